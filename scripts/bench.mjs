@@ -1,0 +1,36 @@
+// @ts-check
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "./build.mjs";
+import { install, npm } from "./install.mjs";
+import { root, step } from "./step.mjs";
+
+const folder = join(root, "bench");
+const known = existsSync(folder)
+  ? readdirSync(folder)
+      .filter((file) => file.endsWith(".mjs"))
+      .map((file) => file.slice(0, -".mjs".length))
+      .sort()
+  : [];
+const [name, ...args] = process.argv.slice(2);
+
+if (name === undefined || !known.includes(name)) {
+  process.stderr.write(`usage: npm run bench -- NAME\nbenchmarks: ${known.join(", ") || "none yet"}\n`);
+  process.exitCode = 2;
+} else if (install() && (await build()) && peers()) {
+  const run = spawnSync(process.execPath, ["--expose-gc", join(folder, `${name}.mjs`), ...args], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  process.exitCode = run.status ?? 1;
+} else {
+  process.exitCode = 1;
+}
+
+/** What the benchmarks compare with is no dependency of subcrew: bench/ has a package.json of its own. */
+function peers() {
+  if (!existsSync(join(folder, "package.json")) || existsSync(join(folder, "node_modules"))) return true;
+  const command = existsSync(join(folder, "package-lock.json")) ? "ci" : "install";
+  return step("install bench", () => npm([command, "--no-audit", "--no-fund", "--loglevel=error"], folder));
+}

@@ -1,0 +1,113 @@
+// @ts-check
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { embed } from "./embed.mjs";
+import { install } from "./install.mjs";
+import { isMain, report, root, runNode, step, tools } from "./step.mjs";
+
+/**
+ * Builds dist/: the library one file per module, the command bundled into lazy chunks. The old dist stays in place until
+ * the new one is whole. Returns false after a failure, which has been shown by then.
+ *
+ * @returns {Promise<boolean>}
+ */
+export async function build() {
+  const staging = join(root, ".cache", `dist-${process.pid}`);
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging, { recursive: true });
+  try {
+    if (!step("embed", quietly(embed))) return false;
+    if (!step("library", () => runNode(tools.tsc, ["-p", "tsconfig.build.json", "--outDir", staging]))) return false;
+    const start = performance.now();
+    const command = await bundle(join(staging, "cli"));
+    report("command", command, start);
+    if (!command.ok) return false;
+    replace(join(root, "dist"), staging);
+    return true;
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Chunks lie flat beside main.js, so that `../../package.json` means the same file in src/cli, dist/cli and every chunk.
+ *
+ * @param {string} outdir
+ * @returns {Promise<import("./step.mjs").Done>}
+ */
+async function bundle(outdir) {
+  const entry = join(root, "src", "cli", "main.ts");
+  if (!existsSync(entry)) return { ok: false, output: "src/cli/main.ts is missing: there is no command to bundle" };
+  const { build: esbuild } = await import("esbuild");
+  try {
+    await esbuild({
+      entryPoints: [entry],
+      outdir,
+      absWorkingDir: root,
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "node",
+      target: "node20.19",
+      chunkNames: "[name]-[hash]",
+      legalComments: "none",
+      external: optionalPackages(),
+      banner: { js: requireBanner },
+      logLevel: "error",
+    });
+  } catch {
+    return { ok: false, output: "" }; // esbuild has printed why
+  }
+  makeExecutable(join(outdir, "main.js"));
+  return { ok: true, output: "" };
+}
+
+/** Bundled CommonJS packages call require() for node's own modules; an ES module has none. */
+const requireBanner = [
+  'import { createRequire as __createRequire } from "node:module";',
+  "const require = __createRequire(import.meta.url);",
+].join("\n");
+
+/** What may be absent on a user's machine is never bundled. */
+function optionalPackages() {
+  const { optionalDependencies = {}, peerDependencies = {} } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+  return [...Object.keys(optionalDependencies), ...Object.keys(peerDependencies)].flatMap((name) => [
+    name,
+    `${name}/*`,
+  ]);
+}
+
+/** @param {string} file */
+function makeExecutable(file) {
+  const text = readFileSync(file, "utf8");
+  if (!text.startsWith("#!")) writeFileSync(file, `#!/usr/bin/env node\n${text}`);
+  chmodSync(file, 0o755);
+}
+
+/**
+ * @param {string} folder
+ * @param {string} next
+ */
+function replace(folder, next) {
+  const old = `${next}-old`;
+  if (existsSync(folder)) renameSync(folder, old);
+  renameSync(next, folder);
+  rmSync(old, { recursive: true, force: true });
+}
+
+/**
+ * @param {() => void} work
+ * @returns {() => import("./step.mjs").Done}
+ */
+const quietly = (work) => () => {
+  try {
+    work();
+    return { ok: true, output: "" };
+  } catch (error) {
+    return { ok: false, output: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+if (isMain(import.meta.url) && !(install() && (await build()))) process.exitCode = 1;

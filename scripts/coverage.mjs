@@ -1,0 +1,120 @@
+// @ts-check
+import { existsSync, readFileSync } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { isMain, root } from "./step.mjs";
+
+/**
+ * What is used of vitest's JSON report.
+ *
+ * @typedef {{ fullName: string, ancestorTitles: string[], title: string, status: string }} Test
+ * @typedef {{ testResults: Array<{ name: string, status: string, assertionResults: Test[] }> }} Report
+ * @typedef {{ item: string, what: string, where: string, test: string }} Row
+ */
+
+/** How many items each of the five systems has. */
+const systems = { "000": 57, "001": 34, "002": 58, "003": 63, "004": 45 };
+
+const later = /^later: (agents|loop|durability|delegation)$/;
+
+/**
+ * What is wrong with docs/coverage.md: an item that is missing or there twice, a row that names no test, a test that is
+ * not in the report or did not pass. Empty when the document tells the truth.
+ *
+ * @param {string} markdown
+ * @param {Report} report
+ * @param {string} folder where the paths of the document start
+ * @returns {string[]}
+ */
+export function checkCoverage(markdown, report, folder) {
+  const rows = rowsOf(markdown);
+  const files = new Map(report.testResults.map((file) => [pathIn(folder, file.name), file.assertionResults]));
+  return [...idProblems(rows), ...rows.flatMap((row) => rowProblems(row, files))];
+}
+
+/**
+ * The table rows whose first cell is an item.
+ *
+ * @param {string} markdown
+ * @returns {Row[]}
+ */
+export function rowsOf(markdown) {
+  return markdown.split(/\r?\n/).flatMap((line) => {
+    const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+    const [, item = "", what = "", where = "", test = ""] = cells;
+    return /^\d{3}-\d{2}$/.test(item) ? [{ item, what, where, test }] : [];
+  });
+}
+
+/** @param {Row[]} rows */
+function idProblems(rows) {
+  const problems = [];
+  const seen = new Map();
+  for (const { item } of rows) seen.set(item, (seen.get(item) ?? 0) + 1);
+  for (const [system, count] of Object.entries(systems)) {
+    for (let n = 1; n <= count; n++) {
+      const item = `${system}-${String(n).padStart(2, "0")}`;
+      const times = seen.get(item) ?? 0;
+      if (times === 0) problems.push(`${item}: no row`);
+      if (times > 1) problems.push(`${item}: ${times} rows`);
+      seen.delete(item);
+    }
+  }
+  for (const item of seen.keys()) problems.push(`${item}: there is no such item`);
+  return problems;
+}
+
+/**
+ * @param {Row} row
+ * @param {ReadonlyMap<string, Test[]>} files
+ * @returns {string[]}
+ */
+function rowProblems({ item, what, where, test }, files) {
+  if (what === "") return [`${item}: says nothing`];
+  if (later.test(test)) return where === test ? [] : [`${item}: "where" and "test" disagree about what is later`];
+  if (where === "") return [`${item}: does not say where it lives`];
+  // A title may hold a semicolon, so a new entry starts only where a test file is named.
+  const entries = test.split(/;\s*(?=\S+\.test\.ts › )/);
+  return entries.flatMap((entry) => entryProblem(entry.trim(), files).map((problem) => `${item}: ${problem}`));
+}
+
+/**
+ * @param {string} entry
+ * @param {ReadonlyMap<string, Test[]>} files
+ * @returns {string[]}
+ */
+function entryProblem(entry, files) {
+  const [, file = "", title = ""] = /^(\S+\.test\.ts) › (.+)$/.exec(entry) ?? [];
+  if (file === "") return [`"${entry}" is neither "later: …" nor "path/file.test.ts › title"`];
+  const tests = files.get(file);
+  if (tests === undefined) return [`${file} did not run`];
+  const named = tests.filter((test) => namesOf(test).some((name) => name.includes(title)));
+  if (named.length === 0) return [`${file} has no test "${title}"`];
+  if (named.some((test) => test.status === "passed")) return [];
+  return [`${file} › ${title} did not pass: ${named[0]?.status}`];
+}
+
+/**
+ * A test inside of `describe` may be written with or without the arrows.
+ *
+ * @param {Test} test
+ */
+const namesOf = ({ fullName, ancestorTitles, title }) => [fullName, [...ancestorTitles, title].join(" › ")];
+
+/**
+ * @param {string} folder
+ * @param {string} file
+ */
+const pathIn = (folder, file) => (isAbsolute(file) ? relative(folder, file) : file).split(sep).join("/");
+
+if (isMain(import.meta.url)) {
+  const reportFile = process.argv[2] ?? join(root, ".cache", "vitest", "report.json");
+  if (!existsSync(reportFile)) {
+    process.stderr.write(`${reportFile} is missing: run npm test first\n`);
+    process.exit(2);
+  }
+  const document = readFileSync(join(root, "docs", "coverage.md"), "utf8");
+  const problems = checkCoverage(document, JSON.parse(readFileSync(reportFile, "utf8")), root);
+  for (const problem of problems) console.log(problem);
+  console.log(`${rowsOf(document).length} rows, ${problems.length} problems`);
+  if (problems.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,74 @@
+import type { JsonSchema } from "./json.ts";
+import type { ResourceLimits } from "./limits.ts";
+import type { Thinking } from "./thinking.ts";
+
+/** How an agent may end its work: by the finish tool only, by either, or by its last words. */
+export type Completion = "tool" | "tool-or-text" | "text";
+
+/** Who does the work: frozen data, from a file or from `defineAgent`. */
+export type Agent = Readonly<{
+  name: string;
+  description: string;
+  /** The system prompt. */
+  instructions: string;
+  /** Absent: everything but delegation. Empty: the finish tool only. */
+  tools?: readonly string[];
+  disallowedTools?: readonly string[];
+  /** One model, or several of which the first available is taken. */
+  model?: string | readonly string[];
+  thinking?: Thinking;
+  limits?: ResourceLimits;
+  /** The schema of the result, in JSON Schema or JTD. */
+  output?: JsonSchema;
+  completion?: Completion;
+  /** Which agents it may start; none by default. */
+  spawns?: "*" | readonly string[];
+  extends?: string;
+  /** How it is called in front of people. */
+  displayName?: string;
+  /** When to choose it, where a file says so apart from the description. */
+  whenToUse?: string;
+  /** Text of its file that is about the agent and not for it. */
+  documentation?: string;
+  temperature?: number;
+  topP?: number;
+  /** What it may do unasked, as its file wishes; never more than its user and its parent allow. */
+  permission?: PermissionMode;
+  /** Skills whose text it starts with. */
+  skills?: readonly string[];
+  /** Runs in the background unless the caller says otherwise. */
+  background?: boolean;
+  isolation?: "worktree";
+  /** Where it keeps notes between runs. */
+  memory?: "user" | "project" | "local";
+  /** Not offered to models that look for a helper. */
+  hidden?: boolean;
+  /** The inputs that `${name}` in its prompt refers to. */
+  inputs?: Readonly<Record<string, AgentInput>>;
+  /** An agent that runs elsewhere: where its card is. */
+  remote?: RemoteCard;
+  /** Where it was found. */
+  source?: AgentSource;
+}>;
+
+/** The ladder from looking only to never asking. */
+export type PermissionMode = "plan" | "default" | "accept-edits" | "auto" | "deny-prompts" | "bypass";
+
+export type AgentInput = Readonly<{ type: string; description: string; required?: boolean }>;
+
+export type RemoteCard = Readonly<{ cardUrl?: string; cardJson?: string; auth?: Readonly<Record<string, unknown>> }>;
+
+export type AgentSource = Readonly<{
+  kind: "bundled" | "user" | "project" | "plugin" | "inline";
+  file?: string;
+  /** The family of the place: `claude`, `omp`, ... */
+  family?: string;
+  /** How the file is written. */
+  dialect?: string;
+  /** The plugin that brought it, and for whom that was installed. */
+  plugin?: string;
+  pluginScope?: "user" | "project";
+}>;
+
+/** Identity at run time; checks and completes the literal at compile time. */
+export const defineAgent = <const A extends Agent>(agent: A): Readonly<A> => Object.freeze(agent);

@@ -1,0 +1,128 @@
+import { CrewError } from "./error.ts";
+import { needsOf, refsOf, targetOf } from "./graph.ts";
+import { nearest } from "./nearest.ts";
+import { parseAs } from "./parse.ts";
+import { plan as planSchema, type Body, type Node, type Plan } from "./plan.ts";
+
+/** How many loops may stand inside each other. */
+export const MAX_LOOP_DEPTH = 8;
+
+/** The plan that an unknown value is, or the first thing that is wrong with it. */
+export function parsePlan(value: unknown): Plan {
+  const plan = parseAs(planSchema, value, { code: "PLAN_INVALID", what: "plan" });
+  checkPlan(plan);
+  return plan;
+}
+
+/** Throws on the first fault of a plan: the node, the problem, and what to do about it. */
+export function checkPlan(plan: Body): void {
+  checkBody(plan, [plan.output], new Set(), 0);
+}
+
+/** Throws when a task names an agent that `known` does not hold; the names are only listed when one is missing. */
+export function checkAgents(plan: Body, known: (name: string) => boolean, names: () => readonly string[]): void {
+  for (const [id, node] of Object.entries(plan.nodes)) {
+    if (node.kind === "loop") checkAgents(node.body, known, names);
+    if (node.kind !== "task" || node.task.agent === undefined || known(node.task.agent)) continue;
+    const all = names();
+    throw new CrewError("UNKNOWN_AGENT", `Node "${id}" names the agent "${node.task.agent}", which is not known.`, suggestion(node.task.agent, all, "Known agents"));
+  }
+}
+
+function checkBody(body: Body, roots: readonly string[], outer: ReadonlySet<string>, depth: number): void {
+  const ids = Object.keys(body.nodes);
+  if (ids.length === 0) throw new CrewError("PLAN_EMPTY", "The plan has no nodes.", "Add at least one task under `nodes`.");
+  if (depth > MAX_LOOP_DEPTH) {
+    throw new CrewError("PLAN_TOO_DEEP", `Loops are nested more than ${MAX_LOOP_DEPTH} deep.`, "Flatten the plan: one loop inside another is usually enough.");
+  }
+  for (const root of roots) {
+    if (Object.hasOwn(body.nodes, root)) continue;
+    const role = root === body.output ? "output" : "`until`";
+    throw new CrewError("PLAN_NO_OUTPUT", `The plan's ${role} "${root}" is not one of its nodes.`, suggestion(root, ids, "Nodes are"));
+  }
+  for (const [id, node] of Object.entries(body.nodes)) checkNode(id, node, { body, ids, outer, depth });
+  checkCycles(body);
+  checkUsed(body, roots);
+}
+
+type Place = Readonly<{ body: Body; ids: readonly string[]; outer: ReadonlySet<string>; depth: number }>;
+
+function checkNode(id: string, node: Node, { body, ids, outer, depth }: Place): void {
+  const exists = (other: string): boolean => Object.hasOwn(body.nodes, other) || outer.has(other);
+  if (node.kind === "task" || node.kind === "gate") {
+    for (const [name, reference] of Object.entries(refsOf(node))) {
+      if (exists(targetOf(reference))) continue;
+      const hint = `${suggestion(targetOf(reference), ids, "Nodes are")} To keep the braces as text, list the real references under \`refs\`.`;
+      throw new CrewError("PLAN_UNKNOWN_REFERENCE", `Node "${id}" refers to {${name}}, which is not a node.`, hint);
+    }
+  }
+  for (const need of needsOf(node)) {
+    if (need === id) throw new CrewError("PLAN_SELF_DEPENDENCY", `Node "${id}" needs itself.`, `Remove "${id}" from its own needs and references.`);
+    if (!exists(need)) throw new CrewError("PLAN_UNKNOWN_NEED", `Node "${id}" needs "${need}", which is not a node.`, suggestion(need, ids, "Nodes are"));
+  }
+  if (/\.\d+$/.test(id) && Object.hasOwn(body.nodes, id.slice(0, id.lastIndexOf(".")))) {
+    throw new CrewError("PLAN_DUPLICATE_ID", `Node "${id}" has the name that a later round of another node takes.`, "Give it a name that does not end in a dot and a number.");
+  }
+  if (node.kind === "join" && node.pick === "first" && (node.count ?? 1) > new Set(node.needs).size) {
+    throw new CrewError("PLAN_INVALID", `Node "${id}" wants ${node.count} successes of ${node.needs.length} nodes.`, "Lower `count` or add nodes to its needs.");
+  }
+  if (node.kind === "loop") {
+    checkBody(node.body, [node.body.output, node.until], new Set([...outer, ...ids]), depth + 1);
+  }
+}
+
+/** Kahn's order; what is left over holds a cycle, and one walk along needs finds it. */
+function checkCycles(body: Body): void {
+  const open = new Map<string, number>();
+  const dependents = new Map<string, string[]>();
+  for (const [id, node] of Object.entries(body.nodes)) {
+    const inside = needsOf(node).filter((need) => Object.hasOwn(body.nodes, need));
+    open.set(id, inside.length);
+    for (const need of inside) dependents.set(need, [...(dependents.get(need) ?? []), id]);
+  }
+  const ready = [...open].filter(([, count]) => count === 0).map(([id]) => id);
+  for (let id = ready.pop(); id !== undefined; id = ready.pop()) {
+    open.delete(id);
+    for (const next of dependents.get(id) ?? []) {
+      const left = (open.get(next) ?? 0) - 1;
+      open.set(next, left);
+      if (left === 0) ready.push(next);
+    }
+  }
+  if (open.size === 0) return;
+  const path = cycleAmong(body, open);
+  throw new CrewError("PLAN_CYCLE", `The plan has a cycle: ${path.join(" -> ")}.`, `Remove one of these needs, for example "${path[1]}" from "${path[0]}".`);
+}
+
+function cycleAmong(body: Body, left: ReadonlyMap<string, number>): string[] {
+  const seen: string[] = [];
+  let id = [...left.keys()].find((key) => needsOf(body.nodes[key]!).some((need) => left.has(need)))!;
+  while (!seen.includes(id)) {
+    seen.push(id);
+    id = needsOf(body.nodes[id]!).find((need) => left.has(need))!;
+  }
+  return [...seen.slice(seen.indexOf(id)), id];
+}
+
+function checkUsed(body: Body, roots: readonly string[]): void {
+  const used = new Set<string>();
+  const walk = [...roots];
+  for (let id = walk.pop(); id !== undefined; id = walk.pop()) {
+    if (used.has(id)) continue;
+    used.add(id);
+    const node = body.nodes[id];
+    if (node) walk.push(...needsOf(node));
+  }
+  const unused = Object.keys(body.nodes).find((id) => !used.has(id));
+  if (unused === undefined) return;
+  throw new CrewError("PLAN_UNUSED_NODE", `Nothing uses node "${unused}": the output "${body.output}" does not depend on it.`, `Add "${unused}" to the needs of "${body.output}", or remove it.`);
+}
+
+/** "Did you mean", or the list of what there is. */
+export function suggestion(word: string, known: readonly string[], title: string): string {
+  const close = nearest(word, known);
+  if (close !== undefined) return `Did you mean "${close}"?`;
+  const shown = known.slice(0, 12);
+  const more = known.length > shown.length ? `, and ${known.length - shown.length} more` : "";
+  return known.length === 0 ? `${title}: none.` : `${title}: ${shown.join(", ")}${more}.`;
+}

@@ -1,0 +1,50 @@
+/** How many bytes of one task's output are stored: 50 KB. */
+export const MAX_OUTPUT_BYTES = 51_200;
+/** How many lines of one task's output are stored. */
+export const MAX_OUTPUT_LINES = 2_000;
+/** How much of an output is shown inline; the rest is in its file. */
+export const INLINE_CHARS = 2_000;
+
+/** What is left of a text, and whether anything was taken away. */
+export type Cut = Readonly<{ text: string; cut: boolean }>;
+
+/**
+ * Keeps the end of a text: at most so many UTF-8 bytes and lines, cut between two code points.
+ * A newline at the very end does not count as a further line. Looks only at what it keeps.
+ */
+export function cutTail(text: string, { bytes = MAX_OUTPUT_BYTES, lines = MAX_OUTPUT_LINES }: CutLimits = {}): Cut {
+  let start = text.length;
+  let leftBytes = bytes;
+  let leftLines = lines;
+  if (lines < 1) return { text: "", cut: text !== "" };
+  while (start > 0) {
+    const unit = text.charCodeAt(start - 1);
+    if (unit === NEWLINE && start < text.length && --leftLines < 1) break;
+    const width = isLow(unit) && start > 1 && isHigh(text.charCodeAt(start - 2)) ? 2 : 1;
+    leftBytes -= width === 2 ? 4 : byteLength(unit);
+    if (leftBytes < 0) break;
+    start -= width;
+  }
+  return { text: text.slice(start), cut: start > 0 };
+}
+
+/** Keeps the beginning of a text: at most so many UTF-16 units, never half of a surrogate pair. */
+export function cutHead(text: string, chars: number = INLINE_CHARS): Cut {
+  const end = Math.max(0, Math.floor(chars));
+  if (text.length <= end) return { text, cut: false };
+  const splits = end > 0 && isHigh(text.charCodeAt(end - 1)) && isLow(text.charCodeAt(end));
+  return { text: text.slice(0, splits ? end - 1 : end), cut: true };
+}
+
+/** What may be kept; both default to what is stored of a task. */
+export type CutLimits = Readonly<{ bytes?: number; lines?: number }>;
+
+const NEWLINE = 0x0a;
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+
+/** Of a unit outside a pair; a lone surrogate is written as U+FFFD, which has three bytes. */
+function byteLength(unit: number): number {
+  if (unit < 0x80) return 1;
+  return unit < 0x800 ? 2 : 3;
+}

@@ -1,0 +1,60 @@
+/** Every mistake a caller can make, with the exit code of the command that meets it. */
+const exitCodes = {
+  BAD_INPUT: 2,
+  BAD_FILE: 2,
+  BAD_AGENT: 2,
+  BAD_CHANGE: 2,
+  UNKNOWN_AGENT: 2,
+  UNKNOWN_MODEL: 2,
+  UNKNOWN_TOOL: 2,
+  UNKNOWN_RUN: 2,
+  UNKNOWN_GATE: 2,
+  RUN_DAMAGED: 2,
+  MISSING_KEY: 2,
+  MISSING_PEER: 2,
+  PLAN_INVALID: 2,
+  PLAN_EMPTY: 2,
+  PLAN_NO_OUTPUT: 2,
+  PLAN_UNKNOWN_NEED: 2,
+  PLAN_UNKNOWN_REFERENCE: 2,
+  PLAN_DUPLICATE_ID: 2,
+  PLAN_SELF_DEPENDENCY: 2,
+  PLAN_CYCLE: 2,
+  PLAN_UNUSED_NODE: 2,
+  PLAN_TOO_DEEP: 2,
+  STATE_UNWRITABLE: 1,
+  RUN_BUSY: 3,
+  UNTRUSTED: 3,
+} as const;
+
+export type Code = keyof typeof exitCodes;
+
+/** Thrown only for mistakes the caller can fix; what agents, models and tools do wrong is an Outcome. */
+export class CrewError extends Error {
+  readonly code: Code;
+  /** What to do about it, in one sentence. */
+  readonly hint: string;
+
+  constructor(code: Code, message: string, hint: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "CrewError";
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** True for our own error, also when another copy of this module made it. */
+export function isCrewError(error: unknown): error is CrewError {
+  return error instanceof Error && error.name === "CrewError" && "code" in error && "hint" in error;
+}
+
+/** The exit code with which the command answers a caller's mistake. */
+export function exitCodeOfError(code: Code): number {
+  return exitCodes[code];
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  return typeof thrown === "string" ? thrown : String(thrown);
+}

@@ -1,0 +1,42 @@
+import type { Answer } from "./gate.ts";
+import type { Change } from "./change.ts";
+import type { Cost, Usage } from "./usage.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Plan } from "./plan.ts";
+import type { ToolCall } from "./model.ts";
+
+/** Where and when something happened. `path` is empty for the run itself. */
+export type Envelope = Readonly<{ run: string; path: string; at: number }>;
+
+/** A fact about a run that is kept; `seq` counts them without a gap. */
+export type Fact =
+  | { type: "run.started"; plan: Plan; name?: string; cwd: string; version: string; continues?: string }
+  | { type: "run.ended"; outcome: Outcome }
+  | { type: "node.started"; attempt: number; kind: "task" | "gate" | "loop"; label?: string; agent?: string; model?: string; prompt?: string }
+  | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
+  | { type: "node.ended"; outcome: Outcome }
+  | { type: "turn.started"; turn: number; model: string }
+  | { type: "turn.ended"; turn: number; text: string; calls: readonly ToolCall[]; usage: Usage; cost: Cost }
+  | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
+  | { type: "tool.ended"; call: string; tool: string; error: boolean; text: string; ms: number }
+  | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
+  | { type: "gate.opened"; question: string }
+  | { type: "gate.answered"; answer: Answer }
+  | { type: "message.sent"; to: string; text: string }
+  | { type: "plan.changed"; change: Change }
+  | { type: "limit.reached"; limit: string; text: string; enforced: boolean }
+  | { type: "context.compacted"; before: number; after: number }
+  | { type: "note"; text: string }
+  | { type: "warning"; code: string; text: string };
+
+/** What is only seen while it happens; the fact that ends the turn or tool carries the whole. */
+export type Delta = { type: "text.delta"; text: string } | { type: "thinking.delta"; text: string } | { type: "tool.delta"; call: string; text: string };
+
+export type KeptEvent = Envelope & Readonly<{ seq: number }> & Readonly<Fact>;
+export type LiveEvent = Envelope & Readonly<Delta>;
+export type Event = KeptEvent | LiveEvent;
+
+/** True for an event that is in the journal. */
+export function isKept(event: Event): event is KeptEvent {
+  return "seq" in event;
+}

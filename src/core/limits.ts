@@ -1,0 +1,40 @@
+import { z } from "zod";
+
+/** How long an agent may work when nothing else is said. */
+export const DEFAULT_MAX_TURNS = 30;
+export const DEFAULT_MAX_TIME_MS = 5 * 60_000;
+/** How long the one turn lasts in which an agent that hit a limit hands in what it has. */
+export const GRACE_MS = 60_000;
+export const DEFAULT_CONCURRENCY = 8;
+
+/** The limits of system 003, as they are written in inputs of every mode. */
+export const resourceLimits = z.strictObject({
+  maxDurationMs: z.number().int().positive().optional().describe("how long the task may take, in milliseconds"),
+  maxConcurrentToolCalls: z.number().int().positive().optional().describe("how many tool calls of a turn run at once"),
+  maxTurns: z.number().int().positive().optional().describe("how many model turns the task may take"),
+  enforceLimits: z.boolean().optional().describe("false: a limit that is passed is reported, not enforced"),
+});
+export type ResourceLimits = z.infer<typeof resourceLimits>;
+
+/** What bounds one task, complete. */
+export type Limits = Readonly<{
+  maxTurns: number;
+  maxTimeMs: number;
+  maxConcurrentToolCalls: number;
+  enforce: boolean;
+}>;
+
+/** Limits combine by minimum: nobody can widen what another level narrowed. */
+export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]): Limits {
+  const given = levels.filter((level) => level !== undefined);
+  const smallest = (key: "maxTurns" | "maxDurationMs" | "maxConcurrentToolCalls", fallback: number): number => {
+    const values = given.map((level) => level[key]).filter((value) => value !== undefined);
+    return values.length > 0 ? Math.min(...values) : fallback;
+  };
+  return {
+    maxTurns: smallest("maxTurns", DEFAULT_MAX_TURNS),
+    maxTimeMs: smallest("maxDurationMs", DEFAULT_MAX_TIME_MS),
+    maxConcurrentToolCalls: smallest("maxConcurrentToolCalls", DEFAULT_CONCURRENCY),
+    enforce: !given.some((level) => level.enforceLimits === false) || given.some((level) => level.enforceLimits === true),
+  };
+}

@@ -1,0 +1,44 @@
+import type { JsonSchema } from "./json.ts";
+import type { Fault } from "./outcome.ts";
+import type { Thinking } from "./thinking.ts";
+
+/** One provider turn. It never throws: what goes wrong is the last event of the stream. */
+export type Model = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
+
+export type ModelRequest = Readonly<{
+  /** The id that the provider knows. */
+  model: string;
+  system: string;
+  messages: readonly Message[];
+  tools: readonly ToolSpec[];
+  /** `required`: answer with a tool call; a name: with that one. */
+  toolChoice: "auto" | "required" | Readonly<{ tool: string }>;
+  thinking?: Thinking;
+}>;
+
+/** A tool as a model sees it. */
+export type ToolSpec = Readonly<{ name: string; description: string; input: JsonSchema }>;
+
+export type Message =
+  | Readonly<{ role: "user"; text: string }>
+  | Readonly<{ role: "assistant"; text: string; calls: readonly ToolCall[] }>
+  | Readonly<{ role: "tool"; results: readonly ToolAnswer[] }>;
+
+export type ToolCall = Readonly<{ id: string; name: string; input: unknown }>;
+export type ToolAnswer = Readonly<{ id: string; name: string; text: string; error: boolean }>;
+
+export type ModelEvent =
+  | Readonly<{ type: "text"; text: string }>
+  | Readonly<{ type: "thinking"; text: string }>
+  | Readonly<{ type: "call"; call: ToolCall }>
+  | Readonly<{ type: "end"; usage: TurnUsage; cost?: number }>
+  | Readonly<{ type: "error"; fault: Fault }>;
+
+/** Tokens of one turn, as the provider counted them. */
+export type TurnUsage = Readonly<{
+  input: number;
+  output: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  reasoning?: number;
+}>;

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { nearest } from "./nearest.ts";
+
+const agents = ["explore", "plan", "general", "general-purpose", "Bash"];
+
+test.each([
+  ["exlpore", "explore", "two letters swapped"],
+  ["explor", "explore", "a letter missing"],
+  ["explorre", "explore", "a letter too many"],
+  ["exploee", "explore", "a wrong letter"],
+  ["bash", "Bash", "another case"],
+  ["BAHS", "Bash", "another case and a swap"],
+  ["genral-purpos", "general-purpose", "two letters missing"],
+  ["lpan", "plan", "a swap at the start"],
+])("%s is taken for %s: %s", (word, meant) => {
+  expect(nearest(word, agents)).toBe(meant);
+});
+
+test.each(["reviewer", "xy", "", "p"])("nothing is close to %j", (word) => {
+  expect(nearest(word, agents)).toBeUndefined();
+});
+
+test("the same word in another case beats a typo that comes first", () => {
+  expect(nearest("READ", ["reads", "read"])).toBe("read");
+});
+
+test("fewer typos win, and the earlier one on a tie", () => {
+  expect(nearest("tools", ["toolzz", "toolz"])).toBe("toolz");
+  expect(nearest("tools", ["toolx", "toolz"])).toBe("toolx");
+});
+
+test("a short word allows one typo only", () => {
+  expect(nearest("ab", ["cd", "ac"])).toBe("ac");
+  expect(nearest("abc", ["axy"])).toBeUndefined();
+});
+
+test("swapping letters counts once, also where a row of the table has nothing below the limit", () => {
+  expect(nearest("abcd", ["badc"])).toBe("badc");
+});
+
+test("very long words are not compared", () => {
+  const long = "a".repeat(100_000);
+  expect(nearest(long, [`${long}b`, long])).toBeUndefined();
+  expect(nearest("read", [long])).toBeUndefined();
+});
+
+test("five thousand candidates take no time", () => {
+  const names = Array.from({ length: 5_000 }, (_, i) => `candidate-with-a-rather-long-name-of-its-own-number-${i}`);
+  const begun = performance.now();
+  expect(nearest("candidate-with-a-rather-long-name-of-its-own-numbre-4321", names)).toBe(names[4321]);
+  expect(performance.now() - begun).toBeLessThan(500);
+});

@@ -1,0 +1,58 @@
+/**
+ * The candidate a person most likely meant, or `undefined` when none is close. The same word in another case wins;
+ * otherwise the fewest typos (a letter added, missing, wrong, or two swapped), the earlier one on a tie.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = word.toLowerCase();
+  if (wanted.length === 0 || wanted.length > LONGEST) return undefined;
+  let best: string | undefined;
+  let limit = typosAllowed(wanted.length);
+  const rows: Rows = [emptyRow(), emptyRow(), emptyRow()];
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - wanted.length) > typosAllowed(LONGEST)) continue;
+    const offered = candidate.toLowerCase();
+    if (offered === wanted) return candidate;
+    if (limit < 1 || offered.length > LONGEST) continue;
+    const typos = distance(wanted, offered, { limit, rows });
+    if (typos > limit) continue;
+    best = candidate;
+    limit = typos - 1;
+  }
+  return best;
+}
+
+/** Longer words are not typos of anything. */
+const LONGEST = 64;
+
+type Rows = [Uint8Array, Uint8Array, Uint8Array];
+
+const emptyRow = (): Uint8Array => new Uint8Array(LONGEST + 1);
+
+/** A short word is all typo when two of its letters differ. */
+function typosAllowed(length: number): number {
+  if (length <= 3) return 1;
+  return length <= 7 ? 2 : 3;
+}
+
+/** Damerau-Levenshtein with adjacent swaps; any number above `limit` stands for "further than that". */
+function distance(a: string, b: string, { limit, rows }: { limit: number; rows: Rows }): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let [before, above, row] = rows;
+  for (let j = 0; j <= b.length; j++) above[j] = j;
+  for (let i = 1; i <= a.length; i++) {
+    row[0] = i;
+    let smallest = i;
+    const letter = a.charCodeAt(i - 1);
+    for (let j = 1; j <= b.length; j++) {
+      const other = b.charCodeAt(j - 1);
+      let cell = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + (letter === other ? 0 : 1));
+      const swapped = i > 1 && j > 1 && letter === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === other;
+      if (swapped) cell = Math.min(cell, before[j - 2]! + 1);
+      row[j] = cell;
+      if (cell < smallest) smallest = cell;
+    }
+    if (smallest > limit) return limit + 1;
+    [before, above, row] = [above, row, before];
+  }
+  return above[b.length]!;
+}

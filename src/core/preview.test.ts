@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { extractToolArgsPreview } from "./preview.ts";
+
+const long = `/root/${"a".repeat(60)}/end.ts`;
+
+describe("the canonical tools", () => {
+  test.each([
+    ["read_file", { path: "a.ts", offset: 10, limit: 5 }, "a.ts [10-15]"],
+    ["read_file", { path: "a.ts", offset: 10 }, "a.ts [10-]"],
+    ["write_file", { path: "a.ts", content: "hello" }, "a.ts (5 chars)"],
+    ["write_file", { path: "a.ts" }, "a.ts"],
+    ["edit_file", { path: long }, `...${long.slice(-47)}`],
+    ["list_files", { path: "src" }, "src"],
+    ["delete_file", { path: "a.ts" }, "a.ts"],
+    ["move_file", { from: "a.ts", to: "b.ts" }, "a.ts -> b.ts"],
+    ["grep_files", { pattern: "TODO", path: "src" }, "TODO in src"],
+    ["grep_files", { pattern: "TODO" }, "TODO"],
+    ["glob", { pattern: "**/*.ts" }, "**/*.ts"],
+    ["find", { path: "src", name: "*.md" }, "src -name *.md"],
+    ["bash", { command: "npm test" }, "npm test"],
+    ["todo", { action: "list" }, "list"],
+    ["todo", { title: "Write docs" }, "Write docs"],
+    ["mcp", { tool: "search_issues", server: "github" }, "search_issues"],
+    ["http_get", { url: "https://example.com" }, "https://example.com"],
+    ["task", { agent: "scout" }, "agent: scout"],
+  ])("%s %j reads %j", (tool, args, preview) => {
+    expect(extractToolArgsPreview(tool, args)).toBe(preview);
+  });
+});
+
+describe("what a model can put in", () => {
+  test("control characters come out visible, and several lines as one", () => {
+    const preview = extractToolArgsPreview("bash", { command: "ls\n\u001b[2K\rrm -rf \u202ex\u009b1m" });
+    expect(preview).toBe("ls ␛[2K␍rm -rf \ufffdx\ufffd1m");
+  });
+
+  test("control characters in names of arguments and in paths come out visible too", () => {
+    expect(extractToolArgsPreview("x", { "\u001bk": "v" })).toBe("␛k: v");
+    expect(extractToolArgsPreview("read", { path: "a\u0007b" })).toBe("a␇b");
+  });
+
+  test("a command cannot hide behind a megabyte of blank lines", () => {
+    expect(extractToolArgsPreview("bash", { command: `${"\n".repeat(1_000_000)}rm -rf /` })).toBe(" ...");
+  });
+
+  test("a cut never leaves half a character", () => {
+    const faces = "😀".repeat(40);
+    expect(extractToolArgsPreview("bash", { command: faces })).toBe(`${"😀".repeat(28)}...`);
+    expect(extractToolArgsPreview("edit", { path: faces })).toBe(`...${"😀".repeat(23)}`);
+  });
+
+  test("arguments of other types and inherited names are passed over", () => {
+    expect(extractToolArgsPreview("read", { path: 7, offset: "1" })).toBe("offset: 1");
+    expect(extractToolArgsPreview("constructor", {})).toBe("");
+    expect(extractToolArgsPreview("__proto__", { toString: null })).toBe("");
+    expect(extractToolArgsPreview("read", { path: "a", offset: Number.NaN, limit: Number.POSITIVE_INFINITY })).toBe(
+      "a",
+    );
+  });
+});

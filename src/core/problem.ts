@@ -1,0 +1,60 @@
+/** Everything that can be wrong with an agent file, and how bad it is when a dialect says nothing else. */
+const severities = {
+  unreadable: "error",
+  "too-big": "error",
+  "not-text": "error",
+  "not-yaml": "error",
+  "bad-yaml": "error",
+  "bad-json": "error",
+  "bad-toml": "error",
+  "duplicate-key": "error",
+  "no-frontmatter": "error",
+  "missing-name": "error",
+  "missing-description": "error",
+  "missing-prompt": "warning",
+  "bad-name": "error",
+  "reserved-name": "error",
+  "bad-value": "warning",
+  "bad-definition": "error",
+  "link-outside": "error",
+  "unknown-base": "error",
+  "inheritance-cycle": "error",
+  repaired: "warning",
+  recovered: "warning",
+  "read-only": "warning",
+  "unknown-field": "warning",
+  "unknown-tool": "warning",
+  "tool-rule": "warning",
+  "no-tools": "warning",
+  "hidden-characters": "warning",
+  "name-differs": "warning",
+  duplicate: "warning",
+  deprecated: "warning",
+  "no-effect": "info",
+} as const;
+
+export type ProblemCode = keyof typeof severities;
+export type Severity = "error" | "warning" | "info";
+
+/** One thing a person should know about one file. An `error` means that the agent was not loaded. */
+export type Problem = Readonly<{
+  code: ProblemCode;
+  severity: Severity;
+  message: string;
+  file?: string;
+  /** The key it is about, as written in the file; its line is looked up only when somebody asks. */
+  field?: string;
+  line?: number;
+  /** What to do about it, in one sentence. */
+  hint?: string;
+}>;
+
+export type ProblemDetails = Partial<Pick<Problem, "severity" | "file" | "field" | "line" | "hint">>;
+
+/** A problem with the usual severity of its code, unless `details` say otherwise. */
+export function problem(code: ProblemCode, message: string, details: ProblemDetails = {}): Problem {
+  return { code, severity: severities[code], message, ...details };
+}
+
+/** True when one of them kept the agent from being loaded. */
+export const hasError = (problems: readonly Problem[]): boolean => problems.some(({ severity }) => severity === "error");

@@ -1,0 +1,30 @@
+/** Where the value of one field came from. */
+export type Origin =
+  | { readonly from: "file"; readonly key: string; readonly file?: string; readonly line?: number }
+  /** Taken over from another agent. `own` is what the file itself adds. */
+  | { readonly from: "base"; readonly base: string; readonly file?: string; readonly own?: Origin }
+  | { readonly from: "settings"; readonly key: string }
+  | { readonly from: "call"; readonly key: string }
+  /** Nobody said anything, or the rule named here decided. */
+  | { readonly from: "default"; readonly rule?: string };
+
+/** The origin of each field that is not simply as the file says. */
+export type Origins = Readonly<Record<string, Origin>>;
+
+/** One line for a person: `file.md:3 (tools)`, `base scout`, `settings`. */
+export function describeOrigin(origin: Origin): string {
+  switch (origin.from) {
+    case "file": {
+      const place = origin.file === undefined ? "the file" : origin.file;
+      return `${place}${origin.line === undefined ? "" : `:${origin.line}`} (${origin.key})`;
+    }
+    case "base":
+      return `base ${origin.base}${origin.own === undefined ? "" : ` and ${describeOrigin(origin.own)}`}`;
+    case "settings":
+      return `settings (${origin.key})`;
+    case "call":
+      return `the call (${origin.key})`;
+    case "default":
+      return origin.rule === undefined ? "default" : `default (${origin.rule})`;
+  }
+}

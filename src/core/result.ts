@@ -1,0 +1,37 @@
+import type { Fault, Outcome } from "./outcome.ts";
+import type { NodeView, State } from "./state.ts";
+import type { Cost, Usage } from "./usage.ts";
+
+/** What a run came to: the fold of its events, and nothing else. */
+export type Result = Readonly<{
+  id: string;
+  status: "ok" | "failed" | "cancelled";
+  output: string;
+  data?: unknown;
+  /** Why it failed. */
+  fault?: Fault;
+  usage: Usage;
+  cost: Cost;
+  ms: number;
+  nodes: Readonly<Record<string, Outcome>>;
+  /** Where the full outputs lie, by path. */
+  files: Readonly<Record<string, string>>;
+}>;
+
+/** The result of a run that has ended. */
+export function resultOf(state: State): Result {
+  const ended = [...state.nodes.values()].filter((view): view is NodeView & { outcome: Outcome } => view.outcome !== undefined);
+  const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
+  return {
+    id: state.run,
+    status: outcome.status === "skipped" ? "failed" : outcome.status,
+    output: "output" in outcome ? (outcome.output ?? "") : "",
+    ...("data" in outcome && outcome.data !== undefined && { data: outcome.data }),
+    ...(outcome.status === "failed" && { fault: outcome.fault }),
+    usage: state.usage,
+    cost: state.cost,
+    ms: (state.endedAt ?? state.startedAt) - state.startedAt,
+    nodes: Object.fromEntries(ended.map((view) => [view.path, view.outcome])),
+    files: Object.fromEntries(ended.flatMap((view) => (view.outcome.file ? [[view.path, view.outcome.file]] : []))),
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * Text from a model, a tool, a file or a branch name, made safe to print: every terminal sequence and every control
+ * character except newline and tab is gone.
+ *
+ * A string sequence (title, clipboard, hyperlink, image) that is never closed ends with its line, so that it cannot
+ * swallow what follows. No introducer survives, hence nothing can come together again and the result is stable.
+ */
+export function sanitize(text: string): string {
+  return text.replace(SEQUENCE, "");
+}
+
+/** The same text with control characters shown as symbols instead of removed, for places where nothing may hide. */
+export function reveal(text: string): string {
+  return text.replace(CONTROL, symbolOf);
+}
+
+/** Everything but newline and tab that a terminal acts on or that reorders what is shown. */
+const CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069";
+const CONTROL = new RegExp(`[${CONTROLS}]`, "g");
+
+/** Each alternative can only go forward: no part after a repetition is required, so the scan stays linear. */
+const SEQUENCE = new RegExp(
+  [
+    // OSC, DCS, SOS, PM, APC with their payload
+    "(?:\\x1b[\\]PX^_]|[\\x90\\x98\\x9d-\\x9f])[^\\x07\\x18\\x1a\\x1b\\x9c\\n]*(?:\\x07|\\x18|\\x1a|\\x9c|\\x1b\\\\)?",
+    // CSI
+    "(?:\\x1b\\[|\\x9b)[\\x30-\\x3f]*[\\x20-\\x2f]*[\\x40-\\x7e]?",
+    // any other escape sequence
+    "\\x1b[\\x20-\\x2f]*[\\x30-\\x7e]?",
+    `[${CONTROLS}]`,
+  ].join("|"),
+  "g",
+);
+
+function symbolOf(control: string): string {
+  const code = control.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? "\u2421" : "\ufffd";
+}

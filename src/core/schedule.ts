@@ -1,0 +1,59 @@
+import { needsOf } from "./graph.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Body, Node } from "./plan.ts";
+
+/**
+ * Who waits for whom, and what is known so far. One owner, changed in place: each fact touches only its
+ * neighbours, so that ten thousand nodes stay cheap.
+ */
+export type Schedule = {
+  readonly entries: Map<string, Entry>;
+  readonly roots: ReadonlySet<string>;
+  unsettled: number;
+};
+
+export type Entry = {
+  readonly id: string;
+  readonly node: Node;
+  needs: string[];
+  readonly dependents: Set<string>;
+  /** Needs that have not settled. */
+  open: number;
+  /** Needs that succeeded. */
+  good: number;
+  /** Dependents that have not settled, and one for a root. */
+  wanted: number;
+  state: "waiting" | "running" | "settled";
+  outcome: Outcome | undefined;
+  /** A running node that nobody needs any more. */
+  moot: boolean;
+};
+
+/** What a fact sets off. Each node is in `settled` exactly once over the life of a schedule. */
+export type Step = { start: string[]; settled: string[]; cancel: string[] };
+
+/** The schedule of a plan whose roots are what somebody wants to know; nothing has started. */
+export function schedule(body: Body, roots: readonly string[] = [body.output]): Schedule {
+  const entries = new Map<string, Entry>();
+  for (const [id, node] of Object.entries(body.nodes)) entries.set(id, entryOf(id, node));
+  for (const entry of entries.values()) connect(entries, entry);
+  for (const root of roots) entries.get(root)!.wanted += 1;
+  return { entries, roots: new Set(roots), unsettled: entries.size };
+}
+
+/** An entry that is not yet connected to its needs. */
+export function entryOf(id: string, node: Node): Entry {
+  return { id, node, needs: [], dependents: new Set(), open: 0, good: 0, wanted: 0, state: "waiting", outcome: undefined, moot: false };
+}
+
+/** Links an entry to what it needs; needs from outside the plan are met already. */
+export function connect(entries: ReadonlyMap<string, Entry>, entry: Entry, needs: readonly string[] = needsOf(entry.node)): void {
+  entry.needs = needs.filter((need) => entries.has(need));
+  for (const id of entry.needs) {
+    const need = entries.get(id)!;
+    need.dependents.add(entry.id);
+    need.wanted += 1;
+    if (need.state !== "settled") entry.open += 1;
+    else if (need.outcome?.status === "ok") entry.good += 1;
+  }
+}

@@ -1,0 +1,183 @@
+import type { Event } from "./event.ts";
+import type { Outcome } from "./outcome.ts";
+import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "./usage.ts";
+import type { Plan } from "./plan.ts";
+
+/** What is known about one node. */
+export type NodeView = {
+  readonly path: string;
+  kind: "task" | "gate" | "loop" | "join";
+  label: string;
+  agent: string | undefined;
+  model: string | undefined;
+  status: "running" | Outcome["status"];
+  attempt: number;
+  /** What it is saying or doing right now. */
+  doing: string;
+  /** The last words of the model in the current turn. */
+  text: string;
+  tools: Record<string, number>;
+  usage: Usage;
+  cost: Cost;
+  startedAt: number;
+  endedAt: number | undefined;
+  outcome: Outcome | undefined;
+  question: string | undefined;
+};
+
+/** What is known about a run. One owner; `reduce` changes it in place. */
+export type State = {
+  run: string;
+  name: string | undefined;
+  plan: Plan | undefined;
+  cwd: string;
+  status: "starting" | "running" | Outcome["status"];
+  outcome: Outcome | undefined;
+  readonly nodes: Map<string, NodeView>;
+  usage: Usage;
+  cost: Cost;
+  startedAt: number;
+  endedAt: number | undefined;
+  /** The number of the last fact that was folded in. */
+  seq: number;
+  readonly warnings: string[];
+};
+
+/** A run of which nothing is known. */
+export function emptyState(run: string): State {
+  return {
+    run,
+    name: undefined,
+    plan: undefined,
+    cwd: "",
+    status: "starting",
+    outcome: undefined,
+    nodes: new Map(),
+    usage: noUsage(),
+    cost: noCost(),
+    startedAt: 0,
+    endedAt: undefined,
+    seq: 0,
+    warnings: [],
+  };
+}
+
+/** The only way anybody learns anything: log, screen, page and resume all fold with this. */
+export function reduce(state: State, event: Event): State {
+  if ("seq" in event) state.seq = event.seq;
+  switch (event.type) {
+    case "run.started":
+      state.plan = event.plan;
+      state.name = event.name;
+      state.cwd = event.cwd;
+      state.startedAt = event.at;
+      state.status = "running";
+      break;
+    case "run.ended":
+      state.outcome = event.outcome;
+      state.status = event.outcome.status;
+      state.endedAt = event.at;
+      break;
+    case "warning":
+      state.warnings.push(event.text);
+      break;
+    case "turn.ended":
+      state.usage = addUsage(state.usage, event.usage);
+      state.cost = addCost(state.cost, event.cost);
+      foldNode(viewOf(state, event), event);
+      break;
+    case "note":
+    case "plan.changed":
+      break;
+    default:
+      if (state.status !== "running" && event.type === "node.started") reopen(state);
+      foldNode(viewOf(state, event), event);
+  }
+  return state;
+}
+
+/** A run that ended and goes on again is running until it says otherwise. */
+function reopen(state: State): void {
+  state.status = "running";
+  state.outcome = undefined;
+  state.endedAt = undefined;
+}
+
+function viewOf(state: State, { path, at }: Event): NodeView {
+  const known = state.nodes.get(path);
+  if (known) return known;
+  const view: NodeView = {
+    path,
+    kind: "join",
+    label: path,
+    agent: undefined,
+    model: undefined,
+    status: "running",
+    attempt: 0,
+    doing: "",
+    text: "",
+    tools: {},
+    usage: noUsage(),
+    cost: noCost(),
+    startedAt: at,
+    endedAt: undefined,
+    outcome: undefined,
+    question: undefined,
+  };
+  state.nodes.set(path, view);
+  return view;
+}
+
+function foldNode(view: NodeView, event: Event): void {
+  switch (event.type) {
+    case "node.started":
+      view.kind = event.kind;
+      view.label = event.label ?? view.path;
+      view.agent = event.agent;
+      view.status = "running";
+      view.attempt = event.attempt;
+      view.startedAt = event.at;
+      view.endedAt = undefined;
+      view.outcome = undefined;
+      view.doing = "starting";
+      break;
+    case "node.retried":
+      view.doing = `waiting to try again (${event.attempt + 1})`;
+      break;
+    case "node.ended":
+      view.status = event.outcome.status;
+      view.outcome = event.outcome;
+      view.endedAt = event.at;
+      view.doing = "";
+      view.text = "";
+      view.model = event.outcome.model ?? view.model;
+      break;
+    case "turn.started":
+      view.model = event.model;
+      view.text = "";
+      view.doing = "thinking";
+      break;
+    case "text.delta":
+      view.text += event.text;
+      view.doing = "writing";
+      break;
+    case "turn.ended":
+      view.usage = addUsage(view.usage, event.usage);
+      view.cost = addCost(view.cost, event.cost);
+      view.text = event.text;
+      break;
+    case "tool.started":
+      view.tools[event.tool] = (view.tools[event.tool] ?? 0) + 1;
+      view.doing = `${event.tool} ${event.preview}`.trimEnd();
+      break;
+    case "gate.opened":
+      view.question = event.question;
+      view.doing = "waiting for an answer";
+      break;
+    case "gate.answered":
+      view.question = undefined;
+      break;
+    default:
+      break;
+  }
+}

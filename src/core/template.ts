@@ -1,0 +1,33 @@
+const PLACEHOLDER = /\{([A-Za-z0-9_][\w.:@-]*)\}/g;
+
+/** The placeholders of a text, each once, in order. */
+export function placeholdersIn(text: string): string[] {
+  return [...new Set(Array.from(text.matchAll(PLACEHOLDER), (match) => match[1] ?? ""))];
+}
+
+/**
+ * Replaces the placeholders that `values` knows and leaves all others as they stand.
+ * One pass and literal: what is put in is never looked at again, and `$&` in it means nothing.
+ */
+export function fill(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replace(PLACEHOLDER, (whole, name: string) => values.get(name) ?? whole);
+}
+
+/** What an empty output is replaced by, so that a reader sees that there was one. */
+export const NO_OUTPUT = "(no output from task)";
+
+/**
+ * The node that a mode's placeholder means: `task_x`, `result_x`, `task:x` or `result:x`, where `x` is an id,
+ * or, when it is all digits and no id, the position in the list. `undefined`: not a reference, or to nothing.
+ */
+export function referenced(placeholder: string, ids: readonly string[]): string | undefined {
+  const name = referenceName(placeholder);
+  if (name === undefined) return undefined;
+  if (ids.includes(name)) return name;
+  return /^\d+$/.test(name) ? ids[Number(name)] : undefined;
+}
+
+/** The part after `task_`, `result_`, `task:` or `result:`; `undefined` when it is none of these. */
+export function referenceName(placeholder: string): string | undefined {
+  return /^(?:task|result)[_:](.+)$/.exec(placeholder)?.[1];
+}

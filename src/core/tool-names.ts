@@ -1,0 +1,131 @@
+/** The tools of this program by their canonical names, each with every spelling other tools use for the same thing. */
+export const toolSpellings: Readonly<Record<string, readonly string[]>> = {
+  read_file: ["Read", "ReadFile", "read_many_files", "NotebookRead", "view", "fs_read", "open_files"],
+  list_files: ["LS", "list", "list_directory", "list_dir", "ListDirectory"],
+  glob: ["Glob", "find", "find_files", "FindFiles", "file_search", "GlobTool"],
+  grep_files: ["Grep", "search", "rg", "grep_search", "search_file_content", "search_files", "GrepTool", "text_search"],
+  get_file_info: ["stat", "file_info"],
+  write_file: ["Write", "WriteFile", "Create", "create_file", "write_to_file", "fs_write", "save-file"],
+  edit_file: [
+    ...["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplaceFile", "ApplyPatch", "patch", "apply_diff"],
+    ...["str_replace", "str-replace-editor", "insert_edit_into_file", "replace_string_in_file", "update_file"],
+  ],
+  delete_file: ["Delete", "remove_file"],
+  move_file: ["Move", "rename_file"],
+  bash: [
+    ...["Bash", "PowerShell", "shell", "run_shell_command", "Execute", "execute_command", "execute_bash", "terminal"],
+    ...["unified_exec", "run_in_terminal", "run_terminal_cmd", "launch-process", "BashOutput", "KillShell", "KillBash"],
+  ],
+  http_get: ["WebFetch", "fetch", "FetchUrl", "web_fetch", "read_url"],
+  http_post: [],
+  http_request: [],
+  web_search: ["WebSearch", "google_web_search", "SearchWeb"],
+  todo: [
+    ...["TodoWrite", "TodoRead", "write_todos", "SetTodoList", "update_plan", "todos", "update_todo_list"],
+    ...["TaskCreate", "TaskUpdate", "TaskGet"],
+  ],
+  ask: ["AskUserQuestion", "ask_user", "question", "ask_followup_question", "request_user_input"],
+  skill: ["Skill", "activate_skill"],
+  task: [
+    ...["Task", "Agent", "delegate", "delegate_to_agent", "invoke_agent", "spawn_agent", "spawn_subagent", "subagent"],
+    ...["new_task", "custom-agent", "runSubagent", "parallel"],
+  ],
+  complete_task: ["submit_result", "yield", "StructuredOutput", "task_complete", "attempt_completion", "finish"],
+  notify: [],
+  current_time: ["time", "now"],
+  sleep: [],
+  get_env: [],
+  set_env: [],
+  json_parse: [],
+  json_stringify: [],
+  base64_encode: [],
+  base64_decode: [],
+  memory_list: [],
+  memory_read: [],
+  memory_write: ["save_memory"],
+  memory_patch: [],
+  memory_append: [],
+  task_list: [],
+  task_replay: [],
+  report_finding: [],
+};
+
+/** The name of the delegation tool; `*` never includes it. */
+export const DELEGATION_TOOL = "task";
+/** Every tool, delegation excepted. */
+export const ALL_TOOLS = "*";
+/** Every tool of every MCP server; one server's are `<server>__*`, one of them `<server>__<tool>`. */
+export const ALL_MCP_TOOLS = "mcp_*";
+
+/** What an agent gets whose file says that it must not change anything, or whose tools could not be read. */
+export const READ_ONLY_TOOLS: readonly string[] = [
+  ...["read_file", "list_files", "get_file_info", "grep_files", "glob", "current_time"],
+  ...["json_parse", "base64_decode", "http_get", "web_search", "memory_list", "memory_read", "task_list", "task_replay"],
+  ...["notify", "todo", "skill", "ask"],
+];
+
+/** The tools that change files. */
+export const FILE_CHANGING_TOOLS: readonly string[] = ["write_file", "edit_file", "delete_file", "move_file"];
+
+/** Spelling and case do not matter to a tool name: `Read_File`, `ReadFile` and `read-file` are one. */
+export const foldName = (name: string): string => name.replace(/[-_]/g, "").toLowerCase();
+
+/** A dialect's own words for several tools at once: `edit`, `read-only`, `command`. Keys are folded. */
+export type ToolGroups = Readonly<Record<string, readonly string[]>>;
+
+/** The canonical names that one written name stands for; none when it is unknown. */
+export function toolsNamed(written: string, groups?: ToolGroups): readonly string[] {
+  const exact = byExactName.get(written);
+  if (exact !== undefined && groups === undefined) return exact;
+  const folded = foldName(written);
+  if (groups !== undefined && Object.hasOwn(groups, folded)) return groups[folded]!;
+  return byFoldedName.get(folded) ?? ownPattern(written) ?? mcpPattern(written) ?? NONE;
+}
+
+/** True when a name or pattern of an allow-list or deny-list covers a tool. */
+export function toolMatches(pattern: string, tool: string): boolean {
+  if (pattern === tool) return true;
+  if (pattern === ALL_TOOLS) return tool !== DELEGATION_TOOL;
+  if (pattern === ALL_MCP_TOOLS) return tool.includes("__");
+  return pattern.endsWith("__*") && tool.startsWith(pattern.slice(0, -1));
+}
+
+/** Every canonical name. */
+export const toolNames: readonly string[] = Object.keys(toolSpellings);
+
+const NONE: readonly string[] = [];
+const names = Object.entries(toolSpellings).flatMap(([name, others]) =>
+  [name, ...others].map((written): [string, readonly string[]] => [written, [name]]),
+);
+const byExactName = new Map<string, readonly string[]>([["*", [ALL_TOOLS]], ...names]);
+const byFoldedName = new Map(names.map(([written, tools]) => [foldName(written), tools]));
+
+const SERVER = "[A-Za-z0-9][A-Za-z0-9.-]*(?:_[A-Za-z0-9.-]+)*";
+const TOOL = "(?:\\*|[A-Za-z0-9][\\w.-]*?)";
+/** How the MCP tools of a server are written: Claude and Qwen, Gemini, Copilot, the pi family, Kiro, ours. */
+const mcpForms: readonly RegExp[] = [
+  new RegExp(`^mcp__(?<server>${SERVER})(?:__(?<tool>${TOOL}))?$`),
+  new RegExp(`^mcp:(?<server>${SERVER})(?:/(?<tool>${TOOL}))?$`),
+  new RegExp(`^@(?<server>${SERVER})(?:/(?<tool>${TOOL}))?$`),
+  new RegExp(`^(?<server>${SERVER})/(?<tool>${TOOL})$`),
+  new RegExp(`^(?<server>${SERVER})__(?<tool>\\*|(?!.*__)[A-Za-z0-9][\\w.-]*)$`),
+  // one underscore cannot tell where the server ends: its first part is the server
+  /^mcp_(?<server>[A-Za-z0-9][A-Za-z0-9.-]*)_(?<tool>\*|[A-Za-z0-9][\w.-]*)$/,
+  /^(?<server>(?!mcp_)[A-Za-z0-9][\w.-]*?)_(?<tool>\*)$/,
+];
+
+/** `memory_*` means our own tools that begin so. */
+function ownPattern(written: string): readonly string[] | undefined {
+  if (!written.endsWith("_*")) return undefined;
+  const begun = toolNames.filter((name) => name.startsWith(written.slice(0, -1)));
+  return begun.length > 0 ? begun : undefined;
+}
+
+function mcpPattern(written: string): readonly string[] | undefined {
+  if (written === "mcp_*" || written === "mcp__*" || written === "mcp:*") return [ALL_MCP_TOOLS];
+  for (const form of mcpForms) {
+    const parts = form.exec(written)?.groups;
+    if (parts !== undefined) return [`${parts["server"]!}__${parts["tool"] ?? "*"}`];
+  }
+  return undefined;
+}

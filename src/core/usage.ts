@@ -1,0 +1,72 @@
+/** Tokens and turns that were used; `reasoning` is part of `output`, and `contextTokens` is the size of the last turn. */
+export type Usage = Readonly<{
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  reasoning: number;
+  contextTokens: number;
+  turns: number;
+}>;
+
+/** Money that was spent; `unpriced` counts the turns whose price nobody knows, which are never taken for free. */
+export type Cost = Readonly<{ usd: number; unpriced: number }>;
+
+/** Nothing used yet. */
+export function noUsage(): Usage {
+  return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 0, turns: 0 };
+}
+
+/** The sum; the context is not added up but taken from the later one, unless that says nothing about it. */
+export function addUsage(a: Usage, b: Partial<Usage>): Usage {
+  return {
+    input: a.input + (b.input ?? 0),
+    output: a.output + (b.output ?? 0),
+    cacheRead: a.cacheRead + (b.cacheRead ?? 0),
+    cacheWrite: a.cacheWrite + (b.cacheWrite ?? 0),
+    reasoning: a.reasoning + (b.reasoning ?? 0),
+    contextTokens: b.contextTokens || a.contextTokens,
+    turns: a.turns + (b.turns ?? 0),
+  };
+}
+
+/** Nothing spent yet. */
+export function noCost(): Cost {
+  return { usd: 0, unpriced: 0 };
+}
+
+/** The sum of what is known, and of what is not. */
+export function addCost(a: Cost, b: Cost): Cost {
+  return { usd: a.usd + b.usd, unpriced: a.unpriced + b.unpriced };
+}
+
+/** A token count in at most five characters: `999`, `1.5k`, `50k`, `1.0M`. */
+export function formatTokens(count: number): string {
+  if (count < 1_000) return String(count);
+  if (count < 10_000) return `${(count / 1_000).toFixed(1)}k`;
+  if (count < 1_000_000) return `${Math.round(count / 1_000)}k`;
+  return `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+/** The price in dollars, and that a part of it is unknown when it is. */
+export function formatCost({ usd, unpriced }: Cost): string {
+  if (unpriced === 0) return `$${usd.toFixed(4)}`;
+  return usd === 0 ? "unknown price" : `$${usd.toFixed(4)} + unknown price`;
+}
+
+/** One line about what a task used, as in `2 turns ↑1.0k ↓5.0k R500 W100 $0.0150 ctx:10k`; zeros are left out. */
+export function formatUsage(usage: Usage, cost: Cost = noCost(), model?: string): string {
+  const tokens = (mark: string, count: number): string => (count > 0 ? `${mark}${formatTokens(count)}` : "");
+  return [
+    usage.turns > 0 ? `${usage.turns} turn${usage.turns === 1 ? "" : "s"}` : "",
+    tokens("↑", usage.input),
+    tokens("↓", usage.output),
+    tokens("R", usage.cacheRead),
+    tokens("W", usage.cacheWrite),
+    cost.usd > 0 || cost.unpriced > 0 ? formatCost(cost) : "",
+    tokens("ctx:", usage.contextTokens),
+    model ?? "",
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
+}

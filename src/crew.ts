@@ -1,0 +1,196 @@
+import { randomInt } from "node:crypto";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Agent } from "./core/agent.ts";
+import { checkAgents, suggestion } from "./core/check.ts";
+import { CrewError } from "./core/error.ts";
+import type { AnyInput } from "./core/input.ts";
+import type { Model } from "./core/model.ts";
+import type { Body, Plan } from "./core/plan.ts";
+import type { ChosenModel } from "./core/runner.ts";
+import type { Tool } from "./core/tool.ts";
+import { builtinModels, builtinRunner, builtinTools, findAgents, makeEngine, type FoundAgents } from "./defaults.ts";
+import { compile, type Input } from "./modes/compile.ts";
+import { buildContext } from "./runtime/context.ts";
+import { drive, type Start } from "./runtime/drive.ts";
+import { memoryJournal, openJournal, readJournal } from "./runtime/journal.ts";
+import { createPerformer } from "./runtime/perform.ts";
+import { Run } from "./runtime/run.ts";
+import { createStore, runId, type Store } from "./runtime/store.ts";
+import { createValidator } from "./runtime/validate.ts";
+import type { Roster, World } from "./runtime/world.ts";
+import { version } from "./version.ts";
+
+/** What a crew is made of; everything has a default. */
+export type CrewOptions = Readonly<{
+  /** The workspace; the current folder by default. */
+  cwd?: string;
+  /** Where runs are kept: `$SUBCREW_HOME` or `~/.subcrew` by default; `false`: nowhere. */
+  home?: string | false;
+  /** Where the user's own agents are looked for. */
+  userHome?: string;
+  /** Agents besides those that are found; they come first. */
+  agents?: readonly Agent[];
+  /** False: only `agents` and the bundled ones exist. */
+  discover?: boolean;
+  /** The project's own agents may run. */
+  trusted?: boolean;
+  tools?: readonly Tool[];
+  models?: Readonly<Record<string, Model>>;
+  /** The model of tasks for which nobody names one. */
+  model?: string;
+  concurrency?: number;
+  /** Nobody is there to answer gates. */
+  unattended?: boolean;
+  env?: Readonly<Record<string, string | undefined>>;
+  clock?: () => number;
+  random?: () => number;
+}>;
+
+/** What is different about one run. */
+export type RunOptions = Readonly<{
+  name?: string;
+  concurrency?: number;
+  maxTimeMs?: number;
+  maxDepth?: number;
+  unattended?: boolean;
+  /** A placeholder that refers to nothing is an error. */
+  strict?: boolean;
+}>;
+
+export type ResumeOptions = RunOptions & Readonly<{ /** Try again what failed, too. */ retryFailed?: boolean }>;
+
+/** The composition root: every surface makes one of these and asks it for runs. */
+export type Crew = Readonly<{
+  run(what: Input | Plan | AnyInput, options?: RunOptions): Run;
+  /** Goes on with a run that was interrupted or cancelled; of one that ended, the result. */
+  resume(id: string, options?: ResumeOptions): Run;
+  agents(): Promise<FoundAgents>;
+  runs(): Promise<readonly string[]>;
+  cwd: string;
+}>;
+
+/** A crew that knows nothing of any other in the process. */
+export function createCrew(options: CrewOptions = {}): Crew {
+  const cwd = resolve(options.cwd ?? process.cwd());
+  const env = options.env ?? process.env;
+  const store = storeOf(options, env);
+  const random = options.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
+  const clock = options.clock ?? Date.now;
+  const validator = createValidator();
+  const found = (): Promise<FoundAgents> => findAgents({ cwd, home: options.userHome ?? env["HOME"] ?? homedir(), trusted: options.trusted ?? false, discover: options.discover ?? true });
+  const model = modelSource(options.models ?? {});
+  const defaultModel = options.model ?? env["SUBCREW_MODEL"] ?? "offline";
+
+  /** Everything a run needs, checked; nothing has happened yet when this throws. */
+  const prepare = async (run: string, plan: Plan, { strict: _strict, ...more }: RunOptions): Promise<Start> => {
+    const roster = rosterOf(options.agents ?? [], await found());
+    const check = (wanted: Body): void => checkAgents(wanted, (name) => roster.find(name) !== undefined, roster.names);
+    check(plan);
+    await checkModels(plan, model, defaultModel);
+    const world: World = {
+      roster,
+      tools: new Map([...(await builtinTools()), ...(options.tools ?? [])].map((tool) => [tool.name, tool])),
+      model,
+      defaultModel,
+      runner: builtinRunner,
+      validator,
+      cwd,
+      env,
+      clock,
+      keep: async (id, path, text) => store?.keep(id, path, text),
+    };
+    const engine = makeEngine({
+      perform: createPerformer(world),
+      journal: async (id, kept) => (store ? openJournal(store.folder(id), kept) : memoryJournal(kept)),
+    });
+    const concurrency = more.concurrency ?? options.concurrency;
+    const unattended = more.unattended ?? options.unattended;
+    return {
+      plan,
+      engine,
+      clock,
+      random,
+      version,
+      cwd,
+      context: plan.context ? await buildContext(cwd, plan.context) : "",
+      compile: (what) => {
+        const inner = compile(what);
+        check(inner);
+        return inner;
+      },
+      ...more,
+      ...(concurrency !== undefined && { concurrency }),
+      ...(unattended !== undefined && { unattended }),
+      ...((more.name ?? plan.name) !== undefined && { name: more.name ?? plan.name ?? run }),
+    };
+  };
+
+  return {
+    cwd,
+    agents: found,
+    runs: async () => (await store?.list()) ?? [],
+    run: (what, more = {}) => {
+      const id = runId(random);
+      return new Run(id, async (it) => drive(await prepare(id, compile(what, { strict: more.strict ?? false }), more), it));
+    },
+    resume: (id, more = {}) => new Run(id, async (it) => takeUp(needed(store), it, more, prepare)),
+  };
+}
+
+type Prepare = (run: string, plan: Plan, options: RunOptions) => Promise<Start>;
+
+/** Goes on where the journal of a run ends; a run that ended is only told again. */
+async function takeUp(store: Store, it: Parameters<typeof drive>[1], { retryFailed = false, ...more }: ResumeOptions, prepare: Prepare): Promise<void> {
+  const folder = store.folder(it.run);
+  const { events } = await readJournal(folder).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "ENOENT" ? new CrewError("UNKNOWN_RUN", `There is no run "${it.run}".`, "See `subcrew runs` for those that were kept.") : error;
+  });
+  const started = events[0];
+  if (started?.type !== "run.started") throw new CrewError("RUN_DAMAGED", `The run "${it.run}" stopped before it began.`, "Start it again.");
+  const last = events.findLast(({ type }) => type === "run.ended");
+  const over = last?.type === "run.ended" && last.seq === events.length && (last.outcome.status === "ok" || (last.outcome.status === "failed" && !retryFailed));
+  if (over) return events.forEach(it.publish);
+  const start = await prepare(it.run, started.plan, more);
+  await drive({ ...start, ...(started.name !== undefined && { name: started.name }), takesUp: { retryFailed } }, it);
+}
+
+function storeOf({ home }: CrewOptions, env: Readonly<Record<string, string | undefined>>): Store | undefined {
+  if (home === false) return undefined;
+  return createStore(home ?? env["SUBCREW_HOME"] ?? join(env["HOME"] ?? homedir(), ".subcrew"));
+}
+
+function needed(store: Store | undefined): Store {
+  if (store) return store;
+  throw new CrewError("UNKNOWN_RUN", "This crew keeps no runs, so none can be resumed.", "Give it a `home`.");
+}
+
+function rosterOf(given: readonly Agent[], { agents, untrusted, find }: FoundAgents): Roster {
+  return {
+    find: (name) => {
+      const agent = given.find((one) => one.name === name) ?? find(name);
+      if (agent || !untrusted.includes(name)) return agent;
+      throw new CrewError("UNTRUSTED", `The agent "${name}" belongs to this project, which is not trusted.`, "Look at it with `subcrew agents`, then trust the project with --trust.");
+    },
+    names: () => [...new Set([...given, ...agents].map(({ name }) => name))],
+  };
+}
+
+function modelSource(given: Readonly<Record<string, Model>>): World["model"] {
+  return async (name): Promise<ChosenModel | undefined> => {
+    const model = Object.hasOwn(given, name) ? given[name] : await builtinModels[name]?.();
+    return model && { name, id: name, model, why: "named" };
+  };
+}
+
+/** A model that a task names has to exist before anything starts. */
+async function checkModels(body: Body, model: World["model"], known: string): Promise<void> {
+  for (const [id, node] of Object.entries(body.nodes)) {
+    if (node.kind === "loop") await checkModels(node.body, model, known);
+    if (node.kind !== "task" || node.task.model === undefined) continue;
+    const names = [node.task.model].flat();
+    const available = await Promise.all(names.map(model));
+    if (available.some((found) => found !== undefined)) continue;
+    throw new CrewError("UNKNOWN_MODEL", `Node "${id}" names the model "${names.join(", ")}", which is not available here.`, suggestion(names[0] ?? "", [known], "Available"));
+  }
+}

@@ -1,0 +1,48 @@
+import type { Engine, Journal, Perform } from "../core/engine.ts";
+import type { KeptEvent } from "../core/event.ts";
+import type { Answer } from "../core/gate.ts";
+import type { Outcome } from "../core/outcome.ts";
+import { pause } from "../runtime/cancel.ts";
+
+/** What the local engine is made of. */
+export type LocalParts = Readonly<{
+  perform: Perform;
+  journal(run: string, kept: (events: readonly KeptEvent[]) => void): Promise<Journal>;
+}>;
+
+/** Calls and waits in this process. */
+export function localEngine({ perform, journal }: LocalParts): Engine {
+  const performing = new Map<string, Promise<Outcome>>();
+  const questions = new Map<string, (answer: Answer | undefined) => void>();
+  return {
+    perform: (call, context) => {
+      const key = `${call.run}/${call.path}#${call.attempt}`;
+      const known = performing.get(key);
+      if (known) return known;
+      const outcome = perform(call, context).finally(() => performing.delete(key));
+      performing.set(key, outcome);
+      return outcome;
+    },
+    sleep: async (_key, ms, signal) => {
+      await pause(ms, signal);
+    },
+    answer: (key, signal) =>
+      new Promise((resolve) => {
+        const settle = (answer: Answer | undefined): void => {
+          signal.removeEventListener("abort", giveUp);
+          questions.delete(key);
+          resolve(answer);
+        };
+        const giveUp = (): void => settle(undefined);
+        if (signal.aborted) return resolve(undefined);
+        questions.set(key, settle);
+        signal.addEventListener("abort", giveUp, { once: true });
+      }),
+    give: (key, answer) => {
+      const settle = questions.get(key);
+      settle?.(answer);
+      return settle !== undefined;
+    },
+    journal,
+  };
+}

@@ -1,0 +1,20 @@
+import type { ReadAgent } from "../core/dialect.ts";
+import { CrewError } from "../core/error.ts";
+import { hasError } from "../core/problem.ts";
+import { agentFiles } from "../embedded.ts";
+import { own } from "./own.ts";
+
+/** The agents that come with this program. Anything wrong with one of them is our own fault, so it throws. */
+export function readBundledAgents(files: Readonly<Record<string, string>> = agentFiles): readonly ReadAgent[] {
+  return Object.entries(files).map(([name, text]) => {
+    const file = `${name}.md`;
+    const { agents, problems } = own.read(text, { file, relative: file });
+    const [agent] = agents;
+    const wrong = problems.find(({ severity }) => severity !== "info");
+    if (agent === undefined || wrong !== undefined || hasError(problems)) {
+      const why = wrong?.message ?? "it holds no agent";
+      throw new CrewError("BAD_AGENT", `The bundled agent ${name} is damaged: ${why}`, "Install the program again.");
+    }
+    return agent;
+  });
+}

@@ -1,0 +1,58 @@
+import type { Dialect } from "../core/dialect.ts";
+import { defineFields } from "./draft.ts";
+import { markdown } from "./markdown.ts";
+import { choice, flag, kept, limit, limits, model, note, number, output, permission, skills, switchedOff, text, thinking } from "./rules.ts";
+import { inputs } from "./inputs.ts";
+import { disallowedTools, mistakenTools, spawns, tools } from "./tools.ts";
+
+/** Our own Markdown, also read in `.agents/agents`: every field there is, in any spelling of its key. */
+export const own: Dialect = markdown({
+  id: "own",
+  ignoreUnderscore: true,
+  nameFromFile: true,
+  freeName: true,
+  fields: defineFields({
+    name: text("name"),
+    description: text("description"),
+    displayName: text("displayName"),
+    whenToUse: text("whenToUse"),
+    systemPrompt: text("instructions"),
+    prompt: text("instructions"),
+    extends: text("extends"),
+    tools: tools(),
+    allowedTools: mistakenTools(),
+    disallowedTools: disallowedTools(),
+    spawns,
+    model,
+    thinking,
+    thinkingLevel: thinking,
+    effort: thinking,
+    temperature: number("temperature"),
+    topP: number("topP"),
+    limits,
+    maxTurns: limit("maxTurns"),
+    maxDurationMs: limit("maxDurationMs"),
+    timeoutMs: limit("maxDurationMs"),
+    timeoutMins: limit("maxDurationMs", 60_000),
+    output,
+    outputSchema: output,
+    completion: choice("completion", { tool: "tool", "tool-or-text": "tool-or-text", text: "text" }),
+    permissionMode: permission,
+    skills,
+    background: flag("background"),
+    isolation: choice("isolation", { worktree: "worktree", none: undefined, off: undefined }),
+    memory: choice("memory", { user: "user", project: "project", local: "local" }),
+    hidden: flag("hidden"),
+    inputs,
+    enabled: switchedOff(false),
+    disabled: switchedOff(true),
+    color: kept(),
+    hooks: kept("is never run from an agent file"),
+    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    metadata: note,
+    version: note,
+    author: note,
+    license: note,
+    tags: note,
+  }),
+});

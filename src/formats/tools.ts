@@ -1,0 +1,127 @@
+import { isRecord } from "../core/json.ts";
+import { nearest } from "../core/nearest.ts";
+import { ALL_TOOLS, DELEGATION_TOOL, foldName, type ToolGroups, toolNames, toolsNamed } from "../core/tool-names.ts";
+import { type Draft, type Rule, say } from "./draft.ts";
+import { flagOf } from "./rules.ts";
+import { listOf } from "./lists.ts";
+
+/**
+ * The allow-list. Absent is everything; `*` is everything and said so; empty, null and what cannot be read are nothing
+ * but the finish tool. A list (also of lists), words with commas, a record of true and false and 002's
+ * `{ mode: allowlist, allow: [...] }` are read.
+ */
+export const tools =
+  (groups?: ToolGroups): Rule =>
+  (draft, value, key) => {
+    if (isRecord(value) && !Array.isArray(value["allow"])) return byRecord(draft, value, { key, groups });
+    const written = listOf(isRecord(value) ? value["allow"] : value);
+    if (written === undefined && value !== null) {
+      say(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets none.`, { field: key });
+    }
+    allow(draft, canonical(draft, written ?? [], { key, groups }), key);
+    if (written === undefined || written.length === 0) noTools(draft, key);
+  };
+
+/** The deny-list: what it names is taken away, and a name that nobody knows is kept, for it may belong to a server. */
+export const disallowedTools =
+  (groups?: ToolGroups): Rule =>
+  (draft, value, key) => {
+    const written = listOf(value);
+    if (written === undefined) {
+      if (value !== null) say(draft, "bad-value", `"${key}" cannot be read as a list of tools.`, { field: key });
+      return;
+    }
+    deny(draft, written.flatMap((name) => orItself(toolsNamed(withoutRule(name), groups), name)), key);
+  };
+
+/** A key that this kind of file does not have, whose author meant the allow-list: it narrows, and is reported. */
+export const mistakenTools =
+  (groups?: ToolGroups): Rule =>
+  (draft, value, key) => {
+    const message = `"${key}" is not a key of this kind of file; it was read as "tools", so that the agent gets no more than it names.`;
+    say(draft, "unknown-field", message, { field: key, hint: 'Did you mean "tools"?' });
+    tools(groups)(draft, value, key);
+  };
+
+/** Which agents it may start. `["*"]` is the same as `*`. */
+export const spawns: Rule = (draft, value, key) => {
+  const names = value === null || value === false ? [] : value === true ? ["*"] : listOf(value);
+  if (names === undefined) return say(draft, "bad-value", `"${key}" has to be "*" or a list of agents.`, { field: key });
+  draft.agent.spawns = names.includes("*") ? "*" : names;
+  draft.from["spawns"] = key;
+};
+
+/** Adds to what is allowed; a second allow-list can only narrow the first. */
+export function allow(draft: Draft, names: readonly string[], key: string): void {
+  const earlier = draft.agent.tools;
+  const unique = [...new Set(names)];
+  const both = earlier === undefined || earlier.includes(ALL_TOOLS) ? unique : unique.includes(ALL_TOOLS) ? earlier : earlier.filter((name) => unique.includes(name));
+  draft.agent.tools = both;
+  draft.from["tools"] ??= key;
+}
+
+export function deny(draft: Draft, names: readonly string[], key: string): void {
+  if (names.length === 0) return;
+  draft.agent.disallowedTools = [...new Set([...(draft.agent.disallowedTools ?? []), ...names])];
+  draft.from["disallowedTools"] ??= key;
+}
+
+type Written = { readonly key: string; readonly groups: ToolGroups | undefined };
+
+/** The canonical names of a written list. `Agent(a, b)` also says which agents; other rules in parentheses fit no tool. */
+export function canonical(draft: Draft, written: readonly string[], { key, groups }: Written): string[] {
+  const names: string[] = [];
+  for (const entry of written) {
+    const bare = withoutRule(entry);
+    const found = toolsNamed(bare, groups);
+    if (found.length === 0) {
+      unknownTool(draft, entry, key);
+    } else if (bare === entry) {
+      names.push(...found);
+    } else if (found.includes(DELEGATION_TOOL)) {
+      names.push(DELEGATION_TOOL);
+      draft.agent.spawns ??= listOf(ruleOf(entry)) ?? [];
+      draft.from["spawns"] ??= key;
+    } else {
+      names.push(`${found[0]!}(${ruleOf(entry)})`);
+      const message = `"${entry}" limits a tool by its arguments, which cannot be checked here; the tool is left out.`;
+      say(draft, "tool-rule", message, { field: key, hint: `Name "${bare}" alone to allow all of it.` });
+    }
+  }
+  return names;
+}
+
+function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key, groups }: Written): void {
+  const on: string[] = [];
+  const off: string[] = [];
+  let closed = false;
+  for (const [name, state] of Object.entries(value)) {
+    const wanted = flagOf(state);
+    if (name === "*" && wanted === false) closed = true;
+    else if (wanted === true) on.push(name);
+    else if (wanted === false) off.push(name);
+    else say(draft, "bad-value", `"${name}" of "${key}" has to be true or false.`, { field: key });
+    if (wanted === undefined) off.push(name);
+  }
+  if (closed) allow(draft, canonical(draft, on, { key, groups }), key);
+  else draft.from["tools"] ??= key;
+  deny(draft, off.flatMap((name) => orItself(toolsNamed(name, groups), name)), key);
+}
+
+function unknownTool(draft: Draft, name: string, key: string): void {
+  const close = nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name)));
+  const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
+  say(draft, "unknown-tool", `No tool is called "${name}"; it was left out.`, { field: key, ...hint });
+}
+
+function noTools(draft: Draft, key: string): void {
+  say(draft, "no-tools", `"${key}" is empty, so the agent can only hand in its result.`, {
+    field: key,
+    severity: "info",
+    hint: `Leave "${key}" out to give it every tool.`,
+  });
+}
+
+const withoutRule = (entry: string): string => /^([^()]+)\(.*\)$/s.exec(entry)?.[1]?.trim() ?? entry;
+const ruleOf = (entry: string): string => /\((.*)\)$/s.exec(entry)?.[1]?.trim() ?? "";
+const orItself = (names: readonly string[], written: string): readonly string[] => (names.length > 0 ? names : [written]);

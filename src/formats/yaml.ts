@@ -1,0 +1,113 @@
+import {
+  CORE_SCHEMA,
+  constructFromEvents,
+  defineMappingTag,
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  parseEvents,
+  YAMLException,
+} from "js-yaml";
+
+/** More than this is not frontmatter but an attack, or a mistake. */
+export const YAML_LIMITS = { bytes: 64 * 1024, depth: 64, keys: 1000, aliases: 32, nodes: 10_000 } as const;
+
+export type YamlResult =
+  | { readonly ok: true; readonly value: unknown }
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      /** A repair may help. A limit that was passed or a key given twice is final. */
+      readonly kind: "syntax" | "duplicate" | "limit";
+      /** Counted from 1. */
+      readonly line?: number;
+    };
+
+/** Strict YAML 1.2 core: plain data without prototypes, no tags beyond the core ones, no merge keys, one document. */
+export function readYaml(text: string): YamlResult {
+  if (text.length > YAML_LIMITS.bytes) return refused(`longer than ${YAML_LIMITS.bytes} bytes`);
+  try {
+    const events = parseEvents(text, { maxDepth: YAML_LIMITS.depth });
+    if (events.length > YAML_LIMITS.keys && keysIn(events) > YAML_LIMITS.keys) return refused(`more than ${YAML_LIMITS.keys} keys`);
+    const documents = constructFromEvents(events, { source: text, schema: SCHEMA, maxAliases: YAML_LIMITS.aliases });
+    if (documents.length > 1) return { ok: false, kind: "syntax", reason: "more than one YAML document" };
+    const value = documents[0];
+    return { ok: true, value: hasAlias(events) ? unshared(value, { nodes: YAML_LIMITS.nodes }) : value };
+  } catch (error) {
+    return failure(error);
+  }
+}
+
+/** The line of a key of the outermost mapping, counted from 1; for the explanations that ask for it. */
+export function yamlLineOf(text: string, key: string): number | undefined {
+  try {
+    let depth = 0;
+    let isKey = true;
+    for (const event of parseEvents(text, { maxDepth: YAML_LIMITS.depth })) {
+      if (depth === 2 && event.type === EVENT_ID.SCALAR && isKey && getScalarValue(text, event) === key) {
+        return text.slice(0, event.valueStart).split("\n").length;
+      }
+      if (depth === 2 && event.type !== EVENT_ID.POP) isKey = !isKey;
+      if (event.type === EVENT_ID.POP) depth--;
+      else if (event.type !== EVENT_ID.SCALAR && event.type !== EVENT_ID.ALIAS) depth++;
+    }
+  } catch {
+    return undefined; // what cannot be parsed has no keys; the caller falls back to its lines
+  }
+  return undefined;
+}
+
+/** A mapping without a prototype: `__proto__` is a key like any other. */
+const plainMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:map", {
+  create: () => Object.create(null) as Record<string, unknown>,
+  addPair: (map, key, value) => {
+    if (key !== null && typeof key === "object") return "a mapping is no key";
+    map[String(key)] = value;
+    return "";
+  },
+  has: (map, key) => String(key) in map,
+  keys: (map) => Object.keys(map),
+  get: (map, key) => map[String(key)],
+  identify: () => false,
+});
+const SCHEMA = CORE_SCHEMA.withTags(plainMap);
+
+const refused = (reason: string): YamlResult => ({ ok: false, kind: "limit", reason });
+
+function failure(error: unknown): YamlResult {
+  if (!(error instanceof YAMLException)) return { ok: false, kind: "limit", reason: String(error) };
+  const { reason, mark } = error;
+  const limit = /maxDepth|aliases/.test(reason);
+  const kind = limit ? "limit" : /duplicat/.test(reason) ? "duplicate" : "syntax";
+  return { ok: false, kind, reason, ...(mark === undefined ? {} : { line: mark.line + 1 }) };
+}
+
+/** In a mapping every second node is a key. */
+function keysIn(events: readonly Event[]): number {
+  let keys = 0;
+  const open: { mapping: boolean; children: number }[] = [];
+  for (const event of events) {
+    if (event.type === EVENT_ID.POP) {
+      open.pop();
+      continue;
+    }
+    const parent = open.at(-1);
+    if (parent?.mapping && parent.children++ % 2 === 0) keys++;
+    if (event.type !== EVENT_ID.SCALAR && event.type !== EVENT_ID.ALIAS) {
+      open.push({ mapping: event.type === EVENT_ID.MAPPING, children: 0 });
+    }
+  }
+  return keys;
+}
+
+const hasAlias = (events: readonly Event[]): boolean => events.some(({ type }) => type === EVENT_ID.ALIAS);
+
+/** The parser shares what aliases refer to; a copy of it must not grow without end. */
+function unshared(value: unknown, budget: { nodes: number }): unknown {
+  if (--budget.nodes < 0) throw new YAMLException("aliases that grow to too many nodes");
+  if (Array.isArray(value)) return value.map((item) => unshared(item, budget));
+  if (value === null || typeof value !== "object") return value;
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const [key, item] of Object.entries(value)) copy[key] = unshared(item, budget);
+  return copy;
+}

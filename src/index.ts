@@ -1,0 +1,15 @@
+export { createCrew, type Crew, type CrewOptions, type ResumeOptions, type RunOptions } from "./crew.ts";
+export { defineAgent, type Agent } from "./core/agent.ts";
+export { defineTool, type Tool, type ToolContext, type ToolResult } from "./core/tool.ts";
+export { compile, type Input, type Mode } from "./modes/compile.ts";
+export { parsePlan } from "./core/check.ts";
+export { CrewError, type Code } from "./core/error.ts";
+export { type Change } from "./core/change.ts";
+export { type Event } from "./core/event.ts";
+export { type Fault, type FaultCode, type Outcome } from "./core/outcome.ts";
+export { type Message, type Model, type ModelEvent, type ModelRequest } from "./core/model.ts";
+export { type Node, type Plan } from "./core/plan.ts";
+export { type Task } from "./core/task.ts";
+export { reduce, emptyState, type NodeView, type State } from "./core/state.ts";
+export { type Result } from "./core/result.ts";
+export { type Run } from "./runtime/run.ts";

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import type { Node, Plan } from "../core/plan.ts";
+import { taskSettings } from "../core/task.ts";
+import { nodeIds } from "./names.ts";
+import { referencesIn, unknownReference } from "./references.ts";
+import { runParts, runSettings, settingsOf } from "./settings.ts";
+
+/** Steps one after the other. */
+export const chainInput = z.strictObject({
+  mode: z.literal("chain"),
+  chain: z
+    .array(
+      z.strictObject({
+        task: z.string().trim().min(1).describe("what this step is asked; {previous} stands for the output of the step before"),
+        name: z.string().min(1).optional(),
+        ...taskSettings,
+      }),
+    )
+    .min(1),
+  ...taskSettings,
+  ...runSettings,
+});
+export type ChainInput = z.infer<typeof chainInput>;
+
+/** `task -> task -> ...`; `{previous}` refers to the step before. */
+export function chain(input: ChainInput): Plan {
+  const ids = nodeIds(
+    input.chain.map(({ name, agent }, index) => ({ given: name, else: agent ?? input.agent ?? `step_${index + 1}` })),
+    "steps",
+  );
+  const nodes: Record<string, Node> = {};
+  const notes: string[] = [];
+  for (const [index, step] of input.chain.entries()) {
+    const id = ids[index]!;
+    const before = ids[index - 1];
+    const earlier = ids.slice(0, index);
+    const { refs, unknown } = referencesIn(step.task, { ids: earlier, self: id, ...(before !== undefined && { words: { previous: before } }) });
+    if (before === undefined && step.task.includes("{previous}")) unknown.push("previous");
+    notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
+    const task = { ...settingsOf(step, input), prompt: step.task, refs, ...(step.name !== undefined && { label: step.name }) };
+    nodes[id] = { kind: "task", ...(before !== undefined && { needs: [before] }), task };
+  }
+  return { ...runParts(input, notes), nodes, output: ids.at(-1)! };
+}

@@ -1,0 +1,60 @@
+import { checkPlan, parsePlan } from "../core/check.ts";
+import { CrewError } from "../core/error.ts";
+import { isRecord } from "../core/json.ts";
+import { suggestion } from "../core/check.ts";
+import { parseAs } from "../core/parse.ts";
+import type { Plan } from "../core/plan.ts";
+import { chain, chainInput } from "./chain.ts";
+import { parallel, parallelInput } from "./parallel.ts";
+import { race, raceInput } from "./race.ts";
+import { single, singleInput } from "./single.ts";
+import { team, teamInput } from "./team.ts";
+import { z } from "zod";
+
+const planInput = z.strictObject({ mode: z.literal("plan"), plan: z.unknown() });
+
+/** Every mode: what it takes, the key that gives it away in an input without `mode`, and its compiler. */
+const modes = {
+  single: { input: singleInput, key: "task", compile: single },
+  parallel: { input: parallelInput, key: "tasks", compile: parallel },
+  chain: { input: chainInput, key: "chain", compile: chain },
+  race: { input: raceInput, key: "race", compile: race },
+  team: { input: teamInput, key: "team", compile: team },
+  plan: { input: planInput, key: "plan", compile: ({ plan }: z.infer<typeof planInput>) => parsePlan(plan) },
+} as const;
+
+export type Mode = keyof typeof modes;
+export type Input = { [M in Mode]: z.infer<(typeof modes)[M]["input"]> }[Mode];
+export const modeNames: readonly Mode[] = Object.keys(modes) as Mode[];
+
+/** Whatever a person or a model asks for, as a plan that was checked. `strict` turns notes into errors. */
+export function compile(value: unknown, { strict = false }: { strict?: boolean } = {}): Plan {
+  const plan = toPlan(value);
+  const note = plan.notes?.[0];
+  if (strict && note !== undefined) throw new CrewError("PLAN_UNKNOWN_REFERENCE", note, "Correct the placeholder, or run without --strict.");
+  checkPlan(plan);
+  return plan;
+}
+
+function toPlan(value: unknown): Plan {
+  if (isRecord(value) && "nodes" in value && !("mode" in value)) return parsePlan(value);
+  const mode = modeOf(value);
+  const { input, compile: compiler } = modes[mode];
+  const parsed = parseAs(input as z.ZodType<Input>, { ...(value as object), mode }, { code: "BAD_INPUT", what: `${mode} input` });
+  return (compiler as (input: Input) => Plan)(parsed);
+}
+
+/** The mode of an input: the one it names, or the one whose key it has; exactly one. */
+function modeOf(value: unknown): Mode {
+  if (!isRecord(value)) throw new CrewError("BAD_INPUT", "The input is not an object.", `Give an object with one of: ${modeNames.map((name) => modes[name].key).join(", ")}.`);
+  const named = value["mode"];
+  if (typeof named === "string") {
+    if (Object.hasOwn(modes, named)) return named as Mode;
+    throw new CrewError("BAD_INPUT", `There is no mode "${named}".`, suggestion(named, modeNames, "Modes are"));
+  }
+  const given = modeNames.filter((name) => value[modes[name].key] !== undefined);
+  const only = given[0];
+  if (only !== undefined && given.length === 1) return only;
+  const found = given.length === 0 ? "names no mode" : `names ${given.length} modes (${given.map((name) => modes[name].key).join(", ")})`;
+  throw new CrewError("BAD_INPUT", `The input ${found}.`, `Give exactly one of: ${modeNames.map((name) => modes[name].key).join(", ")}.`);
+}

@@ -1,0 +1,34 @@
+import { CrewError } from "../core/error.ts";
+import { NODE_ID } from "../core/plan.ts";
+
+/** Who asks for which name; a `given` one is a person's word and has to be unique. */
+export type Wish = Readonly<{ given?: string | undefined; else: string }>;
+
+/** Node ids for a list of tasks: given names stay, made-up ones are numbered until they are unique. */
+export function nodeIds(wishes: readonly Wish[], what: string): string[] {
+  const taken = new Set<string>();
+  for (const { given } of wishes) {
+    if (given === undefined) continue;
+    const id = asId(given);
+    if (taken.has(id)) throw new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${given}".`, "Give each its own name.");
+    taken.add(id);
+  }
+  return wishes.map(({ given, else: fallback }) => {
+    if (given !== undefined) return asId(given);
+    const id = unique(asId(fallback), taken);
+    taken.add(id);
+    return id;
+  });
+}
+
+/** A name as a node id: what an id may not hold becomes an underscore. */
+export function asId(name: string): string {
+  if (NODE_ID.test(name)) return name;
+  const safe = name.replace(/[^A-Za-z0-9_.:@-]/g, "_").replace(/^[^A-Za-z0-9_]/, "_").slice(0, 80);
+  return safe === "" ? "_" : safe;
+}
+
+function unique(id: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(id)) return id;
+  for (let n = 2; ; n += 1) if (!taken.has(`${id}-${n}`)) return `${id}-${n}`;
+}

@@ -1,0 +1,46 @@
+import { z } from "zod";
+import type { Node, Plan } from "../core/plan.ts";
+import { taskSettings } from "../core/task.ts";
+import { nodeIds } from "./names.ts";
+import { runParts, runSettings, settingsOf } from "./settings.ts";
+
+const schema = z.record(z.string(), z.unknown());
+
+/** The same question to several; the first good answer wins. */
+export const raceInput = z.strictObject({
+  mode: z.literal("race"),
+  race: z.strictObject({
+    task: z.string().trim().min(1).describe("what every contender is asked"),
+    agents: z.array(z.string().min(1)).min(1).optional().describe("the agents that compete"),
+    models: z.array(z.string().min(1)).min(1).optional().describe("the models that compete; with agents, each agent runs on each"),
+    acceptSchema: schema.optional().describe("an answer that does not meet this schema does not win"),
+    ...taskSettings,
+  }),
+  ...runSettings,
+});
+export type RaceInput = z.infer<typeof raceInput>;
+
+/** `task x n -> join(first)`: the executor cancels whoever nobody waits for any more. */
+export function race({ race, ...input }: RaceInput): Plan {
+  const contenders = contendersOf(race);
+  const ids = nodeIds(contenders.map(({ label }) => ({ else: label })), "contenders");
+  const nodes: Record<string, Node> = {};
+  for (const [index, { agent, model, label }] of contenders.entries()) {
+    const settings = settingsOf({ agent, model }, race);
+    const accept = race.acceptSchema && { acceptSchema: race.acceptSchema };
+    nodes[ids[index]!] = { kind: "task", task: { ...settings, prompt: race.task, refs: {}, label, ...accept } };
+  }
+  const output = nodeIds([...ids.map((given) => ({ given, else: given })), { else: "winner" }], "contenders").at(-1)!;
+  nodes[output] = { kind: "join", needs: ids, pick: "first" };
+  return { ...runParts(input), nodes, output };
+}
+
+type Contender = { agent: string | undefined; model: string | undefined; label: string };
+
+function contendersOf({ agents, models, agent }: RaceInput["race"]): Contender[] {
+  if (!agents && !models) return [{ agent, model: undefined, label: agent ?? "task" }];
+  const both = agents !== undefined && models !== undefined;
+  return (agents ?? [agent]).flatMap((name) =>
+    (models ?? [undefined]).map((model) => ({ agent: name, model, label: both ? `${name}@${model}` : (model ?? name ?? "task") })),
+  );
+}

@@ -1,0 +1,22 @@
+import { placeholdersIn, referenced, referenceName } from "../core/template.ts";
+import type { Task } from "../core/task.ts";
+
+/** The references of a prompt to tasks of its mode, and what looked like one but is not. */
+export function referencesIn(prompt: string, { ids, self, words = {} }: { ids: readonly string[]; self: string; words?: Readonly<Record<string, string>> }): {
+  refs: NonNullable<Task["refs"]>;
+  unknown: string[];
+} {
+  const refs: NonNullable<Task["refs"]> = {};
+  const unknown: string[] = [];
+  for (const placeholder of placeholdersIn(prompt)) {
+    const target = words[placeholder] ?? referenced(placeholder, ids);
+    if (target !== undefined && target !== self) refs[placeholder] = target;
+    else if (target === self || referenceName(placeholder) !== undefined) unknown.push(placeholder);
+  }
+  return { refs, unknown };
+}
+
+/** What is said about a placeholder that stays as it is. */
+export function unknownReference(task: string, placeholder: string): string {
+  return `The prompt of "${task}" holds {${placeholder}}, which is no task that it could refer to; it stays as text.`;
+}

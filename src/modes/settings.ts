@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { contextFields, type ContextOptions } from "../core/context-options.ts";
+import type { Plan } from "../core/plan.ts";
+import type { Task } from "../core/task.ts";
+
+/** What every mode's input may say about the whole run. */
+export const runSettings = {
+  ...contextFields,
+  name: z.string().optional().describe("what the run is called"),
+  maxConcurrency: z.number().int().min(1).optional().describe("how many tasks run at once"),
+} as const;
+
+type RunSettings = ContextOptions & { name?: string | undefined; maxConcurrency?: number | undefined };
+
+/** The parts of a plan that the settings of a run become. */
+export function runParts({ context, contextFiles, gitContext, name, maxConcurrency }: RunSettings, notes: readonly string[] = []): Omit<Plan, "nodes" | "output"> {
+  const background = defined({ context, contextFiles, gitContext });
+  return defined({
+    name,
+    concurrency: maxConcurrency,
+    context: Object.keys(background).length > 0 ? background : undefined,
+    notes: notes.length > 0 ? [...notes] : undefined,
+  });
+}
+
+type Settings = Pick<Task, "agent" | "model" | "tools" | "thinking" | "systemPrompt" | "cwd" | "schema" | "retry" | "resourceLimits">;
+
+/** What tasks may be told; the first level that says something about a matter decides it. */
+export function settingsOf(...levels: readonly (Settings | undefined)[]): Settings {
+  const keys = ["agent", "model", "tools", "thinking", "systemPrompt", "cwd", "schema", "retry", "resourceLimits"] as const;
+  return defined(Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]])) as Settings);
+}
+
+/** The same object without keys whose value is `undefined`. */
+export function defined<T extends object>(object: T): T {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import type { Plan } from "../core/plan.ts";
+import { taskSettings } from "../core/task.ts";
+import { asId } from "./names.ts";
+import { runParts, runSettings, settingsOf } from "./settings.ts";
+
+/** One task. */
+export const singleInput = z.strictObject({
+  mode: z.literal("single"),
+  task: z.string().trim().min(1).describe("what the agent is asked"),
+  ...taskSettings,
+  ...runSettings,
+});
+export type SingleInput = z.infer<typeof singleInput>;
+
+/** `task` */
+export function single(input: SingleInput): Plan {
+  const id = asId(input.agent ?? "task");
+  return {
+    ...runParts(input),
+    nodes: { [id]: { kind: "task", task: { ...settingsOf(input), prompt: input.task, refs: {} } } },
+    output: id,
+  };
+}

@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { suggestion } from "../core/check.ts";
+import { CrewError } from "../core/error.ts";
+import type { LoopNode, Node, Plan, TaskNode } from "../core/plan.ts";
+import { taskSettings, type Task } from "../core/task.ts";
+import { prompts } from "../embedded.ts";
+import { asId, nodeIds } from "./names.ts";
+import { referencesIn, unknownReference } from "./references.ts";
+import { runParts, runSettings, settingsOf } from "./settings.ts";
+
+/** How many rounds a review may take when nothing else is said. */
+export const DEFAULT_REVIEW_ROUNDS = 3;
+
+const member = z.strictObject({
+  role: z.string().min(1).describe("what the member is called in the team"),
+  task: z.string().trim().min(1).optional().describe("what it does when the team has no tasks of its own"),
+  ...taskSettings,
+});
+
+const teamTask = z.strictObject({
+  id: z.string().min(1),
+  task: z.string().trim().min(1).describe("what is asked; {task:id} stands for another task's output"),
+  assignee: z.string().optional().describe("the role that does it"),
+  depends: z.array(z.string()).optional().describe("tasks that have to succeed first; their outputs are handed over"),
+  review: z
+    .strictObject({
+      reviewer: z.string().optional().describe("the role that reviews"),
+      assignee: z.string().optional().describe("another word for reviewer"),
+      prompt: z.string().optional().describe("what the reviewer is asked; {task} and {output} stand for the task and the work"),
+      task: z.string().optional().describe("another word for prompt"),
+      maxIterations: z.number().int().min(1).max(20).optional(),
+    })
+    .optional(),
+  requiresApproval: z.boolean().optional().describe("somebody has to approve the work before others build on it"),
+  ...taskSettings,
+});
+
+/** Members with roles, tasks with dependencies, reviews and approvals. */
+export const teamInput = z.strictObject({
+  mode: z.literal("team"),
+  team: z.strictObject({
+    objective: z.string().optional().describe("what the team is for; every member is told"),
+    members: z.array(member).optional(),
+    tasks: z.array(teamTask).optional(),
+    maxConcurrency: z.number().int().min(1).optional(),
+  }),
+  ...runSettings,
+});
+export type TeamInput = z.infer<typeof teamInput>;
+export type TeamMember = z.infer<typeof member>;
+export type TeamTask = z.infer<typeof teamTask>;
+
+/** `task` DAG `-> join(settled)`; a review is `loop(work -> review)`, an approval is a gate in a loop. */
+export function team({ team, ...input }: TeamInput): Plan {
+  const members = membersOf(team.members ?? []);
+  const tasks = team.tasks ?? soloTasks([...members.values()]);
+  if (tasks.length === 0) {
+    throw new CrewError("BAD_INPUT", "The team has nothing to do.", "Give it `tasks`, or give each member a `task`.");
+  }
+  const ids = nodeIds(tasks.map(({ id }) => ({ given: id, else: id })), "tasks");
+  const notes: string[] = [];
+  const nodes: Record<string, Node> = {};
+  for (const [index, task] of tasks.entries()) {
+    nodes[ids[index]!] = nodeFor(task, { id: ids[index]!, ids, members, objective: team.objective, notes });
+  }
+  const output = nodeIds([...ids.map((given) => ({ given, else: given })), { else: "team" }], "tasks").at(-1)!;
+  nodes[output] = { kind: "join", needs: ids, pick: "settled" };
+  return { ...runParts({ ...input, maxConcurrency: team.maxConcurrency ?? input.maxConcurrency }, notes), nodes, output };
+}
+
+type Place = Readonly<{ id: string; ids: readonly string[]; members: ReadonlyMap<string, TeamMember>; objective: string | undefined; notes: string[] }>;
+
+/** The node for one team task: the work itself, or the loop that reviews or approves it. */
+export function nodeFor(task: TeamTask, { id, ids, members, objective, notes }: Place): Node {
+  const assignee = memberFor(members, task.assignee, `Task "${task.id}" is assigned to`);
+  const { refs, unknown } = referencesIn(task.task, { ids, self: id });
+  notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
+  const needs = (task.depends ?? []).map(asId);
+  const include = [...new Set(needs)].filter((need) => !Object.values(refs).includes(need));
+  const preface = prefaceOf(objective, assignee?.role);
+  const work: Task = {
+    ...settingsOf(task, assignee),
+    prompt: task.task,
+    refs,
+    label: assignee ? `${assignee.role}: ${task.id}` : task.id,
+    ...(include.length > 0 && { include }),
+    ...(preface !== undefined && { preface }),
+  };
+  const plain: TaskNode = { kind: "task", ...(needs.length > 0 && { needs }), task: work };
+  const reviewed = task.review ? reviewLoop(task, plain, task.review, members) : plain;
+  return task.requiresApproval ? approvalLoop(reviewed) : reviewed;
+}
+
+function reviewLoop({ id }: TeamTask, work: TaskNode, review: NonNullable<TeamTask["review"]>, members: ReadonlyMap<string, TeamMember>): LoopNode {
+  const role = review.reviewer ?? review.assignee;
+  const reviewer = memberFor(members, role, `The review of task "${id}" is assigned to`);
+  const ask: Task = {
+    ...settingsOf(reviewer),
+    prompt: review.prompt ?? review.task ?? prompts.reviewWork,
+    refs: { output: "work", task: { prompt: "work" } },
+    label: `${reviewer?.role ?? "review"}: review of ${id}`,
+  };
+  return {
+    kind: "loop",
+    ...(work.needs && { needs: work.needs }),
+    body: { nodes: { work: { kind: "task", task: { ...work.task, revise: prompts.reviseWork } }, review: { kind: "task", needs: ["work"], task: ask } }, output: "work" },
+    until: "review",
+    max: review.maxIterations ?? DEFAULT_REVIEW_ROUNDS,
+    exhausted: "accept",
+  };
+}
+
+/** Rejected with words means: again, with these words; rejected without any means: no. */
+function approvalLoop(work: TaskNode | LoopNode): LoopNode {
+  const inner: Node = work.kind === "task" ? { kind: "task", task: { ...work.task, revise: prompts.reviseWork } } : { ...work, needs: undefined };
+  return {
+    kind: "loop",
+    ...(work.needs && { needs: work.needs }),
+    body: { nodes: { work: inner, approval: { kind: "gate", needs: ["work"], question: prompts.approveWork, refs: { output: "work" } } }, output: "work" },
+    until: "approval",
+    max: MAX_APPROVAL_ROUNDS,
+    exhausted: "fail",
+  };
+}
+
+const MAX_APPROVAL_ROUNDS = 20;
+
+function membersOf(list: readonly TeamMember[]): Map<string, TeamMember> {
+  const members = new Map<string, TeamMember>();
+  for (const one of list) {
+    if (members.has(one.role)) throw new CrewError("PLAN_DUPLICATE_ID", `Two members have the role "${one.role}".`, "Give each member its own role.");
+    members.set(one.role, one);
+  }
+  return members;
+}
+
+function soloTasks(members: readonly TeamMember[]): TeamTask[] {
+  return members.flatMap(({ role, task }) => (task === undefined ? [] : [{ id: role, task, assignee: role }]));
+}
+
+function memberFor(members: ReadonlyMap<string, TeamMember>, role: string | undefined, who: string): TeamMember | undefined {
+  if (role === undefined) return undefined;
+  const found = members.get(role);
+  if (!found) throw new CrewError("BAD_INPUT", `${who} "${role}", who is not in the team.`, suggestion(role, [...members.keys()], "Members are"));
+  return found;
+}
+
+function prefaceOf(objective: string | undefined, role: string | undefined): string | undefined {
+  const lines = [objective && `The team's objective: ${objective}`, role && `Your role in the team: ${role}`].filter(Boolean);
+  return lines.length > 0 ? lines.join("\n") : undefined;
+}

@@ -1,0 +1,130 @@
+import { setImmediate } from "node:timers/promises";
+import type { Agent, AgentSource } from "../core/agent.ts";
+import type { Dialects, ReadAgent } from "../core/dialect.ts";
+import { type Problem, problem } from "../core/problem.ts";
+import type { DiscoveryCache } from "./discover-cache.ts";
+import { type Candidate, type FileReading, hashOf, listFiles, readAgentFile } from "./discover-files.ts";
+import type { Place } from "./discover-places.ts";
+
+/** Who says whether a project's files count. Both are asked with canonical paths. */
+export type Trust = Readonly<{
+  project(root: string): boolean;
+  /** Is this the content that was agreed to? Asked in a trusted project only. */
+  file?(file: Readonly<{ root: string; path: string; hash: string; hidden: boolean }>): boolean;
+}>;
+
+/** One definition of an agent, before the strongest is chosen. */
+export type Finding = Readonly<{
+  read: ReadAgent;
+  /** With its source. */
+  agent: Agent;
+  /** How much it is trusted; a base is never trusted less. */
+  rank: number;
+  trusted: boolean;
+  problems: readonly Problem[];
+  file?: string;
+  real?: string;
+}>;
+
+/** A file without a usable agent. */
+export type Skipped = Readonly<{ file?: string; name?: string; problems: readonly Problem[] }>;
+
+/** What one place held. */
+export type PlaceReport = Readonly<{
+  family: string;
+  scope: Place["scope"];
+  dialect: string;
+  path: string;
+  plugin?: string;
+  trusted: boolean;
+  files: number;
+  agents: readonly string[];
+  problem?: Problem;
+}>;
+
+/** A reading that is known again, for one place and dialect. */
+export type CachedFile = Readonly<{ reading: FileReading; place: string; agents: readonly Agent[]; hash?: string }>;
+
+export type LoadOptions = Readonly<{ dialects: Dialects; trust?: Trust; cache?: DiscoveryCache }>;
+
+/** Reads every file of a place. Between batches the program gets its turn. */
+export async function loadPlace(place: Place, options: LoadOptions): Promise<{ findings: Finding[]; skipped: Skipped[]; report: PlaceReport }> {
+  const dialect = options.dialects[place.dialect];
+  const trusted = place.root === undefined || options.trust?.project(place.root) === true;
+  const findings: Finding[] = [];
+  const skipped: Skipped[] = [];
+  if (dialect === undefined) return { findings, skipped, report: report(place, { trusted, findings, files: 0 }) };
+  const listing = listFiles(place, dialect);
+  const label = `${place.dialect} ${place.family} ${place.scope} ${place.plugin?.name ?? ""}`;
+  let count = 0;
+  for (const file of listing.files) {
+    if (++count % BATCH === 0) await setImmediate();
+    if (file.outside && !trusted) {
+      skipped.push({ file: file.path, problems: [problem("link-outside", `It is a link out of the project, to ${file.real ?? "somewhere"}.`)] });
+      continue;
+    }
+    const known = options.cache?.files.get(file.path);
+    const reusable = known?.place === label ? known : undefined;
+    const reading = readAgentFile(file, dialect, reusable?.reading);
+    const entry = reusable !== undefined && reusable.reading === reading ? reusable : { reading, place: label, agents: located(reading, place, file) };
+    if (entry !== known) options.cache?.files.set(file.path, entry);
+    if (reading.agents.length === 0) skipped.push({ file: file.path, problems: reading.problems });
+    else add(findings, entry, { place, file, trusted: trusted && agreed(entry, place, file, options) });
+  }
+  return { findings, skipped, report: report(place, { trusted, findings, files: listing.files.length, problem: listing.problem }) };
+}
+
+const BATCH = 200;
+
+/** Bundled code stands above the user's own files and plugins, and these above a project's. */
+const RANKS = { user: 2, plugin: 2, project: 1 } as const;
+
+function add(findings: Finding[], entry: CachedFile, { place, file, trusted }: { place: Place; file: Candidate; trusted: boolean }): void {
+  for (const [index, read] of entry.reading.agents.entries()) {
+    findings.push({
+      read,
+      agent: entry.agents[index]!,
+      rank: RANKS[place.scope],
+      trusted,
+      // problems of a file with several agents are told once
+      problems: index === 0 ? entry.reading.problems : [],
+      file: file.path,
+      ...(file.real === undefined ? {} : { real: file.real }),
+    });
+  }
+}
+
+/** Content that changed since it was agreed to does not count, nor do hidden characters that nobody agreed to. */
+function agreed(entry: CachedFile, place: Place, file: Candidate, { trust, cache }: LoadOptions): boolean {
+  if (place.root === undefined) return true;
+  if (trust?.file === undefined) return !entry.reading.hidden;
+  const hash = entry.hash ?? hashOf(file.path);
+  if (entry.hash === undefined) cache?.files.set(file.path, { ...entry, hash });
+  return trust.file({ root: place.root, path: file.real ?? file.path, hash, hidden: entry.reading.hidden });
+}
+
+/** The agents of a file with where they were found. */
+function located(reading: FileReading, place: Place, file: Candidate): readonly Agent[] {
+  const source: AgentSource = {
+    kind: place.scope,
+    file: file.path,
+    family: place.family,
+    dialect: place.dialect,
+    ...(place.plugin === undefined ? {} : { plugin: place.plugin.name, pluginScope: place.plugin.scope }),
+  };
+  return reading.agents.map(({ agent }) => Object.freeze({ ...agent, source }));
+}
+
+type Held = { readonly trusted: boolean; readonly findings: readonly Finding[]; readonly files: number; readonly problem?: Problem | undefined };
+
+const report = (place: Place, { trusted, findings, files, problem: wrong }: Held): PlaceReport => ({
+  family: place.family,
+  scope: place.scope,
+  dialect: place.dialect,
+  path: place.path,
+  ...(place.plugin === undefined ? {} : { plugin: place.plugin.name }),
+  trusted,
+  files,
+  agents: findings.map(({ agent }) => agent.name),
+  ...(wrong === undefined ? {} : { problem: wrong }),
+});

@@ -1,0 +1,204 @@
+import type { Agent } from "../core/agent.ts";
+import { type AgentSettings, applySettings } from "../core/agent-settings.ts";
+import type { Dialects, ReadAgent } from "../core/dialect.ts";
+import { HERITAGE, inherit, lineages } from "../core/inherit.ts";
+import { type Problem, problem } from "../core/problem.ts";
+import type { Origin, Origins } from "../core/provenance.ts";
+import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./discover-cache.ts";
+import { type Finding, loadPlace, type PlaceReport, type Skipped, type Trust } from "./discover-load.ts";
+import { findPlaces } from "./discover-places.ts";
+import { type Order, type PresetName, presets, type Scope } from "./sources.ts";
+
+export type DiscoverOptions = Readonly<{
+  cwd: string;
+  home: string;
+  /** How files are read; the composition root hands in the table. */
+  dialects: Dialects;
+  bundled?: readonly ReadAgent[];
+  preset?: PresetName;
+  scope?: Scope;
+  order?: Order;
+  /** Who says which project counts; without it none does. */
+  trust?: Trust;
+  /** Names that are switched off. */
+  disabled?: readonly string[];
+  /** What the user's settings say about agents, by name. */
+  settings?: Readonly<Record<string, AgentSettings>>;
+  protectBundled?: boolean;
+  /** Agents given by the caller; they come before every file. */
+  inline?: readonly ReadAgent[];
+  /** What the caller keeps between two discoveries, so that unchanged files are not read again. */
+  cache?: DiscoveryCache;
+}>;
+
+/** An agent that was found, as it would run. */
+export type FoundAgent = Readonly<{
+  name: string;
+  /** With everything inherited and every setting applied. */
+  agent: Agent;
+  /** As the file says it. */
+  read: ReadAgent;
+  /** False for the files of a project that nobody has trusted: data to look at, nothing more. */
+  trusted: boolean;
+  file?: string;
+  /** Where the file really lies, when that is somewhere else. */
+  real?: string;
+  problems: readonly Problem[];
+  /** The agent it extends. */
+  base?: FoundAgent;
+  /** Fields that are not simply as the file says. */
+  origins: Origins;
+}>;
+
+export type Discovery = Readonly<{
+  /** The agents there are, the strongest places first. */
+  agents: readonly FoundAgent[];
+  /** Those that another of the same name stands before. */
+  shadowed: readonly Readonly<{ found: FoundAgent; by: FoundAgent }>[];
+  /** Agents of projects that are not trusted: they are listed, and neither run nor shadow anything. */
+  untrusted: readonly FoundAgent[];
+  disabled: readonly FoundAgent[];
+  /** Files without a usable agent, and why. */
+  skipped: readonly Skipped[];
+  problems: readonly Problem[];
+  /** Each place that was looked at and what it held, in order. */
+  sources: readonly PlaceReport[];
+  /** What came, went and changed since the last time with the same cache. */
+  changes: DiscoveryChanges;
+}>;
+
+/** Finds every agent there is for a directory. One bad file never hides another. */
+export async function discover(options: DiscoverOptions): Promise<Discovery> {
+  const preset = presets[options.preset ?? "unified"];
+  const { scope = preset.scope, order = preset.order, protectBundled = preset.protectBundled } = options;
+  const places = findPlaces({ cwd: options.cwd, home: options.home, preset, order, scope });
+  const findings: Finding[] = (options.inline ?? []).map((read) => given(read, "inline"));
+  const skipped: Skipped[] = [];
+  const sources: PlaceReport[] = [];
+  for (const place of places) {
+    const loaded = await loadPlace(place, options);
+    findings.push(...loaded.findings);
+    skipped.push(...loaded.skipped);
+    sources.push(loaded.report);
+  }
+  const ofPreset: readonly string[] | undefined = "bundled" in preset ? preset.bundled : undefined;
+  const bundled = (options.bundled ?? []).filter(({ agent }) => ofPreset === undefined || ofPreset.includes(agent.name));
+  const ours = bundled.map((read) => given(read, "bundled"));
+  const ordered = protectBundled ? [...ours, ...findings] : [...findings, ...ours];
+  const found = resolveAll(ordered, { ...options, toolsWhenOmitted: preset.toolsWhenOmitted }, skipped);
+  return answer(found, { skipped, sources, options });
+}
+
+/** An agent that comes from no file. */
+function given(read: ReadAgent, kind: "inline" | "bundled"): Finding {
+  return { read, agent: Object.freeze({ ...read.agent, source: { kind } }), rank: RANKS[kind], trusted: true, problems: [] };
+}
+
+/** A base is looked up among what is trusted as much or more. */
+const RANKS = { bundled: 3, inline: 2 } as const;
+
+type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" };
+
+/** Bases and settings are applied here, once; what has no base is skipped and hides nothing. */
+function resolveAll(findings: readonly Finding[], options: Resolving, skipped: Skipped[]): FoundAgent[] {
+  const heirs = findings.map((finding) => ({
+    finding,
+    name: finding.agent.name,
+    rank: finding.rank,
+    ...(finding.trusted && finding.agent.extends !== undefined ? { extends: finding.agent.extends } : {}),
+  }));
+  const lines = lineages(heirs.filter(({ finding }) => finding.trusted));
+  const done = new Map<Finding, FoundAgent>();
+  const resolve = (heir: (typeof heirs)[number]): FoundAgent => {
+    const earlier = done.get(heir.finding);
+    if (earlier !== undefined) return earlier;
+    const line = lines.get(heir);
+    const base = line !== undefined && "base" in line ? resolve(line.base) : undefined;
+    const found = foundAgent(heir.finding, base, options);
+    done.set(heir.finding, found);
+    return found;
+  };
+  const found: FoundAgent[] = [];
+  for (const heir of heirs) {
+    const line = lines.get(heir);
+    if (line === undefined || "base" in line) {
+      found.push(resolve(heir));
+      continue;
+    }
+    const { file } = heir.finding;
+    const why = problem(line.fault, line.message, { field: "extends", ...(file === undefined ? {} : { file }) });
+    skipped.push({ ...(file === undefined ? {} : { file }), name: heir.name, problems: [why] });
+  }
+  return found;
+}
+
+function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Resolving): FoundAgent {
+  let { agent } = finding;
+  const origins: Record<string, Origin> = {};
+  if (base !== undefined) {
+    const heir = inherit(agent, base.agent);
+    for (const field of HERITAGE) {
+      if (heir[field] !== agent[field] && heir[field] !== undefined) origins[field] = fromBase(base, finding, field);
+    }
+    agent = Object.freeze(heir);
+  }
+  if (agent.tools === undefined && options.toolsWhenOmitted === "none" && agent.source?.kind !== "bundled") {
+    agent = Object.freeze({ ...agent, tools: [] });
+    origins["tools"] = { from: "default", rule: "toolsWhenOmitted: none" };
+  }
+  const settings = options.settings !== undefined && Object.hasOwn(options.settings, agent.name) ? options.settings[agent.name] : undefined;
+  if (settings !== undefined) {
+    const applied = applySettings(agent, settings);
+    agent = applied.agent;
+    Object.assign(origins, applied.origins);
+  }
+  const { read, trusted, file, real, problems } = finding;
+  return {
+    name: agent.name,
+    agent,
+    read,
+    trusted,
+    problems,
+    origins,
+    ...(file === undefined ? {} : { file }),
+    ...(real === undefined ? {} : { real }),
+    ...(base === undefined ? {} : { base }),
+  };
+}
+
+function fromBase(base: FoundAgent, finding: Finding, field: string): Origin {
+  const key = finding.read.from[field];
+  const own: Origin | undefined = key === undefined ? undefined : { from: "file", key, ...(finding.file === undefined ? {} : { file: finding.file }) };
+  return { from: "base", base: base.name, ...(base.file === undefined ? {} : { file: base.file }), ...(own === undefined ? {} : { own }) };
+}
+
+type Rest = { readonly skipped: readonly Skipped[]; readonly sources: readonly PlaceReport[]; readonly options: DiscoverOptions };
+
+/** The first of each name wins; everything else stays visible, with the reason. */
+function answer(found: readonly FoundAgent[], { skipped, sources, options }: Rest): Discovery {
+  const winners = new Map<string, FoundAgent>();
+  const shadowed: { found: FoundAgent; by: FoundAgent }[] = [];
+  const untrusted: FoundAgent[] = [];
+  const disabled: FoundAgent[] = [];
+  const problems: Problem[] = [];
+  const off = new Set(options.disabled);
+  for (const one of found) {
+    for (const wrong of one.problems) problems.push(one.file === undefined ? wrong : { ...wrong, file: one.file });
+    const by = winners.get(one.name);
+    if (!one.trusted) untrusted.push(one);
+    else if (one.read.disabled || off.has(one.name) || options.settings?.[one.name]?.enabled === false) disabled.push(one);
+    else if (by === undefined) winners.set(one.name, one);
+    else shadowed.push({ found: one, by });
+  }
+  for (const { by, found: lost } of shadowed) if (inOneDirectory(by, lost)) problems.push(duplicate(by, lost));
+  for (const { problems: why, file } of skipped) for (const wrong of why) problems.push(file === undefined ? wrong : { ...wrong, file });
+  const agents = [...winners.values()];
+  return { agents, shadowed, untrusted, disabled, skipped, problems, sources, changes: changesSince(options.cache, agents) };
+}
+
+const directoryOf = (file: string): string => file.slice(0, file.lastIndexOf("/"));
+const inOneDirectory = (a: FoundAgent, b: FoundAgent): boolean =>
+  a.file !== undefined && b.file !== undefined && directoryOf(a.file) === directoryOf(b.file);
+
+const duplicate = (by: FoundAgent, lost: FoundAgent): Problem =>
+  problem("duplicate", `"${lost.name}" is already defined by ${by.file ?? "another file"}.`, lost.file === undefined ? {} : { file: lost.file });

@@ -1,0 +1,141 @@
+import { failed, type Outcome } from "../core/outcome.ts";
+import type { Engine } from "../core/engine.ts";
+import type { Delta, Fact } from "../core/event.ts";
+import type { AnyInput } from "../core/input.ts";
+import { DEFAULT_CONCURRENCY } from "../core/limits.ts";
+import type { Plan } from "../core/plan.ts";
+import { following, stopped } from "./cancel.ts";
+import { execute, type Growing } from "./execute.ts";
+import { historyOf, noHistory } from "./history.ts";
+import type { Drive } from "./run.ts";
+import { Slots } from "./slots.ts";
+import { formatDuration } from "../core/duration.ts";
+
+/** Everything a run is started with, resolved. */
+export type Start = Readonly<{
+  plan: Plan;
+  engine: Engine;
+  clock(): number;
+  random(): number;
+  version: string;
+  cwd: string;
+  context: string;
+  compile(what: AnyInput | Plan): Plan;
+  concurrency?: number;
+  maxTimeMs?: number;
+  maxDepth?: number;
+  unattended?: boolean;
+  name?: string;
+  /** Set when an earlier life of this run is taken up again. */
+  takesUp?: Readonly<{ retryFailed: boolean }>;
+}>;
+
+/** How deep agents may start agents when nothing else is said. */
+const DEFAULT_MAX_DEPTH = 2;
+
+/** Drives one run from its first event to its last. */
+export async function drive(start: Start, { run, signal, publish, connect }: Drive): Promise<void> {
+  const { plan, engine, takesUp } = start;
+  const journal = await engine.journal(run, (events) => events.forEach(publish));
+  const past = takesUp ? await journal.read() : [];
+  past.forEach(publish);
+  let seq = past.length;
+  const emit = (path: string, fact: Fact): void => {
+    if (over) return;
+    seq += 1;
+    journal.append({ seq, run, path, at: start.clock(), ...fact });
+  };
+  const live = (path: string, delta: Delta): void => {
+    if (!over) publish({ run, path, at: start.clock(), ...delta });
+  };
+  let over = false;
+  let growing: Growing | undefined;
+  connect({ journal, engine, change: (change) => growing?.change(change) });
+
+  const clock = deadline(signal, start.maxTimeMs);
+  try {
+    if (takesUp) emit("", { type: "note", text: `resumed after ${past.length} events` });
+    else emit("", { type: "run.started", plan, cwd: start.cwd, version: start.version, ...(start.name !== undefined && { name: start.name }) });
+    for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
+    for (const text of takesUp ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
+
+    const { outcome, outcomeOf } = await execute(
+      plan,
+      {
+        run: {
+          id: run,
+          engine,
+          history: takesUp ? historyOf(past, takesUp) : noHistory,
+          emit,
+          live,
+          durable: () => journal.durable(),
+          context: start.context,
+          unattended: start.unattended ?? false,
+          maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,
+          compile: start.compile,
+          random: start.random,
+          execute,
+        },
+        prefix: "",
+        outer: () => undefined,
+        slots: new Slots(Math.min(plan.concurrency ?? Number.POSITIVE_INFINITY, start.concurrency ?? (plan.concurrency === undefined ? DEFAULT_CONCURRENCY : Number.POSITIVE_INFINITY))),
+        signal: clock.signal,
+        depth: 0,
+      },
+      (handle) => {
+        growing = handle;
+      },
+    );
+    if (clock.passed()) emit("", { type: "limit.reached", limit: "time", text: clock.text, enforced: true });
+    emit("", { type: "run.ended", outcome: clock.passed() ? timedOut(outcome, clock.text) : endingOf(outcome, outcomeOf) });
+    over = true;
+    await journal.durable();
+  } finally {
+    over = true;
+    clock.stop();
+    await journal.close();
+  }
+}
+
+type Deadline = Readonly<{ signal: AbortSignal; text: string; passed(): boolean; stop(): void }>;
+
+/** The run's signal, which also aborts when the run takes too long. */
+function deadline(parent: AbortSignal, ms: number | undefined): Deadline {
+  const { controller, release } = following(parent);
+  const text = `the run took longer than ${formatDuration(ms ?? 0)}`;
+  let passed = false;
+  const timer =
+    ms === undefined
+      ? undefined
+      : setTimeout(() => {
+          passed = !parent.aborted;
+          controller.abort(stopped(text));
+        }, ms);
+  return {
+    signal: controller.signal,
+    text,
+    passed: () => passed,
+    stop: () => {
+      clearTimeout(timer);
+      release();
+    },
+  };
+}
+
+function timedOut(outcome: Outcome, text: string): Outcome {
+  if (outcome.status === "ok") return outcome;
+  return { ...failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Allow more with --max-time." }), ...("output" in outcome && outcome.output !== undefined && { output: outcome.output }) };
+}
+
+/** How the run ended: as its output did, and where that never ran, as what kept it from running. */
+function endingOf(outcome: Outcome, outcomeOf: (id: string) => Outcome | undefined): Outcome {
+  if (outcome.status !== "skipped") return withoutSpent(outcome);
+  const root = outcomeOf(outcome.because);
+  if (root?.status === "failed") return withoutSpent(root);
+  return root?.status === "cancelled" ? withoutSpent(root) : failed("CRASHED", `"${outcome.because}" did not succeed.`);
+}
+
+/** What a node cost is the node's; the run adds it up from the turns. */
+function withoutSpent({ usage: _u, cost: _c, model: _m, tools: _t, ms: _ms, file: _f, ...outcome }: Outcome): Outcome {
+  return outcome as Outcome;
+}

@@ -1,0 +1,73 @@
+import type { Call, Perform, PerformContext } from "../core/engine.ts";
+import { messageOf } from "../core/error.ts";
+import { failed, type Outcome } from "../core/outcome.ts";
+import { assign } from "./assign.ts";
+import { reasonOf } from "./cancel.ts";
+import { checkFor } from "./validate.ts";
+import type { World } from "./world.ts";
+
+/** Carries out calls in this world: resolve once, run, check, keep. */
+export function createPerformer(world: World): Perform {
+  return async (call, context) => {
+    const began = world.clock();
+    const outcome = await promptly(context, (inner) => perform(call, world, inner));
+    return { ...outcome, ms: world.clock() - began };
+  };
+}
+
+async function perform(call: Call, world: World, context: PerformContext): Promise<Outcome> {
+  const assignment = await assign(call, world, context.emit);
+  if ("status" in assignment) return assignment;
+  const outcome = await accepted(await world.runner(assignment, context), call, world);
+  const text = "output" in outcome ? outcome.output : undefined;
+  if (text === undefined || text === "") return outcome;
+  const file = await world.keep(call.run, call.path, text);
+  return file === undefined ? outcome : { ...outcome, file };
+}
+
+/** A good answer that does not meet the acceptance schema is no good answer. */
+async function accepted(outcome: Outcome, { task }: Call, world: World): Promise<Outcome> {
+  if (outcome.status !== "ok" || !task.acceptSchema) return outcome;
+  const check = await checkFor(world.validator, task.acceptSchema);
+  if ("broken" in check) return failed("NOT_ACCEPTED", `The acceptance schema is no JSON Schema: ${check.broken}.`);
+  const problem = check(outcome.data ?? parsed(outcome.output));
+  if (problem === undefined) return outcome;
+  return { ...outcome, ...failed("NOT_ACCEPTED", `The answer was not accepted: ${problem}.`, { retryable: true }) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Ends with the signal: a task that is cancelled is over at once, whatever its tools still do, and nothing it
+ * says afterwards is heard. Whoever waits for a race must not wait for its losers.
+ */
+function promptly(context: PerformContext, work: (context: PerformContext) => Promise<Outcome>): Promise<Outcome> {
+  const { signal } = context;
+  return new Promise((resolve) => {
+    let over = false;
+    const settle = (outcome: Outcome): void => {
+      if (over) return;
+      over = true;
+      signal.removeEventListener("abort", giveUp);
+      resolve(outcome);
+    };
+    const giveUp = (): void => {
+      // One turn of the event loop for a task that stops by itself and can say how far it came.
+      setImmediate(() => settle({ status: "cancelled", reason: reasonOf(signal) }));
+    };
+    if (signal.aborted) giveUp();
+    else signal.addEventListener("abort", giveUp, { once: true });
+    const heard =
+      <A extends unknown[]>(say: (...args: A) => void) =>
+      (...args: A): void => {
+        if (!over) say(...args);
+      };
+    work({ ...context, emit: heard(context.emit), live: heard(context.live) }).then(settle, (thrown: unknown) => settle(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)));
+  });
+}

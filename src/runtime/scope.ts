@@ -1,0 +1,58 @@
+import type { Engine } from "../core/engine.ts";
+import type { Delta, Fact } from "../core/event.ts";
+import type { AnyInput } from "../core/input.ts";
+import type { Outcome } from "../core/outcome.ts";
+import type { Body, Plan } from "../core/plan.ts";
+import type { Lookup } from "./fill-in.ts";
+import type { History } from "./history.ts";
+import type { Slots } from "./slots.ts";
+
+/** What all plans of one run share. */
+export type RunScope = Readonly<{
+  id: string;
+  engine: Engine;
+  history: History;
+  emit(path: string, fact: Fact): void;
+  live(path: string, delta: Delta): void;
+  /** Resolves once everything emitted so far is kept. */
+  durable(): Promise<void>;
+  /** Background for every task, gathered once. */
+  context: string;
+  /** Nobody is there to answer a gate. */
+  unattended: boolean;
+  /** How deep agents may start agents; negative: as deep as they like. */
+  maxDepth: number;
+  /** The plan that a delegation asks for, checked. */
+  compile(what: AnyInput | Plan): Plan;
+  /** A number in [0, 1) that spreads waits. */
+  random(): number;
+  /** The executor, for nodes that hold or start plans of their own. */
+  execute(body: Body, scope: Scope): Promise<Executed>;
+}>;
+
+/** Where one plan of a run is carried out. */
+export type Scope = Readonly<{
+  run: RunScope;
+  /** Empty, or the path of the node above and a slash. */
+  prefix: string;
+  /** The nodes somebody wants to know about; the output by default. */
+  roots?: readonly string[];
+  /** The outcomes of the plans around this one. */
+  outer(id: string): Outcome | undefined;
+  /** Set in later rounds of a loop. */
+  round?: Round;
+  slots: Slots;
+  /** What the task above may use. */
+  ceiling?: readonly string[];
+  signal: AbortSignal;
+  depth: number;
+}>;
+
+/** What the round before left to the next one. */
+export type Round = Readonly<{ output: string; feedback: string }>;
+
+/** Where one node is carried out. */
+export type Place = Lookup & Readonly<{ path: string; scope: Scope; signal: AbortSignal }>;
+
+/** What executing a plan came to. */
+export type Executed = Readonly<{ outcome: Outcome; outcomeOf(id: string): Outcome | undefined }>;

@@ -1,0 +1,120 @@
+/** One place of a family: a directory or a file, below a project's directory or below the home directory. */
+export type Row = Readonly<{
+  /** The prefix of qualified names, and the name of the family in lists. */
+  family: string;
+  dialect: string;
+  /** Below the nearest directory of the project that has one of them. */
+  project: readonly string[];
+  /** Below the home directory. */
+  user: readonly string[];
+  /** Directories below are searched too. */
+  deep?: true;
+  /** Each agent is a folder with a file of this name. */
+  folders?: string;
+}>;
+
+/**
+ * Where agents are looked for, in the order that decides which of two with the same name wins. Rows in one inner list
+ * are one family: their project places all come before their user places. Help, documents and `agents sources` are
+ * made from this list.
+ */
+export const families: readonly (readonly Row[])[] = [
+  [
+    { family: "subcrew", dialect: "own", project: [".subcrew/agents"], user: [".subcrew/agents"] },
+    { family: "agents", dialect: "own", project: [".agents/agents"], user: [".agents/agents"] },
+  ],
+  [{ family: "omp", dialect: "omp", project: [".omp/agents"], user: [".omp/agent/agents"] }],
+  [{ family: "pi", dialect: "pi", project: [".pi/agents"], user: [".pi/agent/agents"], deep: true }],
+  [{ family: "gen", dialect: "gencode", project: [".gen/agents"], user: [".gen/agents"] }],
+  [{ family: "claude", dialect: "claude", project: [".claude/agents"], user: [".claude/agents"], deep: true }],
+  [{ family: "codex", dialect: "codex", project: [".codex/agents"], user: [".codex/agents"] }],
+  [{ family: "gemini", dialect: "gemini", project: [".gemini/agents"], user: [".gemini/agents"] }],
+  [
+    {
+      family: "opencode",
+      dialect: "opencode",
+      project: [".opencode/agent", ".opencode/agents", ".opencode/mode", ".opencode/modes", ".opencode/opencode.json", ".opencode/opencode.jsonc", "opencode.json", "opencode.jsonc"],
+      user: [".config/opencode/agent", ".config/opencode/agents", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"],
+      deep: true,
+    },
+    {
+      family: "kilo",
+      dialect: "opencode",
+      project: [".kilo/agents", ".kilo/agent", ".kilocode/agents", "kilo.json", "kilo.jsonc"],
+      user: [".config/kilo/agents", ".config/kilo/agent", ".config/kilo/kilo.json", ".config/kilo/kilo.jsonc"],
+      deep: true,
+    },
+  ],
+  [{ family: "copilot", dialect: "copilot", project: [".github/agents"], user: [".copilot/agents"], deep: true }],
+  [{ family: "cursor", dialect: "cursor", project: [".cursor/agents"], user: [".cursor/agents"] }],
+  [{ family: "qwen", dialect: "qwen", project: [".qwen/agents"], user: [".qwen/agents"] }],
+  [{ family: "factory", dialect: "factory", project: [".factory/droids"], user: [".factory/droids"] }],
+  [{ family: "goose", dialect: "goose", project: [".goose/agents"], user: [".config/goose/agents"] }],
+  [{ family: "roo", dialect: "roo", project: [".roomodes"], user: [".roo/custom_modes.yaml"] }],
+  [{ family: "kiro", dialect: "kiro", project: [".kiro/agents"], user: [".kiro/agents"] }],
+  [{ family: "augment", dialect: "claude", project: [".augment/agents"], user: [".augment/agents"] }],
+  [
+    {
+      family: "subagent",
+      dialect: "subagent",
+      project: ["data/subagents", "subagents", ".subcrew/subagents"],
+      user: [".subcrew/subagents"],
+      folders: "SUBAGENT.md",
+    },
+  ],
+];
+
+export type Scope = "user" | "project" | "both";
+export type Order = "family-first" | "scope-first";
+
+/** What one of the five systems does by itself, restored as a whole. */
+export type Preset = Readonly<{
+  families: readonly (readonly Row[])[];
+  order: Order;
+  scope: Scope;
+  plugins: boolean;
+  /** Which bundled agents there are; absent: all of them. */
+  bundled?: readonly string[];
+  /** No file replaces a bundled agent. */
+  protectBundled: boolean;
+  /** What an agent without a tools list gets. */
+  toolsWhenOmitted: "all" | "none";
+}>;
+
+const unified: Preset = { families, order: "family-first", scope: "both", plugins: true, protectBundled: false, toolsWhenOmitted: "all" };
+
+/** The rows of some families, read in one dialect when that is how the system reads them. */
+function only(names: readonly string[], dialect?: string): readonly (readonly Row[])[] {
+  const rows = families.flat();
+  return names.map((name) => {
+    const row = rows.find(({ family }) => family === name)!;
+    return [dialect === undefined ? row : { ...row, dialect }];
+  });
+}
+
+export const presets = {
+  unified,
+  omp: {
+    ...unified,
+    families: only(["omp", "claude", "codex", "gemini"], "omp"),
+    bundled: ["explore", "plan", "designer", "reviewer", "task", "quick_task"],
+  },
+  pegasus: { ...unified, families: only(["subagent"]), plugins: false, bundled: ["general", "explore", "plan", "deepresearch", "code"] },
+  mycode: {
+    ...unified,
+    families: only(["gen", "claude"], "gencode"),
+    order: "scope-first",
+    bundled: ["Explore", "Plan", "Bash", "general-purpose"],
+    protectBundled: true,
+  },
+  "pi-parallel": { ...unified, families: only(["pi"]), scope: "user", plugins: false, bundled: [] },
+  gemini: {
+    ...unified,
+    families: only(["gemini"]),
+    plugins: false,
+    bundled: ["codebase-investigator", "cli-help"],
+    toolsWhenOmitted: "none",
+  },
+} as const satisfies Readonly<Record<string, Preset>>;
+
+export type PresetName = keyof typeof presets;

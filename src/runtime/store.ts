@@ -1,0 +1,55 @@
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { CrewError } from "../core/error.ts";
+import { writeAtomic } from "./write-atomic.ts";
+
+/** The place where runs are kept: one folder each, never in the workspace. */
+export type Store = Readonly<{
+  folder(run: string): string;
+  /** Keeps a node's full output; returns the file. */
+  keep(run: string, path: string, text: string): Promise<string>;
+  /** The run that an id or the beginning of one means. */
+  find(idOrPrefix: string): Promise<string>;
+  /** Every run, newest first. */
+  list(): Promise<readonly string[]>;
+}>;
+
+/** A store below a home folder. */
+export function createStore(home: string): Store {
+  const runs = join(home, "runs");
+  const list = async (): Promise<string[]> => {
+    const names = await readdir(runs).catch(() => []);
+    const dated = await Promise.all(
+      names.filter((name) => RUN_ID.test(name)).map(async (name) => ({ name, at: (await stat(join(runs, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
+    );
+    return dated.toSorted((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
+  };
+  return {
+    folder: (run) => join(runs, run),
+    list,
+    keep: async (run, path, text) => {
+      const file = join(runs, run, "outputs", `${path}.md`);
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await writeAtomic(file, text.endsWith("\n") ? text : `${text}\n`);
+      return file;
+    },
+    find: async (word) => {
+      const all = await list();
+      const exact = all.find((run) => run === word);
+      if (exact !== undefined) return exact;
+      const matching = all.filter((run) => run.startsWith(word) || run.startsWith(`run_${word}`));
+      if (matching.length === 1 && word.length >= MIN_PREFIX) return matching[0]!;
+      if (matching.length > 1) throw new CrewError("UNKNOWN_RUN", `"${word}" could be any of ${matching.length} runs.`, `Give more of the id: ${matching.slice(0, 3).join(", ")}.`);
+      throw new CrewError("UNKNOWN_RUN", `There is no run "${word}".`, all.length > 0 ? `The newest one is ${all[0]}.` : "No run was kept yet.");
+    },
+  };
+}
+
+const RUN_ID = /^run_[a-z0-9]{12}$/;
+const MIN_PREFIX = 3;
+
+/** A new id, made of the bytes it is given. */
+export function runId(random: () => number): string {
+  const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  return `run_${Array.from({ length: 12 }, () => letters[Math.floor(random() * letters.length)]).join("")}`;
+}

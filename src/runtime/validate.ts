@@ -1,0 +1,52 @@
+import { messageOf } from "../core/error.ts";
+import type { JsonSchema } from "../core/json.ts";
+
+/** Says what is wrong with a value, or nothing. */
+export type Check = (value: unknown) => string | undefined;
+
+/** Compiles schemas; one per crew, since a new compiler costs ten times as much as a schema. */
+export type Validator = (schema: JsonSchema) => Promise<Check>;
+
+/** A schema larger than this is refused rather than compiled. */
+const MAX_SCHEMA_CHARS = 200_000;
+
+/** A validator for JSON Schema, 2020-12 and draft-07. Nothing is ever fetched for a `$ref`. */
+export function createValidator(): Validator {
+  let ready: Promise<Compile> | undefined;
+  const known = new WeakMap<JsonSchema, Check>();
+  return async (schema) => {
+    const before = known.get(schema);
+    if (before) return before;
+    ready ??= load();
+    const check = (await ready)(schema);
+    known.set(schema, check);
+    return check;
+  };
+}
+
+type Compile = (schema: JsonSchema) => Check;
+
+async function load(): Promise<Compile> {
+  const [{ Ajv2020 }, formats] = await Promise.all([import("ajv/dist/2020.js"), import("ajv-formats")]);
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, logger: false });
+  formats.default.default(ajv);
+  return (schema) => {
+    if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw new Error("the schema is too large");
+    const { $schema: _dialect, ...rest } = schema;
+    const validate = ajv.compile(rest);
+    return (value) => {
+      if (validate(value)) return undefined;
+      const shown = (validate.errors ?? []).slice(0, 5);
+      return shown.map(({ instancePath, message }) => `${instancePath === "" ? "the value" : instancePath.slice(1).replaceAll("/", ".")} ${message ?? "is not valid"}`).join("; ");
+    };
+  };
+}
+
+/** The check for a schema, or why it is no schema. */
+export async function checkFor(validator: Validator, schema: JsonSchema): Promise<Check | { broken: string }> {
+  try {
+    return await validator(schema);
+  } catch (error) {
+    return { broken: messageOf(error) };
+  }
+}

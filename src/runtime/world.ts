@@ -1,0 +1,27 @@
+import type { Agent } from "../core/agent.ts";
+import type { ChosenModel, Runner } from "../core/runner.ts";
+import type { Tool } from "../core/tool.ts";
+import type { Validator } from "./validate.ts";
+
+/** The agents that a run may use, found once when it starts. */
+export type Roster = Readonly<{ find(name: string): Agent | undefined; names(): readonly string[] }>;
+
+/** Everything that carrying out a task may touch, made once by the crew and handed down. */
+export type World = Readonly<{
+  roster: Roster;
+  tools: ReadonlyMap<string, Tool>;
+  /** The model of a name, or `undefined` when there is none of that name here. */
+  model(name: string): Promise<ChosenModel | undefined>;
+  /** The model of a task for which nobody names one. */
+  defaultModel: string;
+  runner: Runner;
+  validator: Validator;
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  clock(): number;
+  /** Keeps the full output of a node; `undefined`: nowhere to keep it. */
+  keep(run: string, path: string, text: string): Promise<string | undefined>;
+}>;
+
+/** The agent of a task that names none. */
+export const DEFAULT_AGENT = "general";

@@ -1,0 +1,75 @@
+import type { FileHandle } from "node:fs/promises";
+
+/** One line without its ending; of a very long one only the beginning is kept. */
+export type Line = Readonly<{ number: number; text: string; /** how many bytes of the line are missing */ cut: number }>;
+
+/** How much of one line is kept. */
+const LINE_BYTES = 2_000;
+const CHUNK_BYTES = 65_536;
+
+/**
+ * The lines of a text file from the given one on, read piece by piece: neither a huge file nor a huge line fills the memory.
+ * An ending at the very end does not begin another line, and a byte order mark is not part of the first.
+ */
+export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1): AsyncGenerator<Line> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let number = 1;
+  let kept: Buffer[] = [];
+  let length = 0;
+  let position = 0;
+  const keep = (piece: Buffer): void => {
+    const room = LINE_BYTES - Math.min(length, LINE_BYTES);
+    if (number >= from && room > 0) kept.push(Buffer.from(piece.subarray(0, room)));
+    length += piece.length;
+  };
+  const finish = (): Line => {
+    const line = lineOf(number, Buffer.concat(kept), length);
+    kept = [];
+    length = 0;
+    number++;
+    return line;
+  };
+  for (;;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+    let start = 0;
+    for (let end = nextLine(chunk, start, bytesRead); end >= 0; end = nextLine(chunk, start, bytesRead)) {
+      keep(chunk.subarray(start, end));
+      const line = finish();
+      if (line.number >= from) yield line;
+      start = end + 1;
+    }
+    keep(chunk.subarray(start, bytesRead));
+  }
+  if (length > 0) {
+    const line = finish();
+    if (line.number >= from) yield line;
+  }
+}
+
+/** Whether the beginning of a file holds a NUL, as no text does. */
+export async function isBinary(file: FileHandle): Promise<boolean> {
+  const head = Buffer.allocUnsafe(8_192);
+  const { bytesRead } = await file.read(head, 0, head.length, 0);
+  return head.subarray(0, bytesRead).includes(0);
+}
+
+/** The line as it is shown, with a remark when it was cut. */
+export function shown({ text, cut }: Line): string {
+  return cut > 0 ? `${text} [line cut: ${cut} more bytes]` : text;
+}
+
+function nextLine(chunk: Buffer, start: number, end: number): number {
+  const at = chunk.indexOf(0x0a, start);
+  return at < end ? at : -1;
+}
+
+function lineOf(number: number, bytes: Buffer, length: number): Line {
+  const cut = length - bytes.length;
+  // While streaming, a character whose end is missing is held back instead of being replaced.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: number > 1 });
+  const text = decoder.decode(bytes, { stream: cut > 0 });
+  return { number, text: cut > 0 ? text : text.replace(/\r$/, ""), cut };
+}

@@ -1,0 +1,211 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { optionalPackages, type Tree, violations } from "./architecture.ts";
+import { scan } from "./imports.ts";
+
+const root = join(import.meta.dirname, "..");
+
+test("the real sources keep every rule", () => {
+  const tree = realTree();
+  expect(Object.keys(tree).some((file) => file.startsWith("src/core/"))).toBe(true);
+  expect(violations(tree)).toEqual([]);
+});
+
+test("each optional dependency of the package has a row that says who may name it", () => {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect(Object.keys(optionalPackages).sort()).toEqual(Object.keys(optionalDependencies).sort());
+});
+
+test("a made-up tree that keeps every rule is fine", () => {
+  expect(
+    violations({
+      "src/embedded.ts": "export const prompts = {} as const;",
+      "src/core/plan.ts": 'import type { Task } from "./task.ts";\nexport const plan = (task: Task) => task;',
+      "src/core/task.ts": "export type Task = { processes: number };",
+      "src/modes/race.ts": 'import { plan } from "../core/plan.ts";\nimport { prompts } from "../embedded.ts";',
+      "src/runtime/run.ts": 'import { readFile } from "node:fs/promises";\nimport { race } from "../modes/race.ts";',
+      "src/tools/ripgrep.ts": 'export const load = () => import("@vscode/ripgrep");',
+      "src/tools/grep.ts": 'import { load } from "./ripgrep.ts"; // not @vscode/ripgrep, and not process.env',
+      "src/defaults.ts": 'export const tools = { grep: () => import("./tools/grep.ts") };',
+      "src/crew.ts": 'import { tools } from "./defaults.ts";\nexport const here = process.cwd();',
+      "src/index.ts": 'export { here } from "./crew.ts";',
+      "src/tui/view.ts": 'import { plan } from "../core/plan.ts";',
+      "src/web/server.ts": 'import { here } from "../crew.ts";\nimport { page } from "./client/page.ts";',
+      "src/web/client/page.ts": 'import { plan } from "../../core/plan.ts";\nimport { part } from "./part.ts";',
+      "src/cli/main.ts":
+        'import { here } from "../crew.ts";\nconst view = () => import("../tui/view.ts");\nprocess.env.X;',
+      "src/core/plan.test.ts": 'import { readFileSync } from "node:fs";\nimport { load } from "../tools/ripgrep.ts";',
+    }),
+  ).toEqual([]);
+});
+
+describe("the check fails on", () => {
+  test.each<[name: string, tree: Tree, rule: string, file: string]>([
+    [
+      "core that imports runtime",
+      { "src/core/a.ts": 'import { b } from "../runtime/b.ts";' },
+      "arrow",
+      "src/core/a.ts",
+    ],
+    [
+      "runtime that imports a tool",
+      { "src/runtime/a.ts": 'import b from "../tools/b.ts";' },
+      "arrow",
+      "src/runtime/a.ts",
+    ],
+    [
+      "an upward import of a type",
+      { "src/core/a.ts": 'import type { B } from "../modes/b.ts";' },
+      "arrow",
+      "src/core/a.ts",
+    ],
+    ["an upward lazy import", { "src/modes/a.ts": 'await import("../crew.ts");' }, "arrow", "src/modes/a.ts"],
+    ["an upward re-export", { "src/models/a.ts": 'export { run } from "../crew.ts";' }, "arrow", "src/models/a.ts"],
+    ["an upward import for its effect", { "src/core/a.ts": 'import "../crew.ts";' }, "arrow", "src/core/a.ts"],
+    [
+      "one adapter that imports another",
+      { "src/tools/a.ts": 'import { b } from "../models/b.ts";' },
+      "arrow",
+      "src/tools/a.ts",
+    ],
+    [
+      "one surface that imports another",
+      { "src/mcp/a.ts": 'import { b } from "../a2a/b.ts";' },
+      "arrow",
+      "src/mcp/a.ts",
+    ],
+    [
+      "a surface that imports the command",
+      { "src/web/a.ts": 'import { b } from "../cli/b.ts";' },
+      "arrow",
+      "src/web/a.ts",
+    ],
+    [
+      "a terminal view that sees more than core",
+      { "src/tui/a.ts": 'import { b } from "../crew.ts";' },
+      "arrow",
+      "src/tui/a.ts",
+    ],
+    [
+      "a web client that sees the server",
+      { "src/web/client/a.ts": 'import { b } from "../server.ts";' },
+      "arrow",
+      "src/web/client/a.ts",
+    ],
+    [
+      "a source that imports a test",
+      { "src/core/a.ts": 'import { b } from "../../test/b.ts";' },
+      "arrow",
+      "src/core/a.ts",
+    ],
+    [
+      "a cycle",
+      {
+        "src/core/a.ts": 'import { b } from "./b.ts";',
+        "src/core/b.ts": 'import type { C } from "./c.ts";',
+        "src/core/c.ts": 'export const a = () => import("./a.ts");',
+      },
+      "cycle",
+      "src/core/a.ts",
+    ],
+    ["a file that imports itself", { "src/core/a.ts": 'import { a } from "./a.ts";' }, "cycle", "src/core/a.ts"],
+    ["node:* in core", { "src/core/a.ts": 'import { join } from "node:path";' }, "node", "src/core/a.ts"],
+    ["a bare builtin in modes", { "src/modes/a.ts": 'import { join } from "path";' }, "node", "src/modes/a.ts"],
+    [
+      "a builtin's subpath in core",
+      { "src/core/a.ts": 'import { open } from "fs/promises";' },
+      "node",
+      "src/core/a.ts",
+    ],
+    ["process in core", { "src/core/a.ts": "export const now = process.hrtime();" }, "node", "src/core/a.ts"],
+    ["Buffer in modes", { "src/modes/a.ts": "export const size = Buffer.byteLength(text);" }, "node", "src/modes/a.ts"],
+    ["export *", { "src/index.ts": 'export * from "./crew.ts";' }, "export-star", "src/index.ts"],
+    ["export * as", { "src/index.ts": 'export * as crew from "./crew.ts";' }, "export-star", "src/index.ts"],
+    ["process.env in runtime", { "src/runtime/a.ts": "const home = process.env.HOME;" }, "env", "src/runtime/a.ts"],
+    [
+      "process.env in a template",
+      { "src/runtime/a.ts": "const a = `x ${process.env.HOME} y`;" },
+      "env",
+      "src/runtime/a.ts",
+    ],
+    ['process["env"]', { "src/tools/a.ts": 'const home = process["env"];' }, "env", "src/tools/a.ts"],
+    ["process.cwd() in defaults.ts", { "src/defaults.ts": "const here = process.cwd();" }, "env", "src/defaults.ts"],
+    ["{ env } = process", { "src/sinks/a.ts": "const { env } = process;" }, "env", "src/sinks/a.ts"],
+    ["env from node:process", { "src/tools/a.ts": 'import { env } from "node:process";' }, "env", "src/tools/a.ts"],
+    [
+      "an optional package in the wrong file",
+      { "src/tools/grep.ts": 'const rg = () => import("@vscode/ripgrep");' },
+      "optional",
+      "src/tools/grep.ts",
+    ],
+    [
+      "an optional package imported before it is needed",
+      { "src/tools/ripgrep.ts": 'import { rgPath } from "@vscode/ripgrep";' },
+      "optional",
+      "src/tools/ripgrep.ts",
+    ],
+    ["a folder without a row", { "src/utils/a.ts": "export const a = 1;" }, "place", "src/utils/a.ts"],
+    [
+      "a path that leaves the project",
+      { "test/a.test.ts": `read("${["..", "..", "shared"].join("/")}/cases.json")` },
+      "outside",
+      "test/a.test.ts",
+    ],
+  ])("%s", (_, tree, rule, file) => {
+    expect(violations(tree).map((one) => [one.rule, one.file])).toEqual([[rule, file]]);
+  });
+
+  test("a cycle, and prints its path", () => {
+    const [cycle] = violations({
+      "src/core/a.ts": 'import { b } from "./b.ts";',
+      "src/core/b.ts": 'import { a } from "./a.ts";',
+    });
+    expect(cycle?.detail).toEqual("src/core/a.ts -> src/core/b.ts -> src/core/a.ts");
+  });
+});
+
+describe("the scanner", () => {
+  const specifiers = (text: string): string[] => scan(text).imports.map(({ specifier }) => specifier);
+
+  test.each([
+    ["imports over several lines", 'import {\n  a,\n  type B,\n} from\n  "./a.ts";', ["./a.ts"]],
+    ["imports without semicolons", "import a from \"./a.ts\"\nimport * as b from './b.ts'", ["./a.ts", "./b.ts"]],
+    ["a lazy import with a template", "const a = import(`./a.ts`);", ["./a.ts"]],
+    [
+      "a lazy import inside a template",
+      'const a = `${await import("./a.ts")} and ${{ b: `${import("./b.ts")}` }}`;',
+      ["./a.ts", "./b.ts"],
+    ],
+    ["an import with attributes", 'import data from "./a.json" with { type: "json" };', ["./a.json"]],
+    ["a type in place", 'let a: import("./a.ts").A;', ["./a.ts"]],
+  ])("sees %s", (_, text, expected) => {
+    expect(specifiers(text)).toEqual(expected);
+  });
+
+  test.each([
+    ["comments", '// import "./a.ts"\n/* import "./b.ts" */'],
+    ["strings", `const a = 'import "./a.ts"'; const b = "it's import('./b.ts')";`],
+    ["templates", 'const a = `import "./a.ts"; \\` \\${import("./b.ts")}`;'],
+    ["regular expressions", 'const a = /import "[/"]/.test(b); const c = d / e / "f";'],
+    ["methods called import", 'crew.import("./a.ts");'],
+    ["properties called from", 'export const a = { from: "./a.ts" };'],
+  ])("does not take %s for imports", (_, text) => {
+    expect(specifiers(text)).toEqual([]);
+  });
+});
+
+function realTree(): Tree {
+  const folders = ["src", "test", "examples", "bench", "scripts"];
+  const files = folders.filter((folder) => existsSync(join(root, folder))).flatMap(filesIn);
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === "node_modules") return [];
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return filesIn(path);
+    return /\.(?:[mc]?[jt]sx?)$/.test(entry.name) ? [path] : [];
+  });
+}

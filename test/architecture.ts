@@ -1,0 +1,166 @@
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+import { type Import, type Source, scan } from "./imports.ts";
+
+/** Path (from the root of the project, with slashes) to source text. */
+export type Tree = Readonly<Record<string, string>>;
+
+export type Violation = { readonly rule: Rule; readonly file: string; readonly detail: string };
+
+type Rule = "arrow" | "cycle" | "node" | "export-star" | "env" | "optional" | "outside" | "place";
+
+/** Optional packages, and the one file that may name each. Both ends of the row are checked. */
+export const optionalPackages: Readonly<Record<string, string>> = {
+  "@vscode/ripgrep": "src/tools/ripgrep.ts",
+};
+
+/**
+ * The arrows, from the bottom up: a file imports from rows below its own, and from its own folder. Folders of one row do
+ * not see each other, except where `together` says so.
+ */
+const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly together?: true }> = [
+  { places: ["embedded.ts"] },
+  { places: ["core"] },
+  { places: ["modes"] },
+  { places: ["runtime"] },
+  { places: ["formats", "facades", "tools", "models", "runners", "engines", "sinks"] },
+  { places: ["crew.ts", "defaults.ts", "index.ts", "doors"], together: true },
+  { places: ["tui", "web", "mcp", "a2a"] },
+  { places: ["cli"] }, // the command starts the other surfaces
+];
+
+/** Places that see less than what lies below them. */
+const narrow: ReadonlyArray<{ readonly prefix: string; readonly sees: readonly string[] }> = [
+  { prefix: "src/tui/", sees: ["tui", "core"] },
+  { prefix: "src/web/client/", sees: ["web", "core"] },
+];
+
+const pure = ["core", "modes"];
+const readsEnvironment = ["cli", "crew.ts"];
+const builtins = new Set(builtinModules);
+
+/** Every broken rule of a tree; the same function judges the real sources and made-up ones. */
+export function violations(tree: Tree): Violation[] {
+  const sources = new Map(Object.entries(tree).map(([file, text]) => [file, scan(text)]));
+  const found: Violation[] = [];
+  for (const [file, source] of sources) {
+    const say = (rule: Rule, detail: string): void => void found.push({ rule, file, detail });
+    outsideRule(tree[file]!, say);
+    if (!file.startsWith("src/")) continue;
+    exportStarRule(source, say);
+    if (isTest(file)) continue; // tests sit beside their source and use the real thing
+    placeRule(file, say);
+    arrowRule(file, source, say);
+    nodeRule(file, source, say);
+    environmentRule(file, source, say);
+    optionalRule(file, source, say);
+  }
+  return [...found, ...cycles(sources)];
+}
+
+type Say = (rule: Rule, detail: string) => void;
+
+function placeRule(file: string, say: Say): void {
+  if (rowOf(placeOf(file)) === -1) say("place", `src/${placeOf(file)} is in no row of the arrows`);
+}
+
+function arrowRule(file: string, source: Source, say: Say): void {
+  const from = placeOf(file);
+  for (const { specifier } of source.imports.filter(isRelative)) {
+    const target = resolve(file, specifier);
+    if (target === "package.json") continue;
+    if (!target.startsWith("src/")) {
+      say("arrow", `imports ${target}, which is outside of src`);
+      continue;
+    }
+    const to = placeOf(target);
+    if (from === to && !target.startsWith("src/web/")) continue;
+    const limit = narrow.find(({ prefix }) => file.startsWith(prefix));
+    if (limit !== undefined) {
+      const allowed = target.startsWith(limit.prefix) || (to !== from && limit.sees.includes(to));
+      if (!allowed) say("arrow", `imports ${target}, but ${limit.prefix} sees only core`);
+    } else if (from !== to && rowOf(to) > rowOf(from)) {
+      say("arrow", `imports upward from ${target}`);
+    } else if (from !== to && rowOf(to) === rowOf(from) && rows[rowOf(to)]?.together !== true) {
+      say("arrow", `imports sideways from ${target}`);
+    }
+  }
+}
+
+function nodeRule(file: string, { code, imports }: Source, say: Say): void {
+  if (!pure.includes(placeOf(file))) return;
+  for (const { specifier } of imports) {
+    if (specifier.startsWith("node:") || builtins.has(specifier)) say("node", `imports ${specifier}`);
+  }
+  const global = /(?<![.\w$])(process\s*(?:\?\.|[.[])|Buffer\b(?!\s*[:?]))/.exec(code);
+  if (global !== null) say("node", `uses the global ${global[1]!.replace(/\W+$/, "")}`);
+}
+
+function exportStarRule({ code }: Source, say: Say): void {
+  if (/\bexport\s+(?:type\s+)?\*/.test(code)) say("export-star", "export * hides what the file offers");
+}
+
+function environmentRule(file: string, { code, strings, imports }: Source, say: Say): void {
+  if (readsEnvironment.includes(placeOf(file))) return;
+  for (const [, dotted, index] of code.matchAll(/\bprocess\s*(?:\??\.\s*(\w+)|\[\s*"(\d+)"\s*\])/g)) {
+    const name = dotted ?? strings[Number(index)];
+    if (name === "env" || name === "cwd") say("env", `reads process.${name}`);
+  }
+  if (/\{[^{}]*\b(?:env|cwd)\b[^{}]*\}\s*=\s*process\b/.test(code)) say("env", "takes process apart");
+  for (const { specifier, clause } of imports) {
+    const taken = /^(?:node:)?process$/.test(specifier) ? /\b(?:env|cwd)\b/.exec(clause) : null;
+    if (taken !== null) say("env", `imports ${taken[0]} from ${specifier}`);
+  }
+}
+
+function optionalRule(file: string, { strings, imports }: Source, say: Say): void {
+  for (const [name, home] of Object.entries(optionalPackages)) {
+    if (file !== home) {
+      if (strings.some((text) => text.includes(name))) say("optional", `names ${name}, which only ${home} may`);
+      continue;
+    }
+    const eager = imports.some(({ kind, specifier }) => kind === "static" && isPackage(specifier, name));
+    if (eager) say("optional", `imports ${name} before it is needed`);
+  }
+}
+
+/** What the tests stand on is copied into the project: a clone holds everything. */
+function outsideRule(text: string, say: Say): void {
+  const neighbour = ["..", "shared"].join("/");
+  if (text.includes(neighbour)) say("outside", `mentions ${neighbour}`);
+}
+
+/** One violation for each cycle that a depth-first walk closes, printed as a path. */
+function cycles(sources: ReadonlyMap<string, Source>): Violation[] {
+  const found: Violation[] = [];
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): void => {
+    if (path.includes(file)) {
+      const cycle = [...path.slice(path.indexOf(file)), file];
+      found.push({ rule: "cycle", file, detail: cycle.join(" -> ") });
+      return;
+    }
+    if (done.has(file)) return;
+    done.add(file);
+    path.push(file);
+    for (const { specifier } of sources.get(file)!.imports.filter(isRelative)) {
+      const target = resolve(file, specifier);
+      if (sources.has(target)) visit(target);
+    }
+    path.pop();
+  };
+  for (const file of sources.keys()) if (file.startsWith("src/")) visit(file);
+  return found;
+}
+
+const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
+const isRelative = ({ specifier }: Import): boolean => specifier.startsWith(".");
+const isPackage = (specifier: string, name: string): boolean => specifier === name || specifier.startsWith(`${name}/`);
+
+/** `src/core/plan.ts` is in `core`, `src/crew.ts` in `crew.ts`. */
+const placeOf = (file: string): string => file.split("/")[1] ?? "";
+const rowOf = (place: string): number => rows.findIndex(({ places }) => places.includes(place));
+
+const resolve = (file: string, specifier: string): string =>
+  posix.join(posix.dirname(file), specifier).replace(/\.js(x?)$/, ".ts$1");

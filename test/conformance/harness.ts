@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { deviations } from "./deviations.ts";
+
+/** One behaviour of one of the five systems, as data; `want` is what ours has to do. */
+export type Case<Input, Want> = Readonly<{
+  file: CaseFile;
+  area: string;
+  name: string;
+  input: Input;
+  want: Want;
+  note?: string;
+}>;
+
+/** The files of cases, one per system. */
+export const caseFiles = ["000-omp", "001-pegasus", "002-mycode", "003-pi-parallel", "004-gemini"] as const;
+export type CaseFile = (typeof caseFiles)[number];
+
+/**
+ * The cases of one area. The types are what the test says they are: this is where the data meets them.
+ * An area without cases is a mistake of the test, so it throws.
+ */
+export function cases<Input, Want>(file: CaseFile, area: string): Case<Input, Want>[] {
+  const found = records(file).filter((record) => record.area === area);
+  if (found.length === 0) throw new Error(`${file} has no area "${area}"`);
+  return found.map(({ name, input, note, ...record }) => ({
+    file,
+    area,
+    name,
+    input: input as Input,
+    want: wanted(file, { ...record, name }) as Want,
+    ...(note !== undefined && { note }),
+  }));
+}
+
+/** Whether a file has this case. */
+export function hasCase(file: CaseFile, area: string, name: string): boolean {
+  return records(file).some((record) => record.area === area && record.name === name);
+}
+
+/** The areas of a file, in the order in which they appear. */
+export function areasOf(file: CaseFile | "reliability"): string[] {
+  const rows = file === "reliability" ? reliability() : records(file);
+  return [...new Set(rows.map((row) => row.area))];
+}
+
+/** The faults and attacks of one area: what is set up, what is done and what has to come of it. */
+export function faults(area: string): Fault[] {
+  return reliability().filter((fault) => fault.area === area);
+}
+
+type Fault = Readonly<{
+  id: string;
+  area: string;
+  severity: string;
+  setup: string;
+  action: string;
+  required_outcome: string;
+}>;
+type CaseRecord = Readonly<{
+  area: string;
+  name: string;
+  input: unknown;
+  expected: unknown;
+  recommended?: string;
+  note?: string;
+}>;
+
+/**
+ * What ours does: our own value where we deviate, else the expected one.
+ * `recommended` is advice in words, so somebody has to have turned it into a value.
+ */
+function wanted(file: CaseFile, { area, name, expected, recommended }: Omit<CaseRecord, "input" | "note">): unknown {
+  const deviation = deviations.find((entry) => entry.file === file && entry.area === area && entry.name === name);
+  if (deviation && "ours" in deviation) return deviation.ours;
+  if (recommended === undefined) return expected;
+  throw new Error(`${file} ${area} "${name}" recommends: ${recommended}. Say in deviations.ts what ours does.`);
+}
+
+function records(file: CaseFile): CaseRecord[] {
+  return load(file) as CaseRecord[];
+}
+
+function reliability(): Fault[] {
+  return (load("reliability") as { public: Fault[] }).public;
+}
+
+function load(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`./data/${name}.json`, import.meta.url), "utf8"));
+}

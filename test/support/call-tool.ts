@@ -1,0 +1,17 @@
+import { z } from "zod";
+import type { Tool, ToolContext } from "../../src/core/tool.ts";
+
+/** Calls a tool as the loop does: the input is parsed first, and only text comes back. */
+export async function callTool(tool: Tool, cwd: string, input: unknown, more: Partial<ToolContext> = {}): Promise<string> {
+  const parsed = tool.input instanceof z.ZodType ? tool.input.parse(input) : input;
+  const result = await tool.run(parsed, { ...nobody, cwd, ...more });
+  return typeof result === "string" ? result : result.text;
+}
+
+const nobody: Omit<ToolContext, "cwd"> = {
+  signal: new AbortController().signal,
+  env: {},
+  path: "test",
+  report: () => {},
+  delegate: () => Promise.reject(new Error("no tool of this test delegates")),
+};

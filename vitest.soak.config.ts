@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+/** The long rounds: as many repetitions as a release needs, not part of `npm test`. */
+export default defineConfig({
+  test: {
+    pool: "forks",
+    include: ["test/soak/**/*.test.ts"],
+    testTimeout: 30 * 60_000,
+    hookTimeout: 5 * 60_000,
+    fileParallelism: false,
+    passWithNoTests: true,
+  },
+});
