@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Agent } from "./core/agent.ts";
+import type { BudgetLimits } from "./core/budget.ts";
 import { checkAgents, suggestion } from "./core/check.ts";
 import { CrewError } from "./core/error.ts";
 import type { AnyInput } from "./core/input.ts";
@@ -9,17 +10,19 @@ import type { Model } from "./core/model.ts";
 import type { Body, Plan } from "./core/plan.ts";
 import type { ChosenModel } from "./core/runner.ts";
 import type { Tool } from "./core/tool.ts";
-import { builtinModels, builtinRunner, builtinTools, findAgents, makeEngine, type FoundAgents } from "./defaults.ts";
+import { builtinModels, builtinRunner, builtinTools, findAgents, makeEngine } from "./defaults.ts";
 import { compile, type Input } from "./modes/compile.ts";
 import { buildContext } from "./runtime/context.ts";
+import { createDiscoveryCache, findAgent, type Discovery } from "./runtime/discover.ts";
 import { drive, type Start } from "./runtime/drive.ts";
 import { memoryJournal, openJournal, readJournal } from "./runtime/journal.ts";
 import { createPerformer } from "./runtime/perform.ts";
 import { Run } from "./runtime/run.ts";
 import { createStore, runId, type Store } from "./runtime/store.ts";
+import { openTrust, trustEverything } from "./runtime/trust.ts";
 import { createValidator } from "./runtime/validate.ts";
 import type { Roster, World } from "./runtime/world.ts";
-import { version } from "./version.ts";
+import { version } from "./core/version.ts";
 
 /** What a crew is made of; everything has a default. */
 export type CrewOptions = Readonly<{
@@ -53,6 +56,8 @@ export type RunOptions = Readonly<{
   concurrency?: number;
   maxTimeMs?: number;
   maxDepth?: number;
+  /** What the run and everything below it may use. */
+  budget?: BudgetLimits;
   unattended?: boolean;
   /** A placeholder that refers to nothing is an error. */
   strict?: boolean;
@@ -65,7 +70,8 @@ export type Crew = Readonly<{
   run(what: Input | Plan | AnyInput, options?: RunOptions): Run;
   /** Goes on with a run that was interrupted or cancelled; of one that ended, the result. */
   resume(id: string, options?: ResumeOptions): Run;
-  agents(): Promise<FoundAgents>;
+  /** Every agent there is right now, and what came and went since the last time. */
+  agents(): Promise<Discovery>;
   runs(): Promise<readonly string[]>;
   cwd: string;
 }>;
@@ -78,7 +84,12 @@ export function createCrew(options: CrewOptions = {}): Crew {
   const random = options.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
   const clock = options.clock ?? Date.now;
   const validator = createValidator();
-  const found = (): Promise<FoundAgents> => findAgents({ cwd, home: options.userHome ?? env["HOME"] ?? homedir(), trusted: options.trusted ?? false, discover: options.discover ?? true });
+  const cache = createDiscoveryCache();
+  const found = (): Promise<Discovery> => {
+    const trust = options.trusted === true ? trustEverything : openTrust(join(homeOf(options, env), "trust.json")).trust;
+    const nowhere = options.discover === false ? { sources: [] } : {};
+    return findAgents({ cwd, home: options.userHome ?? env["HOME"] ?? homedir(), trust, cache, ...nowhere });
+  };
   const model = modelSource(options.models ?? {});
   const defaultModel = options.model ?? env["SUBCREW_MODEL"] ?? "offline";
 
@@ -155,9 +166,14 @@ async function takeUp(store: Store, it: Parameters<typeof drive>[1], { retryFail
   await drive({ ...start, ...(started.name !== undefined && { name: started.name }), takesUp: { retryFailed } }, it);
 }
 
-function storeOf({ home }: CrewOptions, env: Readonly<Record<string, string | undefined>>): Store | undefined {
-  if (home === false) return undefined;
-  return createStore(home ?? env["SUBCREW_HOME"] ?? join(env["HOME"] ?? homedir(), ".subcrew"));
+type Env = Readonly<Record<string, string | undefined>>;
+
+function homeOf({ home }: CrewOptions, env: Env): string {
+  return (home === false ? undefined : home) ?? env["SUBCREW_HOME"] ?? join(env["HOME"] ?? homedir(), ".subcrew");
+}
+
+function storeOf(options: CrewOptions, env: Env): Store | undefined {
+  return options.home === false ? undefined : createStore(homeOf(options, env));
 }
 
 function needed(store: Store | undefined): Store {
@@ -165,14 +181,14 @@ function needed(store: Store | undefined): Store {
   throw new CrewError("UNKNOWN_RUN", "This crew keeps no runs, so none can be resumed.", "Give it a `home`.");
 }
 
-function rosterOf(given: readonly Agent[], { agents, untrusted, find }: FoundAgents): Roster {
+function rosterOf(given: readonly Agent[], found: Discovery): Roster {
   return {
     find: (name) => {
-      const agent = given.find((one) => one.name === name) ?? find(name);
-      if (agent || !untrusted.includes(name)) return agent;
-      throw new CrewError("UNTRUSTED", `The agent "${name}" belongs to this project, which is not trusted.`, "Look at it with `subcrew agents`, then trust the project with --trust.");
+      const agent = given.find((one) => one.name === name) ?? findAgent(found, name)?.agent;
+      if (agent || !found.untrusted.some((one) => one.name === name)) return agent;
+      throw new CrewError("UNTRUSTED", `The agent "${name}" belongs to this project, which is not trusted.`, "Look at it with `subcrew agents show`, then trust the project with `subcrew trust`.");
     },
-    names: () => [...new Set([...given, ...agents].map(({ name }) => name))],
+    names: () => [...new Set([...given, ...found.agents].map(({ name }) => name))],
   };
 }
 

@@ -1,11 +1,12 @@
-import type { Agent } from "./core/agent.ts";
 import type { Engine } from "./core/engine.ts";
 import type { Model } from "./core/model.ts";
 import type { Runner } from "./core/runner.ts";
 import type { Tool } from "./core/tool.ts";
 import { localEngine, type LocalParts } from "./engines/local.ts";
 import { readBundledAgents } from "./formats/bundled.ts";
+import { dialects } from "./formats/table.ts";
 import { local } from "./runners/local.ts";
+import { discover, type DiscoverOptions, type Discovery } from "./runtime/discover.ts";
 import { builtinTools as toolRows } from "./tools/table.ts";
 
 /** The models that need no key; rows are imported when they are asked for. */
@@ -21,15 +22,7 @@ export async function builtinTools(): Promise<readonly Tool[]> {
   return Promise.all(Object.values(toolRows).map((load) => load()));
 }
 
-/** The agents of a person and a project, and who of them may run. */
-export type FoundAgents = Readonly<{
-  agents: readonly Agent[];
-  /** Names of the project's agents that may not run because the project is not trusted. */
-  untrusted: readonly string[];
-  find(name: string): Agent | undefined;
-}>;
-
-export async function findAgents(_where: { cwd: string; home: string; trusted: boolean; discover: boolean }): Promise<FoundAgents> {
-  const agents = readBundledAgents().map(({ agent }) => agent);
-  return { agents, untrusted: [], find: (name) => agents.find((agent) => agent.name === name) };
+/** Finds every agent there is for a folder; the files of a project count as far as they are trusted. */
+export function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {
+  return discover({ ...where, dialects, bundled: readBundledAgents() });
 }

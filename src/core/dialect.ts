@@ -16,6 +16,8 @@ export type FilePlace = Readonly<{
   file: string;
   /** The file's path below the directory that was searched, with slashes. */
   relative: string;
+  /** The text of another file that this one names, when it lies where this one may point. */
+  include?(path: string): string | undefined;
 }>;
 
 /** What one file held. A file with an agent may still have problems. */

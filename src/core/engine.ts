@@ -1,3 +1,4 @@
+import type { Budget } from "./budget.ts";
 import type { Answer } from "./gate.ts";
 import type { AnyInput } from "./input.ts";
 import type { Delta, Fact, KeptEvent } from "./event.ts";
@@ -33,6 +34,10 @@ export type PerformContext = Readonly<{
   durable(): Promise<void>;
   /** Runs a plan below this call; what is started may use no more than `ceiling`. */
   delegate(what: AnyInput | Plan, ceiling: readonly string[]): Promise<Outcome>;
+  /** What the run and everything below it may still use. */
+  budget: Budget;
+  /** What an earlier life recorded of this very attempt, in order; empty for a new one. */
+  past: readonly KeptEvent[];
 }>;
 
 /** Carries out one call. It never throws: what goes wrong is the outcome. */

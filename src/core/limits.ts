@@ -5,6 +5,8 @@ export const DEFAULT_MAX_TURNS = 30;
 export const DEFAULT_MAX_TIME_MS = 5 * 60_000;
 /** How long the one turn lasts in which an agent that hit a limit hands in what it has. */
 export const GRACE_MS = 60_000;
+/** How long a model may send nothing at all before the call is given up. */
+export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
 export const DEFAULT_CONCURRENCY = 8;
 
 /** The limits of system 003, as they are written in inputs of every mode. */
@@ -12,6 +14,7 @@ export const resourceLimits = z.strictObject({
   maxDurationMs: z.number().int().positive().optional().describe("how long the task may take, in milliseconds"),
   maxConcurrentToolCalls: z.number().int().positive().optional().describe("how many tool calls of a turn run at once"),
   maxTurns: z.number().int().positive().optional().describe("how many model turns the task may take"),
+  maxIdleMs: z.number().int().positive().optional().describe("how long a model may send nothing, in milliseconds"),
   enforceLimits: z.boolean().optional().describe("false: a limit that is passed is reported, not enforced"),
 });
 export type ResourceLimits = z.infer<typeof resourceLimits>;
@@ -21,13 +24,14 @@ export type Limits = Readonly<{
   maxTurns: number;
   maxTimeMs: number;
   maxConcurrentToolCalls: number;
+  maxIdleMs: number;
   enforce: boolean;
 }>;
 
 /** Limits combine by minimum: nobody can widen what another level narrowed. */
 export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]): Limits {
   const given = levels.filter((level) => level !== undefined);
-  const smallest = (key: "maxTurns" | "maxDurationMs" | "maxConcurrentToolCalls", fallback: number): number => {
+  const smallest = (key: "maxTurns" | "maxDurationMs" | "maxConcurrentToolCalls" | "maxIdleMs", fallback: number): number => {
     const values = given.map((level) => level[key]).filter((value) => value !== undefined);
     return values.length > 0 ? Math.min(...values) : fallback;
   };
@@ -35,6 +39,7 @@ export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]
     maxTurns: smallest("maxTurns", DEFAULT_MAX_TURNS),
     maxTimeMs: smallest("maxDurationMs", DEFAULT_MAX_TIME_MS),
     maxConcurrentToolCalls: smallest("maxConcurrentToolCalls", DEFAULT_CONCURRENCY),
+    maxIdleMs: smallest("maxIdleMs", DEFAULT_MAX_IDLE_MS),
     enforce: !given.some((level) => level.enforceLimits === false) || given.some((level) => level.enforceLimits === true),
   };
 }

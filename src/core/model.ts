@@ -14,6 +14,9 @@ export type ModelRequest = Readonly<{
   /** `required`: answer with a tool call; a name: with that one. */
   toolChoice: "auto" | "required" | Readonly<{ tool: string }>;
   thinking?: Thinking;
+  temperature?: number;
+  topP?: number;
+  maxOutputTokens?: number;
 }>;
 
 /** A tool as a model sees it. */
@@ -25,7 +28,7 @@ export type Message =
   | Readonly<{ role: "tool"; results: readonly ToolAnswer[] }>;
 
 export type ToolCall = Readonly<{ id: string; name: string; input: unknown }>;
-export type ToolAnswer = Readonly<{ id: string; name: string; text: string; error: boolean }>;
+export type ToolAnswer = Readonly<{ id: string; name: string; text: string; error: boolean; /** set when the call was not permitted */ denied?: true }>;
 
 export type ModelEvent =
   | Readonly<{ type: "text"; text: string }>

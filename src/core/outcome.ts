@@ -18,6 +18,7 @@ const faultExits = {
   MODEL_NETWORK: 1,
   MODEL_BAD_ANSWER: 1,
   MODEL_UNKNOWN: 1,
+  BAD_INPUTS: 2,
   DENIED: 3,
   REJECTED: 3,
   NEEDS_ANSWER: 3,
@@ -68,8 +69,13 @@ export function failed(code: FaultCode, message: string, more: Partial<Omit<Faul
   return { status: "failed", fault: { code, message, retryable: false, ...more } };
 }
 
+/** A failure or cancellation together with the work that was done until then. */
+export function withPartial(outcome: Extract<Outcome, { status: "failed" | "cancelled" }>, text: string): Outcome {
+  return text === "" ? outcome : { ...outcome, output: text };
+}
+
 /** Faults that trying again cannot mend: somebody or something said no. */
-const final: ReadonlySet<FaultCode> = new Set(["DENIED", "REJECTED", "NEEDS_ANSWER", "BUDGET", "MARKED_FAILED", "MODEL_AUTH", "MODEL_UNKNOWN"]);
+const final: ReadonlySet<FaultCode> = new Set(["DENIED", "REJECTED", "NEEDS_ANSWER", "BUDGET", "MARKED_FAILED", "BAD_INPUTS", "MODEL_AUTH", "MODEL_UNKNOWN"]);
 
 /** False for a fault that would be the same again. */
 export function canRetry({ code }: Fault): boolean {

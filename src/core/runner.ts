@@ -8,7 +8,16 @@ import type { Rights } from "./permit.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 /** A model that was chosen, and why. */
-export type ChosenModel = Readonly<{ name: string; id: string; model: Model; why: string }>;
+export type ChosenModel = Readonly<{
+  name: string;
+  id: string;
+  model: Model;
+  why: string;
+  /** How many tokens fit into one request. */
+  contextWindow?: number;
+  /** What a call of this size costs in dollars; absent when nobody knows. */
+  price?(tokens: Readonly<{ input: number; output: number }>): number | undefined;
+}>;
 
 /** A task with everything resolved, once: below this line nobody merges settings. */
 export type Assignment = Readonly<{

@@ -19,6 +19,7 @@ export const taskSettings = {
   tools: z.array(z.string()).optional().describe("the tools it may use; an empty list means none"),
   thinking: thinking.optional().describe("how much the model may think"),
   systemPrompt: z.string().optional().describe("instructions in place of the agent's own"),
+  inputs: z.record(z.string(), z.unknown()).optional().describe("values for the inputs that the agent declares"),
   cwd: z.string().optional().describe("the folder it works in"),
   schema: schema.optional().describe("the schema that its result has to meet"),
   retry: retry.optional().describe("when a failure is tried again"),

@@ -111,3 +111,13 @@ function unshared(value: unknown, budget: { nodes: number }): unknown {
   for (const [key, item] of Object.entries(value)) copy[key] = unshared(item, budget);
   return copy;
 }
+
+/** The parser's own words about a text that it cannot read, with the place. */
+export function yamlFaultOf(text: string): string | undefined {
+  try {
+    parseEvents(text, { maxDepth: YAML_LIMITS.depth });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

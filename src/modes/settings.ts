@@ -23,11 +23,11 @@ export function runParts({ context, contextFiles, gitContext, name, maxConcurren
   });
 }
 
-type Settings = Pick<Task, "agent" | "model" | "tools" | "thinking" | "systemPrompt" | "cwd" | "schema" | "retry" | "resourceLimits">;
+type Settings = Pick<Task, "agent" | "model" | "tools" | "thinking" | "systemPrompt" | "inputs" | "cwd" | "schema" | "retry" | "resourceLimits">;
 
 /** What tasks may be told; the first level that says something about a matter decides it. */
 export function settingsOf(...levels: readonly (Settings | undefined)[]): Settings {
-  const keys = ["agent", "model", "tools", "thinking", "systemPrompt", "cwd", "schema", "retry", "resourceLimits"] as const;
+  const keys = ["agent", "model", "tools", "thinking", "systemPrompt", "inputs", "cwd", "schema", "retry", "resourceLimits"] as const;
   return defined(Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]])) as Settings);
 }
 

@@ -2,12 +2,12 @@ import type { AnyInput } from "../core/input.ts";
 import { isCrewError } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import type { Plan } from "../core/plan.ts";
-import type { Scope } from "./scope.ts";
-import { Slots, type Release } from "./slots.ts";
+import type { Place, Scope } from "./scope.ts";
+import { Slots } from "./slots.ts";
 
 /** A task's slot, and what it may start below itself. */
 export type Delegation = Readonly<{
-  /** Waits for the slot; false when the task was cancelled first. */
+  /** Waits for the slot unless it has it; false when the task was cancelled first. */
   hold(): Promise<boolean>;
   letGo(): void;
   delegate(what: AnyInput | Plan, ceiling: readonly string[]): Promise<Outcome>;
@@ -19,13 +19,13 @@ export type Delegation = Readonly<{
  * The task's slot is free while it waits. A lead that kept its slot while its helpers queue for one would hang
  * every run whose depth reaches the number of slots.
  */
-export function createDelegation({ path, scope, signal }: { path: string; scope: Scope; signal: AbortSignal }): Delegation {
-  let release: Release | undefined;
+export function createDelegation({ path, scope, signal, slot }: Pick<Place, "path" | "scope" | "signal" | "slot">): Delegation {
+  let release = slot;
   let waiting = 0;
   let count = 0;
 
   const hold = async (): Promise<boolean> => {
-    release = await scope.slots.take(signal);
+    release ??= await scope.slots.take(signal);
     return release !== undefined;
   };
   const letGo = (): void => {
@@ -40,6 +40,11 @@ export function createDelegation({ path, scope, signal }: { path: string; scope:
     }
     const plan = planned(() => scope.run.compile(what));
     if ("status" in plan) return plan;
+    const tasks = Object.values(plan.nodes).filter(({ kind }) => kind === "task").length;
+    for (let task = 0; task < tasks; task += 1) {
+      const refusal = scope.run.budget.count("maxSpawns");
+      if (refusal) return failed("BUDGET", `"${path}" may not start more agents: ${refusal.refused}.`, { hint: "Allow more with --max-spawns." });
+    }
     count += 1;
     waiting += 1;
     if (waiting === 1) letGo();

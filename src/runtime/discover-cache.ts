@@ -1,5 +1,9 @@
-import type { FoundAgent } from "./discover.ts";
-import type { CachedFile } from "./discover-load.ts";
+import type { Agent } from "../core/agent.ts";
+import type { FileReading } from "./discover-files.ts";
+import type { FoundAgent } from "./discover-found.ts";
+
+/** A reading that is known again, for one place and dialect. */
+export type CachedFile = Readonly<{ reading: FileReading; place: string; agents: readonly Agent[]; hash?: string }>;
 
 /** What a caller keeps between discoveries. Files are known again by path, inode, size and times. */
 export type DiscoveryCache = { readonly files: Map<string, CachedFile>; names: ReadonlyMap<string, FoundAgent["read"]> | undefined };

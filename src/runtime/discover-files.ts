@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
-import { basename, join, sep } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import type { Dialect, Reading } from "../core/dialect.ts";
 import { messageOf } from "../core/error.ts";
 import { hiddenCharacters } from "../core/hidden-characters.ts";
@@ -87,32 +87,66 @@ function linked(path: string, relative: string, place: Place): Candidate {
   return { path, relative, ...(real === path ? {} : { real }), ...(outside ? { outside } : {}) };
 }
 
-/** What one file held, and what is needed to know it again. */
-export type FileReading = Reading & Readonly<{ stamp: string; hash?: string; hidden: boolean }>;
+/** What one file held, and what is needed to know it again: its stamp, and those of the files it named. */
+export type FileReading = Reading & Readonly<{ stamp: string; includes?: ReadonlyMap<string, string>; hidden: boolean }>;
 
 /** Reads one file as its dialect says. Nothing is thrown: what is wrong with it is part of the answer. */
-export function readAgentFile(file: Candidate, dialect: Dialect, known?: FileReading): FileReading {
+export function readAgentFile(file: Candidate, dialect: Dialect, { within, known }: ReadOptions): FileReading {
   let stats: Stats | undefined;
   try {
     stats = statSync(file.path, { throwIfNoEntry: false });
     if (stats === undefined) return unread("", problem("unreadable", "The link leads nowhere."));
-    const stamp = `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`;
-    if (known?.stamp === stamp) return known;
+    const stamp = stampOf(stats);
+    if (known?.stamp === stamp && unchanged(known.includes)) return known;
     if (!stats.isFile()) return unread(stamp, problem("unreadable", "It is not a regular file."));
     if (stats.size > MAX_FILE_BYTES) return unread(stamp, problem("too-big", `The file is longer than ${MAX_FILE_BYTES} bytes.`));
     const text = readFileSync(file.path, "utf8");
     const wrong = notText(text, file.path);
     if (wrong !== undefined) return unread(stamp, wrong);
     const hidden = stats.size === text.length && !text.includes("\u001b") ? undefined : hiddenCharacters(text);
-    const { agents, problems } = dialect.read(text, { file: file.path, relative: file.relative });
-    return { agents, problems: hidden === undefined ? problems : [...problems, hidden], stamp, hidden: hidden !== undefined };
+    const includes = new Map<string, string>();
+    const include = (path: string): string | undefined => includedText(resolve(dirname(file.path), path), within, includes);
+    const { agents, problems } = dialect.read(text, { file: file.path, relative: file.relative, include });
+    return {
+      agents,
+      problems: hidden === undefined ? problems : [...problems, hidden],
+      stamp,
+      hidden: hidden !== undefined,
+      ...(includes.size > 0 ? { includes } : {}),
+    };
   } catch (error) {
     return unread("", problem("unreadable", `The file cannot be read: ${messageOf(error)}`));
   }
 }
 
-/** The hash by which a person's trust knows the content of a file again. */
-export const hashOf = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");
+/** `within` is the directory that bounds what the file may name. */
+export type ReadOptions = Readonly<{ within: string; known?: FileReading | undefined }>;
+
+/** The hash by which a person's trust knows a file again, with everything it names. */
+export function hashOf(path: string, includes: Iterable<string> = []): string {
+  const hash = createHash("sha256");
+  for (const file of [path, ...includes]) hash.update(readFileSync(file)).update("\0");
+  return hash.digest("hex");
+}
+
+const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string => `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+
+function unchanged(includes: ReadonlyMap<string, string> | undefined): boolean {
+  for (const [path, stamp] of includes ?? []) {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || stampOf(stats) !== stamp) return false;
+  }
+  return true;
+}
+
+/** A named file is read when it really lies inside `within`. */
+function includedText(path: string, within: string, includes: Map<string, string>): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isFile() || stats.size > MAX_FILE_BYTES) return undefined;
+  if (!isInside(realpathSync(path), realpathSync(within))) return undefined;
+  includes.set(path, stampOf(stats));
+  return readFileSync(path, "utf8");
+}
 
 const unread = (stamp: string, why: Problem): FileReading => ({ agents: [], problems: [why], stamp, hidden: false });
 

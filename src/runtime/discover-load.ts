@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Agent, AgentSource } from "../core/agent.ts";
 import type { Dialects, ReadAgent } from "../core/dialect.ts";
 import { type Problem, problem } from "../core/problem.ts";
-import type { DiscoveryCache } from "./discover-cache.ts";
+import type { CachedFile, DiscoveryCache } from "./discover-cache.ts";
 import { type Candidate, type FileReading, hashOf, listFiles, readAgentFile } from "./discover-files.ts";
 import type { Place } from "./discover-places.ts";
 
@@ -42,10 +42,7 @@ export type PlaceReport = Readonly<{
   problem?: Problem;
 }>;
 
-/** A reading that is known again, for one place and dialect. */
-export type CachedFile = Readonly<{ reading: FileReading; place: string; agents: readonly Agent[]; hash?: string }>;
-
-export type LoadOptions = Readonly<{ dialects: Dialects; trust?: Trust; cache?: DiscoveryCache }>;
+export type LoadOptions = Readonly<{ dialects: Dialects; home: string; trust?: Trust; cache?: DiscoveryCache }>;
 
 /** Reads every file of a place. Between batches the program gets its turn. */
 export async function loadPlace(place: Place, options: LoadOptions): Promise<{ findings: Finding[]; skipped: Skipped[]; report: PlaceReport }> {
@@ -56,6 +53,7 @@ export async function loadPlace(place: Place, options: LoadOptions): Promise<{ f
   if (dialect === undefined) return { findings, skipped, report: report(place, { trusted, findings, files: 0 }) };
   const listing = listFiles(place, dialect);
   const label = `${place.dialect} ${place.family} ${place.scope} ${place.plugin?.name ?? ""}`;
+  const within = place.root ?? place.plugin?.path ?? options.home;
   let count = 0;
   for (const file of listing.files) {
     if (++count % BATCH === 0) await setImmediate();
@@ -65,7 +63,7 @@ export async function loadPlace(place: Place, options: LoadOptions): Promise<{ f
     }
     const known = options.cache?.files.get(file.path);
     const reusable = known?.place === label ? known : undefined;
-    const reading = readAgentFile(file, dialect, reusable?.reading);
+    const reading = readAgentFile(file, dialect, { within, known: reusable?.reading });
     const entry = reusable !== undefined && reusable.reading === reading ? reusable : { reading, place: label, agents: located(reading, place, file) };
     if (entry !== known) options.cache?.files.set(file.path, entry);
     if (reading.agents.length === 0) skipped.push({ file: file.path, problems: reading.problems });
@@ -98,7 +96,7 @@ function add(findings: Finding[], entry: CachedFile, { place, file, trusted }: {
 function agreed(entry: CachedFile, place: Place, file: Candidate, { trust, cache }: LoadOptions): boolean {
   if (place.root === undefined) return true;
   if (trust?.file === undefined) return !entry.reading.hidden;
-  const hash = entry.hash ?? hashOf(file.path);
+  const hash = entry.hash ?? hashOf(file.path, entry.reading.includes?.keys());
   if (entry.hash === undefined) cache?.files.set(file.path, { ...entry, hash });
   return trust.file({ root: place.root, path: file.real ?? file.path, hash, hidden: entry.reading.hidden });
 }

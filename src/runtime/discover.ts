@@ -3,11 +3,17 @@ import { type AgentSettings, applySettings } from "../core/agent-settings.ts";
 import type { Dialects, ReadAgent } from "../core/dialect.ts";
 import { HERITAGE, inherit, lineages } from "../core/inherit.ts";
 import { type Problem, problem } from "../core/problem.ts";
-import type { Origin, Origins } from "../core/provenance.ts";
+import type { Origin } from "../core/provenance.ts";
 import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./discover-cache.ts";
+import type { FoundAgent } from "./discover-found.ts";
 import { type Finding, loadPlace, type PlaceReport, type Skipped, type Trust } from "./discover-load.ts";
 import { findPlaces } from "./discover-places.ts";
-import { type Order, type PresetName, presets, type Scope } from "./sources.ts";
+import { type Order, type Preset, type PresetName, presets, type Row, type Scope } from "./sources.ts";
+
+export { findAgent, getAgent, qualifiedNames } from "./discover-find.ts";
+export { createDiscoveryCache, type DiscoveryCache, type DiscoveryChanges } from "./discover-cache.ts";
+export type { FoundAgent } from "./discover-found.ts";
+export type { PlaceReport, Skipped, Trust } from "./discover-load.ts";
 
 export type DiscoverOptions = Readonly<{
   cwd: string;
@@ -16,6 +22,8 @@ export type DiscoverOptions = Readonly<{
   dialects: Dialects;
   bundled?: readonly ReadAgent[];
   preset?: PresetName;
+  /** Other places than the preset's, in order. */
+  sources?: readonly (readonly Row[])[];
   scope?: Scope;
   order?: Order;
   /** Who says which project counts; without it none does. */
@@ -29,25 +37,6 @@ export type DiscoverOptions = Readonly<{
   inline?: readonly ReadAgent[];
   /** What the caller keeps between two discoveries, so that unchanged files are not read again. */
   cache?: DiscoveryCache;
-}>;
-
-/** An agent that was found, as it would run. */
-export type FoundAgent = Readonly<{
-  name: string;
-  /** With everything inherited and every setting applied. */
-  agent: Agent;
-  /** As the file says it. */
-  read: ReadAgent;
-  /** False for the files of a project that nobody has trusted: data to look at, nothing more. */
-  trusted: boolean;
-  file?: string;
-  /** Where the file really lies, when that is somewhere else. */
-  real?: string;
-  problems: readonly Problem[];
-  /** The agent it extends. */
-  base?: FoundAgent;
-  /** Fields that are not simply as the file says. */
-  origins: Origins;
 }>;
 
 export type Discovery = Readonly<{
@@ -69,7 +58,8 @@ export type Discovery = Readonly<{
 
 /** Finds every agent there is for a directory. One bad file never hides another. */
 export async function discover(options: DiscoverOptions): Promise<Discovery> {
-  const preset = presets[options.preset ?? "unified"];
+  const named: Preset = presets[options.preset ?? "unified"];
+  const preset = options.sources === undefined ? named : { ...named, families: options.sources, plugins: hasClaude(options.sources) };
   const { scope = preset.scope, order = preset.order, protectBundled = preset.protectBundled } = options;
   const places = findPlaces({ cwd: options.cwd, home: options.home, preset, order, scope });
   const findings: Finding[] = (options.inline ?? []).map((read) => given(read, "inline"));
@@ -81,13 +71,15 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
     skipped.push(...loaded.skipped);
     sources.push(loaded.report);
   }
-  const ofPreset: readonly string[] | undefined = "bundled" in preset ? preset.bundled : undefined;
-  const bundled = (options.bundled ?? []).filter(({ agent }) => ofPreset === undefined || ofPreset.includes(agent.name));
+  const bundled = (options.bundled ?? []).filter(({ agent }) => preset.bundled?.includes(agent.name) ?? true);
   const ours = bundled.map((read) => given(read, "bundled"));
   const ordered = protectBundled ? [...ours, ...findings] : [...findings, ...ours];
   const found = resolveAll(ordered, { ...options, toolsWhenOmitted: preset.toolsWhenOmitted }, skipped);
   return answer(found, { skipped, sources, options });
 }
+
+/** Plugins belong to the family that installed them. */
+const hasClaude = (sources: readonly (readonly Row[])[]): boolean => sources.flat().some(({ family }) => family === "claude");
 
 /** An agent that comes from no file. */
 function given(read: ReadAgent, kind: "inline" | "bundled"): Finding {

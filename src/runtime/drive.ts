@@ -1,3 +1,4 @@
+import { createBudget, type BudgetLimits } from "../core/budget.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Delta, Fact } from "../core/event.ts";
@@ -24,6 +25,7 @@ export type Start = Readonly<{
   concurrency?: number;
   maxTimeMs?: number;
   maxDepth?: number;
+  budget?: BudgetLimits;
   unattended?: boolean;
   name?: string;
   /** Set when an earlier life of this run is taken up again. */
@@ -71,6 +73,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           durable: () => journal.durable(),
           context: start.context,
           unattended: start.unattended ?? false,
+          budget: createBudget(start.budget ?? {}),
           maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,
           compile: start.compile,
           random: start.random,

@@ -10,6 +10,8 @@ export type History = Readonly<{
   /** The last attempt that was begun, and whether it also ended. */
   attempts(path: string): Readonly<{ begun: number; ended: boolean }>;
   answer(path: string): Answer | undefined;
+  /** What was recorded of the attempt that was under way, in order. */
+  events(path: string): readonly KeptEvent[];
   /** True when the end of this node is in the journal and stands. */
   ended(path: string): boolean;
 }>;
@@ -21,6 +23,7 @@ export const noHistory: History = {
   under: () => [],
   attempts: () => ({ begun: 0, ended: false }),
   answer: () => undefined,
+  events: () => [],
   ended: () => false,
 };
 
@@ -33,6 +36,7 @@ export function historyOf(events: readonly KeptEvent[], { retryFailed = false }:
   const attempts = new Map<string, { begun: number; ended: boolean }>();
   const answers = new Map<string, Answer>();
   const kinds = new Map<string, string>();
+  const underWay = new Map<string, KeptEvent[]>();
   const list = (prefix: string): Map<string, Replayed> => {
     const known = under.get(prefix) ?? new Map<string, Replayed>();
     under.set(prefix, known);
@@ -42,7 +46,9 @@ export function historyOf(events: readonly KeptEvent[], { retryFailed = false }:
     if (event.type === "node.started") {
       kinds.set(event.path, event.kind);
       attempts.set(event.path, { begun: event.attempt, ended: false });
+      underWay.set(event.path, []);
     }
+    underWay.get(event.path)?.push(event);
     if (event.type === "gate.answered") answers.set(event.path, event.answer);
     if (event.type === "plan.changed") list("").set(`change ${event.seq}`, { type: "changed", change: event.change });
     if (event.type !== "node.ended") continue;
@@ -57,6 +63,7 @@ export function historyOf(events: readonly KeptEvent[], { retryFailed = false }:
     under: (prefix) => [...(under.get(prefix)?.values() ?? [])],
     attempts: (path) => attempts.get(path) ?? { begun: 0, ended: false },
     answer: (path) => answers.get(path),
+    events: (path) => underWay.get(path) ?? [],
     ended: (path) => {
       const { prefix, id } = split(path);
       return under.get(prefix)?.has(id) ?? false;

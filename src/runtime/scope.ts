@@ -1,3 +1,4 @@
+import type { Budget } from "../core/budget.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Delta, Fact } from "../core/event.ts";
 import type { AnyInput } from "../core/input.ts";
@@ -5,7 +6,7 @@ import type { Outcome } from "../core/outcome.ts";
 import type { Body, Plan } from "../core/plan.ts";
 import type { Lookup } from "./fill-in.ts";
 import type { History } from "./history.ts";
-import type { Slots } from "./slots.ts";
+import type { Release, Slots } from "./slots.ts";
 
 /** What all plans of one run share. */
 export type RunScope = Readonly<{
@@ -20,6 +21,7 @@ export type RunScope = Readonly<{
   context: string;
   /** Nobody is there to answer a gate. */
   unattended: boolean;
+  budget: Budget;
   /** How deep agents may start agents; negative: as deep as they like. */
   maxDepth: number;
   /** The plan that a delegation asks for, checked. */
@@ -52,7 +54,7 @@ export type Scope = Readonly<{
 export type Round = Readonly<{ output: string; feedback: string }>;
 
 /** Where one node is carried out. */
-export type Place = Lookup & Readonly<{ path: string; scope: Scope; signal: AbortSignal }>;
+export type Place = Lookup & Readonly<{ path: string; scope: Scope; signal: AbortSignal; /** What a task holds when it starts. */ slot: Release | undefined }>;
 
 /** What executing a plan came to. */
 export type Executed = Readonly<{ outcome: Outcome; outcomeOf(id: string): Outcome | undefined }>;

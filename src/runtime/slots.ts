@@ -3,8 +3,8 @@ export class Slots {
   readonly #limit: number;
   readonly #parent: Slots | undefined;
   #taken = 0;
-  /** Waiters in order; those that gave up stay without a `grant` until they are reached. */
-  #waiting: Waiter[] = [];
+  /** Tickets in order; those who left stay without a `come` until they are reached. */
+  #waiting: (Ticket | undefined)[] = [];
   #next = 0;
 
   /** With a parent, whoever takes a slot here holds one there, too. */
@@ -14,45 +14,65 @@ export class Slots {
   }
 
   /** Waits for a slot. Resolves to its release, or to `undefined` when the signal aborts first. */
-  async take(signal: AbortSignal): Promise<Release | undefined> {
-    if (signal.aborted) return undefined;
-    if (this.#taken < this.#limit) this.#taken += 1;
-    else if (!(await this.#wait(signal))) return undefined;
-    const outer = this.#parent ? await this.#parent.take(signal) : nothing;
-    if (!outer) {
-      this.#hand();
-      return undefined;
-    }
+  take(signal: AbortSignal): Promise<Release | undefined> {
+    if (signal.aborted) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        this.leave(ticket);
+        resolve(undefined);
+      };
+      const ticket = this.queue((release) => {
+        signal.removeEventListener("abort", giveUp);
+        resolve(release);
+      });
+      if (ticket.come) signal.addEventListener("abort", giveUp, { once: true });
+    });
+  }
+
+  /** Stands in line for a slot; `come` is called with its release, at once when one is free. All that waits is the ticket. */
+  queue(come: (release: Release) => void): Ticket {
+    const ticket: Ticket = { come, outer: undefined };
+    if (this.#taken < this.#limit) {
+      this.#taken += 1;
+      this.#reach(ticket);
+    } else this.#waiting.push(ticket);
+    return ticket;
+  }
+
+  /** Leaves the line; whose turn has come keeps the slot. */
+  leave(ticket: Ticket): void {
+    if (!ticket.come) return;
+    ticket.come = undefined;
+    if (!ticket.outer) return;
+    this.#parent?.leave(ticket.outer);
+    this.#hand();
+  }
+
+  /** There is a slot here for this ticket; with a parent it waits for one there. */
+  #reach(ticket: Ticket): void {
+    if (this.#parent) ticket.outer = this.#parent.queue((release) => this.#grant(ticket, release));
+    else this.#grant(ticket, nothing);
+  }
+
+  #grant(ticket: Ticket, outer: Release): void {
+    const { come } = ticket;
+    ticket.come = undefined;
     let held = true;
-    return () => {
+    come?.(() => {
       if (!held) return;
       held = false;
       outer();
       this.#hand();
-    };
-  }
-
-  #wait(signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
-      const waiter: Waiter = { grant: () => {
-        signal.removeEventListener("abort", giveUp);
-        resolve(true);
-      } };
-      const giveUp = (): void => {
-        waiter.grant = undefined;
-        resolve(false);
-      };
-      this.#waiting.push(waiter);
-      signal.addEventListener("abort", giveUp, { once: true });
     });
   }
 
   /** Gives the slot to the one who waits longest, or back. */
   #hand(): void {
     while (this.#next < this.#waiting.length) {
-      const waiter = this.#waiting[this.#next];
+      const ticket = this.#waiting[this.#next];
+      this.#waiting[this.#next] = undefined;
       this.#next += 1;
-      if (waiter?.grant) return waiter.grant();
+      if (ticket?.come) return this.#reach(ticket);
     }
     this.#waiting = [];
     this.#next = 0;
@@ -63,5 +83,7 @@ export class Slots {
 /** Gives a slot back; calling it again does nothing. */
 export type Release = () => void;
 
-type Waiter = { grant: (() => void) | undefined };
+/** A place in the line. `come` is there for as long as it waits, `outer` is its place in the parent's line. */
+export type Ticket = { come: ((release: Release) => void) | undefined; outer: Ticket | undefined };
+
 const nothing: Release = () => {};

@@ -18,7 +18,7 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
   const past = run.history.attempts(path);
   const before = past.ended ? past.begun : Math.max(0, past.begun - 1);
   const call = callFor(node, place);
-  const delegation = createDelegation({ path, scope, signal });
+  const delegation = createDelegation(place);
 
   const attempt = async (n: number): Promise<Outcome> => {
     if (!(await delegation.hold())) return { status: "cancelled", reason: reasonOf(signal) };
@@ -40,6 +40,8 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
         live: (delta) => run.live(path, delta),
         durable: () => run.durable(),
         delegate: delegation.delegate,
+        budget: run.budget,
+        past: n === 1 && !past.ended ? run.history.events(path) : [],
       },
     );
     delegation.letGo();

@@ -23,7 +23,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   const answer = (text: string, error: boolean): ToolAnswer => ({ id: call.id, name: call.name, text, error });
   const deny = (rule: string, text: string): ToolAnswer => {
     context.emit({ type: "tool.denied", call: call.id, tool: call.name, rule, text });
-    return answer(text, true);
+    return { ...answer(text, true), denied: true };
   };
   const tool = tools.get(call.name);
   if (!tool) {

@@ -1,19 +1,37 @@
 import type { PerformContext } from "../core/engine.ts";
+import { formatDuration } from "../core/duration.ts";
 import { messageOf } from "../core/error.ts";
 import type { Model, ModelRequest, ToolCall, TurnUsage } from "../core/model.ts";
 import type { Fault } from "../core/outcome.ts";
 import { noUsage, type Cost, type Usage } from "../core/usage.ts";
+import { following, stopped } from "./cancel.ts";
 
 /** What one call of the model gave. */
-export type Turn = Readonly<{ text: string; calls: readonly ToolCall[]; usage: Usage; cost: Cost }> | Readonly<{ fault: Fault; text: string }> | Readonly<{ aborted: true; text: string }>;
+export type Turn = Answered | Readonly<{ fault: Fault; text: string }> | Readonly<{ aborted: true; text: string }>;
+export type Answered = Readonly<{ text: string; calls: readonly ToolCall[]; usage: Usage; cost: Cost }>;
 
-/** Calls the model once and gathers its answer, showing it as it comes. */
-export async function takeTurn(model: Model, request: ModelRequest, signal: AbortSignal, live: PerformContext["live"]): Promise<Turn> {
+export type TurnOptions = Readonly<{
+  signal: AbortSignal;
+  /** How long the model may send nothing. */
+  maxIdleMs: number;
+  live: PerformContext["live"];
+  emit: PerformContext["emit"];
+}>;
+
+/** Calls the model once and gathers its answer, showing it as it comes. Silence for too long is a failure. */
+export async function takeTurn(model: Model, request: ModelRequest, { signal, maxIdleMs, live }: TurnOptions): Promise<Turn> {
+  const { controller, release } = following(signal);
+  const idle = setTimeout(() => controller.abort(stopped("idle")), maxIdleMs);
   let text = "";
   const calls: ToolCall[] = [];
+  const broken = (fault: Fault): Turn => {
+    if (signal.aborted) return { aborted: true, text };
+    return controller.signal.aborted ? { fault: silent(maxIdleMs), text } : { fault, text };
+  };
   try {
-    for await (const event of model(request, signal)) {
+    for await (const event of model(request, controller.signal)) {
       if (signal.aborted) return { aborted: true, text };
+      idle.refresh();
       switch (event.type) {
         case "text":
           text += event.text;
@@ -28,15 +46,20 @@ export async function takeTurn(model: Model, request: ModelRequest, signal: Abor
         case "end":
           return { text, calls, usage: usageOf(event.usage), cost: event.cost === undefined ? { usd: 0, unpriced: 1 } : { usd: event.cost, unpriced: 0 } };
         case "error":
-          return signal.aborted ? { aborted: true, text } : { fault: event.fault, text };
+          return broken(event.fault);
       }
     }
+    return broken({ code: "MODEL_BAD_ANSWER", message: "The model's answer broke off before its end.", retryable: true });
   } catch (thrown) {
-    if (signal.aborted) return { aborted: true, text };
-    return { fault: { code: "MODEL_BAD_ANSWER", message: `The model broke: ${messageOf(thrown)}`, retryable: true }, text };
+    return broken({ code: "MODEL_BAD_ANSWER", message: `The model broke: ${messageOf(thrown)}`, retryable: true });
+  } finally {
+    clearTimeout(idle);
+    release();
   }
-  if (signal.aborted) return { aborted: true, text };
-  return { fault: { code: "MODEL_BAD_ANSWER", message: "The model's answer broke off before its end.", retryable: true }, text };
+}
+
+function silent(ms: number): Fault {
+  return { code: "TIMEOUT", message: `The model sent nothing for ${formatDuration(ms)}.`, hint: "Try again, or choose another model.", retryable: true };
 }
 
 function usageOf({ input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: TurnUsage): Usage {

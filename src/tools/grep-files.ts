@@ -10,7 +10,7 @@ import { search } from "./search.ts";
 import { folderAt } from "./walk.ts";
 
 const input = z.strictObject({
-  pattern: z.string().min(1).max(1_000).describe("a regular expression, matched line by line"),
+  pattern: z.string().min(1).max(4_000).describe("a regular expression, matched line by line"),
   path: z.string().min(1).optional().describe("the folder or file to search; the working folder when absent"),
   glob: z.string().min(1).max(1_000).optional().describe("only files like this, for example *.ts or src/**; !*.md: all others"),
   ignoreCase: z.boolean().optional().describe("treat a and A alike"),

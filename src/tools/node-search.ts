@@ -28,8 +28,7 @@ type Text = Readonly<{ path: string; text: string }>;
 /** Plain JavaScript in a string: a thread needs a file of its own otherwise, and there is none once this is bundled. */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { source, flags, perFile } = workerData;
-const pattern = new RegExp(source, flags);
+const { pattern, perFile } = workerData;
 parentPort.on("message", (texts) => {
   parentPort.postMessage(texts.map((text) => {
     const found = [];
@@ -46,17 +45,22 @@ parentPort.on("message", (texts) => {
 });
 `;
 
-function startWorker({ pattern, ignoreCase, perFile }: Query): Worker {
-  const source = pattern.replace(/^\(\?i\)/, "");
-  const flags = ignoreCase || source !== pattern ? "i" : "";
-  try {
-    new RegExp(source, flags);
-  } catch (error) {
-    const reason = messageOf(error).replace(/^Invalid regular expression: /, "");
-    throw new Error(`the pattern cannot be read (${reason}): put a backslash before each character that is meant literally`);
-  }
-  const worker = new Worker(PROGRAM, { eval: true, workerData: { source, flags, perFile }, env: {}, execArgv: [] });
+function startWorker(query: Query): Worker {
+  const workerData = { pattern: patternOf(query), perFile: query.perFile };
+  const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [] });
   return worker.on("error", () => {}); // whoever waits for an answer learns of it, and nobody else has to
+}
+
+/** As ripgrep does, `(?i)` in front means the same as the flag. */
+function patternOf({ pattern, ignoreCase }: Query): RegExp {
+  const source = pattern.replace(/^\(\?i\)/, "");
+  try {
+    return new RegExp(source, ignoreCase || source !== pattern ? "i" : "");
+  } catch (cause) {
+    const reason = messageOf(cause).replace(/^Invalid regular expression: /, "");
+    const advice = "put a backslash before each character that is meant literally";
+    throw new Error(`the pattern cannot be read (${reason}): ${advice}`, { cause });
+  }
 }
 
 /** Files are read side by side, a few hundred at a time at most, and handed on in order. */
@@ -116,7 +120,10 @@ async function matching(worker: Worker, batch: readonly Text[], signal: AbortSig
   const timer = setTimeout(tooSlow, PATTERN_MS);
   worker.once("message", resolve).once("error", reject);
   signal.addEventListener("abort", stop, { once: true });
-  worker.postMessage(batch.map(({ text }) => text));
+  worker.postMessage(
+    batch.map(({ text }) => text),
+    [],
+  );
   try {
     const found = await promise;
     return batch.flatMap(({ path }, n) => (found[n] ?? []).map((line) => ({ path, line })));

@@ -110,7 +110,8 @@ function tokensOf(name: string): NamePattern {
 function classEnd(name: string, start: number): number {
   let at = start + 1;
   if (name.charAt(at) === "!" || name.charAt(at) === "^") at++;
-  for (let first = at; at < name.length; at++) {
+  const first = at;
+  for (; at < name.length; at++) {
     if (name.charAt(at) === "\\") at++;
     else if (name.charAt(at) === "]" && at > first) return at;
   }

@@ -29,8 +29,8 @@ export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncG
     yield* hitsIn(child.stdout);
     const code = await ended;
     signal.throwIfAborted();
-    if (code === undefined) throw unusable("ripgrep does not start");
     if (code === 2) throwIfBadPattern(complaint());
+    else if (code !== 0 && code !== 1) throw unusable("ripgrep did not start or did not end well");
   } finally {
     signal.removeEventListener("abort", kill);
     kill();

@@ -10,12 +10,14 @@ export const search: Search = async function* (query, signal) {
   if (program === undefined) return yield* nodeSearch(query, signal);
   // Above the start, ripgrep goes by the repository. Without one it would go up to the top of the disk.
   const goesUp = query.start.ignore !== undefined && (await repositoryOf(query.root.real)) !== undefined;
+  let found = false;
   try {
     for await (const hit of ripgrep({ ...query, program, goesUp }, signal)) {
+      found = true;
       if (goesUp || !isHidden(query, hit.path)) yield hit;
     }
   } catch (error) {
-    if (!isUnusable(error)) throw error;
+    if (found || !isUnusable(error)) throw error;
     yield* nodeSearch(query, signal);
   }
 };

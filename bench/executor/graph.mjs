@@ -1,0 +1,98 @@
+// @ts-check
+
+/**
+ * A graph as every contender takes it: node 0..n-1, each with the earlier nodes it needs.
+ *
+ * @typedef {{ name: string, needs: number[][] }} Graph
+ * @typedef {import("../../src/core/plan.ts").Plan} Plan
+ */
+
+/** How far back a node of the random graph looks for what it needs. */
+const WINDOW = 60;
+
+/**
+ * One to three needs for each node, two on average, among the 60 nodes before it: the degree does not depend on the size.
+ *
+ * @param {number} size
+ * @param {number} seed
+ * @returns {Graph}
+ */
+export function randomGraph(size, seed = 1) {
+  const random = mulberry32(seed);
+  const needs = Array.from({ length: size }, (_, index) => {
+    const wanted = Math.min(index, 1 + Math.floor(random() * 3));
+    const back = Math.min(index, WINDOW);
+    return [...new Set(Array.from({ length: wanted }, () => index - 1 - Math.floor(random() * back)))];
+  });
+  return { name: "random", needs };
+}
+
+/**
+ * Nodes side by side; their results meet in the join that every plan ends with.
+ *
+ * @param {number} size
+ * @returns {Graph}
+ */
+export const wideGraph = (size) => ({ name: "wide", needs: Array.from({ length: size }, () => []) });
+
+/**
+ * Each node needs the one before it.
+ *
+ * @param {number} size
+ * @returns {Graph}
+ */
+export const chainGraph = (size) => ({
+  name: "chain",
+  needs: Array.from({ length: size }, (_, index) => (index === 0 ? [] : [index - 1])),
+});
+
+/** @param {number} index */
+export const idOf = (index) => `n${index}`;
+
+/**
+ * The plan of a graph. The first need of a node is a placeholder in its prompt and the others are listed, so both kinds
+ * of edge are there. What nobody needs is gathered by a join, which is the output.
+ *
+ * @param {Graph} graph
+ * @returns {Plan}
+ */
+export function planOf({ needs }) {
+  const used = new Set(needs.flat());
+  /** @type {Record<string, import("../../src/core/plan.ts").Node>} */
+  const nodes = {};
+  for (const [index, [first, ...others]] of needs.entries()) {
+    const prompt = first === undefined ? `Do step ${index}.` : `Do step ${index} with {${idOf(first)}}.`;
+    nodes[idOf(index)] = { kind: "task", needs: others.map(idOf), task: { prompt } };
+  }
+  const sinks = needs.flatMap((_, index) => (used.has(index) ? [] : [idOf(index)]));
+  nodes["all"] = { kind: "join", needs: sinks, pick: "settled" };
+  return { nodes, output: "all" };
+}
+
+/**
+ * The number of nodes on the longest way through a graph.
+ *
+ * @param {Graph} graph
+ */
+export function depthOf({ needs }) {
+  /** @type {number[]} */
+  const depth = [];
+  for (const list of needs) depth.push(1 + Math.max(0, ...list.map((need) => depth[need] ?? 0)));
+  return Math.max(...depth);
+}
+
+/**
+ * A small generator of numbers in [0, 1); the same seed gives the same ones everywhere.
+ *
+ * @param {number} seed
+ * @returns {() => number}
+ */
+function mulberry32(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,124 @@
+// @ts-check
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/**
+ * @typedef {import("../../src/core/plan.ts").Plan} Plan
+ * @typedef {import("../../src/core/engine.ts").Perform} Perform
+ * @typedef {import("../../src/core/engine.ts").Journal} Journal
+ * @typedef {import("../../src/core/event.ts").KeptEvent} KeptEvent
+ * @typedef {(run: string, kept: (events: readonly KeptEvent[]) => void) => Promise<Journal>} OpenJournal
+ * @typedef {{ perform: Perform, concurrency?: number, journal?: OpenJournal, resume?: boolean }} Options
+ */
+
+/** @type {(file: string) => Promise<any>} */
+const built = (file) => import(new URL(`../../dist/${file}`, import.meta.url).href);
+
+// What is measured is dist; what is checked are the types of the source it was made from.
+const { Run } = /** @type {typeof import("../../src/runtime/run.ts")} */ (await built("runtime/run.js"));
+const { drive } = /** @type {typeof import("../../src/runtime/drive.ts")} */ (await built("runtime/drive.js"));
+const { memoryJournal, openJournal } = /** @type {typeof import("../../src/runtime/journal.ts")} */ (
+  await built("runtime/journal.js")
+);
+const { localEngine } = /** @type {typeof import("../../src/engines/local.ts")} */ (await built("engines/local.js"));
+const { compile } = /** @type {typeof import("../../src/modes/compile.ts")} */ (await built("modes/compile.js"));
+
+export { compile };
+
+/** A limit of time that is armed and never reached, so that its cost is in the figures. */
+const MAX_TIME_MS = 3_600_000;
+
+let runs = 0;
+
+/**
+ * A run as the crew starts one: the real drive, executor, local engine, events, fold and limits. Only what carries out
+ * a task is ours.
+ *
+ * @param {Plan} plan
+ * @param {Options} options
+ */
+export function start(plan, { perform, concurrency = 8, journal = inMemory, resume = false }) {
+  const engine = localEngine({ perform, journal });
+  runs += 1;
+  return new Run(`run_${String(runs).padStart(12, "0")}`, (it) =>
+    drive(
+      {
+        plan,
+        engine,
+        clock: Date.now,
+        random: Math.random,
+        version: "bench",
+        cwd: "/",
+        context: "",
+        compile,
+        concurrency,
+        maxTimeMs: MAX_TIME_MS,
+        ...(resume && { takesUp: { retryFailed: false } }),
+      },
+      it,
+    ),
+  );
+}
+
+/**
+ * Runs a plan to its end with somebody listening to every event. Throws when it did not end well.
+ *
+ * @param {Plan} plan
+ * @param {Options} options
+ * @returns {Promise<number>} how many events were heard
+ */
+export async function execute(plan, options) {
+  const run = start(plan, options);
+  let heard = 0;
+  for await (const _event of run) heard += 1;
+  const { status } = await run;
+  if (status !== "ok") throw new Error(`the run ended ${status}`);
+  return heard;
+}
+
+/** @type {OpenJournal} */
+const inMemory = async (_run, kept) => memoryJournal(kept);
+
+/**
+ * Journals as files in a folder of their own, synced as those of a real run.
+ *
+ * @returns {{ open: OpenJournal, remove(): void }}
+ */
+export function onDisk() {
+  const folder = mkdtempSync(join(tmpdir(), "subcrew-bench-"));
+  return {
+    open: (run, kept) => openJournal(join(folder, run), kept),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/**
+ * What a run of this plan leaves behind when it is stopped just before the last of its tasks ends.
+ *
+ * @param {Plan} plan
+ * @param {Perform} perform
+ * @returns {Promise<readonly KeptEvent[]>}
+ */
+export async function interrupted(plan, perform) {
+  /** @type {KeptEvent[]} */
+  const events = [];
+  await start(plan, {
+    perform,
+    journal: async (_run, kept) =>
+      memoryJournal((batch) => {
+        events.push(...batch);
+        kept(batch);
+      }),
+  });
+  const last = events.findLastIndex((event) => event.type === "node.ended" && event.path !== plan.output);
+  return events.slice(0, last);
+}
+
+/**
+ * A journal that holds the events of an earlier life.
+ *
+ * @param {readonly KeptEvent[]} past
+ * @returns {OpenJournal}
+ */
+export const holding = (past) => async (_run, kept) => ({ ...memoryJournal(kept), read: async () => past });

@@ -1,0 +1,34 @@
+// A team: one writes, one reviews until it is content, and a person approves before the last step.
+import assert from "node:assert/strict";
+import { createCrew } from "subcrew";
+import { scripted } from "subcrew/testing";
+
+const crew = createCrew({
+  home: false,
+  discover: false,
+  models: {
+    writer: scripted("first draft", "second draft"),
+    critic: scripted("Too short.\n\nREVISION_NEEDED", "Good.\n\nAPPROVED"),
+    printer: scripted("printed"),
+  },
+});
+const run = crew.run({
+  mode: "team",
+  team: {
+    objective: "A leaflet",
+    members: [
+      { role: "writer", model: "writer" },
+      { role: "critic", model: "critic" },
+      { role: "printer", model: "printer" },
+    ],
+    tasks: [
+      { id: "text", task: "Write the leaflet.", assignee: "writer", review: { reviewer: "critic" }, requiresApproval: true },
+      { id: "print", task: "Print: {task:text}", assignee: "printer" },
+    ],
+  },
+});
+for await (const event of run) if (event.type === "gate.opened") run.answer(event.path, { approve: true, by: "the editor" });
+
+const { status, nodes } = await run;
+assert.equal(status, "ok");
+assert.equal(nodes["text"]?.status === "ok" && nodes["text"].output, "second draft");

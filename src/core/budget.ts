@@ -1,0 +1,106 @@
+/** What a run and everything below it may use. */
+export type BudgetLimits = Readonly<{
+  maxUsd?: number;
+  maxTokens?: number;
+  maxTurns?: number;
+  maxToolCalls?: number;
+  /** How many tasks agents may start by themselves. */
+  maxSpawns?: number;
+}>;
+
+/** What a model call may come to: an estimate before it, the truth after it. */
+export type Amount = Readonly<{ tokens: number; /** absent: nobody knows the price */ usd?: number }>;
+
+/** Money and tokens that are set aside for a call that is under way. */
+export type Reservation = Readonly<{ settle(actual: Amount): void; release(): void }>;
+
+/** Why something may not begin. */
+export type Refusal = Readonly<{ refused: string; limit: keyof BudgetLimits }>;
+
+/**
+ * One budget for a whole tree. What a call may cost is reserved before it and settled after it, so that calls side by
+ * side cannot overshoot together; one that would fit once others are settled waits for them. A call that turns out dearer than reserved takes the excess from those that are
+ * still under way: the youngest are revoked until the rest fits.
+ */
+export type Budget = Readonly<{
+  /** `finish`: the last words of a task, which may use what is kept back for them. `revoke` is called when it has to stop. */
+  reserve(wish: Amount & { readonly finish?: boolean }, revoke: () => void, signal: AbortSignal): Promise<Reservation | Refusal>;
+  count(what: "maxTurns" | "maxToolCalls" | "maxSpawns"): Refusal | undefined;
+  /** The largest answer that still fits, in tokens; undefined: no limit. */
+  room(): number | undefined;
+  spent(): Readonly<{ tokens: number; usd: number }>;
+}>;
+
+/** The part of a budget that only last words may use, so that a parent can still answer. */
+const KEPT_BACK = 0.05;
+
+/** A budget of which nothing is used yet. */
+export function createBudget(limits: BudgetLimits): Budget {
+  const counts = { maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };
+  const open = new Set<{ readonly tokens: number; readonly usd: number; readonly revoke: () => void }>();
+  const spent = { tokens: 0, usd: 0 };
+  const reserved = { tokens: 0, usd: 0 };
+  let waiting: (() => void)[] = [];
+  const over = (kind: "tokens" | "usd", more: number, { share = 1, others = true } = {}): boolean => {
+    const limit = kind === "tokens" ? limits.maxTokens : limits.maxUsd;
+    return limit !== undefined && spent[kind] + (others ? reserved[kind] : 0) + more > limit * share;
+  };
+  const wake = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const resume of woken) resume();
+  };
+  const drop = (entry: { readonly tokens: number; readonly usd: number; readonly revoke: () => void }): void => {
+    if (!open.delete(entry)) return;
+    reserved.tokens -= entry.tokens;
+    reserved.usd -= entry.usd;
+  };
+  return {
+    reserve: async ({ tokens, usd, finish = false }, revoke, signal) => {
+      const share = finish ? 1 : 1 - KEPT_BACK;
+      if (limits.maxUsd !== undefined && usd === undefined) {
+        return { refused: "the price of this model is not known, so a limit in dollars cannot be kept", limit: "maxUsd" };
+      }
+      for (;;) {
+        if (over("tokens", tokens, { share, others: false })) return { refused: `the budget of ${limits.maxTokens} tokens has no room for it`, limit: "maxTokens" };
+        if (over("usd", usd ?? 0, { share, others: false })) return { refused: `the budget of $${limits.maxUsd} has no room for it`, limit: "maxUsd" };
+        if (signal.aborted || (!over("tokens", tokens, { share }) && !over("usd", usd ?? 0, { share }))) break;
+        await new Promise<void>((resume) => {
+          waiting.push(resume);
+          signal.addEventListener("abort", () => resume(), { once: true });
+        });
+      }
+      const entry = { tokens, usd: usd ?? 0, revoke };
+      open.add(entry);
+      reserved.tokens += entry.tokens;
+      reserved.usd += entry.usd;
+      return {
+        release: () => {
+          drop(entry);
+          wake();
+        },
+        settle: (actual) => {
+          drop(entry);
+          spent.tokens += actual.tokens;
+          spent.usd += actual.usd ?? 0;
+          for (const young of [...open].toReversed()) {
+            if (!over("tokens", 0) && !over("usd", 0)) break;
+            drop(young);
+            young.revoke();
+          }
+          wake();
+        },
+      };
+    },
+    count: (what) => {
+      const limit = limits[what];
+      if (limit !== undefined && counts[what] >= limit) return { refused: `the run may take ${limit} ${NAMES[what]}`, limit: what };
+      counts[what] += 1;
+      return undefined;
+    },
+    room: () => (limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - spent.tokens - reserved.tokens)),
+    spent: () => ({ ...spent }),
+  };
+}
+
+const NAMES = { maxTurns: "turns in all", maxToolCalls: "tool calls in all", maxSpawns: "agents started by agents" } as const;

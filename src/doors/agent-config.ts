@@ -1,0 +1,104 @@
+import type { Agent } from "../core/agent.ts";
+import type { ReadAgent } from "../core/dialect.ts";
+import { lineages, unionOfTools } from "../core/inherit.ts";
+import type { JsonSchema } from "../core/json.ts";
+import type { Thinking } from "../core/thinking.ts";
+import { withCompletion } from "../formats/agent-fields.ts";
+import { listOf } from "../formats/lists.ts";
+import type { FoundAgent } from "../runtime/discover.ts";
+
+/** An agent in the documented shape of systems 000 and 003: tools and model are as the file writes them. */
+export type AgentConfig = {
+  name: string;
+  description: string;
+  systemPrompt: string;
+  source: "bundled" | "user" | "project";
+  filePath?: string;
+  tools?: readonly string[];
+  model?: string | readonly string[];
+  thinking?: Thinking;
+  thinkingLevel?: Thinking;
+  spawns?: "*" | readonly string[];
+  output?: JsonSchema;
+  extends?: string;
+  resolvedTools?: readonly string[];
+  resolvedModel?: string | readonly string[];
+  resolvedThinking?: Thinking;
+  /** The same agent as this program runs it: canonical tool names, everything inherited. */
+  agent?: Agent;
+  read?: ReadAgent;
+  /** False for a file of a project that is not trusted. */
+  trusted?: boolean;
+};
+
+/** The documented shape of something that was found. */
+export function configOf({ name, agent, read, trusted, file }: FoundAgent): AgentConfig {
+  const { source } = agent;
+  const kind = source?.kind === "plugin" ? (source.pluginScope ?? "user") : source?.kind === "inline" ? "user" : (source?.kind ?? "user");
+  const tools = toolsAsWritten(read, source?.dialect);
+  const { model, thinking, spawns, output } = read.agent;
+  return {
+    name,
+    description: agent.description,
+    systemPrompt: agent.instructions,
+    source: kind,
+    agent,
+    read,
+    trusted,
+    ...(file === undefined ? {} : { filePath: file }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(model === undefined ? {} : { model }),
+    ...(thinking === undefined ? {} : { thinking, thinkingLevel: thinking }),
+    ...(spawns === undefined ? {} : { spawns }),
+    ...(output === undefined ? {} : { output }),
+    ...(read.agent.extends === undefined ? {} : { extends: read.agent.extends }),
+  };
+}
+
+function toolsAsWritten({ agent, from, raw }: ReadAgent, dialect: string | undefined): readonly string[] | undefined {
+  if (agent.tools === undefined) return undefined;
+  const written = listOf(raw[from["tools"] ?? ""]) ?? agent.tools;
+  return dialect === "omp" ? withCompletion(written) : written;
+}
+
+/** What the parts of a lineage need to be known by. */
+type Extending = Pick<AgentConfig, "name"> & Partial<Pick<AgentConfig, "extends" | "tools" | "model" | "thinking">>;
+
+/** `A` with what it inherits. */
+export type Resolved<A> = A & Pick<AgentConfig, "resolvedTools" | "resolvedModel" | "resolvedThinking">;
+
+export type InheritanceFault = Readonly<{ name: string; message: string }>;
+
+/**
+ * Resolves `extends`: tools are the union, model and thinking the child's or the base's, the prompt is not inherited.
+ * An agent whose base is missing or circular is left out and told to `onFault`; the others stay.
+ */
+export function resolveAgentInheritance<A extends Extending>(agents: readonly A[], onFault?: (fault: InheritanceFault) => void): Resolved<A>[] {
+  const heirs = agents.map((config) => ({ config, name: config.name, rank: 0, ...(config.extends === undefined ? {} : { extends: config.extends }) }));
+  const lines = lineages(heirs);
+  const resolved = new Map<(typeof heirs)[number], Resolved<A>>();
+  const resolve = (heir: (typeof heirs)[number]): Resolved<A> => {
+    const known = resolved.get(heir);
+    if (known !== undefined) return known;
+    const line = lines.get(heir);
+    const base = line !== undefined && "base" in line ? resolve(line.base) : undefined;
+    const { config } = heir;
+    const tools = unionOfTools(config.tools, base?.resolvedTools);
+    const model = config.model ?? base?.resolvedModel;
+    const thinking = config.thinking ?? base?.resolvedThinking;
+    const made: Resolved<A> = {
+      ...config,
+      ...(tools === undefined ? {} : { resolvedTools: tools }),
+      ...(model === undefined ? {} : { resolvedModel: model }),
+      ...(thinking === undefined ? {} : { resolvedThinking: thinking }),
+    };
+    resolved.set(heir, made);
+    return made;
+  };
+  return heirs.flatMap((heir) => {
+    const line = lines.get(heir);
+    if (line === undefined || "base" in line) return [resolve(heir)];
+    onFault?.({ name: heir.name, message: line.message });
+    return [];
+  });
+}

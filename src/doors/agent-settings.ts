@@ -1,0 +1,40 @@
+import type { ResourceLimits } from "../core/limits.ts";
+import type { RetryConfig } from "../core/retry.ts";
+import type { Thinking } from "../core/thinking.ts";
+import { type Findable, findAgent } from "../runtime/discover-find.ts";
+import type { AgentConfig, Resolved } from "./agent-config.ts";
+
+/** What a call may say itself; it comes before what the agent says. */
+export type InlineSettings = {
+  model?: string;
+  tools?: readonly string[];
+  systemPrompt?: string;
+  thinking?: Thinking;
+  resourceLimits?: ResourceLimits;
+  retry?: RetryConfig;
+};
+
+export type ResolvedSettings<A> = Omit<InlineSettings, "model"> & { model?: string | readonly string[]; agent?: A };
+
+type Configured = Findable & Partial<Resolved<AgentConfig>>;
+
+/** 003's order: the agent's values, with what it inherits, are defaults; what the call says wins. */
+export function resolveAgentSettings<A extends Configured>(
+  agents: readonly A[],
+  name: string | undefined | null,
+  overrides: InlineSettings = {},
+): ResolvedSettings<A> {
+  const agent = name === undefined || name === null ? undefined : findAgent(agents, name);
+  if (agent === undefined) return { ...overrides };
+  const model = agent.resolvedModel ?? agent.model;
+  const tools = agent.resolvedTools ?? agent.tools;
+  const thinking = agent.resolvedThinking ?? agent.thinking;
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(agent.systemPrompt === undefined ? {} : { systemPrompt: agent.systemPrompt }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...overrides,
+    agent,
+  };
+}

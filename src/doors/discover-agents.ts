@@ -1,0 +1,98 @@
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import type { ReadAgent } from "../core/dialect.ts";
+import { unionOfTools } from "../core/inherit.ts";
+import { readBundledAgents } from "../formats/bundled.ts";
+import { own } from "../formats/own.ts";
+import { dialects } from "../formats/table.ts";
+import { discover, type DiscoverOptions, type Discovery, type FoundAgent } from "../runtime/discover.ts";
+import { listFiles, readAgentFile } from "../runtime/discover-files.ts";
+import { nearestPlace } from "../runtime/discover-places.ts";
+import { families, type Scope } from "../runtime/sources.ts";
+import { type AgentConfig, configOf, type Resolved } from "./agent-config.ts";
+
+/** Everything `discover` takes, with this program's dialects and agents filled in. */
+export type DiscoverAgentsOptions = Partial<Omit<DiscoverOptions, "cwd" | "dialects">>;
+
+/** The agents in their documented shape, and the whole discovery behind them. */
+export type AgentDiscoveryResult = Omit<Discovery, "agents"> & {
+  readonly agents: Resolved<AgentConfig>[];
+  /** The nearest directory of the project that holds agents. */
+  readonly projectAgentsDir: string | null;
+};
+
+/**
+ * Finds every agent there is for `cwd`. The second argument is a home directory (000), a scope (003) or options.
+ *
+ * A program that names a directory vouches for it, so project files count here unless `trust` says otherwise; the
+ * command and the crew pass the user's own decisions. Nothing is run by looking.
+ */
+export async function discoverAgents(cwd: string, where: string | DiscoverAgentsOptions = {}): Promise<AgentDiscoveryResult> {
+  const options = typeof where === "string" ? (isScope(where) ? { scope: where } : { home: where }) : where;
+  const found = await discover({
+    trust: { project: () => true },
+    bundled: loadBundledAgents(),
+    home: homedir(),
+    ...options,
+    cwd: resolve(cwd),
+    dialects,
+  });
+  const projectAgentsDir = found.sources.find(({ scope }) => scope === "project")?.path ?? null;
+  return { ...found, agents: found.agents.map(resolvedConfig), projectAgentsDir };
+}
+
+const isScope = (word: string): word is Scope => word === "user" || word === "project" || word === "both";
+
+function resolvedConfig(found: FoundAgent): Resolved<AgentConfig> {
+  const config = configOf(found);
+  const { model, thinking } = found.agent;
+  const base = found.base === undefined ? undefined : resolvedConfig(found.base);
+  const tools = unionOfTools(config.tools, base?.resolvedTools);
+  return {
+    ...config,
+    ...(tools === undefined ? {} : { resolvedTools: tools }),
+    ...(model === undefined ? {} : { resolvedModel: model }),
+    ...(thinking === undefined ? {} : { resolvedThinking: thinking }),
+  };
+}
+
+/** The agents of one directory; its path says how they are written. A directory that is not there is empty. */
+export function loadAgentsFromDir(dir: string, source: "user" | "project" = "user"): AgentConfig[] {
+  const path = resolve(dir);
+  const row = families.flat().find(({ project, user }) => [...project, ...user].some((place) => path.endsWith(`/${place}`)));
+  const dialect = dialects[row?.dialect ?? "own"] ?? own;
+  const place = {
+    family: row?.family ?? "subcrew",
+    dialect: dialect.id,
+    scope: source,
+    path,
+    ...(row?.deep ? { deep: true as const } : {}),
+    ...(row?.folders === undefined ? {} : { folders: row.folders }),
+  };
+  return listFiles(place, dialect).files.flatMap((file) => {
+    const { agents, problems } = readAgentFile(file, dialect, { within: path });
+    return agents.map((read) => {
+      const agent = { ...read.agent, source: { kind: source, file: file.path, family: place.family, dialect: dialect.id } };
+      return configOf({ name: agent.name, agent, read, trusted: true, file: file.path, problems, origins: {} });
+    });
+  });
+}
+
+/** The nearest directory of a family at or above `cwd`, or `null`. */
+export function findNearestProjectAgentsDir(cwd: string, relative: string = join(".pi", "agents")): string | null {
+  return nearestPlace(isAbsolute(cwd) ? cwd : resolve(cwd), relative) ?? null;
+}
+
+let bundledAgents: readonly ReadAgent[] | undefined;
+
+/** The agents that come with this program; read once. */
+export function loadBundledAgents(): readonly ReadAgent[] {
+  bundledAgents ??= readBundledAgents();
+  return bundledAgents;
+}
+
+/** Forgets them, for tests. */
+export function clearBundledAgentsCache(): void {
+  bundledAgents = undefined;
+}
+

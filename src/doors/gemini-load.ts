@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../core/error.ts";
+import { gemini } from "../formats/gemini.ts";
+import { type AgentDefinition, type AgentDto, dtoOf, markdownToAgentDefinition } from "../formats/gemini-definition.ts";
+
+/** A file that is no agent, with the whole reason. */
+export class AgentLoadError extends Error {
+  readonly filePath: string;
+
+  constructor(filePath: string, reason: string, options?: ErrorOptions) {
+    super(`Failed to load agent from ${filePath}: ${reason}`, options);
+    this.name = "AgentLoadError";
+    this.filePath = filePath;
+  }
+}
+
+/** The agents of one Markdown file; throws an `AgentLoadError` for a file that is none. */
+export function parseAgentMarkdown(filePath: string, content: string = read(filePath)): AgentDto[] {
+  const { agents, problems } = gemini.read(content, { file: filePath, relative: filePath });
+  const error = problems.find(({ severity }) => severity === "error");
+  if (error !== undefined) throw new AgentLoadError(filePath, error.message);
+  return agents.map(dtoOf);
+}
+
+/** Every agent of a directory, not of those below it. One bad file does not stop the others. */
+export function loadAgentsFromDirectory(dir: string): { agents: AgentDefinition[]; errors: AgentLoadError[] } {
+  const agents: AgentDefinition[] = [];
+  const errors: AgentLoadError[] = [];
+  for (const name of filesIn(dir)) {
+    try {
+      agents.push(...parseAgentMarkdown(join(dir, name)).map(markdownToAgentDefinition));
+    } catch (error) {
+      errors.push(error instanceof AgentLoadError ? error : new AgentLoadError(join(dir, name), messageOf(error), { cause: error }));
+    }
+  }
+  return { agents, errors };
+}
+
+function filesIn(dir: string): string[] {
+  try {
+    const entries = readdirSync(dir, { withFileTypes: true });
+    return entries.filter((entry) => !entry.isDirectory() && gemini.accepts(entry.name)).map(({ name }) => name).sort();
+  } catch {
+    return []; // a directory that is not there is empty
+  }
+}
+
+function read(filePath: string): string {
+  try {
+    return readFileSync(filePath, "utf8");
+  } catch (error) {
+    throw new AgentLoadError(filePath, `Could not read file: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,150 @@
+import { isRecord } from "../core/json.ts";
+import { readBundledAgents } from "../formats/bundled.ts";
+import { type AgentDefinition, dtoOf, markdownToAgentDefinition, type ModelConfig, type RunConfig } from "../formats/gemini-definition.ts";
+import { dialects } from "../formats/table.ts";
+import { discover } from "../runtime/discover.ts";
+
+/** What the settings say about one agent. */
+export type AgentOverride = { enabled?: boolean; runConfig?: RunConfig; modelConfig?: DeepPartial<ModelConfig> };
+type DeepPartial<T> = { [K in keyof T]?: T[K] extends object ? DeepPartial<T[K]> : T[K] };
+
+export type RegistryConfig = Readonly<{
+  cwd: string;
+  home: string;
+  /** May the project's own directory count? */
+  trusted?: boolean;
+  /** `false`: no file is looked at. */
+  enableAgents?: boolean;
+  overrides?: Readonly<Record<string, AgentOverride>>;
+  extensions?: readonly Readonly<{ active: boolean; agents: readonly AgentDefinition[] }>[];
+  /** Agents that come with the program. */
+  builtIn?: readonly AgentDefinition[];
+  /** The model that `inherit` means, asked each time. */
+  mainModel?(): string;
+  onWarning?(message: string): void;
+  /** Told after a reload. */
+  onRefresh?(event: "agentsRefreshed"): void;
+  /** Forgets what is known of remote agents. */
+  clearRemoteCache?(): void;
+}>;
+
+/** 004's registry: the agents of `.gemini/agents` and `~/.gemini/agents`, over the one discovery of this program. */
+export class AgentRegistry {
+  readonly #config: RegistryConfig;
+  readonly #known = new Map<string, AgentDefinition>();
+  readonly #active = new Map<string, AgentDefinition>();
+
+  constructor(config: RegistryConfig) {
+    this.#config = config;
+  }
+
+  /** Looks for agents and registers them: the project's before the user's, these before extensions and our own. */
+  async initialize(): Promise<void> {
+    const { enableAgents = true, extensions = [], builtIn = bundledDefinitions() } = this.#config;
+    const files = enableAgents ? await this.#fromFiles() : [];
+    const active = extensions.filter((extension) => extension.active).flatMap(({ agents }) => agents);
+    for (const definition of [...files, ...active, ...builtIn]) this.registerAgent(definition);
+  }
+
+  /** Forgets everything and looks again. */
+  async reload(): Promise<void> {
+    this.#config.clearRemoteCache?.();
+    this.#known.clear();
+    this.#active.clear();
+    await this.initialize();
+    this.#config.onRefresh?.("agentsRefreshed");
+  }
+
+  /** Registers one agent; the first of a name stays. */
+  registerAgent(definition: AgentDefinition): void {
+    if (!definition.name || !definition.description) {
+      if (definition.kind !== "remote" || !definition.name) return this.#warn("Skipping invalid agent definition. Missing name or description.");
+    }
+    if (this.#known.has(definition.name)) return this.#warn(`Skipping "${definition.name}": an agent of that name is already registered.`);
+    this.#known.set(definition.name, definition);
+    const override = this.#config.overrides?.[definition.name];
+    if (!(override?.enabled ?? !definition.experimental)) return;
+    this.#active.set(definition.name, override === undefined ? definition : overridden(definition, override));
+  }
+
+  getDefinition(name: string): AgentDefinition | undefined {
+    return this.#active.get(name);
+  }
+
+  getAllDefinitions(): AgentDefinition[] {
+    return [...this.#active.values()];
+  }
+
+  getAllAgentNames(): string[] {
+    return [...this.#active.keys()];
+  }
+
+  /** Also the agents that are switched off. */
+  getAllDiscoveredAgentNames(): string[] {
+    return [...this.#known.keys()];
+  }
+
+  getDiscoveredDefinition(name: string): AgentDefinition | undefined {
+    return this.#known.get(name);
+  }
+
+  /** The model of an agent now: `inherit` follows the main model. */
+  getModel(name: string): string | undefined {
+    const definition = this.#active.get(name);
+    if (definition?.kind !== "local") return undefined;
+    const { model } = definition.modelConfig;
+    return model === "inherit" ? (this.#config.mainModel?.() ?? model) : model;
+  }
+
+  /** The agents for the description of a tool that starts them. */
+  getToolDescription(): string {
+    const lines = this.getAllDefinitions().map(({ name, description }) => `- **${name}**: ${description}`);
+    return lines.length === 0 ? "No agents are available." : `Starts one of these agents:\n\n${lines.join("\n")}`;
+  }
+
+  /** The agents for the prompt of a parent. */
+  getDirectoryContext(): string {
+    const lines = this.getAllDefinitions().map(({ name, description }) => `- ${name}: ${description}`);
+    if (lines.length === 0) return "No sub-agents are currently available.";
+    return `## Available Sub-Agents\n\nGive a task that one of them is made for to it, instead of doing it yourself.\n\n${lines.join("\n")}`;
+  }
+
+  async #fromFiles(): Promise<AgentDefinition[]> {
+    const { cwd, home, trusted = false } = this.#config;
+    const found = await discover({ cwd, home, preset: "gemini", dialects, trust: { project: () => trusted } });
+    for (const { file, problems } of found.skipped) this.#warn(`Failed to load agent from ${file}: ${problems[0]?.message}`);
+    return found.agents.map(({ read }) => markdownToAgentDefinition(dtoOf(read)));
+  }
+
+  #warn(message: string): void {
+    this.#config.onWarning?.(`[AgentRegistry] ${message}`);
+  }
+}
+
+/** The name under which the model settings of an agent are kept. */
+export const getModelConfigAlias = ({ name }: Pick<AgentDefinition, "name">): string => `${name}-config`;
+
+/** Bundled agents that 004 has. */
+function bundledDefinitions(): AgentDefinition[] {
+  const ours = readBundledAgents().filter(({ agent }) => agent.name === "codebase-investigator" || agent.name === "cli-help");
+  return ours.map((read) => markdownToAgentDefinition({ ...dtoOf(read), name: read.agent.name, description: read.agent.description }));
+}
+
+/** A view of the definition with the override merged in; properties that are computed on demand stay so. */
+function overridden(definition: AgentDefinition, { runConfig, modelConfig }: AgentOverride): AgentDefinition {
+  if (definition.kind !== "local") return definition;
+  const view = Object.create(null, Object.getOwnPropertyDescriptors(definition)) as typeof definition;
+  if (runConfig !== undefined) define(view, "runConfig", merged(definition.runConfig, runConfig));
+  if (modelConfig !== undefined) define(view, "modelConfig", merged(definition.modelConfig, modelConfig));
+  return view;
+}
+
+const define = (target: object, key: string, value: unknown): void =>
+  void Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+
+/** Objects are merged key by key, everything else is replaced. */
+function merged(base: unknown, over: unknown): unknown {
+  if (!isRecord(base) || !isRecord(over)) return over === undefined ? base : over;
+  const keys = new Set([...Object.keys(base), ...Object.keys(over)]);
+  return Object.fromEntries([...keys].map((key) => [key, merged(base[key], over[key])]));
+}

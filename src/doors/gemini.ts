@@ -1,0 +1,16 @@
+export {
+  agentFromDefinition,
+  type AgentDefinition,
+  type AgentDto,
+  type InputConfig,
+  type LocalAgentDefinition,
+  markdownToAgentDefinition,
+  type ModelConfig,
+  type OutputConfig,
+  type PromptConfig,
+  type RemoteAgentDefinition,
+  type RunConfig,
+} from "../formats/gemini-definition.ts";
+export { isValidToolName } from "../formats/gemini-schema.ts";
+export { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "./gemini-load.ts";
+export { type AgentOverride, AgentRegistry, getModelConfigAlias, type RegistryConfig } from "./gemini-registry.ts";

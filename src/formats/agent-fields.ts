@@ -1,0 +1,51 @@
+import type { JsonSchema } from "../core/json.ts";
+import { FINISH_TOOL } from "../core/permit.ts";
+import { toolsNamed } from "../core/tool-names.ts";
+import type { Thinking } from "../core/thinking.ts";
+import { emptyDraft, readFields } from "./draft.ts";
+import { listOf, parseArrayOrCSV } from "./lists.ts";
+import { ompFields } from "./omp.ts";
+import { flagOf } from "./rules.ts";
+
+/** System 000's record of an agent's frontmatter. */
+export type AgentFields = {
+  name: string;
+  description: string;
+  /** As written, with the completion tool added. */
+  tools?: string[];
+  spawns?: "*" | string[];
+  model?: string[];
+  thinkingLevel?: Thinking;
+  output?: JsonSchema;
+  blocking?: boolean;
+  autoloadSkills?: string[];
+};
+
+/** The completion tool as system 000 names it. */
+const SUBMIT = "submit_result";
+
+/** Reads a frontmatter as oh-my-pi does; `null` when it has no name or no description. */
+export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>): AgentFields | null {
+  const draft = emptyDraft();
+  readFields(ompFields, frontmatter, draft);
+  const { agent, from } = draft;
+  if (!agent.name || !agent.description) return null;
+  const fields: AgentFields = { name: agent.name, description: agent.description };
+  const written = from["tools"] === undefined ? undefined : (listOf(frontmatter[from["tools"]]) ?? []);
+  if (written !== undefined) fields.tools = withCompletion(written);
+  if (agent.spawns !== undefined) fields.spawns = agent.spawns === "*" ? "*" : [...agent.spawns];
+  else if (agent.tools?.includes("task")) fields.spawns = "*";
+  const model = parseArrayOrCSV(agent.model);
+  if (model !== undefined) fields.model = model;
+  if (agent.thinking !== undefined) fields.thinkingLevel = agent.thinking;
+  if (agent.output !== undefined) fields.output = agent.output;
+  const blocking = flagOf(frontmatter["blocking"]);
+  if (blocking !== undefined) fields.blocking = blocking;
+  if (agent.skills !== undefined) fields.autoloadSkills = [...agent.skills];
+  return fields;
+}
+
+/** A list that already has the completion tool, under any of its names, stays as it is. */
+export function withCompletion(tools: readonly string[]): string[] {
+  return tools.some((name) => toolsNamed(name).includes(FINISH_TOOL)) ? [...tools] : [...tools, SUBMIT];
+}

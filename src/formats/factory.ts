@@ -1,0 +1,34 @@
+import type { Dialect } from "../core/dialect.ts";
+import { defineFields } from "./draft.ts";
+import { markdown } from "./markdown.ts";
+import { kept, model, text, thinking } from "./rules.ts";
+import { mistakenTools, tools } from "./tools.ts";
+
+/** Factory's words for kinds of tools. */
+const GROUPS = {
+  readonly: ["read_file", "list_files", "grep_files", "glob"],
+  edit: ["edit_file", "write_file"],
+  execute: ["bash"],
+  web: ["web_search", "http_get"],
+  mcp: ["mcp_*"],
+};
+
+/** Factory droids. */
+export const factory: Dialect = markdown({
+  id: "factory",
+  freeName: true,
+  description: "optional",
+  fields: defineFields({
+    name: text("name"),
+    description: text("description"),
+    model,
+    reasoningEffort: thinking,
+    tools: tools(GROUPS),
+    allowedTools: mistakenTools(GROUPS),
+    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    version: kept(),
+    createdAt: kept(),
+    updatedAt: kept(),
+    location: kept(),
+  }),
+});

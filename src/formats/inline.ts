@@ -1,0 +1,39 @@
+import type { Reading } from "../core/dialect.ts";
+import { isRecord } from "../core/json.ts";
+import { problem } from "../core/problem.ts";
+import { claudeFields } from "./claude.ts";
+import { asData, readJson } from "./json.ts";
+import { ownFields } from "./own.ts";
+import { failed, joined, readRecord } from "./records.ts";
+
+const PLACE = { file: "(given)", relative: "(given)" };
+
+/**
+ * Agents given as JSON: `{ "name": { description, prompt, tools, ... } }` as Claude Code's `--agents` takes them, or a
+ * list of objects with our own keys.
+ */
+export function readInlineAgents(given: string | unknown): Reading {
+  const read = typeof given === "string" ? readJson(given) : ({ ok: true, value: given } as const);
+  if (!read.ok) return failed(problem("bad-json", `The agents cannot be read: ${read.reason}.`, { line: read.line }));
+  if (Array.isArray(read.value)) return joined(read.value.map(readOwn));
+  const agents = asData(read.value);
+  if (agents === undefined) return failed(problem("bad-json", "The agents have to be an object or a list."));
+  return joined(Object.entries(agents).map(([name, data]) => readNamed(name, data)));
+}
+
+function readNamed(name: string, data: unknown): Reading {
+  if (!isRecord(data)) return failed(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
+  return readRecord(claudeFields, data, {
+    place: PLACE,
+    freeName: true,
+    settle: ({ agent, from }) => {
+      agent.name ??= name;
+      from["name"] ??= name;
+    },
+  });
+}
+
+const readOwn = (data: unknown): Reading =>
+  isRecord(data)
+    ? readRecord(ownFields, data, { place: PLACE, freeName: true })
+    : failed(problem("bad-definition", "An agent is not an object."));

@@ -1,0 +1,67 @@
+import type { Dialect, FilePlace, Reading } from "../core/dialect.ts";
+import { problem } from "../core/problem.ts";
+import { defineFields, type Fields, type Rule } from "./draft.ts";
+import { stemOf } from "./finish.ts";
+import { promptOrFile } from "./include.ts";
+import { asData, jsonLineOf, readJson } from "./json.ts";
+import { markdown } from "./markdown.ts";
+import { failed, readRecord } from "./records.ts";
+import { kept, model, text } from "./rules.ts";
+import { disallowedTools, tools } from "./tools.ts";
+
+const GROUPS = {
+  read: ["read_file", "list_files", "glob", "grep_files"],
+  write: ["write_file", "edit_file"],
+  shell: ["bash"],
+  web: ["web_search", "http_get"],
+  "@builtin": ["*"],
+  executebash: ["bash"],
+  useaws: [],
+};
+
+const fieldsFor = (prompt: Rule): Fields =>
+  defineFields({
+    name: text("name"),
+    description: text("description"),
+    prompt,
+    tools: tools(GROUPS),
+    excludedTools: disallowedTools(GROUPS),
+    model,
+    allowedTools: kept("names what is not asked for; the user's own settings say that here"),
+    permissions: kept(),
+    toolAliases: kept(),
+    toolsSettings: kept(),
+    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    includeMcpJson: kept(),
+    includePowers: kept(),
+    resources: kept(),
+    hooks: kept("is never run from an agent file"),
+    welcomeMessage: kept(),
+    keyboardShortcut: kept(),
+    $schema: kept(),
+  });
+
+const asMarkdown = markdown({
+  id: "kiro",
+  fields: fieldsFor(text("instructions")),
+  freeName: true,
+  nameFromFile: true,
+  description: "optional",
+});
+
+/** Kiro's agents, in JSON and in Markdown. */
+export const kiro: Dialect = {
+  id: "kiro",
+  accepts: (name) => name.endsWith(".json") || name.endsWith(".md"),
+  read: (source, place) => (place.relative.endsWith(".json") ? readJsonAgent(source, place) : asMarkdown.read(source, place)),
+  lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? jsonLineOf(source, field),
+};
+
+function readJsonAgent(source: string, place: FilePlace): Reading {
+  const read = readJson(source);
+  if (!read.ok) return failed(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+  const data = asData(read.value);
+  if (data === undefined) return failed(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
+  const fields = fieldsFor(promptOrFile(place));
+  return readRecord(fields, data, { place, freeName: true, description: "optional", defaultName: stemOf(place.relative) });
+}

@@ -1,0 +1,45 @@
+import type { Dialect } from "../core/dialect.ts";
+import { defineFields, type Fields, put, type Rule } from "./draft.ts";
+import { markdown } from "./markdown.ts";
+import { bad, flagOf, kept, model, output, skills, text, thinking } from "./rules.ts";
+import { disallowedTools, mistakenTools, spawns, tools } from "./tools.ts";
+
+/** `true`: whoever starts it waits for it. `false` is what happens anyway. */
+const blocking: Rule = (draft, value, key) => {
+  const read = flagOf(value);
+  if (read === undefined) bad(draft, key, "true or false");
+  else if (read) put(draft, "background", false, key);
+};
+
+/** The keys of oh-my-pi, of the documented state and of later ones. */
+export const ompFields: Fields = defineFields({
+  name: text("name"),
+  description: text("description"),
+  systemPrompt: text("instructions"),
+  tools: tools(),
+  allowedTools: mistakenTools(),
+  disallowedTools: disallowedTools(),
+  spawns,
+  model,
+  thinkingLevel: thinking,
+  thinking,
+  output,
+  blocking,
+  autoloadSkills: skills,
+  readSummarize: kept(),
+  prewalk: kept(),
+  advisor: kept(),
+  color: kept(),
+});
+
+/** oh-my-pi. Comments in HTML are no part of the prompt, and a plain last message also counts as a result. */
+export const omp: Dialect = markdown({
+  id: "omp",
+  fields: ompFields,
+  freeName: true,
+  body: (body) => (body.includes("<!--") ? body.replace(/<!--[\s\S]*?-->/g, "").trim() : body),
+  settle: ({ agent, from }) => {
+    agent.completion = "tool-or-text";
+    from["completion"] = "(dialect)";
+  },
+});

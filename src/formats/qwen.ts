@@ -1,0 +1,45 @@
+import type { Dialect } from "../core/dialect.ts";
+import { isRecord } from "../core/json.ts";
+import { defineFields, type Rule } from "./draft.ts";
+import { markdown } from "./markdown.ts";
+import { bad, flag, kept, limit, model, number, permission, text, thinking } from "./rules.ts";
+import { disallowedTools, mistakenTools, tools } from "./tools.ts";
+
+/** `{ max_turns, max_time_minutes }` */
+const runConfig: Rule = (draft, value, key) => {
+  if (!isRecord(value)) return bad(draft, key, "{ max_turns, max_time_minutes }");
+  if (value["max_turns"] !== undefined) limit("maxTurns")(draft, value["max_turns"], key);
+  if (value["max_time_minutes"] !== undefined) limit("maxDurationMs", 60_000)(draft, value["max_time_minutes"], key);
+};
+
+/** `{ model, temp, top_p }` of older files. */
+const modelConfig: Rule = (draft, value, key) => {
+  if (!isRecord(value)) return bad(draft, key, "{ model, temp, top_p }");
+  if (value["model"] !== undefined) model(draft, value["model"], key);
+  if (value["temp"] !== undefined) number("temperature")(draft, value["temp"], key);
+  if (value["top_p"] !== undefined) number("topP")(draft, value["top_p"], key);
+};
+
+/** Qwen Code's Markdown files. */
+export const qwen: Dialect = markdown({
+  id: "qwen",
+  freeName: true,
+  fields: defineFields({
+    name: text("name"),
+    description: text("description"),
+    tools: tools(),
+    allowedTools: mistakenTools(),
+    disallowedTools: disallowedTools(),
+    model,
+    modelConfig,
+    approvalMode: permission,
+    permissionMode: permission,
+    maxTurns: limit("maxTurns"),
+    runConfig,
+    effort: thinking,
+    background: flag("background"),
+    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    hooks: kept("is never run from an agent file"),
+    color: kept(),
+  }),
+});

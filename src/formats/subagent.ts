@@ -1,0 +1,32 @@
+import type { Dialect, FilePlace } from "../core/dialect.ts";
+import { defineFields, say } from "./draft.ts";
+import { markdown } from "./markdown.ts";
+import { kept, model, text } from "./rules.ts";
+import { mistakenTools, tools } from "./tools.ts";
+
+/** The folder that an agent's `SUBAGENT.md` lies in. */
+const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
+
+/** `SUBAGENT.md` folders. A file without frontmatter is all prompt; the folder gives the name. */
+export const subagent: Dialect = markdown({
+  id: "subagent",
+  accepts: (name) => name === "SUBAGENT.md",
+  nameRule: /^[a-z0-9][a-z0-9-]{0,63}$/,
+  nameFromFile: folderOf,
+  description: "optional",
+  bare: true,
+  settle: (draft, _data, place) => {
+    const { name } = draft.agent;
+    if (name === undefined || name === folderOf(place)) return;
+    const message = `The name "${name}" differs from the folder "${folderOf(place)}".`;
+    say(draft, "name-differs", message, { field: "name", hint: "Rename one of them." });
+  },
+  fields: defineFields({
+    name: text("name"),
+    description: text("description"),
+    tools: tools(),
+    allowedTools: mistakenTools(),
+    model,
+    color: kept(),
+  }),
+});

@@ -1,0 +1,82 @@
+import type { Model, ModelEvent, ModelRequest, ToolSpec } from "../core/model.ts";
+import { isFinishTool } from "../core/permit.ts";
+import { estimatedUsage, written } from "./estimate.ts";
+import { type Answer, answerText, stepsText, summaryText } from "./offline/answer.ts";
+import { evidenceFrom } from "./offline/evidence.ts";
+import { filled } from "./offline/fill.ts";
+import { isDemand, questionOf, taskIndex } from "./offline/question.ts";
+import { keyLines, sectionsOf } from "./offline/report.ts";
+import { nextCalls, type Wish } from "./offline/steps.ts";
+
+/**
+ * The model for when there is no other: it looks for the words of the question with the tools it is given, reads what fits
+ * best, and answers with quoted lines. No network, no disk, no memory, no reasoning: the same request gives the same turn.
+ */
+export const offline: Model = async function* (request, signal) {
+  if (signal.aborted) {
+    yield { type: "error", fault: { code: "MODEL_NETWORK", message: "the turn was aborted", retryable: false } };
+    return;
+  }
+  yield* spoken(request, turnFor(request));
+};
+
+/** What the model does in one turn. */
+type Turn = Readonly<{ text: string; calls: readonly Wish[] }>;
+
+function turnFor(request: ModelRequest): Turn {
+  const { messages, tools, toolChoice } = request;
+  const start = taskIndex(messages);
+  const task = messages[start];
+  const question = questionOf(task?.role === "user" ? task.text : "");
+  const evidence = evidenceFrom(messages.slice(start + 1), isFinishTool);
+  const last = messages.at(-1);
+  const finish = finishTool(request);
+  const mustFinish = (last?.role === "user" && messages.length - 1 > start && isDemand(last.text)) || evidence.rejected > 0;
+  const forced = typeof toolChoice === "object" ? toolChoice.tool : undefined;
+  const calls = mustFinish || (forced !== undefined && isFinishTool(forced)) ? [] : nextCalls({ question, evidence, tools });
+  if (calls.length > 0) return { text: "", calls: forced === undefined ? calls : only(forced, calls, request) };
+  const answer: Answer = {
+    question,
+    evidence,
+    sections: sectionsOf(question, evidence),
+    quoted: keyLines(question),
+    canSearch: evidence.rounds.all > 0 || tools.some(({ name }) => SEARCH_TOOLS.includes(name)),
+  };
+  if (finish === undefined || evidence.rejected > MOST_REJECTED) return { text: answerText(answer), calls: [] };
+  return { text: "", calls: [{ name: finish.name, input: handedIn(finish, answer) }] };
+}
+
+const SEARCH_TOOLS: readonly string[] = ["grep_files", "glob", "list_files", "read_file"];
+const MOST_REJECTED = 2;
+
+/** A model that must call one certain tool calls it, if need be with made-up arguments. */
+function only(forced: string, calls: readonly Wish[], { tools }: ModelRequest): readonly Wish[] {
+  const fitting = calls.filter(({ name }) => name === forced);
+  const spec = tools.find(({ name }) => name === forced);
+  return fitting.length > 0 || spec === undefined ? fitting : [{ name: forced, input: objectFor(spec, emptyReport, false) }];
+}
+
+function finishTool({ tools }: ModelRequest): ToolSpec | undefined {
+  return tools.find(({ name }) => isFinishTool(name));
+}
+
+/** The arguments of the finish tool; after a refusal with nothing but what is required. */
+function handedIn(finish: ToolSpec, answer: Answer): Wish["input"] {
+  const findings = answer.sections.flatMap((section) => section.findings);
+  const report = { title: answer.question.text, text: answerText(answer), summary: summaryText(answer), findings, quoted: answer.quoted, steps: stepsText(answer) };
+  return objectFor(finish, report, answer.evidence.rejected > 0);
+}
+
+const emptyReport = { title: "", text: "", summary: "", findings: [], quoted: [], steps: [] };
+
+function objectFor(spec: ToolSpec, report: typeof emptyReport | Parameters<typeof filled>[1], bare: boolean): Wish["input"] {
+  const value = filled(spec.input, report, { bare });
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function* spoken(request: ModelRequest, { text, calls }: Turn): Generator<ModelEvent> {
+  const turn = request.messages.filter(({ role }) => role === "assistant").length + 1;
+  if (text !== "") yield { type: "text", text };
+  for (const [n, { name, input }] of calls.entries()) yield { type: "call", call: { id: `offline_${turn}_${n + 1}`, name, input } };
+  yield { type: "end", usage: estimatedUsage(request, text + written(calls)), cost: 0 };
+}

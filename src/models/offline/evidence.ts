@@ -1,0 +1,89 @@
+import { isRecord } from "../../core/json.ts";
+import type { Message, ToolAnswer, ToolCall } from "../../core/model.ts";
+
+/** A line of a file, as a tool showed it. */
+export type Line = Readonly<{ path: string; number: number; text: string }>;
+
+/** What the tools have shown since the task was given. */
+export type Evidence = Readonly<{
+  /** All lines that were seen, by path and then by number. */
+  files: ReadonlyMap<string, ReadonlyMap<number, string>>;
+  /** The files that were read and not only searched. */
+  read: ReadonlySet<string>;
+  /** Names that a search by name brought up. */
+  named: readonly string[];
+  /** The folder as a tree, if it was listed. */
+  tree: string;
+  /** Calls that failed, with the reason. */
+  failures: readonly Readonly<{ tool: string; reason: string }>[];
+  /** How often each kind of work was done. */
+  rounds: Readonly<{ searched: number; read: number; all: number }>;
+  /** What became of earlier attempts to hand in. */
+  rejected: number;
+}>;
+
+/** Gathers what the messages after the task hold. */
+export function evidenceFrom(messages: readonly Message[], isFinish: (name: string) => boolean): Evidence {
+  const files = new Map<string, Map<number, string>>();
+  const read = new Set<string>();
+  const named: string[] = [];
+  const failures: { tool: string; reason: string }[] = [];
+  let tree = "";
+  let rejected = 0;
+  const see = ({ path, number, text }: Line): void => {
+    const lines = files.get(path) ?? new Map<number, string>();
+    files.set(path, lines.set(number, text));
+  };
+  for (const { call, answer } of exchanges(messages)) {
+    if (isFinish(call.name)) rejected += answer.error ? 1 : 0;
+    else if (answer.error) failures.push({ tool: call.name, reason: answer.text.split("\n")[0] ?? "" });
+    else if (call.name === "grep_files") linesFound(answer.text).forEach(see);
+    else if (call.name === "glob") named.push(...rowsOf(answer.text));
+    else if (call.name === "list_files") tree ||= answer.text;
+    else if (call.name === "read_file") {
+      const path = pathOf(call);
+      linesRead(path, answer.text).forEach(see);
+      read.add(path);
+    }
+  }
+  return { files, read, named, tree, failures, rejected, rounds: roundsOf(messages) };
+}
+
+function* exchanges(messages: readonly Message[]): Generator<{ call: ToolCall; answer: ToolAnswer }> {
+  const calls = new Map<string, ToolCall>();
+  for (const message of messages) {
+    if (message.role === "assistant") for (const call of message.calls) calls.set(call.id, call);
+    if (message.role !== "tool") continue;
+    for (const answer of message.results) {
+      const call = calls.get(answer.id);
+      if (call !== undefined) yield { call, answer };
+    }
+  }
+}
+
+function roundsOf(messages: readonly Message[]): Evidence["rounds"] {
+  const turns = messages.filter((message) => message.role === "assistant");
+  const having = (...names: readonly string[]): number => turns.filter(({ calls }) => calls.some(({ name }) => names.includes(name))).length;
+  return { searched: having("grep_files", "glob", "list_files"), read: having("read_file"), all: turns.length };
+}
+
+/** What tools say about their own output stands in brackets. */
+const rowsOf = (text: string): string[] => text.split("\n").filter((row) => row !== "" && !row.startsWith("["));
+
+function linesFound(text: string): Line[] {
+  return rowsOf(text).flatMap((row) => {
+    const [, path, number, found] = /^(.+?):(\d+): (.*)$/.exec(row) ?? [];
+    return path === undefined ? [] : [{ path, number: Number(number), text: found ?? "" }];
+  });
+}
+
+function linesRead(path: string, text: string): Line[] {
+  return rowsOf(text).flatMap((row) => {
+    const [, number, found] = /^(\d+)\t(.*)$/.exec(row) ?? [];
+    return number === undefined ? [] : [{ path, number: Number(number), text: found ?? "" }];
+  });
+}
+
+function pathOf({ input }: ToolCall): string {
+  return isRecord(input) && typeof input.path === "string" ? input.path.replace(/^\.\//, "") : "";
+}

@@ -1,0 +1,32 @@
+import stringWidth from "string-width";
+
+/** At most so many columns of a text, with a sign at its end when something is missing. */
+export function fit(text: string, columns: number, more: string): string {
+  if (isPlain(text) ? text.length <= columns : stringWidth(text) <= columns) return text;
+  const room = columns - stringWidth(more);
+  if (room < 0) return "";
+  let kept = "";
+  let width = 0;
+  for (const { segment } of segmenter.segment(text.slice(0, columns * LONGEST_CLUSTER))) {
+    const wide = stringWidth(segment);
+    if (width + wide > room) break;
+    kept += segment;
+    width += wide;
+  }
+  return kept + more;
+}
+
+/** The text and as many blanks as fill the columns. */
+export function pad(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - widthOf(text)));
+}
+
+/** How many columns a text takes. */
+export function widthOf(text: string): number {
+  return isPlain(text) ? text.length : stringWidth(text);
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** More code units than this in one place of the screen are noise that nobody needs to see. */
+const LONGEST_CLUSTER = 16;
+const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

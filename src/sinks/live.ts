@@ -1,0 +1,75 @@
+import { explain } from "../core/outcome.ts";
+import type { NodeView, State } from "../core/state.ts";
+import { fit, pad, widthOf } from "./fit.ts";
+import type { Look } from "./look.ts";
+import { nameOf, progressOf, shownNodes } from "./nodes.ts";
+import { counted, listed, oneLine, spentInAll, took, toolsUsed } from "./words.ts";
+
+/** What a frame depends on besides the state. */
+export type Frame = Readonly<{
+  look: Look;
+  columns: number;
+  rows: number;
+  now: number;
+  /** Counts frames; turns the spinner. */
+  tick: number;
+  /** Said at the end of the last line. */
+  hint: string;
+}>;
+
+/** What is going on, as lines that fit the terminal: one per task as far as there is room, then how far it is in all. */
+export function frameOf(state: State, frame: Frame): string[] {
+  const { look, columns } = frame;
+  const nodes = shownNodes(state);
+  const room = Math.max(1, Math.min(MOST_ROWS, frame.rows - 3));
+  const shown = nodes.length <= room ? nodes : chosen(nodes, room - 1);
+  const names = Math.min(Math.max(8, ...shown.map((view) => widthOf(nameOf(view)))), Math.max(8, Math.floor(columns / 3)));
+  const lines = shown.map((view) => rowFor(view, names, frame));
+  if (shown.length < nodes.length) lines.push(look.colors.dim(fit(`  +${nodes.length - shown.length} more`, columns, look.signs.more)));
+  return [...lines, footer(state, frame)];
+}
+
+/** A taller area would be hard to take in. */
+const MOST_ROWS = 16;
+
+/** When not all fit: what runs first, then what failed, then what ended last; in the order in which they began. */
+function chosen(nodes: readonly NodeView[], room: number): NodeView[] {
+  const rank = ({ status }: NodeView): number => (status === "running" ? 0 : status === "failed" ? 1 : 2);
+  const best = nodes.toSorted((a, b) => rank(a) - rank(b) || (b.endedAt ?? 0) - (a.endedAt ?? 0)).slice(0, room);
+  const kept = new Set(best);
+  return nodes.filter((view) => kept.has(view));
+}
+
+function rowFor(view: NodeView, names: number, { look, columns, now, tick }: Frame): string {
+  const { colors, signs } = look;
+  const running = view.status === "running";
+  const sign = running ? (signs.spinner[tick % signs.spinner.length] ?? "") : signFor(view, look);
+  const name = pad(fit(nameOf(view), names, signs.more), names);
+  const time = took((view.endedAt ?? now) - view.startedAt);
+  const room = columns - names - time.length - 6;
+  const doing = room < 6 ? "" : pad(fit(doingOf(view, look), room, signs.more), room);
+  const line = `${running ? colors.cyan(sign) : sign} ${running ? name : colors.dim(name)}  ${colors.dim(doing)}  ${colors.dim(time)}`;
+  return room < 6 ? fit(`${sign} ${name}`, columns - 1, signs.more) : line;
+}
+
+/** The sign of how a node ended, in its colour. */
+export function signFor({ status }: NodeView, { colors, signs }: Look): string {
+  if (status === "ok") return colors.green(signs.ok);
+  return status === "failed" ? colors.red(signs.failed) : colors.yellow(signs.none);
+}
+
+function doingOf(view: NodeView, look: Look): string {
+  if (view.outcome) return view.outcome.status === "ok" ? toolsUsed(view.tools, look) : oneLine(explain(view.outcome));
+  // The last words of a text that grows are where it grows.
+  if (view.doing === "writing") return oneLine(view.text.slice(-LAST_WORDS).split("\n").findLast((line) => line.trim() !== "") ?? "writing");
+  return oneLine(view.doing);
+}
+
+const LAST_WORDS = 400;
+
+function footer(state: State, { look, columns, now, hint }: Frame): string {
+  const { total, done, running, waiting } = progressOf(state);
+  const counts = total > 1 ? [`${done} of ${counted(total, "task")} done`, running > 0 ? `${running} running` : "", waiting > 0 ? `${waiting} waiting` : ""].filter(Boolean).join(", ") : "";
+  const spent = state.usage.turns > 0 ? spentInAll(state.usage, state.cost, look) : "";
+  return look.colors.dim(fit(listed([counts, spent, took(now - (state.startedAt || now)), hint], look), columns - 1, look.signs.more));
+}

@@ -1,0 +1,40 @@
+import picocolors from "picocolors";
+
+/** How things are shown: with which colours, if any, and with which signs. */
+export type Look = Readonly<{ colors: ReturnType<typeof picocolors.createColors>; signs: Signs }>;
+
+/** The signs of a terminal: real ones, or those that every terminal has. */
+type Signs = Readonly<{
+  ok: string;
+  failed: string;
+  none: string;
+  times: string;
+  dot: string;
+  more: string;
+  spinner: readonly string[];
+}>;
+
+/** A look from two yes-or-no questions; who asks them knows the terminal. */
+export function createLook({ color, unicode }: { color: boolean; unicode: boolean }): Look {
+  return { colors: picocolors.createColors(color), signs: unicode ? real : ascii };
+}
+
+const real: Signs = {
+  ok: "✓",
+  failed: "✗",
+  none: "–",
+  times: "×",
+  dot: " · ",
+  more: "…",
+  spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
+};
+
+const ascii: Signs = {
+  ok: "+",
+  failed: "x",
+  none: "-",
+  times: "x",
+  dot: ", ",
+  more: "...",
+  spinner: ["|", "/", "-", "\\"],
+};

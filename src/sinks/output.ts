@@ -1,0 +1,37 @@
+import { explain } from "../core/outcome.ts";
+import { sanitize } from "../core/sanitize.ts";
+import type { NodeView, State } from "../core/state.ts";
+import { nameOf, shownNodes } from "./nodes.ts";
+
+/**
+ * What a run came to, as text that ends with a newline; empty when there is nothing. A run that did not get to its
+ * output gives what is there: every task that said something, under its name.
+ */
+export function outputOf(state: State): string {
+  const outcome = state.outcome;
+  const text = outcome && "output" in outcome ? (outcome.output ?? "") : "";
+  const all = shownNodes(state).filter(({ kind }) => kind === "task");
+  const whole = outcome?.status === "ok" || all.length === 1 || hasParts(state);
+  const shown = sanitize(whole ? text : partsOf(all));
+  return shown === "" || shown.endsWith("\n") ? shown : `${shown}\n`;
+}
+
+/** A join that settled has every part under its heading already, also the failed ones. */
+function hasParts(state: State): boolean {
+  const output = state.plan && state.nodes.get(state.plan.output);
+  return output?.kind === "join" && output.outcome?.status === "failed" && (output.outcome.output ?? "") !== "";
+}
+
+function partsOf(nodes: readonly NodeView[]): string {
+  return nodes
+    .filter((view) => saidBy(view) !== "")
+    .map((view) => `## ${nameOf(view)}${view.status === "ok" ? "" : ` (${view.status})`}\n\n${saidBy(view)}`)
+    .join("\n\n");
+}
+
+/** The output of a node; of one that failed and left nothing, why. */
+function saidBy({ outcome }: NodeView): string {
+  if (!outcome || outcome.status === "skipped") return "";
+  const text = "output" in outcome ? (outcome.output ?? "").trimEnd() : "";
+  return text === "" && outcome.status === "failed" ? explain(outcome) : text;
+}

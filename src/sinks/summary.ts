@@ -1,0 +1,77 @@
+import { INLINE_CHARS } from "../core/cut.ts";
+import { explain, type Outcome } from "../core/outcome.ts";
+import type { NodeView, State } from "../core/state.ts";
+import { pad, widthOf } from "./fit.ts";
+import { signFor } from "./live.ts";
+import type { Look } from "./look.ts";
+import { nameOf, shownNodes } from "./nodes.ts";
+import { counted, listed, oneLine, spentBy, spentInAll, took } from "./words.ts";
+
+/** What there is to say after a run: how each task ended, what it cost, where things lie, and what to do next. */
+export function summaryOf(state: State, look: Look): string[] {
+  return [...taskLines(state, look), ...endLines(state, look), ...fileLines(state, look), ...nextLines(state, look)];
+}
+
+/** More than so many good tasks are counted, not listed. */
+const MOST_LISTED = 30;
+
+function taskLines(state: State, look: Look): string[] {
+  const all = shownNodes(state);
+  const good = all.filter(({ status }) => status === "ok");
+  const listedNodes = all.length > MOST_LISTED ? all.filter(({ status }) => status !== "ok").slice(0, MOST_LISTED) : all;
+  const left = all.length - listedNodes.length;
+  const names = Math.min(32, Math.max(0, ...listedNodes.map((view) => widthOf(nameOf(view)))));
+  const rest = left === 0 ? [] : [`${look.colors.green(look.signs.ok)} ${left === good.length ? counted(left, "task") : `${left} more tasks`}`];
+  return [...listedNodes.flatMap((view) => taskLine(view, names, look)), ...rest];
+}
+
+function taskLine(view: NodeView, names: number, look: Look): string[] {
+  const { colors } = look;
+  const begin = `${signFor(view, look)} ${pad(nameOf(view), names)}  `;
+  const indent = " ".repeat(names + 4);
+  const { outcome } = view;
+  const spent = view.usage.turns > 0 || outcome?.status === "ok" ? colors.dim(spentBy(view, view.endedAt ?? view.startedAt, look)) : "";
+  if (!outcome || outcome.status === "ok") return [`${begin}${spent}`];
+  const why = outcome.status === "failed" ? colors.red(oneLine(explain(outcome))) : oneLine(explain(outcome));
+  return [`${begin}${why}`, ...[hintOf(outcome), spent].filter((text) => text !== "").map((text) => `${indent}${text}`)];
+}
+
+function endLines(state: State, look: Look): string[] {
+  const { colors } = look;
+  const ms = (state.endedAt ?? state.startedAt) - state.startedAt;
+  const facts = colors.dim(listed([spentInAll(state.usage, state.cost, look), state.run], look));
+  const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
+  if (outcome.status === "ok") return [`${colors.green("done")} in ${took(ms)}${look.signs.dot}${facts}`];
+  const word = outcome.status === "cancelled" ? colors.yellow("cancelled") : colors.red("failed");
+  const why = alreadySaid(state, outcome) ? [] : explain(outcome).split("\n").map((line) => `  ${oneLine(line)}`);
+  const hint = alreadySaid(state, outcome) || hintOf(outcome) === "" ? [] : [`  ${hintOf(outcome)}`];
+  return [`${word} after ${took(ms)}${look.signs.dot}${facts}`, ...why, ...hint];
+}
+
+/** True when the line of a task says the same. */
+function alreadySaid(state: State, outcome: Outcome): boolean {
+  return shownNodes(state).some((view) => view.outcome && view.outcome.status !== "ok" && explain(view.outcome) === explain(outcome));
+}
+
+function hintOf(outcome: Outcome): string {
+  return outcome.status === "failed" ? oneLine(outcome.fault.hint ?? "") : "";
+}
+
+function fileLines(state: State, { colors }: Look): string[] {
+  const long = shownNodes(state).flatMap(({ outcome }) => {
+    const text = outcome && "output" in outcome ? (outcome.output ?? "") : "";
+    return outcome?.file !== undefined && text.length > INLINE_CHARS ? [outcome.file] : [];
+  });
+  const shown = long.slice(0, MOST_FILES).map((file) => colors.dim(`full output: ${oneLine(file)}`));
+  return long.length > MOST_FILES ? [...shown, colors.dim(`and ${counted(long.length - MOST_FILES, "file")} more beside them`)] : shown;
+}
+
+const MOST_FILES = 5;
+
+function nextLines({ run, outcome }: State, { colors }: Look): string[] {
+  const next = (command: string, what: string): string[] => [`next: ${colors.bold(command)}  ${colors.dim(what)}`];
+  if (outcome?.status === "ok") return [];
+  if (outcome?.status !== "failed") return next(`subcrew resume ${run}`, "goes on where it stopped");
+  if (outcome.fault.code === "NEEDS_ANSWER") return next(`subcrew resume ${run} --retry-failed`, "asks again; with --yes it approves");
+  return next(`subcrew resume ${run} --retry-failed`, "tries again what failed and keeps the rest");
+}

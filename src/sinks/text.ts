@@ -1,0 +1,99 @@
+import type { Writable } from "node:stream";
+import { isKept } from "../core/event.ts";
+import type { Run } from "../runtime/run.ts";
+import { frameOf } from "./live.ts";
+import type { Look } from "./look.ts";
+import { outputOf } from "./output.ts";
+import { lineFor } from "./plain.ts";
+import { Screen, type Terminal } from "./screen.ts";
+import { summaryOf } from "./summary.ts";
+
+/** Where a person looks, and how. */
+export type TextOptions = Readonly<{
+  out: Writable;
+  err: Writable & Terminal;
+  look: Look;
+  /** Lines that change in place; only where a person sits in front of a terminal that can. */
+  live: boolean;
+  /** Nothing but the result. */
+  quiet: boolean;
+  /** What happened before is known already, as in a run that is taken up again. */
+  since: number;
+  clock(): number;
+}>;
+
+/** A run in front of a person. */
+export type TextSink = Readonly<{
+  /** Shows what goes on until the run has ended. */
+  follow(run: Run): Promise<void>;
+  /** Shows the result on `out` and the rest on `err`. */
+  end(run: Run): void;
+  /** Gives the terminal to somebody else until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Says one more thing at the end of the live lines. */
+  hint(text: string): void;
+  /** Leaves the terminal as it was found. */
+  close(): void;
+}>;
+
+/** How often the live lines are drawn at the most. */
+const FRAME_MS = 80;
+
+/** Progress for people: live lines in a terminal, plain lines anywhere else. */
+export function createTextSink({ out, err, look, live, quiet, since, clock }: TextOptions): TextSink {
+  const screen = new Screen(err);
+  let paused = false;
+  let hint = "";
+  let tick = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const print = (text: string): void => {
+    screen.clear();
+    err.write(`${text}\n`);
+  };
+  const draw = (run: Run): void => {
+    if (paused || run.state.plan === undefined) return;
+    screen.draw(frameOf(run.state, { look, columns: screen.columns, rows: screen.rows, now: clock(), tick, hint }));
+    tick += 1;
+  };
+
+  return {
+    follow: async (run) => {
+      if (live && !quiet) timer = setInterval(() => draw(run), FRAME_MS);
+      try {
+        for await (const event of run) {
+          if (quiet || !isKept(event) || event.at < since) continue;
+          if (live && !aboveLive.has(event.type)) continue;
+          const line = lineFor(event, run.state, look);
+          if (line !== undefined) print(line);
+        }
+      } finally {
+        clearInterval(timer);
+        screen.close();
+      }
+    },
+    end: ({ state }) => {
+      const output = outputOf(state);
+      out.write(output);
+      if (quiet && state.outcome?.status === "ok") return;
+      const lines = summaryOf(state, look);
+      err.write(`${live && output !== "" ? "\n" : ""}${lines.join("\n")}\n`);
+    },
+    pause: () => {
+      paused = true;
+      screen.close();
+    },
+    resume: () => {
+      paused = false;
+    },
+    hint: (text) => {
+      hint = text;
+      screen.clear();
+    },
+    close: () => screen.close(),
+  };
+}
+
+/** What the live lines cannot say, and so is printed above them. */
+const aboveLive: ReadonlySet<string> = new Set(["node.retried", "tool.denied", "limit.reached", "gate.answered", "warning"]);

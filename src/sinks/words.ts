@@ -1,0 +1,54 @@
+import { formatDuration } from "../core/duration.ts";
+import { sanitize } from "../core/sanitize.ts";
+import type { NodeView } from "../core/state.ts";
+import { formatCost, formatTokens, type Cost, type Usage } from "../core/usage.ts";
+import type { Look } from "./look.ts";
+
+/** Somebody else's text as one line that a terminal can be given. */
+export function oneLine(text: string): string {
+  return sanitize(text).replace(/\s+/g, " ").trim();
+}
+
+/** `read_file×5, grep_files×3`, the most used first. */
+export function toolsUsed(tools: Readonly<Record<string, number>>, { signs }: Look): string {
+  return Object.entries(tools)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([tool, count]) => `${oneLine(tool)}${signs.times}${count}`)
+    .join(", ");
+}
+
+/** What a task used: `1.2s · 4 turns · 13k tokens · offline · read_file×5`. */
+export function spentBy(view: NodeView, now: number, look: Look): string {
+  const { usage, cost, model, tools, startedAt, endedAt } = view;
+  return listed([took((endedAt ?? now) - startedAt), ...amounts(usage), ...price(cost), oneLine(model ?? ""), toolsUsed(tools, look)], look);
+}
+
+/** What a run used in all. */
+export function spentInAll(usage: Usage, cost: Cost, { signs }: Look): string {
+  if (usage.turns === 0) return "nothing spent";
+  return listed([...amounts(usage), cost.usd === 0 && cost.unpriced === 0 ? "free" : formatCost(cost)], { signs } as Look);
+}
+
+/** A span in the fewest characters that say enough. */
+export function took(ms: number): string {
+  return formatDuration(Math.max(0, ms));
+}
+
+/** The parts that say something, with dots between them. */
+export function listed(parts: readonly string[], { signs }: Pick<Look, "signs">): string {
+  return parts.filter((part) => part !== "").join(signs.dot);
+}
+
+/** `1 task`, `2 tasks` */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+function amounts({ turns, input, output, cacheRead, cacheWrite }: Usage): string[] {
+  if (turns === 0) return [];
+  return [counted(turns, "turn"), `${formatTokens(input + output + cacheRead + cacheWrite)} tokens`];
+}
+
+function price(cost: Cost): string[] {
+  return cost.usd > 0 || cost.unpriced > 0 ? [formatCost(cost)] : [];
+}

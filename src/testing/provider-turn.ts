@@ -1,0 +1,100 @@
+/** What the local provider answers to one request: words, or one of the ways in which a provider fails. */
+export type ProviderTurn = string | SpokenTurn | FaultyTurn;
+
+/** An answer as a provider gives it. */
+export type SpokenTurn = Readonly<{
+  /** A list is sent piece by piece, each as an event of its own. */
+  text?: string | readonly string[];
+  thinking?: string;
+  calls?: readonly ProviderCall[];
+  usage?: ProviderUsage;
+  /** Why it stops: it is done (the default), it reached its length, or a filter stopped it. */
+  finish?: "done" | "length" | "filter";
+  /** The wait before the first byte. */
+  delayMs?: number;
+  /** The wait before each further event. */
+  paceMs?: number;
+}>;
+
+/** A tool call; `arguments` is sent as it stands, so that it can be garbage. */
+export type ProviderCall = Readonly<
+  { name: string; id?: string } & ({ input: unknown; arguments?: never } | { arguments: string; input?: never })
+>;
+
+/** Tokens; `input` is without those that were read from or written to a cache, `output` includes `reasoning`. */
+export type ProviderUsage = Readonly<{
+  input: number;
+  output: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  reasoning?: number;
+}>;
+
+/** A provider that fails. */
+export type FaultyTurn = Readonly<{
+  fault: FaultName;
+  /** Words that are sent before it goes wrong, where it goes wrong in the middle. */
+  text?: string;
+  message?: string;
+  /** The value of the header `Retry-After`. */
+  retryAfter?: string;
+  delayMs?: number;
+}>;
+
+/** Faults that are an HTTP status with the body that each wire format gives it. */
+export const statusFaults = {
+  "bad-request": { status: 400, type: "invalid_request_error", message: "That request makes no sense." },
+  "too-long": { status: 400, type: "invalid_request_error", message: "prompt is too long: 250000 tokens > 200000 maximum" },
+  unauthorized: { status: 401, type: "authentication_error", message: "invalid x-api-key" },
+  "echo-key": { status: 401, type: "authentication_error", message: "Incorrect API key provided: " },
+  "no-credit": { status: 402, type: "billing_error", message: "Insufficient balance." },
+  forbidden: { status: 403, type: "permission_error", message: "This key may not use that model." },
+  "no-such-model": { status: 404, type: "not_found_error", message: "The model does not exist.", code: "model_not_found" },
+  "rate-limit": { status: 429, type: "rate_limit_error", message: "Too many requests." },
+  "no-quota": { status: 429, type: "insufficient_quota", message: "You exceeded your quota.", code: "insufficient_quota" },
+  broken: { status: 500, type: "api_error", message: "Something broke over here." },
+  unavailable: { status: 503, type: "api_error", message: "The service is not available." },
+  overloaded: { status: 529, type: "overloaded_error", message: "Overloaded." },
+} as const satisfies Record<string, StatusFault>;
+
+export type StatusFault = Readonly<{ status: number; type: string; message: string; code?: string }>;
+
+/** Faults of the connection or of what comes over it. */
+export type WireFault =
+  /** The connection is reset before anything was said. */
+  | "reset"
+  /** The connection is reset in the middle. */
+  | "dropped"
+  /** The stream ends in order, but before its end. */
+  | "cut"
+  /** Nothing is ever said. */
+  | "hang"
+  /** It never stops talking. */
+  | "endless"
+  /** A complete answer without any content. */
+  | "empty"
+  | "html"
+  | "no-content"
+  /** JSON of another kind, where a stream belongs. */
+  | "wrong-shape"
+  /** A stream of events that are no JSON. */
+  | "not-json"
+  /** An error inside of a stream that began well. */
+  | "error-event"
+  | "redirect";
+
+export type FaultName = keyof typeof statusFaults | WireFault;
+
+/** Usage of a turn that says nothing about it. */
+export const SOME_USAGE: ProviderUsage = { input: 10, output: 5 };
+
+/** The pieces in which a text is sent. */
+export function piecesOf(text: SpokenTurn["text"]): readonly string[] {
+  if (text === undefined || text === "") return [];
+  return typeof text === "string" ? [text] : text;
+}
+
+/** The arguments of a call as they go over the wire. */
+export function argumentsOf(call: ProviderCall): string {
+  return call.arguments ?? JSON.stringify(call.input ?? {});
+}

@@ -1,0 +1,28 @@
+import type { FaultyTurn, SpokenTurn, StatusFault } from "./provider-turn.ts";
+
+export type WireName = "openai-chat" | "openai-responses" | "anthropic" | "google";
+
+/** How one provider speaks: what is asked, and an answer as a stream of events or as a whole. */
+export type Wire = Readonly<{
+  name: WireName;
+  matches(path: string): boolean;
+  /** The model and whether the answer is to be streamed. */
+  asks(body: Readonly<Record<string, unknown>>, path: string): Readonly<{ model: string; stream: boolean }>;
+  /** Server-sent events, each complete. */
+  events(turn: SpokenTurn, about: About): string[];
+  whole(turn: SpokenTurn, about: About): unknown;
+  /** The body of a response that is an error. */
+  error(fault: StatusFault): unknown;
+  /** An error inside of a stream. */
+  errorEvent(turn: FaultyTurn): string;
+}>;
+
+/** What an answer says about itself. `n` makes ids unique. */
+export type About = Readonly<{ model: string; n: number }>;
+
+/** One event without a name. */
+export const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+
+/** One event with its name. */
+export const named = (type: string, value: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...value })}\n\n`;
