@@ -3,19 +3,27 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Agent } from "./core/agent.ts";
 import type { BudgetLimits } from "./core/budget.ts";
-import { checkAgents, suggestion } from "./core/check.ts";
+import { checkAgents } from "./core/check.ts";
+import type { ModelWish } from "./core/choose-model.ts";
 import { CrewError } from "./core/error.ts";
 import type { AnyInput } from "./core/input.ts";
 import type { Model } from "./core/model.ts";
 import type { Body, Plan } from "./core/plan.ts";
-import type { ChosenModel } from "./core/runner.ts";
+import { createRedactor } from "./core/redact.ts";
+import { secretsIn, secretValues } from "./core/secret-forms.ts";
+import { emptyState, reduce, type State } from "./core/state.ts";
 import type { Tool } from "./core/tool.ts";
 import { builtinModels, builtinRunner, builtinTools, findAgents, makeEngine } from "./defaults.ts";
+import type { LanguageModel } from "./models/is-language-model.ts";
+import type { ModelOverview } from "./models/overview.ts";
+import { createModelRegistry, noModel, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
 import { compile, type Input } from "./modes/compile.ts";
 import { buildContext } from "./runtime/context.ts";
 import { createDiscoveryCache, findAgent, type Discovery } from "./runtime/discover.ts";
 import { drive, type Start } from "./runtime/drive.ts";
+import { createGuardedFetch, type NetworkRules } from "./runtime/guarded-fetch.ts";
 import { memoryJournal, openJournal, readJournal } from "./runtime/journal.ts";
+import { openMemory } from "./runtime/memory.ts";
 import { createPerformer } from "./runtime/perform.ts";
 import { Run } from "./runtime/run.ts";
 import { createStore, runId, type Store } from "./runtime/store.ts";
@@ -23,6 +31,8 @@ import { openTrust, trustEverything } from "./runtime/trust.ts";
 import { createValidator } from "./runtime/validate.ts";
 import type { Roster, World } from "./runtime/world.ts";
 import { version } from "./core/version.ts";
+import type { ToolParts } from "./tools/parts.ts";
+import { searchBackend, type WebSearch } from "./tools/search-backends.ts";
 
 /** What a crew is made of; everything has a default. */
 export type CrewOptions = Readonly<{
@@ -39,13 +49,26 @@ export type CrewOptions = Readonly<{
   /** The project's own agents may run. */
   trusted?: boolean;
   tools?: readonly Tool[];
-  models?: Readonly<Record<string, Model>>;
-  /** The model of tasks for which nobody names one. */
+  /** Models of one's own, or model objects of the AI SDK's ecosystem, by the names they get here. */
+  models?: Readonly<Record<string, Model | LanguageModel>>;
+  /** Addresses, keys and headers of known providers, and providers of one's own. */
+  providers?: ModelConfig["providers"];
+  /** What `fast`, `balanced` and `powerful` mean here. */
+  tiers?: ModelConfig["tiers"];
+  /** The model of tasks for which nobody names one: by default the first of `models`, the first with a key, or offline. */
   model?: string;
   concurrency?: number;
   /** Nobody is there to answer gates. */
   unattended?: boolean;
   env?: Readonly<Record<string, string | undefined>>;
+  /** Variables that tasks and their programs may see besides PATH, HOME and the like. */
+  passEnv?: readonly string[];
+  /** Values that must not be seen anywhere, besides those of variables whose name says so. */
+  secrets?: readonly string[];
+  /** What the network tools may reach besides the public internet. */
+  network?: NetworkRules;
+  /** The search engine behind `web_search`; none by default. */
+  webSearch?: WebSearch;
   clock?: () => number;
   random?: () => number;
 }>;
@@ -72,7 +95,14 @@ export type Crew = Readonly<{
   resume(id: string, options?: ResumeOptions): Run;
   /** Every agent there is right now, and what came and went since the last time. */
   agents(): Promise<Discovery>;
+  /** What names of models mean here, and which providers can be used. */
+  models(): Promise<ModelOverview>;
+  /** The ids of the runs that were kept, newest first. */
   runs(): Promise<readonly string[]>;
+  /** The id of the run that an id, the beginning of one, or a name means. */
+  findRun(word: string): Promise<string>;
+  /** What is recorded about a run. */
+  record(id: string): Promise<State>;
   cwd: string;
 }>;
 
@@ -90,30 +120,37 @@ export function createCrew(options: CrewOptions = {}): Crew {
     const nowhere = options.discover === false ? { sources: [] } : {};
     return findAgents({ cwd, home: options.userHome ?? env["HOME"] ?? homedir(), trust, cache, ...nowhere });
   };
-  const model = modelSource(options.models ?? {});
-  const defaultModel = options.model ?? env["SUBCREW_MODEL"] ?? "offline";
+  const models = modelsFor(options, { cwd, env, random });
+  const redactor = createRedactor([...secretValues(env), ...secretsIn(options.providers), ...(options.secrets ?? [])]);
+  const parts: ToolParts = {
+    fetch: createGuardedFetch(options.network),
+    ...(options.webSearch && { search: searchBackend(options.webSearch, env) }),
+    ...(options.home !== false && { memory: openMemory({ home: homeOf(options, env), project: cwd, clock }) }),
+  };
 
   /** Everything a run needs, checked; nothing has happened yet when this throws. */
   const prepare = async (run: string, plan: Plan, { strict: _strict, ...more }: RunOptions): Promise<Start> => {
     const roster = rosterOf(options.agents ?? [], await found());
     const check = (wanted: Body): void => checkAgents(wanted, (name) => roster.find(name) !== undefined, roster.names);
     check(plan);
-    await checkModels(plan, model, defaultModel);
+    await checkModels(plan, models);
+    if (more.budget?.maxUsd !== undefined) await models.loadPrices();
     const world: World = {
       roster,
-      tools: new Map([...(await builtinTools()), ...(options.tools ?? [])].map((tool) => [tool.name, tool])),
-      model,
-      defaultModel,
+      tools: new Map([...(await builtinTools(parts)), ...(options.tools ?? [])].map((tool) => [tool.name, tool])),
+      models,
       runner: builtinRunner,
       validator,
       cwd,
       env,
+      passEnv: options.passEnv ?? [],
+      redactor,
       clock,
-      keep: async (id, path, text) => store?.keep(id, path, text),
+      keep: async (id, path, text) => store?.keep(id, path, redactor.text(text)),
     };
     const engine = makeEngine({
       perform: createPerformer(world),
-      journal: async (id, kept) => (store ? openJournal(store.folder(id), kept) : memoryJournal(kept)),
+      journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
     });
     const concurrency = more.concurrency ?? options.concurrency;
     const unattended = more.unattended ?? options.unattended;
@@ -122,9 +159,10 @@ export function createCrew(options: CrewOptions = {}): Crew {
       engine,
       clock,
       random,
+      redactor,
       version,
       cwd,
-      context: plan.context ? await buildContext(cwd, plan.context) : "",
+      context: plan.context ? redactor.text(await buildContext(cwd, plan.context)) : "",
       compile: (what) => {
         const inner = compile(what);
         check(inner);
@@ -140,7 +178,10 @@ export function createCrew(options: CrewOptions = {}): Crew {
   return {
     cwd,
     agents: found,
+    models: async () => (await import("./models/overview.ts")).overviewOf(models),
     runs: async () => (await store?.list()) ?? [],
+    findRun: (word) => needed(store).find(word),
+    record: async (id) => (await readJournal(needed(store).folder(id))).events.reduce(reduce, emptyState(id)),
     run: (what, more = {}) => {
       const id = runId(random);
       return new Run(id, async (it) => drive(await prepare(id, compile(what, { strict: more.strict ?? false }), more), it));
@@ -192,21 +233,30 @@ function rosterOf(given: readonly Agent[], found: Discovery): Roster {
   };
 }
 
-function modelSource(given: Readonly<Record<string, Model>>): World["model"] {
-  return async (name): Promise<ChosenModel | undefined> => {
-    const model = Object.hasOwn(given, name) ? given[name] : await builtinModels[name]?.();
-    return model && { name, id: name, model, why: "named" };
-  };
+function modelsFor({ models, model, providers, tiers }: CrewOptions, { cwd, env, random }: { cwd: string; env: Env; random: () => number }): ModelRegistry {
+  const named = model ?? env["SUBCREW_MODEL"];
+  return createModelRegistry({
+    env,
+    random,
+    builtin: builtinModels(cwd),
+    ...(models && { models }),
+    ...(providers && { providers }),
+    ...(tiers && { tiers }),
+    ...(named !== undefined && named !== "" && named !== "auto" && { default: named }),
+  });
 }
 
-/** A model that a task names has to exist before anything starts. */
-async function checkModels(body: Body, model: World["model"], known: string): Promise<void> {
-  for (const [id, node] of Object.entries(body.nodes)) {
-    if (node.kind === "loop") await checkModels(node.body, model, known);
-    if (node.kind !== "task" || node.task.model === undefined) continue;
-    const names = [node.task.model].flat();
-    const available = await Promise.all(names.map(model));
-    if (available.some((found) => found !== undefined)) continue;
-    throw new CrewError("UNKNOWN_MODEL", `Node "${id}" names the model "${names.join(", ")}", which is not available here.`, suggestion(names[0] ?? "", [known], "Available"));
+/** A model that a task names has to exist before anything starts; the default one, when some task names none. */
+async function checkModels(body: Body, models: ModelRegistry): Promise<void> {
+  const asked = new Map<string, readonly ModelWish[]>();
+  for (const node of Object.values(body.nodes)) {
+    if (node.kind === "loop") await checkModels(node.body, models);
+    if (node.kind !== "task") continue;
+    const { model } = node.task;
+    asked.set([model ?? ""].flat().join(), model === undefined ? [] : [{ by: "call", names: model }]);
+  }
+  for (const wishes of asked.values()) {
+    const found = await models.choose(wishes, { binding: "call" });
+    if ("misses" in found) throw noModel(found.misses);
   }
 }

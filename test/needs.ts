@@ -18,7 +18,7 @@ const run = promisify(execFile);
 const cache = join(import.meta.dirname, "..", ".cache", "needs");
 
 /** What a test can need beyond npm. */
-export type Name = "bwrap" | "postgres" | "chromium";
+export type Name = "bwrap" | "postgres" | "chromium" | "tmux";
 
 /** The program to start, or why there is none and the command that would change that. */
 export type Need = { readonly path: string; readonly missing?: never } | { readonly missing: string };
@@ -43,6 +43,12 @@ const needed: Readonly<Record<Name, Row>> = {
     packages: ["postgresql"],
     find: () => onPath("postgres") ?? newestPostgres(),
     probe: (path) => run(path, ["--version"]),
+  },
+  tmux: {
+    what: "tmux",
+    packages: ["tmux"],
+    find: () => onPath("tmux"),
+    probe: (path) => run(path, ["-V"]),
   },
   chromium: {
     what: "Chromium",

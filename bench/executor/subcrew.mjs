@@ -6,9 +6,8 @@ import { join } from "node:path";
 /**
  * @typedef {import("../../src/core/plan.ts").Plan} Plan
  * @typedef {import("../../src/core/engine.ts").Perform} Perform
- * @typedef {import("../../src/core/engine.ts").Journal} Journal
  * @typedef {import("../../src/core/event.ts").KeptEvent} KeptEvent
- * @typedef {(run: string, kept: (events: readonly KeptEvent[]) => void) => Promise<Journal>} OpenJournal
+ * @typedef {import("../../src/core/engine.ts").Engine["journal"]} OpenJournal
  * @typedef {{ perform: Perform, concurrency?: number, journal?: OpenJournal, resume?: boolean }} Options
  */
 
@@ -18,7 +17,7 @@ const built = (file) => import(new URL(`../../dist/${file}`, import.meta.url).hr
 // What is measured is dist; what is checked are the types of the source it was made from.
 const { Run } = /** @type {typeof import("../../src/runtime/run.ts")} */ (await built("runtime/run.js"));
 const { drive } = /** @type {typeof import("../../src/runtime/drive.ts")} */ (await built("runtime/drive.js"));
-const { memoryJournal, openJournal } = /** @type {typeof import("../../src/runtime/journal.ts")} */ (
+const { memoryJournal, openJournal, readJournal } = /** @type {typeof import("../../src/runtime/journal.ts")} */ (
   await built("runtime/journal.js")
 );
 const { localEngine } = /** @type {typeof import("../../src/engines/local.ts")} */ (await built("engines/local.js"));
@@ -78,19 +77,34 @@ export async function execute(plan, options) {
 }
 
 /** @type {OpenJournal} */
-const inMemory = async (_run, kept) => memoryJournal(kept);
+const inMemory = async (_run, listener) => memoryJournal(listener);
 
 /**
  * Journals as files in a folder of their own, synced as those of a real run.
  *
- * @returns {{ open: OpenJournal, remove(): void }}
+ * @returns {{ folder: string, open: OpenJournal, remove(): void }}
  */
 export function onDisk() {
   const folder = mkdtempSync(join(tmpdir(), "subcrew-bench-"));
   return {
-    open: (run, kept) => openJournal(join(folder, run), kept),
+    folder,
+    open: (run, listener) => openJournal(join(folder, run), listener),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/**
+ * The journal file of a run of this plan.
+ *
+ * @param {Plan} plan
+ * @param {Perform} perform
+ * @returns {Promise<{ read(): Promise<unknown>, remove(): void }>}
+ */
+export async function recorded(plan, perform) {
+  const { folder, open, remove } = onDisk();
+  const run = start(plan, { perform, journal: open });
+  await run;
+  return { read: () => readJournal(join(folder, run.id)), remove };
 }
 
 /**
@@ -105,10 +119,13 @@ export async function interrupted(plan, perform) {
   const events = [];
   await start(plan, {
     perform,
-    journal: async (_run, kept) =>
-      memoryJournal((batch) => {
-        events.push(...batch);
-        kept(batch);
+    journal: async (_run, listener) =>
+      memoryJournal({
+        ...listener,
+        kept: (batch) => {
+          events.push(...batch);
+          listener.kept(batch);
+        },
       }),
   });
   const last = events.findLastIndex((event) => event.type === "node.ended" && event.path !== plan.output);
@@ -121,4 +138,4 @@ export async function interrupted(plan, perform) {
  * @param {readonly KeptEvent[]} past
  * @returns {OpenJournal}
  */
-export const holding = (past) => async (_run, kept) => ({ ...memoryJournal(kept), read: async () => past });
+export const holding = (past) => async (_run, listener) => ({ ...memoryJournal(listener), read: async () => past });

@@ -1,11 +1,15 @@
-import { Command, Help, Option } from "commander";
+import { Command, Option } from "commander";
 import type { Flags } from "./flags.ts";
+import { noneChosen, usageError } from "./usage.ts";
 
 /** One command: its words, its flags, and what it does. Loaded when it is used. */
 export type CommandDefinition = Readonly<{
   description: string;
-  /** The words after the name, in commander's notation. */
+  /** Another name. */
+  alias?: string;
+  /** The words after the name, in commander's notation, and as a person writes them. */
   words?: string;
+  usage?: string;
   options: readonly Option[];
   /** Command lines to copy, with what each does. */
   examples: readonly (readonly [line: string, what: string])[];
@@ -19,31 +23,41 @@ export type CommandDefinition = Readonly<{
 
 /** The command as commander has it; `done` is told the exit code. */
 export function buildCommand(name: string, definition: CommandDefinition, done: (code: number) => void): Command {
-  const { description, words, options, examples, notes, commands = {}, act } = definition;
-  const command = bare(name).description(description);
+  const { description, alias, words, usage, options, examples, notes, commands = {}, act } = definition;
+  const command = bare(name).description(description).usage([usage, "[flags]"].filter(Boolean).join(" "));
+  if (alias !== undefined) command.alias(alias);
   if (words !== undefined) command.arguments(words);
   for (const option of options) command.addOption(option);
   for (const [inner, more] of Object.entries(commands)) command.addCommand(buildCommand(inner, more, done));
   if (examples.length > 0) command.addHelpText("after", `\nExamples:\n${examples.map(([line, what]) => `  ${what}\n    ${line}`).join("\n")}`);
   if (notes !== undefined) command.addHelpText("after", `\n${notes}`);
   if (act) command.action(async () => done(await act(command.args, command.opts<Flags>())));
+  else command.arguments("[mode] [words...]").allowUnknownOption().action(() => fail(noneChosen(name, command.args[0], Object.keys(commands))));
   return command;
+}
+
+function fail(error: Error): never {
+  throw error;
 }
 
 /** A command whose mistakes are thrown to us instead of printed by commander. */
 export function bare(name: string): Command {
-  return new Command(name)
-    .exitOverride()
-    .helpOption("-h, --help", "show this help")
+  const command = new Command(name);
+  return command
+    .exitOverride((error) => {
+      throw helped.has(error.code) ? error : usageError(error, command);
+    })
+    .addHelpOption(new Option("-h, --help", "show this help").helpGroup("Output:"))
     .helpCommand(false)
     .showSuggestionAfterError(true)
     .configureOutput({ writeErr: () => {} })
     .configureHelp({ helpWidth: Math.min(process.stdout.columns || 100, 110), styleTitle: bold, subcommandTerm });
 }
 
+/** Not mistakes: the person asked, and has been answered. */
+export const helped: ReadonlySet<string> = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
+
 const bold = (title: string): string => `\u001b[1m${title}\u001b[22m`; // commander takes it away where there are no colours
 
-/** `run [agent] [prompt...]`, without "[options]" in every row. */
-function subcommandTerm(command: Command): string {
-  return new Help().subcommandTerm(command).replace(" [options]", "");
-}
+/** Only names: the words and flags of a command are on its own page. */
+const subcommandTerm = (command: Command): string => command.name();

@@ -27,10 +27,17 @@ export function unknownCommand(word: string, names: readonly string[], where = "
   return new CrewError("BAD_INPUT", `There is no command ${quoted(word)}.`, hint);
 }
 
+/** A command that only holds others was given none of them. */
+export function noneChosen(command: string, word: string | undefined, names: readonly string[]): CrewError {
+  if (word !== undefined) return unknownCommand(word, names, `subcrew ${command}`);
+  return new CrewError("BAD_INPUT", `What to ${command} was not said.`, `Give one of: ${names.join(", ")}.`);
+}
+
 function flagHint(flag: string, command: Command): string {
   const flags = command.options.flatMap(({ long, short }) => [long, short]).filter((one) => one !== undefined && one !== null);
   const close = nearest(flag.replace(/=.*$/s, ""), [...flags, "--help"]);
   if (close !== undefined) return `Did you mean ${quoted(close)}?`;
+  if (!command.parent) return "Flags come after the command, as in `subcrew run --json ...`.";
   const text = /^-[^-]|\s/.test(flag) ? " A text that begins with a dash comes after `--`." : "";
   return `See \`${nameOf(command)} --help\`.${text}`;
 }

@@ -17,5 +17,8 @@ export const RESERVED_INPUT = "agent_name";
 
 /** The other agent a person most likely meant; qualified names are offered too. */
 export function nearestName(name: string, agents: Iterable<{ readonly name: string }>): string | undefined {
-  return nearest(name, [...agents].map((agent) => agent.name));
+  return nearest(
+    name,
+    [...agents].map((agent) => agent.name),
+  );
 }

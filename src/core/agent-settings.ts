@@ -19,6 +19,8 @@ export function applySettings(agent: Agent, settings: AgentSettings | undefined)
   const limits = settings.limits === undefined ? {} : { limits: { ...agent.limits, ...settings.limits } };
   return {
     agent: Object.freeze({ ...agent, ...values, ...limits }),
-    origins: Object.fromEntries(given.map((field) => [field, { from: "settings", key: `${agent.name}.${field}` } as const])),
+    origins: Object.fromEntries(
+      given.map((field) => [field, { from: "settings", key: `${agent.name}.${field}` } as const]),
+    ),
   };
 }

@@ -11,7 +11,7 @@ export type Agent = Readonly<{
   description: string;
   /** The system prompt. */
   instructions: string;
-  /** Absent: everything but delegation. Empty: the finish tool only. */
+  /** Canonical names and patterns (`*`, `mcp_*`, `server__*`). Absent: everything but delegation. Empty: the finish tool only. */
   tools?: readonly string[];
   disallowedTools?: readonly string[];
   /** One model, or several of which the first available is taken. */
@@ -52,7 +52,7 @@ export type Agent = Readonly<{
 }>;
 
 /** The ladder from looking only to never asking. */
-export type PermissionMode = "plan" | "default" | "accept-edits" | "auto" | "deny-prompts" | "bypass";
+export type PermissionMode = "plan" | "default" | "acceptEdits" | "auto" | "dontAsk" | "bypass";
 
 export type AgentInput = Readonly<{ type: string; description: string; required?: boolean }>;
 

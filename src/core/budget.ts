@@ -25,9 +25,9 @@ export type Refusal = Readonly<{ refused: string; limit: keyof BudgetLimits }>;
 export type Budget = Readonly<{
   /** `finish`: the last words of a task, which may use what is kept back for them. `revoke` is called when it has to stop. */
   reserve(wish: Amount & { readonly finish?: boolean }, revoke: () => void, signal: AbortSignal): Promise<Reservation | Refusal>;
-  count(what: "maxTurns" | "maxToolCalls" | "maxSpawns"): Refusal | undefined;
+  count(what: "maxTurns" | "maxToolCalls" | "maxSpawns"): Promise<Refusal | undefined>;
   /** The largest answer that still fits, in tokens; undefined: no limit. */
-  room(): number | undefined;
+  room(): Promise<number | undefined>;
   spent(): Readonly<{ tokens: number; usd: number }>;
 }>;
 
@@ -92,13 +92,13 @@ export function createBudget(limits: BudgetLimits): Budget {
         },
       };
     },
-    count: (what) => {
+    count: async (what) => {
       const limit = limits[what];
       if (limit !== undefined && counts[what] >= limit) return { refused: `the run may take ${limit} ${NAMES[what]}`, limit: what };
       counts[what] += 1;
       return undefined;
     },
-    room: () => (limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - spent.tokens - reserved.tokens)),
+    room: async () => (limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - spent.tokens - reserved.tokens)),
     spent: () => ({ ...spent }),
   };
 }

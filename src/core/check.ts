@@ -1,6 +1,7 @@
 import { CrewError } from "./error.ts";
 import { needsOf, refsOf, targetOf } from "./graph.ts";
 import { nearest } from "./nearest.ts";
+import { cycleIn } from "./order.ts";
 import { parseAs } from "./parse.ts";
 import { plan as planSchema, type Body, type Node, type Plan } from "./plan.ts";
 
@@ -24,8 +25,9 @@ export function checkAgents(plan: Body, known: (name: string) => boolean, names:
   for (const [id, node] of Object.entries(plan.nodes)) {
     if (node.kind === "loop") checkAgents(node.body, known, names);
     if (node.kind !== "task" || node.task.agent === undefined || known(node.task.agent)) continue;
-    const all = names();
-    throw new CrewError("UNKNOWN_AGENT", `Node "${id}" names the agent "${node.task.agent}", which is not known.`, suggestion(node.task.agent, all, "Known agents"));
+    const { agent } = node.task;
+    const who = id === agent ? "" : `, which node "${id}" names`;
+    throw new CrewError("UNKNOWN_AGENT", `There is no agent "${agent}"${who}.`, suggestion(agent, names(), "Known agents"));
   }
 }
 
@@ -40,15 +42,17 @@ function checkBody(body: Body, roots: readonly string[], outer: ReadonlySet<stri
     const role = root === body.output ? "output" : "`until`";
     throw new CrewError("PLAN_NO_OUTPUT", `The plan's ${role} "${root}" is not one of its nodes.`, suggestion(root, ids, "Nodes are"));
   }
-  for (const [id, node] of Object.entries(body.nodes)) checkNode(id, node, { body, ids, outer, depth });
+  const has = (id: string): boolean => Object.hasOwn(body.nodes, id);
+  for (const [id, node] of Object.entries(body.nodes)) checkNode(id, node, { has, ids, outer, depth });
   checkCycles(body);
   checkUsed(body, roots);
 }
 
-type Place = Readonly<{ body: Body; ids: readonly string[]; outer: ReadonlySet<string>; depth: number }>;
+type Place = Readonly<{ has(id: string): boolean; ids: readonly string[]; outer: ReadonlySet<string>; depth: number }>;
 
-function checkNode(id: string, node: Node, { body, ids, outer, depth }: Place): void {
-  const exists = (other: string): boolean => Object.hasOwn(body.nodes, other) || outer.has(other);
+/** Throws on the first fault of one node that stands among the nodes of its place. */
+export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Place): void {
+  const exists = (other: string): boolean => has(other) || outer.has(other);
   if (node.kind === "task" || node.kind === "gate") {
     for (const [name, reference] of Object.entries(refsOf(node))) {
       if (exists(targetOf(reference))) continue;
@@ -60,48 +64,25 @@ function checkNode(id: string, node: Node, { body, ids, outer, depth }: Place): 
     if (need === id) throw new CrewError("PLAN_SELF_DEPENDENCY", `Node "${id}" needs itself.`, `Remove "${id}" from its own needs and references.`);
     if (!exists(need)) throw new CrewError("PLAN_UNKNOWN_NEED", `Node "${id}" needs "${need}", which is not a node.`, suggestion(need, ids, "Nodes are"));
   }
-  if (/\.\d+$/.test(id) && Object.hasOwn(body.nodes, id.slice(0, id.lastIndexOf(".")))) {
+  if (/\.\d+$/.test(id) && has(id.slice(0, id.lastIndexOf(".")))) {
     throw new CrewError("PLAN_DUPLICATE_ID", `Node "${id}" has the name that a later round of another node takes.`, "Give it a name that does not end in a dot and a number.");
   }
+  const foreign = node.kind === "join" ? node.needs.find((need) => !has(need)) : undefined;
+  if (foreign !== undefined) {
+    throw new CrewError("PLAN_UNKNOWN_NEED", `Node "${id}" gathers "${foreign}", which is outside of its loop.`, `Refer to {${foreign}} in a task of the loop instead.`);
+  }
   if (node.kind === "join" && node.pick === "first" && (node.count ?? 1) > new Set(node.needs).size) {
-    throw new CrewError("PLAN_INVALID", `Node "${id}" wants ${node.count} successes of ${node.needs.length} nodes.`, "Lower `count` or add nodes to its needs.");
+    throw new CrewError("PLAN_INVALID", `Node "${id}" wants ${node.count} successes and gathers only ${new Set(node.needs).size}.`, "Lower `count` or add nodes to its needs.");
   }
   if (node.kind === "loop") {
     checkBody(node.body, [node.body.output, node.until], new Set([...outer, ...ids]), depth + 1);
   }
 }
 
-/** Kahn's order; what is left over holds a cycle, and one walk along needs finds it. */
 function checkCycles(body: Body): void {
-  const open = new Map<string, number>();
-  const dependents = new Map<string, string[]>();
-  for (const [id, node] of Object.entries(body.nodes)) {
-    const inside = needsOf(node).filter((need) => Object.hasOwn(body.nodes, need));
-    open.set(id, inside.length);
-    for (const need of inside) dependents.set(need, [...(dependents.get(need) ?? []), id]);
-  }
-  const ready = [...open].filter(([, count]) => count === 0).map(([id]) => id);
-  for (let id = ready.pop(); id !== undefined; id = ready.pop()) {
-    open.delete(id);
-    for (const next of dependents.get(id) ?? []) {
-      const left = (open.get(next) ?? 0) - 1;
-      open.set(next, left);
-      if (left === 0) ready.push(next);
-    }
-  }
-  if (open.size === 0) return;
-  const path = cycleAmong(body, open);
+  const path = cycleIn(body);
+  if (path === undefined) return;
   throw new CrewError("PLAN_CYCLE", `The plan has a cycle: ${path.join(" -> ")}.`, `Remove one of these needs, for example "${path[1]}" from "${path[0]}".`);
-}
-
-function cycleAmong(body: Body, left: ReadonlyMap<string, number>): string[] {
-  const seen: string[] = [];
-  let id = [...left.keys()].find((key) => needsOf(body.nodes[key]!).some((need) => left.has(need)))!;
-  while (!seen.includes(id)) {
-    seen.push(id);
-    id = needsOf(body.nodes[id]!).find((need) => left.has(need))!;
-  }
-  return [...seen.slice(seen.indexOf(id)), id];
 }
 
 function checkUsed(body: Body, roots: readonly string[]): void {

@@ -1,4 +1,4 @@
-import { joined } from "./join.ts";
+import { gathered, joined } from "./join.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Entry, Schedule, Step } from "./schedule.ts";
 
@@ -12,7 +12,8 @@ export function begin(all: Schedule): Step {
 /** One node has ended: who may start, who never will, and who is no longer needed. */
 export function settle(all: Schedule, id: string, outcome: Outcome): Step {
   const step = nothing();
-  const ended: [Entry, Outcome][] = [[all.entries.get(id)!, outcome]];
+  const entry = all.entries.get(id)!;
+  const ended: [Entry, Outcome][] = [[entry, entry.givenUp ?? outcome]];
   for (let next = ended.pop(); next !== undefined; next = ended.pop()) end(all, next[0], next[1], step, ended);
   return step;
 }
@@ -22,12 +23,12 @@ export function cancelAll(all: Schedule, reason: string): Step {
   const step = nothing();
   for (const entry of all.entries.values()) {
     if (entry.state === "running") step.cancel.push(entry.id);
-    if (entry.state === "waiting") record(all, entry, { status: "cancelled", reason }, step);
+    if (entry.state === "waiting") record(all, entry, { status: "cancelled", reason, ...gathered(entry, all.entries) }, step);
   }
   return step;
 }
 
-/** Starts a waiting node that has all it needs, or settles a join that has. */
+/** Starts a waiting node that has all it needs. A join never starts: it settles as its needs do. */
 export function release(entry: Entry, step: Step): void {
   if (entry.state !== "waiting" || entry.open > 0 || entry.node.kind === "join") return;
   entry.state = "running";
@@ -70,6 +71,8 @@ function consequenceOf(all: Schedule, entry: Entry, id: string, outcome: Outcome
 function record(all: Schedule, entry: Entry, outcome: Outcome, step: Step): void {
   entry.state = "settled";
   entry.outcome = outcome;
+  entry.rank = all.ended;
+  all.ended += 1;
   all.unsettled -= 1;
   step.settled.push(entry.id);
 }

@@ -4,6 +4,7 @@ import type { AnyInput } from "./input.ts";
 import type { Delta, Fact, KeptEvent } from "./event.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
+import type { Policy } from "./policy.ts";
 import type { Task } from "./task.ts";
 
 /** One keyed piece of work, complete as JSON: it can be carried out here or on any worker. */
@@ -21,9 +22,16 @@ export type Call = Readonly<{
   depth: number;
   /** The tools of whoever started this; absent for what a person started. */
   ceiling?: readonly string[];
+  /** What the calls of whoever started this are judged by; absent for what a person started. */
+  policy?: Policy;
+  /** The model of whoever started this, which `inherit` means. */
+  parentModel?: string;
 }>;
 
 export type Attachment = Readonly<{ title: string; text: string }>;
+
+/** What an agent passes on to those it starts: they may use no more than its tools, and `inherit` means its model. */
+export type Parent = Readonly<{ ceiling: readonly string[]; model: string; /** what its calls are judged by */ policy?: Policy }>;
 
 /** How a performer talks to the run while it works. */
 export type PerformContext = Readonly<{
@@ -32,15 +40,26 @@ export type PerformContext = Readonly<{
   live(delta: Delta): void;
   /** Resolves once everything emitted so far is kept. */
   durable(): Promise<void>;
-  /** Runs a plan below this call; what is started may use no more than `ceiling`. */
-  delegate(what: AnyInput | Plan, ceiling: readonly string[]): Promise<Outcome>;
+  /** Runs a plan below this call; what is started takes after `parent`, and ends with the call or with `stop`. */
+  delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Outcome>;
   /** What the run and everything below it may still use. */
   budget: Budget;
+  /** Somebody is there who can be asked about a call. */
+  attended: boolean;
+  /** Asks about one call and waits; `undefined` when nobody is there or the signal aborts first. */
+  ask(question: string, about: Readonly<{ call: string; signal: AbortSignal }>): Promise<Answer | undefined>;
+  /** What was said to this task since its last turn. */
+  mail(): readonly string[];
+  /** Tells whoever started this task: the task above, or the person. */
+  tell(text: string): void;
   /** What an earlier life recorded of this very attempt, in order; empty for a new one. */
   past: readonly KeptEvent[];
 }>;
 
-/** Carries out one call. It never throws: what goes wrong is the outcome. */
+/**
+ * Carries out one call. It never throws: what goes wrong is the outcome. Once the signal aborts it ends soon, whatever
+ * its tools still do: a run ends when all its calls have.
+ */
 export type Perform = (call: Call, context: PerformContext) => Promise<Outcome>;
 
 /**
@@ -55,8 +74,16 @@ export type Engine = Readonly<{
   answer(key: string, signal: AbortSignal): Promise<Answer | undefined>;
   /** Answers an open question; false when there is none, or somebody was faster. */
   give(key: string, answer: Answer): boolean;
-  /** The record of a run; `kept` is called with facts once they are durable, in order. */
-  journal(run: string, kept: (events: readonly KeptEvent[]) => void): Promise<Journal>;
+  /** The record of a run, and whoever wants to know about it. */
+  journal(run: string, listener: JournalListener): Promise<Journal>;
+}>;
+
+/** Who is told about a journal. */
+export type JournalListener = Readonly<{
+  /** Facts that are durable now, in order. */
+  kept(events: readonly KeptEvent[]): void;
+  /** Nothing can be kept any more: the run has to stop. */
+  lost(error: Error): void;
 }>;
 
 /** The facts of one run, in order. */

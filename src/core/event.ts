@@ -3,7 +3,7 @@ import type { Change } from "./change.ts";
 import type { Cost, Usage } from "./usage.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
-import type { ToolCall } from "./model.ts";
+import type { Carry, ToolCall } from "./model.ts";
 
 /** Where and when something happened. `path` is empty for the run itself. */
 export type Envelope = Readonly<{ run: string; path: string; at: number }>;
@@ -15,19 +15,22 @@ export type Fact =
   | { type: "node.started"; attempt: number; kind: "task" | "gate" | "loop"; label?: string; agent?: string; model?: string; prompt?: string }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | { type: "node.ended"; outcome: Outcome }
-  | { type: "turn.started"; turn: number; model: string }
-  | { type: "turn.ended"; turn: number; text: string; calls: readonly ToolCall[]; usage: Usage; cost: Cost }
+  | { type: "turn.started"; turn: number; model: string; /** with the first turn: why this model */ why?: string }
+  | { type: "turn.ended"; turn: number; text: string; calls: readonly ToolCall[]; usage: Usage; cost: Cost; carry?: Carry; /** who answered, when it was another model */ model?: string }
   | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
-  | { type: "tool.ended"; call: string; tool: string; error: boolean; text: string; ms: number }
+  | { type: "tool.ended"; call: string; tool: string; error: boolean; text: string; ms: number; status?: ToolStatus }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
-  | { type: "gate.opened"; question: string }
-  | { type: "gate.answered"; answer: Answer }
-  | { type: "message.sent"; to: string; text: string }
+  | { type: "gate.opened"; question: string; /** the tool call it is about; absent for a gate of the plan */ call?: string }
+  | { type: "gate.answered"; answer: Answer; call?: string }
+  | { type: "message.sent"; from: string; text: string }
   | { type: "plan.changed"; change: Change }
   | { type: "limit.reached"; limit: string; text: string; enforced: boolean }
   | { type: "context.compacted"; before: number; after: number }
   | { type: "note"; text: string }
   | { type: "warning"; code: string; text: string };
+
+/** How a call that began came to its end. One that was refused never begins, and one without an end is unknown. */
+export type ToolStatus = "ok" | "failed" | "not-started" | "timeout" | "cancelled";
 
 /** What is only seen while it happens; the fact that ends the turn or tool carries the whole. */
 export type Delta = { type: "text.delta"; text: string } | { type: "thinking.delta"; text: string } | { type: "tool.delta"; call: string; text: string };

@@ -6,5 +6,7 @@ export const answer = z.strictObject({
   text: z.string().optional(),
   /** Who said it: a person, a rule, another agent. */
   by: z.string().optional(),
+  /** The same again needs no answer any more while the run lasts. */
+  always: z.boolean().optional(),
 });
 export type Answer = z.infer<typeof answer>;

@@ -1,6 +1,6 @@
 import { placeholdersIn } from "./template.ts";
 import type { Reference, Task } from "./task.ts";
-import type { GateNode, LoopNode, Node, TaskNode } from "./plan.ts";
+import type { Body, GateNode, LoopNode, Node, TaskNode } from "./plan.ts";
 
 /** The placeholders of a node and what they stand for; in a plan without `refs` every placeholder is one. */
 export function refsOf(node: TaskNode | GateNode): Readonly<Record<string, Reference>> {
@@ -22,6 +22,14 @@ export function needsOf(node: Node): string[] {
   if (node.kind === "task") for (const id of node.task.include ?? []) all.add(id);
   if (node.kind === "loop") for (const id of outsideOf(node)) all.add(id);
   return [...all];
+}
+
+/** The node of a plan that a path means: `build.2/review` is `review` in the body of the loop `build`. */
+export function nodeAt(body: Body, path: string): Node | undefined {
+  const [first = "", ...rest] = path.split("/");
+  if (rest.length === 0) return Object.hasOwn(body.nodes, first) ? body.nodes[first] : undefined;
+  const loop = body.nodes[first.replace(/\.\d+$/, "")];
+  return loop?.kind === "loop" ? nodeAt(loop.body, rest.join("/")) : undefined;
 }
 
 /** The node that a reference is about. */

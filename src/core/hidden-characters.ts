@@ -5,7 +5,10 @@ const HIDDEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 
 /** Joiners between pictures, and the flags of regions, are part of one visible sign. */
-const JOINED = /[\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}]\u200d(?=\p{Extended_Pictographic})|\u{1f3f4}[\u{e0020}-\u{e007f}]+/gu;
+const JOINED = new RegExp(
+  "(?:\\p{Extended_Pictographic}|\\ufe0f|\\p{Emoji_Modifier})\\u200d(?=\\p{Extended_Pictographic})|\\u{1f3f4}[\\u{e0020}-\\u{e007f}]+",
+  "gu",
+);
 
 /** A warning that names the first hidden character and its place, or nothing. */
 export function hiddenCharacters(text: string): Problem | undefined {
@@ -18,5 +21,8 @@ export function hiddenCharacters(text: string): Problem | undefined {
   const before = visible.slice(0, first.index).split("\n");
   const code = first[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
   const message = `The file holds ${found.length} hidden character${found.length === 1 ? "" : "s"}; the first is U+${code}, column ${before.at(-1)!.length + 1}.`;
-  return problem("hidden-characters", message, { line: before.length, hint: "Look at the file with an editor that shows them." });
+  return problem("hidden-characters", message, {
+    line: before.length,
+    hint: "Look at the file with an editor that shows them.",
+  });
 }

@@ -30,7 +30,10 @@ export function inherit<A extends Heritage>(child: A, base: Heritage): A {
 }
 
 /** Names of base and child, each once, the base's first. */
-export function unionOfTools(child: readonly string[] | undefined, base: readonly string[] | undefined): readonly string[] | undefined {
+export function unionOfTools(
+  child: readonly string[] | undefined,
+  base: readonly string[] | undefined,
+): readonly string[] | undefined {
   if (base === undefined || child?.length === 0) return child;
   if (child === undefined) return base;
   if (base.includes(ALL_TOOLS)) return child;
@@ -57,7 +60,9 @@ export type Heir = Readonly<{
   rank: number;
 }>;
 
-export type Lineage<H> = { readonly base: H } | { readonly fault: "unknown-base" | "inheritance-cycle"; readonly message: string };
+export type Lineage<H> =
+  | { readonly base: H }
+  | { readonly fault: "unknown-base" | "inheritance-cycle"; readonly message: string };
 
 /**
  * The base of each definition that extends another. To extend one's own name means the next weaker definition of that

@@ -8,6 +8,10 @@ export const GRACE_MS = 60_000;
 /** How long a model may send nothing at all before the call is given up. */
 export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
 export const DEFAULT_CONCURRENCY = 8;
+/** How many tasks at once the `parallel` tool may be asked for. */
+export const MAX_CONCURRENCY = 8;
+/** How many items of a list are shown before the rest is folded away. */
+export const COLLAPSED_ITEM_COUNT = 10;
 
 /** The limits of system 003, as they are written in inputs of every mode. */
 export const resourceLimits = z.strictObject({

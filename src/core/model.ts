@@ -24,8 +24,14 @@ export type ToolSpec = Readonly<{ name: string; description: string; input: Json
 
 export type Message =
   | Readonly<{ role: "user"; text: string }>
-  | Readonly<{ role: "assistant"; text: string; calls: readonly ToolCall[] }>
+  | Readonly<{ role: "assistant"; text: string; calls: readonly ToolCall[]; carry?: Carry }>
   | Readonly<{ role: "tool"; results: readonly ToolAnswer[] }>;
+
+/**
+ * What a provider wants to see again with a message: signed thinking and the like. Only whoever gave it can read it; a
+ * message that is changed loses it.
+ */
+export type Carry = Readonly<{ by: string; data: unknown }>;
 
 export type ToolCall = Readonly<{ id: string; name: string; input: unknown }>;
 export type ToolAnswer = Readonly<{ id: string; name: string; text: string; error: boolean; /** set when the call was not permitted */ denied?: true }>;
@@ -34,7 +40,9 @@ export type ModelEvent =
   | Readonly<{ type: "text"; text: string }>
   | Readonly<{ type: "thinking"; text: string }>
   | Readonly<{ type: "call"; call: ToolCall }>
-  | Readonly<{ type: "end"; usage: TurnUsage; cost?: number }>
+  /** Said while a turn goes on: that it is tried again, or on another model. */
+  | Readonly<{ type: "notice"; code: "MODEL_RETRY" | "MODEL_FALLBACK" | "MODEL_CUT"; text: string }>
+  | Readonly<{ type: "end"; usage: TurnUsage; cost?: number; carry?: Carry; /** the model that answered, when it is another */ model?: string }>
   | Readonly<{ type: "error"; fault: Fault }>;
 
 /** Tokens of one turn, as the provider counted them. */

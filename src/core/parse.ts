@@ -1,16 +1,20 @@
 import type { z } from "zod";
 import { CrewError, type Code } from "./error.ts";
+import { isRecord } from "./json.ts";
 import { nearest } from "./nearest.ts";
+import { descriptionAt, keysAt } from "./schema-place.ts";
 
 /** The typed value of something from outside, or an error that names the place, the problem and the fix. */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown, { code, what }: { code: Code; what: string }): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { message, hint } = describe(deepest(parsed.error.issues[0]!), what, schema);
+  const { message, hint } = describe(deepest(parsed.error.issues[0]!), { schema, value, what });
   throw new CrewError(code, message, hint);
 }
 
 type Issue = z.core.$ZodIssue;
+type Parsed = Readonly<{ schema: z.ZodType; value: unknown; what: string }>;
+type Said = Readonly<{ message: string; hint: string }>;
 
 /** A union only says "no variant fits"; the variant that got furthest says why. */
 function deepest(issue: Issue): Issue {
@@ -23,51 +27,95 @@ function deepest(issue: Issue): Issue {
   return inner && inner.path.length > 0 ? { ...inner, path: [...issue.path, ...inner.path] } : issue;
 }
 
-function describe(issue: Issue, what: string, schema: z.ZodType): { message: string; hint: string } {
+function describe(issue: Issue, { schema, value, what }: Parsed): Said {
   const place = placeOf(issue.path, what);
-  if (issue.code === "unrecognized_keys") {
-    const key = issue.keys[0] ?? "";
-    const known = keysAt(schema, issue.path);
-    const close = nearest(key, known);
-    const hint = close ? `Did you mean "${close}"?` : known.length > 0 ? `Known keys: ${known.join(", ")}.` : `Remove "${key}".`;
-    return { message: `${place} has an unknown key "${key}".`, hint };
+  const found = valueAt(value, issue.path);
+  const description = descriptionAt(schema, issue.path);
+  const about = (otherwise: string): string => (description === "" ? otherwise : `Expected here: ${description}.`);
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return unknownKey(place, issue.keys[0] ?? "", keysAt(schema, issue.path));
+    case "invalid_type":
+      return found === undefined
+        ? { message: `${place} is missing.`, hint: about(`Give it ${typeName(issue.expected)}.`) }
+        : { message: `${place} has to be ${typeName(issue.expected)}, not ${kindOf(found)}.`, hint: about(`Give it ${typeName(issue.expected)}.`) };
+    case "too_small":
+      return issue.origin === "number"
+        ? { message: `${place} has to be at least ${issue.minimum}.`, hint: about("Give a larger number.") }
+        : { message: `${place} is empty.`, hint: about("Put at least one in.") };
+    case "too_big":
+      return { message: `${place} has to be at most ${issue.maximum}${issue.origin === "string" ? " characters long" : ""}.`, hint: about("Give less.") };
+    case "invalid_value":
+      return oneOf(place, found, issue.values);
+    case "invalid_union":
+      return unionSaid(issue, { place, found, about });
+    case "invalid_key":
+      return { message: `${placeOf(issue.path.slice(0, -1), what)} holds the name "${String(issue.path.at(-1))}", which is not allowed.`, hint: sentence(issue.issues[0]?.message ?? "") };
+    default:
+      return { message: `${place} is not valid.`, hint: sentence(issue.message) };
   }
-  if (issue.code === "invalid_type" && issue.input === undefined) {
-    return { message: `${place} is missing.`, hint: `Give it a value of type ${issue.expected}.` };
-  }
-  return { message: `${place} is not valid: ${lowerFirst(issue.message)}.`, hint: `Correct the value of ${place[0]?.toLowerCase()}${place.slice(1)}.` };
+}
+
+function unknownKey(place: string, key: string, known: readonly string[]): Said {
+  const close = nearest(key, known);
+  const hint = close !== undefined ? `Did you mean "${close}"?` : known.length > 0 ? `Known keys: ${known.join(", ")}.` : `Remove "${key}".`;
+  return { message: `${place} has an unknown key "${key}".`, hint };
+}
+
+/** A value that is none of those that are possible; one that is not there at all is missing. */
+function oneOf(place: string, found: unknown, values: readonly unknown[]): Said {
+  const names = values.map(String);
+  const close = typeof found === "string" ? nearest(found, names) : undefined;
+  const list = names.length === 1 ? `It has to be ${names[0]}.` : `It is one of: ${names.join(", ")}.`;
+  const message = found === undefined ? `${place} is missing.` : `${place} cannot be ${shown(found)}.`;
+  return { message, hint: close === undefined ? list : `Did you mean "${close}"?` };
+}
+
+function unionSaid(issue: Extract<Issue, { code: "invalid_union" }>, { place, found, about }: { place: string; found: unknown; about(otherwise: string): string }): Said {
+  if (issue.errors.length === 0 && "options" in issue && Array.isArray(issue.options)) return oneOf(place, found, issue.options);
+  const first = issue.errors.map((variant) => variant[0]).filter((error) => error !== undefined);
+  const values = first.find((error) => error.code === "invalid_value");
+  if (values?.code === "invalid_value" && typeof found === "string") return oneOf(place, found, values.values);
+  const types = first.flatMap((error) => (error.code === "invalid_type" ? [typeName(error.expected)] : []));
+  return { message: types.length > 0 ? `${place} has to be ${types.join(" or ")}, not ${kindOf(found)}.` : `${place} is not valid.`, hint: about("Correct it.") };
 }
 
 function placeOf(path: readonly PropertyKey[], what: string): string {
   return path.length === 0 ? `The ${what}` : `"${path.map(String).join(".")}" of the ${what}`;
 }
 
-function lowerFirst(text: string): string {
-  return text.replace(/\.$/, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((at, step) => {
+    if (Array.isArray(at)) return at[Number(step)] as unknown;
+    return isRecord(at) && Object.hasOwn(at, step) ? at[String(step)] : undefined;
+  }, value);
 }
 
-type Definition = { readonly type?: string; readonly [key: string]: unknown };
-const definitionOf = (schema: unknown): Definition => (schema as { readonly def?: Definition } | undefined)?.def ?? {};
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
 
-/** The keys that an object at this place may have, as far as the schema tells. */
-function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
-  let places: unknown[] = [schema];
-  for (const step of path) places = places.flatMap(unwrap).flatMap((place) => below(place, step));
-  return [...new Set(places.flatMap(unwrap).flatMap((place) => Object.keys((definitionOf(place)["shape"] as object | undefined) ?? {})))];
+function typeName(expected: string): string {
+  return typeNames[expected] ?? expected;
 }
 
-function below(schema: unknown, step: PropertyKey): unknown[] {
-  const definition = definitionOf(schema);
-  if (definition.type === "object") return [(definition["shape"] as Record<PropertyKey, unknown>)[step]].filter((found) => found !== undefined);
-  if (definition.type === "array") return [definition["element"]];
-  if (definition.type === "record") return [definition["valueType"]];
-  return [];
+function kindOf(value: unknown): string {
+  if (value === null) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "boolean" ? String(value) : typeName(typeof value);
 }
 
-function unwrap(schema: unknown): unknown[] {
-  const definition = definitionOf(schema);
-  if (definition.type === "union") return (definition["options"] as unknown[]).flatMap(unwrap);
-  if (definition.type === "lazy") return unwrap((definition["getter"] as () => unknown)());
-  if (definition["innerType"] !== undefined) return unwrap(definition["innerType"]);
-  return [schema];
+function shown(value: unknown): string {
+  return typeof value === "string" ? `"${value.length > 40 ? `${value.slice(0, 37)}...` : value}"` : kindOf(value);
+}
+
+function sentence(text: string): string {
+  const trimmed = text.replace(/\.$/, "");
+  return trimmed === "" ? "Correct it." : `${trimmed[0]?.toUpperCase()}${trimmed.slice(1)}.`;
 }

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { contextOptions } from "./context-options.ts";
 import { task, type Task } from "./task.ts";
 
-/** Names of nodes: path segments, so neither slash nor blank. */
-export const NODE_ID = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,79}$/;
+/** Names of nodes: path segments, so neither slash nor blank; `__proto__` cannot be a key of an object. */
+export const NODE_ID = /^(?!__proto__$)[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,79}$/;
 const id = z.string().regex(NODE_ID, "a node id starts with a letter, digit or _ and holds only letters, digits and _ . : @ -");
 const needs = z.array(id).optional().describe("nodes that have to succeed first");
 

@@ -57,4 +57,5 @@ export function problem(code: ProblemCode, message: string, details: ProblemDeta
 }
 
 /** True when one of them kept the agent from being loaded. */
-export const hasError = (problems: readonly Problem[]): boolean => problems.some(({ severity }) => severity === "error");
+export const hasError = (problems: readonly Problem[]): boolean =>
+  problems.some(({ severity }) => severity === "error");

@@ -16,7 +16,8 @@ export function describeOrigin(origin: Origin): string {
   switch (origin.from) {
     case "file": {
       const place = origin.file === undefined ? "the file" : origin.file;
-      return `${place}${origin.line === undefined ? "" : `:${origin.line}`} (${origin.key})`;
+      const key = origin.key.startsWith("(") ? origin.key : `(${origin.key})`;
+      return `${place}${origin.line === undefined ? "" : `:${origin.line}`} ${key}`;
     }
     case "base":
       return `base ${origin.base}${origin.own === undefined ? "" : ` and ${describeOrigin(origin.own)}`}`;

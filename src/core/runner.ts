@@ -1,22 +1,45 @@
 import type { Agent, Completion } from "./agent.ts";
+import type { Miss, ModelWish, Wisher } from "./choose-model.ts";
 import type { Call, PerformContext } from "./engine.ts";
 import type { JsonSchema } from "./json.ts";
 import type { Limits } from "./limits.ts";
 import type { Model } from "./model.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Rights } from "./permit.ts";
+import type { Thinking } from "./thinking.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 /** A model that was chosen, and why. */
 export type ChosenModel = Readonly<{
+  /** What people see. */
   name: string;
+  /** What the provider calls it. */
   id: string;
+  /** The name that finds it again, for children that inherit it. */
+  ref: string;
   model: Model;
   why: string;
+  /** What the name says about thinking; it beats what the agent says. */
+  thinking?: Thinking;
+  /** Said when somebody does not get what was asked for. */
+  warnings?: readonly string[];
   /** How many tokens fit into one request. */
   contextWindow?: number;
   /** What a call of this size costs in dollars; absent when nobody knows. */
   price?(tokens: Readonly<{ input: number; output: number }>): number | undefined;
+}>;
+
+/** Where models come from. */
+export type ModelSource = Readonly<{
+  /**
+   * The model for a task: the first wish of which anything is available decides, and the default when nobody has one.
+   * `binding`: whose wish has to be met; `retry: false`: what fails is not tried again by itself; `thinking`: what counts
+   * whatever the names say.
+   */
+  choose(
+    wishes: readonly ModelWish[],
+    options?: Readonly<{ binding?: Wisher; retry?: boolean; thinking?: Thinking }>,
+  ): Promise<ChosenModel | Readonly<{ misses: readonly Miss[] }>>;
 }>;
 
 /** A task with everything resolved, once: below this line nobody merges settings. */
@@ -34,7 +57,9 @@ export type Assignment = Readonly<{
   validate?(value: unknown): string | undefined;
   system: string;
   prompt: string;
-  toolContext: Omit<ToolContext, "signal" | "report" | "delegate">;
+  /** Takes known secrets out of what a tool answers, before a model reads it. */
+  redact?(text: string): string;
+  toolContext: Omit<ToolContext, "signal" | "report" | "delegate" | "notify">;
 }>;
 
 /** How one task is carried out: our loop, a child process, a foreign command, a remote agent. */

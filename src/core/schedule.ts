@@ -10,13 +10,15 @@ export type Schedule = {
   readonly entries: Map<string, Entry>;
   readonly roots: ReadonlySet<string>;
   unsettled: number;
+  /** How many nodes have ended: the rank of the next one that does. */
+  ended: number;
 };
 
 export type Entry = {
   readonly id: string;
-  readonly node: Node;
+  node: Node;
   needs: string[];
-  readonly dependents: Set<string>;
+  dependents: string[];
   /** Needs that have not settled. */
   open: number;
   /** Needs that succeeded. */
@@ -25,8 +27,12 @@ export type Entry = {
   wanted: number;
   state: "waiting" | "running" | "settled";
   outcome: Outcome | undefined;
+  /** The position among all ends, from 0. */
+  rank: number;
   /** A running node that nobody needs any more. */
   moot: boolean;
+  /** Set on a running node that is to end like this, whatever it comes to. */
+  givenUp: Outcome | undefined;
 };
 
 /** What a fact sets off. Each node is in `settled` exactly once over the life of a schedule. */
@@ -38,12 +44,12 @@ export function schedule(body: Body, roots: readonly string[] = [body.output]): 
   for (const [id, node] of Object.entries(body.nodes)) entries.set(id, entryOf(id, node));
   for (const entry of entries.values()) connect(entries, entry);
   for (const root of roots) entries.get(root)!.wanted += 1;
-  return { entries, roots: new Set(roots), unsettled: entries.size };
+  return { entries, roots: new Set(roots), unsettled: entries.size, ended: 0 };
 }
 
 /** An entry that is not yet connected to its needs. */
 export function entryOf(id: string, node: Node): Entry {
-  return { id, node, needs: [], dependents: new Set(), open: 0, good: 0, wanted: 0, state: "waiting", outcome: undefined, moot: false };
+  return { id, node, needs: [], dependents: [], open: 0, good: 0, wanted: 0, state: "waiting", outcome: undefined, rank: -1, moot: false, givenUp: undefined };
 }
 
 /** Links an entry to what it needs; needs from outside the plan are met already. */
@@ -51,7 +57,7 @@ export function connect(entries: ReadonlyMap<string, Entry>, entry: Entry, needs
   entry.needs = needs.filter((need) => entries.has(need));
   for (const id of entry.needs) {
     const need = entries.get(id)!;
-    need.dependents.add(entry.id);
+    need.dependents.push(entry.id);
     need.wanted += 1;
     if (need.state !== "settled") entry.open += 1;
     else if (need.outcome?.status === "ok") entry.good += 1;

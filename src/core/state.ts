@@ -1,4 +1,6 @@
+import { changedPlan } from "./change.ts";
 import type { Event } from "./event.ts";
+import { nodeAt } from "./graph.ts";
 import type { Outcome } from "./outcome.ts";
 import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "./usage.ts";
 import type { Plan } from "./plan.ts";
@@ -16,7 +18,7 @@ export type NodeView = {
   doing: string;
   /** The last words of the model in the current turn. */
   text: string;
-  tools: Record<string, number>;
+  tools: Readonly<Record<string, number>>;
   usage: Usage;
   cost: Cost;
   startedAt: number;
@@ -86,12 +88,15 @@ export function reduce(state: State, event: Event): State {
       state.cost = addCost(state.cost, event.cost);
       foldNode(viewOf(state, event), event);
       break;
-    case "note":
     case "plan.changed":
+      if (state.plan) state.plan = changedPlan(state.plan, event.change);
+      break;
+    case "note":
       break;
     default:
       if (state.status !== "running" && event.type === "node.started") reopen(state);
-      foldNode(viewOf(state, event), event);
+      // What is said about the run itself, as when its time is up, is no node.
+      if (event.path !== "") foldNode(viewOf(state, event), event);
   }
   return state;
 }
@@ -103,22 +108,30 @@ function reopen(state: State): void {
   state.endedAt = undefined;
 }
 
+/** Where every node begins; shared, since each is replaced and never written to. */
+const NO_TOOLS: NodeView["tools"] = Object.freeze({});
+const NO_USAGE = Object.freeze(noUsage());
+const NO_COST = Object.freeze(noCost());
+
 function viewOf(state: State, { path, at }: Event): NodeView {
   const known = state.nodes.get(path);
   if (known) return known;
+  // What never starts, because it is skipped or cancelled before, is known from the plan alone.
+  const planned = state.plan && nodeAt(state.plan, path);
+  const task = planned?.kind === "task" ? planned.task : undefined;
   const view: NodeView = {
     path,
-    kind: "join",
-    label: path,
-    agent: undefined,
+    kind: planned?.kind ?? "join",
+    label: task?.label ?? path,
+    agent: task?.agent,
     model: undefined,
     status: "running",
     attempt: 0,
     doing: "",
     text: "",
-    tools: {},
-    usage: noUsage(),
-    cost: noCost(),
+    tools: NO_TOOLS,
+    usage: NO_USAGE,
+    cost: NO_COST,
     startedAt: at,
     endedAt: undefined,
     outcome: undefined,
@@ -150,6 +163,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.endedAt = event.at;
       view.doing = "";
       view.text = "";
+      view.question = undefined;
       view.model = event.outcome.model ?? view.model;
       break;
     case "turn.started":
@@ -167,7 +181,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.text = event.text;
       break;
     case "tool.started":
-      view.tools[event.tool] = (view.tools[event.tool] ?? 0) + 1;
+      view.tools = { ...view.tools, [event.tool]: (view.tools[event.tool] ?? 0) + 1 };
       view.doing = `${event.tool} ${event.preview}`.trimEnd();
       break;
     case "gate.opened":

@@ -2,6 +2,7 @@ const PLACEHOLDER = /\{([A-Za-z0-9_][\w.:@-]*)\}/g;
 
 /** The placeholders of a text, each once, in order. */
 export function placeholdersIn(text: string): string[] {
+  if (!text.includes("{")) return [];
   return [...new Set(Array.from(text.matchAll(PLACEHOLDER), (match) => match[1] ?? ""))];
 }
 

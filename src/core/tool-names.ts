@@ -1,3 +1,6 @@
+/** A list of words, written as one text. */
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
 /** The tools of this program by their canonical names, each with every spelling other tools use for the same thing. */
 export const toolSpellings: Readonly<Record<string, readonly string[]>> = {
   read_file: ["Read", "ReadFile", "read_many_files", "NotebookRead", "view", "fs_read", "open_files"],
@@ -6,30 +9,30 @@ export const toolSpellings: Readonly<Record<string, readonly string[]>> = {
   grep_files: ["Grep", "search", "rg", "grep_search", "search_file_content", "search_files", "GrepTool", "text_search"],
   get_file_info: ["stat", "file_info"],
   write_file: ["Write", "WriteFile", "Create", "create_file", "write_to_file", "fs_write", "save-file"],
-  edit_file: [
-    ...["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplaceFile", "ApplyPatch", "patch", "apply_diff"],
-    ...["str_replace", "str-replace-editor", "insert_edit_into_file", "replace_string_in_file", "update_file"],
-  ],
+  edit_file: words(`
+    Edit MultiEdit NotebookEdit replace StrReplaceFile ApplyPatch patch apply_diff str_replace
+    str-replace-editor insert_edit_into_file replace_string_in_file update_file
+  `),
   delete_file: ["Delete", "remove_file"],
   move_file: ["Move", "rename_file"],
-  bash: [
-    ...["Bash", "PowerShell", "shell", "run_shell_command", "Execute", "execute_command", "execute_bash", "terminal"],
-    ...["unified_exec", "run_in_terminal", "run_terminal_cmd", "launch-process", "BashOutput", "KillShell", "KillBash"],
-  ],
+  bash: words(`
+    Bash PowerShell shell run_shell_command Execute execute_command execute_bash terminal unified_exec
+    run_in_terminal run_terminal_cmd launch-process BashOutput KillShell KillBash
+  `),
   http_get: ["WebFetch", "fetch", "FetchUrl", "web_fetch", "read_url"],
   http_post: [],
   http_request: [],
   web_search: ["WebSearch", "google_web_search", "SearchWeb"],
-  todo: [
-    ...["TodoWrite", "TodoRead", "write_todos", "SetTodoList", "update_plan", "todos", "update_todo_list"],
-    ...["TaskCreate", "TaskUpdate", "TaskGet"],
-  ],
+  todo: words(`
+    TodoWrite TodoRead write_todos SetTodoList update_plan todos update_todo_list TaskCreate TaskUpdate
+    TaskGet
+  `),
   ask: ["AskUserQuestion", "ask_user", "question", "ask_followup_question", "request_user_input"],
   skill: ["Skill", "activate_skill"],
-  task: [
-    ...["Task", "Agent", "delegate", "delegate_to_agent", "invoke_agent", "spawn_agent", "spawn_subagent", "subagent"],
-    ...["new_task", "custom-agent", "runSubagent", "parallel"],
-  ],
+  task: words(`
+    Task Agent delegate delegate_to_agent invoke_agent spawn_agent spawn_subagent subagent new_task
+    custom-agent runSubagent parallel
+  `),
   complete_task: ["submit_result", "yield", "StructuredOutput", "task_complete", "attempt_completion", "finish"],
   notify: [],
   current_time: ["time", "now"],
@@ -58,11 +61,10 @@ export const ALL_TOOLS = "*";
 export const ALL_MCP_TOOLS = "mcp_*";
 
 /** What an agent gets whose file says that it must not change anything, or whose tools could not be read. */
-export const READ_ONLY_TOOLS: readonly string[] = [
-  ...["read_file", "list_files", "get_file_info", "grep_files", "glob", "current_time"],
-  ...["json_parse", "base64_decode", "http_get", "web_search", "memory_list", "memory_read", "task_list", "task_replay"],
-  ...["notify", "todo", "skill", "ask"],
-];
+export const READ_ONLY_TOOLS: readonly string[] = words(`
+    read_file list_files get_file_info grep_files glob current_time json_parse base64_decode http_get
+    web_search memory_list memory_read task_list task_replay notify todo skill ask
+  `);
 
 /** The tools that change files. */
 export const FILE_CHANGING_TOOLS: readonly string[] = ["write_file", "edit_file", "delete_file", "move_file"];
@@ -92,6 +94,9 @@ export function toolMatches(pattern: string, tool: string): boolean {
 
 /** Every canonical name. */
 export const toolNames: readonly string[] = Object.keys(toolSpellings);
+
+/** True for a canonical name and for a pattern that may cover some tool. */
+export const isKnownTool = (name: string): boolean => toolsNamed(name).length > 0;
 
 const NONE: readonly string[] = [];
 const names = Object.entries(toolSpellings).flatMap(([name, others]) =>

@@ -1,8 +1,14 @@
 import type { z } from "zod";
 import type { AnyInput } from "./input.ts";
+import type { Commands } from "./commands.ts";
+import type { Desk } from "./desk.ts";
+import type { Answer } from "./gate.ts";
 import type { JsonSchema } from "./json.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
+import type { Located, Subject } from "./subject.ts";
+import type { ToolClass } from "./tool-class.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** What an agent may do. A tool that fails throws or returns `{ error }`; either becomes an error result. */
 export type Tool<I = unknown> = Readonly<{
@@ -11,6 +17,10 @@ export type Tool<I = unknown> = Readonly<{
   input: z.ZodType<I> | JsonSchema;
   /** A `read` tool changes nothing, so it may be repeated after a crash. */
   effect: "read" | "write";
+  /** What it touches, and so who has to agree. A tool that does not say counts as a program unless it only reads. */
+  does?: ToolClass;
+  /** What a call is about: the paths, command or address that rules are compared with. */
+  subjects?(input: I): readonly Subject[];
   timeoutMs?: number;
   run(input: I, context: ToolContext): Promise<ToolResult> | ToolResult;
 }>;
@@ -21,13 +31,40 @@ export type ToolResult = string | Readonly<{ text: string; /** set when the call
 export type ToolContext = Readonly<{
   cwd: string;
   signal: AbortSignal;
+  /** The part of the user's environment that is passed on: no key is in it. */
   env: Readonly<Record<string, string | undefined>>;
+  run: string;
   /** The path of the node that calls. */
   path: string;
+  /** The name of the agent that calls. */
+  agent: string;
+  /** What the task keeps for itself between its calls. */
+  desk: Desk;
   /** Shows output while the tool runs; not recorded. */
   report(text: string): void;
   /** Runs other agents under the caller's path; the caller's slot is free while it waits. */
   delegate(what: AnyInput | Plan): Promise<Outcome>;
+  /** Tells whoever started the task, who reads it when it can; the task goes on. */
+  notify(text: string): void;
+  /** Asks the person; `undefined` when nobody is there or the task was stopped. */
+  ask?(question: string): Promise<Answer | undefined>;
+  /** What it may touch on this machine; absent where nobody judges, as in a test of one tool. */
+  access?: Access;
+}>;
+
+/** What a call may touch, and what is known about it. */
+export type Access = Readonly<{
+  /** The subjects of this call as they were judged: what is opened for a change has to be one of them. */
+  judged: readonly Located[];
+  /** Where a path is, in the words of rules. */
+  placeOf(absolute: string): string;
+  /** Judges what a tool comes upon while it works: a file behind a folder, the next address of a redirect. */
+  check(subject: Located): Verdict;
+  /** The folders that may be written besides the working folder. */
+  roots: readonly string[];
+  /** How files looked when this task last read or wrote them, by their real path. */
+  seen: Map<string, string>;
+  commands?: Commands;
 }>;
 
 /** Identity at run time; ties the input's type to its schema at compile time. */

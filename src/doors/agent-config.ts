@@ -34,7 +34,12 @@ export type AgentConfig = {
 /** The documented shape of something that was found. */
 export function configOf({ name, agent, read, trusted, file }: FoundAgent): AgentConfig {
   const { source } = agent;
-  const kind = source?.kind === "plugin" ? (source.pluginScope ?? "user") : source?.kind === "inline" ? "user" : (source?.kind ?? "user");
+  const kind =
+    source?.kind === "plugin"
+      ? (source.pluginScope ?? "user")
+      : source?.kind === "inline"
+        ? "user"
+        : (source?.kind ?? "user");
   const tools = toolsAsWritten(read, source?.dialect);
   const { model, thinking, spawns, output } = read.agent;
   return {
@@ -73,8 +78,16 @@ export type InheritanceFault = Readonly<{ name: string; message: string }>;
  * Resolves `extends`: tools are the union, model and thinking the child's or the base's, the prompt is not inherited.
  * An agent whose base is missing or circular is left out and told to `onFault`; the others stay.
  */
-export function resolveAgentInheritance<A extends Extending>(agents: readonly A[], onFault?: (fault: InheritanceFault) => void): Resolved<A>[] {
-  const heirs = agents.map((config) => ({ config, name: config.name, rank: 0, ...(config.extends === undefined ? {} : { extends: config.extends }) }));
+export function resolveAgentInheritance<A extends Extending>(
+  agents: readonly A[],
+  onFault?: (fault: InheritanceFault) => void,
+): Resolved<A>[] {
+  const heirs = agents.map((config) => ({
+    config,
+    name: config.name,
+    rank: 0,
+    ...(config.extends === undefined ? {} : { extends: config.extends }),
+  }));
   const lines = lineages(heirs);
   const resolved = new Map<(typeof heirs)[number], Resolved<A>>();
   const resolve = (heir: (typeof heirs)[number]): Resolved<A> => {

@@ -27,7 +27,10 @@ export type AgentDiscoveryResult = Omit<Discovery, "agents"> & {
  * A program that names a directory vouches for it, so project files count here unless `trust` says otherwise; the
  * command and the crew pass the user's own decisions. Nothing is run by looking.
  */
-export async function discoverAgents(cwd: string, where: string | DiscoverAgentsOptions = {}): Promise<AgentDiscoveryResult> {
+export async function discoverAgents(
+  cwd: string,
+  where: string | DiscoverAgentsOptions = {},
+): Promise<AgentDiscoveryResult> {
   const options = typeof where === "string" ? (isScope(where) ? { scope: where } : { home: where }) : where;
   const found = await discover({
     trust: { project: () => true },
@@ -59,7 +62,9 @@ function resolvedConfig(found: FoundAgent): Resolved<AgentConfig> {
 /** The agents of one directory; its path says how they are written. A directory that is not there is empty. */
 export function loadAgentsFromDir(dir: string, source: "user" | "project" = "user"): AgentConfig[] {
   const path = resolve(dir);
-  const row = families.flat().find(({ project, user }) => [...project, ...user].some((place) => path.endsWith(`/${place}`)));
+  const row = families
+    .flat()
+    .find(({ project, user }) => [...project, ...user].some((place) => path.endsWith(`/${place}`)));
   const dialect = dialects[row?.dialect ?? "own"] ?? own;
   const place = {
     family: row?.family ?? "subcrew",
@@ -72,7 +77,10 @@ export function loadAgentsFromDir(dir: string, source: "user" | "project" = "use
   return listFiles(place, dialect).files.flatMap((file) => {
     const { agents, problems } = readAgentFile(file, dialect, { within: path });
     return agents.map((read) => {
-      const agent = { ...read.agent, source: { kind: source, file: file.path, family: place.family, dialect: dialect.id } };
+      const agent = {
+        ...read.agent,
+        source: { kind: source, file: file.path, family: place.family, dialect: dialect.id },
+      };
       return configOf({ name: agent.name, agent, read, trusted: true, file: file.path, problems, origins: {} });
     });
   });
@@ -95,4 +103,3 @@ export function loadBundledAgents(): readonly ReadAgent[] {
 export function clearBundledAgentsCache(): void {
   bundledAgents = undefined;
 }
-

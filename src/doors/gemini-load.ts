@@ -31,7 +31,11 @@ export function loadAgentsFromDirectory(dir: string): { agents: AgentDefinition[
     try {
       agents.push(...parseAgentMarkdown(join(dir, name)).map(markdownToAgentDefinition));
     } catch (error) {
-      errors.push(error instanceof AgentLoadError ? error : new AgentLoadError(join(dir, name), messageOf(error), { cause: error }));
+      errors.push(
+        error instanceof AgentLoadError
+          ? error
+          : new AgentLoadError(join(dir, name), messageOf(error), { cause: error }),
+      );
     }
   }
   return { agents, errors };
@@ -40,7 +44,10 @@ export function loadAgentsFromDirectory(dir: string): { agents: AgentDefinition[
 function filesIn(dir: string): string[] {
   try {
     const entries = readdirSync(dir, { withFileTypes: true });
-    return entries.filter((entry) => !entry.isDirectory() && gemini.accepts(entry.name)).map(({ name }) => name).sort();
+    return entries
+      .filter((entry) => !entry.isDirectory() && gemini.accepts(entry.name))
+      .map(({ name }) => name)
+      .sort();
   } catch {
     return []; // a directory that is not there is empty
   }

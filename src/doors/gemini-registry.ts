@@ -1,6 +1,12 @@
 import { isRecord } from "../core/json.ts";
 import { readBundledAgents } from "../formats/bundled.ts";
-import { type AgentDefinition, dtoOf, markdownToAgentDefinition, type ModelConfig, type RunConfig } from "../formats/gemini-definition.ts";
+import {
+  type AgentDefinition,
+  dtoOf,
+  markdownToAgentDefinition,
+  type ModelConfig,
+  type RunConfig,
+} from "../formats/gemini-definition.ts";
 import { dialects } from "../formats/table.ts";
 import { discover } from "../runtime/discover.ts";
 
@@ -58,9 +64,11 @@ export class AgentRegistry {
   /** Registers one agent; the first of a name stays. */
   registerAgent(definition: AgentDefinition): void {
     if (!definition.name || !definition.description) {
-      if (definition.kind !== "remote" || !definition.name) return this.#warn("Skipping invalid agent definition. Missing name or description.");
+      if (definition.kind !== "remote" || !definition.name)
+        return this.#warn("Skipping invalid agent definition. Missing name or description.");
     }
-    if (this.#known.has(definition.name)) return this.#warn(`Skipping "${definition.name}": an agent of that name is already registered.`);
+    if (this.#known.has(definition.name))
+      return this.#warn(`Skipping "${definition.name}": an agent of that name is already registered.`);
     this.#known.set(definition.name, definition);
     const override = this.#config.overrides?.[definition.name];
     if (!(override?.enabled ?? !definition.experimental)) return;
@@ -112,7 +120,8 @@ export class AgentRegistry {
   async #fromFiles(): Promise<AgentDefinition[]> {
     const { cwd, home, trusted = false } = this.#config;
     const found = await discover({ cwd, home, preset: "gemini", dialects, trust: { project: () => trusted } });
-    for (const { file, problems } of found.skipped) this.#warn(`Failed to load agent from ${file}: ${problems[0]?.message}`);
+    for (const { file, problems } of found.skipped)
+      this.#warn(`Failed to load agent from ${file}: ${problems[0]?.message}`);
     return found.agents.map(({ read }) => markdownToAgentDefinition(dtoOf(read)));
   }
 
@@ -126,14 +135,18 @@ export const getModelConfigAlias = ({ name }: Pick<AgentDefinition, "name">): st
 
 /** Bundled agents that 004 has. */
 function bundledDefinitions(): AgentDefinition[] {
-  const ours = readBundledAgents().filter(({ agent }) => agent.name === "codebase-investigator" || agent.name === "cli-help");
-  return ours.map((read) => markdownToAgentDefinition({ ...dtoOf(read), name: read.agent.name, description: read.agent.description }));
+  const ours = readBundledAgents().filter(
+    ({ agent }) => agent.name === "codebase-investigator" || agent.name === "cli-help",
+  );
+  return ours.map((read) =>
+    markdownToAgentDefinition({ ...dtoOf(read), name: read.agent.name, description: read.agent.description }),
+  );
 }
 
 /** A view of the definition with the override merged in; properties that are computed on demand stay so. */
 function overridden(definition: AgentDefinition, { runConfig, modelConfig }: AgentOverride): AgentDefinition {
   if (definition.kind !== "local") return definition;
-  const view = Object.create(null, Object.getOwnPropertyDescriptors(definition)) as typeof definition;
+  const view = Object.create(Object.prototype, Object.getOwnPropertyDescriptors(definition)) as typeof definition;
   if (runConfig !== undefined) define(view, "runConfig", merged(definition.runConfig, runConfig));
   if (modelConfig !== undefined) define(view, "modelConfig", merged(definition.modelConfig, modelConfig));
   return view;

@@ -1,5 +1,4 @@
-import type { Engine, Journal, Perform } from "../core/engine.ts";
-import type { KeptEvent } from "../core/event.ts";
+import type { Engine, Perform } from "../core/engine.ts";
 import type { Answer } from "../core/gate.ts";
 import type { Outcome } from "../core/outcome.ts";
 import { pause } from "../runtime/cancel.ts";
@@ -7,7 +6,7 @@ import { pause } from "../runtime/cancel.ts";
 /** What the local engine is made of. */
 export type LocalParts = Readonly<{
   perform: Perform;
-  journal(run: string, kept: (events: readonly KeptEvent[]) => void): Promise<Journal>;
+  journal: Engine["journal"];
 }>;
 
 /** Calls and waits in this process. */

@@ -2,7 +2,7 @@ import type { Dialect } from "../core/dialect.ts";
 import { defineFields, type Fields } from "./draft.ts";
 import { markdown } from "./markdown.ts";
 import { choice, flag, kept, limit, model, note, permission, skills, text, thinking } from "./rules.ts";
-import { disallowedTools, mistakenTools, tools } from "./tools.ts";
+import { disallowedTools, mistakenReadonly, mistakenTools, tools } from "./tools.ts";
 
 /** The keys of Claude Code, in files and in `--agents`. */
 export const claudeFields: Fields = defineFields({
@@ -11,6 +11,7 @@ export const claudeFields: Fields = defineFields({
   prompt: text("instructions"),
   tools: tools(),
   allowedTools: mistakenTools(),
+  readonly: mistakenReadonly,
   disallowedTools: disallowedTools(),
   model,
   permissionMode: permission,

@@ -9,15 +9,33 @@ import { kept, model, permission, text, thinking } from "./rules.ts";
 
 /** Keys of Codex's `config.toml`, any of which a role may carry. */
 const CONFIG_KEYS = [
-  ..."agents allow_login_shell analytics approval_policy approvals_reviewer apps background_terminal_max_timeout".split(" "),
-  ..."base_instructions chatgpt_base_url check_for_update_on_startup compact_prompt config_file default_permissions".split(" "),
-  ..."disable_paste_burst experimental_compact_prompt_file experimental_use_unified_exec_tool features feedback".split(" "),
-  ..."file_opener hide_agent_reasoning history hooks include_apply_patch_tool instructions log_dir mcp_servers".split(" "),
-  ..."memories model_auto_compact_token_limit model_catalog_json model_context_window model_instructions_file".split(" "),
-  ..."model_provider model_providers model_reasoning_summary model_supports_reasoning_summaries model_verbosity".split(" "),
-  ..."network nickname_candidates notice notify oss_provider otel permissions personality plan_mode_reasoning_effort".split(" "),
-  ..."plugins profile profiles project_doc_fallback_filenames project_doc_max_bytes project_root_markers projects".split(" "),
-  ..."review_model sandbox_workspace_write service_tier shell_environment_policy show_raw_agent_reasoning skills".split(" "),
+  ..."agents allow_login_shell analytics approval_policy approvals_reviewer apps background_terminal_max_timeout".split(
+    " ",
+  ),
+  ..."base_instructions chatgpt_base_url check_for_update_on_startup compact_prompt config_file default_permissions".split(
+    " ",
+  ),
+  ..."disable_paste_burst experimental_compact_prompt_file experimental_use_unified_exec_tool features feedback".split(
+    " ",
+  ),
+  ..."file_opener hide_agent_reasoning history hooks include_apply_patch_tool instructions log_dir mcp_servers".split(
+    " ",
+  ),
+  ..."memories model_auto_compact_token_limit model_catalog_json model_context_window model_instructions_file".split(
+    " ",
+  ),
+  ..."model_provider model_providers model_reasoning_summary model_supports_reasoning_summaries model_verbosity".split(
+    " ",
+  ),
+  ..."network nickname_candidates notice notify oss_provider otel permissions personality plan_mode_reasoning_effort".split(
+    " ",
+  ),
+  ..."plugins profile profiles project_doc_fallback_filenames project_doc_max_bytes project_root_markers projects".split(
+    " ",
+  ),
+  ..."review_model sandbox_workspace_write service_tier shell_environment_policy show_raw_agent_reasoning skills".split(
+    " ",
+  ),
   ..."sqlite_home suppress_unstable_features_warning tool_output_token_limit tools tui web_search windows".split(" "),
 ];
 

@@ -3,7 +3,7 @@ import { defineFields, type Rule, say } from "./draft.ts";
 import { listOf } from "./lists.ts";
 import { isMarkdown, markdown } from "./markdown.ts";
 import { flag, kept, model, note, text, thinking } from "./rules.ts";
-import { mistakenTools, spawns, tools } from "./tools.ts";
+import { mistakenReadonly, mistakenTools, spawns, tools } from "./tools.ts";
 
 const EDIT = ["edit_file", "write_file"];
 const SEARCH = ["grep_files", "glob", "list_files"];
@@ -11,12 +11,32 @@ const WEB = ["web_search", "http_get"];
 
 /** Copilot's words for kinds of tools, and the tools of VS Code that have a counterpart. */
 const GROUPS = {
-  ...{ execute: ["bash"], read: ["read_file"], edit: EDIT, search: SEARCH, agent: ["task"], web: WEB, todo: ["todo"] },
-  ...{ multiedit: EDIT, write: EDIT, notebookedit: EDIT, grep: SEARCH, glob: SEARCH, websearch: WEB, webfetch: WEB },
-  ...{ codebase: SEARCH, usages: SEARCH, findtestfiles: SEARCH, searchresults: SEARCH, textsearch: SEARCH, filesearch: SEARCH },
-  ...{ editfiles: EDIT, new: EDIT, runcommands: ["bash"], runtasks: ["bash"], runinterminal: ["bash"], runtests: ["bash"] },
-  ...{ terminallastcommand: ["bash"], terminalselection: ["bash"], getterminaloutput: ["bash"], problems: ["read_file"] },
-  ...{ changes: ["read_file"], testfailure: ["read_file"], listdirectory: ["list_files"], fetch: ["http_get"] },
+  execute: ["bash"],
+  read: ["read_file"],
+  edit: EDIT,
+  search: SEARCH,
+  agent: ["task"],
+  web: WEB,
+  todo: ["todo"],
+  multiedit: EDIT,
+  write: EDIT,
+  notebookedit: EDIT,
+  grep: SEARCH,
+  glob: SEARCH,
+  websearch: WEB,
+  webfetch: WEB,
+  codebase: SEARCH,
+  usages: SEARCH,
+  findtestfiles: SEARCH,
+  searchresults: SEARCH,
+  textsearch: SEARCH,
+  filesearch: SEARCH,
+  editfiles: EDIT,
+  new: EDIT,
+  runcommands: ["bash"],
+  runinterminal: ["bash"],
+  listdirectory: ["list_files"],
+  fetch: ["http_get"],
 };
 
 /** `search/codebase` is a tool of VS Code's own set; other words before a slash are MCP servers. */
@@ -57,6 +77,7 @@ export const copilot: Dialect = markdown({
     description: text("description"),
     tools: copilotTools,
     allowedTools: mistakenTools(GROUPS),
+    readonly: mistakenReadonly,
     model,
     reasoningEffort: thinking,
     agents: spawns,

@@ -1,16 +1,8 @@
 import type { Dialect } from "../core/dialect.ts";
-import { defineFields, type Rule } from "./draft.ts";
-import { lookOnly } from "./finish.ts";
+import { defineFields } from "./draft.ts";
 import { markdown } from "./markdown.ts";
-import { bad, flag, flagOf, kept, model, text } from "./rules.ts";
-import { mistakenTools, tools } from "./tools.ts";
-
-/** `readonly: true` leaves what only looks; a value that cannot be read counts as true. */
-export const readonlyFlag: Rule = (draft, value, key) => {
-  const read = flagOf(value);
-  if (read === undefined) bad(draft, key, "true or false; it counts as true");
-  if (read !== false) lookOnly(draft, key);
-};
+import { flag, kept, model, text } from "./rules.ts";
+import { mistakenTools, readonlyFlag, tools } from "./tools.ts";
 
 /** Cursor's Markdown files. They know no list of tools; one that is there all the same narrows. */
 export const cursor: Dialect = markdown({

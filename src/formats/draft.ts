@@ -29,7 +29,10 @@ export type Fields = Readonly<{
 }>;
 
 /** Prepares a table of keys. `exact` dialects reject other spellings of a known key. */
-export function defineFields(rows: Readonly<Record<string, Rule>>, { exact = false }: { readonly exact?: boolean } = {}): Fields {
+export function defineFields(
+  rows: Readonly<Record<string, Rule>>,
+  { exact = false }: { readonly exact?: boolean } = {},
+): Fields {
   const known = Object.keys(rows);
   const exactly = new Map(Object.entries(rows));
   const folded = new Map(Object.entries(rows).map(([key, rule]) => [foldName(key), rule]));
@@ -65,7 +68,10 @@ function unknownField(draft: Draft, key: string, close: string | undefined): voi
 /** Sets a field once. A second key for the same field does not replace the first. */
 export function put<K extends keyof Agent>(draft: Draft, field: K, value: Agent[K], key: string): void {
   if (draft.agent[field] !== undefined) {
-    say(draft, "duplicate-key", `"${key}" says the same as "${draft.from[field]}", which counts.`, { field: key, severity: "warning" });
+    say(draft, "duplicate-key", `"${key}" says the same as "${draft.from[field]}", which counts.`, {
+      field: key,
+      severity: "warning",
+    });
     return;
   }
   draft.agent[field] = value;

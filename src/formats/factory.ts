@@ -2,7 +2,7 @@ import type { Dialect } from "../core/dialect.ts";
 import { defineFields } from "./draft.ts";
 import { markdown } from "./markdown.ts";
 import { kept, model, text, thinking } from "./rules.ts";
-import { mistakenTools, tools } from "./tools.ts";
+import { mistakenReadonly, mistakenTools, tools } from "./tools.ts";
 
 /** Factory's words for kinds of tools. */
 const GROUPS = {
@@ -25,6 +25,7 @@ export const factory: Dialect = markdown({
     reasoningEffort: thinking,
     tools: tools(GROUPS),
     allowedTools: mistakenTools(GROUPS),
+    readonly: mistakenReadonly,
     mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
     version: kept(),
     createdAt: kept(),

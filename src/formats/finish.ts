@@ -1,9 +1,10 @@
 import { AGENT_NAME, nameFault } from "../core/agent-name.ts";
 import type { FilePlace, Reading } from "../core/dialect.ts";
 import { hasError } from "../core/problem.ts";
-import { ALL_TOOLS, DELEGATION_TOOL, READ_ONLY_TOOLS } from "../core/tool-names.ts";
+import { DELEGATION_TOOL, isKnownTool, READ_ONLY_TOOLS } from "../core/tool-names.ts";
 import { type Draft, say, toReadAgent } from "./draft.ts";
 import type { Data } from "./frontmatter.ts";
+import { lookOnly, REPAIR } from "./look-only.ts";
 
 /** What a dialect wants of a whole agent, after its keys were read. */
 export type Finish = Readonly<{
@@ -42,7 +43,8 @@ export const BODY = "(body)";
 export const FILE_NAME = "(file name)";
 
 /** The file's name without its endings. */
-export const stemOf = (file: string): string => file.slice(file.lastIndexOf("/") + 1).replace(/(?:\.agent)?\.[^.]+$/, "");
+export const stemOf = (file: string): string =>
+  file.slice(file.lastIndexOf("/") + 1).replace(/(?:\.agent)?\.[^.]+$/, "");
 
 function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName = false }: Finish): void {
   const { agent, from } = draft;
@@ -62,8 +64,12 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   if (fault === "reserved-name") say(draft, fault, `"${agent.name}" is a reserved name.`, { field: "name" });
 }
 
+/** A name of letters that cannot be typed here keeps what can, with a mark that tells it from others. */
 function rename(draft: Draft, written: string): void {
-  const name = written.normalize("NFKD").replace(/[^\w.-]+/g, "-").replace(/^[^A-Za-z0-9]+|-+$/g, "").slice(0, 64);
+  const folded = written.normalize("NFKD").replace(/\p{M}+/gu, "");
+  const slug = folded.replace(/[^\w.-]+/g, "-").replace(/^[^A-Za-z0-9]+|-+$/g, "");
+  const lost = /[^\P{L}A-Za-z]/u.test(folded);
+  const name = lost ? [slug.slice(0, 55) || "agent", fingerprint(written)].join("-") : slug.slice(0, 64);
   if (!AGENT_NAME.test(name)) return;
   draft.agent.name = name;
   draft.agent.displayName ??= written;
@@ -72,6 +78,13 @@ function rename(draft: Draft, written: string): void {
     field: "name",
     severity: "warning",
   });
+}
+
+/** A short mark of a text, the same on every machine. */
+function fingerprint(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(36).padStart(7, "0");
 }
 
 function settleDescription(draft: Draft, { description = "required" }: Finish): void {
@@ -86,29 +99,20 @@ function settleDescription(draft: Draft, { description = "required" }: Finish): 
 }
 
 /** Recovered files and plan mode get what only looks; a delegation tool in the list means that any agent may be started. */
-function settleRights(draft: Draft, { recovered }: Finish): void {
+function settleRights(draft: Draft, { recovered, raw }: Finish): void {
   const { agent, from } = draft;
-  if (recovered && agent.tools === undefined) {
+  if (recovered && !Array.isArray(raw[from["tools"] ?? ""]) && !(agent.tools ?? []).some(isKnownTool)) {
     agent.tools = READ_ONLY_TOOLS;
-    from["tools"] = RECOVERY;
-    say(draft, "read-only", "The file had to be repaired and names no tools that could be read; the agent may only read.");
+    from["tools"] = REPAIR;
+    say(
+      draft,
+      "read-only",
+      "The file had to be repaired and names no tools that could be read; the agent may only read.",
+    );
   }
   if (agent.permission === "plan") lookOnly(draft);
   if (agent.spawns === undefined && agent.tools?.includes(DELEGATION_TOOL)) {
     agent.spawns = "*";
-    from["spawns"] = from["tools"] ?? RECOVERY;
+    from["spawns"] = from["tools"] ?? REPAIR;
   }
 }
-
-/** Leaves an agent nothing that changes anything. */
-export function lookOnly({ agent, from }: Draft, key: string = from["permission"] ?? RECOVERY): void {
-  const { tools } = agent;
-  if (tools === undefined || tools.includes(ALL_TOOLS)) {
-    agent.tools = READ_ONLY_TOOLS;
-    from["tools"] = key;
-  } else {
-    agent.tools = tools.filter((name) => READ_ONLY_TOOLS.includes(name) || name === DELEGATION_TOOL);
-  }
-}
-
-const RECOVERY = "(repair)";

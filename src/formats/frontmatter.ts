@@ -22,7 +22,10 @@ export type Frontmatter = Readonly<{
 export function readFrontmatter(text: string, { strict = false }: { readonly strict?: boolean } = {}): Frontmatter {
   const { yaml, body, language } = split(text);
   if (language !== undefined) {
-    return nothing(body, problem("not-yaml", `The frontmatter is written in "${language}"; only YAML is read.`, { line: 1 }));
+    return nothing(
+      body,
+      problem("not-yaml", `The frontmatter is written in "${language}"; only YAML is read.`, { line: 1 }),
+    );
   }
   if (yaml === undefined) return { body, recovered: false, problems: [] };
   const read = readYaml(yaml);
@@ -34,10 +37,14 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
   if (read.kind === "syntax") {
     const again = readYaml(repaired(yaml));
     if (again.ok && isRecord(again.value)) {
-      const note = problem("repaired", `The YAML is broken (${read.reason}); it was read with its plain values quoted.`, {
-        ...where,
-        hint: "Put the value in quotes.",
-      });
+      const note = problem(
+        "repaired",
+        `The YAML is broken (${read.reason}); it was read with its plain values quoted.`,
+        {
+          ...where,
+          hint: "Put the value in quotes.",
+        },
+      );
       return withData(again.value, body, { recovered: true, problems: [note] });
     }
   }
@@ -60,7 +67,8 @@ export function split(text: string): { readonly yaml?: string; readonly body: st
   const firstEnd = plain.indexOf("\n", start);
   if (firstEnd === -1) return { body: plain.trim() };
   const language = plain.slice(start + 3, firstEnd).trim();
-  if (language !== "") return /^[A-Za-z]\w*$/.test(language) ? { body: "", language } : { body: plain.slice(start).trim() };
+  if (language !== "")
+    return /^[A-Za-z]\w*$/.test(language) ? { body: "", language } : { body: plain.slice(start).trim() };
   for (let at = firstEnd; at !== -1; at = plain.indexOf("\n---", at + 1)) {
     if (!plain.startsWith("\n---", at)) continue;
     const lineEnd = plain.indexOf("\n", at + 4);
@@ -89,14 +97,23 @@ function withData(value: unknown, body: string, rest: Rest): Frontmatter {
   return nothing(body, problem("bad-yaml", "The frontmatter is a single value, not a list of keys.", { line: 2 }));
 }
 
-function byLines(yaml: string, body: string, { reason, where }: { reason: string; where: { line?: number } }): Frontmatter {
+function byLines(
+  yaml: string,
+  body: string,
+  { reason, where }: { reason: string; where: { line?: number } },
+): Frontmatter {
   const { data, conflict } = readLines(yaml);
   if (conflict !== undefined) {
     const message = `The key "${conflict}" is given more than once, with different values.`;
     return nothing(body, problem("duplicate-key", message, { field: conflict, hint: "Keep one of them." }));
   }
-  if (Object.keys(data).length === 0) return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${reason}.`, where));
-  const note = problem("recovered", `The YAML is broken (${reason}); only its plain "key: value" lines were read.`, where);
+  if (Object.keys(data).length === 0)
+    return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${reason}.`, where));
+  const note = problem(
+    "recovered",
+    `The YAML is broken (${reason}); only its plain "key: value" lines were read.`,
+    where,
+  );
   return { data, body, recovered: true, problems: [note] };
 }
 

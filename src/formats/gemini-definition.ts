@@ -1,7 +1,9 @@
+import { z } from "zod";
 import type { Agent } from "../core/agent.ts";
 import type { ReadAgent } from "../core/dialect.ts";
-import type { JsonSchema } from "../core/json.ts";
+import { isRecord, type JsonSchema } from "../core/json.ts";
 import type { ResourceLimits } from "../core/limits.ts";
+import { toolsNamed } from "../core/tool-names.ts";
 import type { Data } from "./frontmatter.ts";
 import { listOf } from "./lists.ts";
 
@@ -10,12 +12,16 @@ export type InputConfig = { inputs: Record<string, { type: string; description: 
 
 export type PromptConfig = { systemPrompt?: string; query?: string; initialMessages?: readonly unknown[] };
 
+/** `temp` and `top_p` are the spellings of 004's document. */
 export type ModelConfig = {
   model: string;
+  temp?: number;
+  top_p?: number;
   generateContentConfig?: { temperature?: number; topP?: number; thinkingConfig?: Record<string, unknown> };
 };
 
-export type RunConfig = { maxTurns?: number; maxTimeMinutes?: number };
+/** With underscores as in 004's document, or without. */
+export type RunConfig = { maxTurns?: number; maxTimeMinutes?: number; max_turns?: number; max_time_minutes?: number };
 
 export type OutputConfig<Schema = unknown> = { outputName: string; description: string; schema: Schema };
 
@@ -61,31 +67,33 @@ export function dtoOf({ agent, raw }: ReadAgent): AgentDto {
 
 const DEFAULTS = { temperature: 1, topP: 0.95, maxTimeMinutes: 5, model: "inherit" } as const;
 
-const QUERY: InputConfig = { inputs: { query: { type: "string", description: "The task for the agent.", required: false } } };
+const QUERY: InputConfig = {
+  inputs: { query: { type: "string", description: "The task for the agent.", required: false } },
+};
 
 /** The definition that a file's frontmatter stands for, with 004's defaults. */
 export function markdownToAgentDefinition(dto: AgentDto): AgentDefinition {
   const base = {
-    name: String(dto["name"]),
-    description: String(dto["description"] ?? ""),
-    ...(dto["display_name"] === undefined ? {} : { displayName: String(dto["display_name"]) }),
+    name: textOf(dto["name"]),
+    description: textOf(dto["description"]),
+    ...(dto["display_name"] === undefined ? {} : { displayName: textOf(dto["display_name"]) }),
     inputConfig: QUERY,
   };
   if (dto["kind"] === "remote") {
     return {
       kind: "remote",
       ...base,
-      ...(dto["agent_card_url"] === undefined ? {} : { agentCardUrl: String(dto["agent_card_url"]) }),
-      ...(dto["agent_card_json"] === undefined ? {} : { agentCardJson: String(dto["agent_card_json"]) }),
+      ...(dto["agent_card_url"] === undefined ? {} : { agentCardUrl: textOf(dto["agent_card_url"]) }),
+      ...(dto["agent_card_json"] === undefined ? {} : { agentCardJson: textOf(dto["agent_card_json"]) }),
     };
   }
   const tools = listOf(dto["tools"]);
   return {
     kind: "local",
     ...base,
-    promptConfig: { systemPrompt: String(dto["system_prompt"] ?? ""), query: "${query}" },
+    promptConfig: { systemPrompt: textOf(dto["system_prompt"]), query: "${query}" },
     modelConfig: {
-      model: String(dto["model"] ?? DEFAULTS.model),
+      model: textOf(dto["model"], DEFAULTS.model),
       generateContentConfig: { temperature: Number(dto["temperature"] ?? DEFAULTS.temperature), topP: DEFAULTS.topP },
     },
     runConfig: {
@@ -96,8 +104,10 @@ export function markdownToAgentDefinition(dto: AgentDto): AgentDefinition {
   };
 }
 
-/** A definition as an agent that this program runs. Schemas that are no JSON are converted by `schemaOf`. */
-export function agentFromDefinition(definition: AgentDefinition, schemaOf: (schema: unknown) => JsonSchema): Agent {
+const textOf = (value: unknown, fallback = ""): string => (typeof value === "string" ? value : fallback);
+
+/** A definition as an agent that this program runs; a Zod schema becomes JSON Schema. */
+export function agentFromDefinition(definition: AgentDefinition): Agent {
   const { name, description, displayName, inputConfig } = definition;
   const base = { name, description, inputs: inputConfig.inputs, ...(displayName === undefined ? {} : { displayName }) };
   if (definition.kind === "remote") {
@@ -110,7 +120,7 @@ export function agentFromDefinition(definition: AgentDefinition, schemaOf: (sche
     return { ...base, instructions: "", remote };
   }
   const { promptConfig, modelConfig, runConfig, toolConfig, outputConfig } = definition;
-  const { temperature, topP } = modelConfig.generateContentConfig ?? {};
+  const { temperature = modelConfig.temp, topP = modelConfig.top_p } = modelConfig.generateContentConfig ?? {};
   return {
     ...base,
     instructions: promptConfig.systemPrompt ?? "",
@@ -118,13 +128,22 @@ export function agentFromDefinition(definition: AgentDefinition, schemaOf: (sche
     model: modelConfig.model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
-    ...(toolConfig === undefined ? {} : { tools: toolConfig.tools }),
+    ...(toolConfig === undefined ? {} : { tools: [...new Set(toolConfig.tools.flatMap((name) => toolsNamed(name)))] }),
     ...(outputConfig === undefined ? {} : { output: schemaOf(outputConfig.schema) }),
     limits: limitsOf(runConfig),
   };
 }
 
-const limitsOf = ({ maxTurns, maxTimeMinutes }: RunConfig): ResourceLimits => ({
-  ...(maxTurns === undefined ? {} : { maxTurns }),
-  ...(maxTimeMinutes === undefined ? {} : { maxDurationMs: Math.round(maxTimeMinutes * 60_000) }),
-});
+function limitsOf({ maxTurns, max_turns, maxTimeMinutes, max_time_minutes }: RunConfig): ResourceLimits {
+  const turns = maxTurns ?? max_turns;
+  const minutes = maxTimeMinutes ?? max_time_minutes;
+  return {
+    ...(turns === undefined ? {} : { maxTurns: turns }),
+    ...(minutes === undefined ? {} : { maxDurationMs: Math.round(minutes * 60_000) }),
+  };
+}
+
+function schemaOf(schema: unknown): JsonSchema {
+  if (schema instanceof z.ZodType) return z.toJSONSchema(schema);
+  return isRecord(schema) ? schema : {};
+}

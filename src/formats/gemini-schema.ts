@@ -12,20 +12,32 @@ type Check = (value: unknown, path: string) => readonly Issue[];
 type Shape = Readonly<Record<string, Check>>;
 
 /** Names of tools that Gemini CLI accepts in a list, wider by our aliases. */
-export function isValidToolName(name: string, { allowWildcards = false }: { readonly allowWildcards?: boolean } = {}): boolean {
-  if (name.includes("*")) return allowWildcards && /^(?:\*|mcp_\*|mcp_[\w.-]+_\*|[A-Za-z0-9][A-Za-z0-9.-]*__\*)$/.test(name);
+export function isValidToolName(
+  name: string,
+  { allowWildcards = false }: { readonly allowWildcards?: boolean } = {},
+): boolean {
+  if (name.includes("*"))
+    return allowWildcards && /^(?:\*|mcp_\*|mcp_[\w.-]+_\*|[A-Za-z0-9][A-Za-z0-9.-]*__\*)$/.test(name);
   return name.startsWith("discovered_tool_") || toolsNamed(name).length > 0;
 }
 
-const required = (check: Check): Check => (value, path) => (value === undefined ? [type(path, "Required")] : check(value, path));
-const optional = (check: Check): Check => (value, path) => (value === undefined ? [] : check(value, path));
+const required =
+  (check: Check): Check =>
+  (value, path) =>
+    value === undefined ? [type(path, "Required")] : check(value, path);
+const optional =
+  (check: Check): Check =>
+  (value, path) =>
+    value === undefined ? [] : check(value, path);
 
 const string: Check = (value, path) => (typeof value === "string" ? [] : [type(path, expected("string", value))]);
 const nonEmpty: Check = (value, path) =>
   value === "" ? [wrong(path, "String must contain at least 1 character(s)")] : string(value, path);
 const slug: Check = (value, path) => {
   const issues = string(value, path);
-  return issues.length > 0 || /^[a-z0-9-_]+$/.test(value as string) ? issues : [wrong(path, "Name must be a valid slug")];
+  return issues.length > 0 || /^[a-z0-9-_]+$/.test(value as string)
+    ? issues
+    : [wrong(path, "Name must be a valid slug")];
 };
 const number: Check = (value, path) => (typeof value === "number" ? [] : [type(path, expected("number", value))]);
 const positive: Check = (value, path) => {
@@ -43,7 +55,8 @@ const url: Check = (value, path) => {
 };
 const literal =
   (word: string): Check =>
-  (value, path) => (value === word ? [] : [type(path, `Invalid literal value, expected "${word}"`)]);
+  (value, path) =>
+    value === word ? [] : [type(path, `Invalid literal value, expected "${word}"`)];
 const toolList: Check = (value, path) => {
   const list = listOf(value);
   if (list === undefined) return [type(path, expected("array", value))];
@@ -112,7 +125,9 @@ const complaint = (text: string): Verdict => ({ error: `Validation failed: Agent
 
 /** In the order of the shape, then the keys that it does not have. */
 function issuesOf(shape: Shape, data: Data, { known = {} }: { readonly known?: Shape } = {}): Issue[] {
-  const issues = Object.entries(shape).flatMap(([key, check]) => check(Object.hasOwn(data, key) ? data[key] : undefined, key));
+  const issues = Object.entries(shape).flatMap(([key, check]) =>
+    check(Object.hasOwn(data, key) ? data[key] : undefined, key),
+  );
   const unknown = Object.keys(data).filter((key) => !Object.hasOwn(shape, key) && !Object.hasOwn(known, key));
   if (unknown.length > 0) {
     issues.push(wrong("", `Unrecognized key(s) in object: ${unknown.map((key) => `'${key}'`).join(", ")}`));

@@ -18,7 +18,8 @@ const MISSING = [
   'enclosed in triple-dashes "---" (e.g., ---\nname: my-agent\n---).',
 ].join(" ");
 
-const DELEGATION = "Validation failed: tools list cannot include 'delegate_to_agent'. Sub-agents cannot delegate to other agents.";
+const DELEGATION =
+  "Validation failed: tools list cannot include 'delegate_to_agent'. Sub-agents cannot delegate to other agents.";
 
 const card =
   (field: "cardUrl" | "cardJson"): Rule =>
@@ -64,7 +65,9 @@ export const gemini: Dialect = {
     if (problems.length === 0) return failed(problem("no-frontmatter", MISSING));
     const { yaml } = split(source);
     const message = yaml === undefined ? undefined : yamlFaultOf(yaml);
-    return failed(message === undefined ? problems[0]! : problem("bad-yaml", `YAML frontmatter parsing failed: ${message}`));
+    return failed(
+      message === undefined ? problems[0]! : problem("bad-yaml", `YAML frontmatter parsing failed: ${message}`),
+    );
   },
   lineOf: frontmatterLineOf,
 };
@@ -86,7 +89,8 @@ function readOne(data: Data, body: string, place: FilePlace): Reading {
 }
 
 function readList(list: readonly unknown[], place: FilePlace): Reading {
-  if (!list.every(isRecord)) return failed(problem("bad-definition", "Validation failed: Remote Agents List:\n: Expected object"));
+  if (!list.every(isRecord))
+    return failed(problem("bad-definition", "Validation failed: Remote Agents List:\n: Expected object"));
   const error = judgeList(list);
   if (error !== undefined) return failed(problem("bad-definition", error));
   return joined(list.map((data) => readOne(data, "", place)));

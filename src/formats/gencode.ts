@@ -7,7 +7,7 @@ import { asData, jsonLineOf, readJson } from "./json.ts";
 import { markdown } from "./markdown.ts";
 import { failed, readRecord } from "./records.ts";
 import { choice, flag, kept, limit, model, permission, skills, text, thinking } from "./rules.ts";
-import { disallowedTools, tools } from "./tools.ts";
+import { disallowedTools, mistakenReadonly, tools } from "./tools.ts";
 
 /** Only custom agents are written in files. */
 const type: Rule = (draft, value, key) => {
@@ -23,6 +23,7 @@ const fields = defineFields({
   allowedTools: tools(),
   tools: tools(),
   disallowedTools: disallowedTools(),
+  readonly: mistakenReadonly,
   defaultModel: model,
   model,
   maxTurns: limit("maxTurns"),
@@ -63,5 +64,6 @@ function readJsonAgent(text: string, place: FilePlace): Reading {
 }
 
 function needsPrompt(draft: Draft): void {
-  if (draft.agent.instructions === undefined) say(draft, "bad-definition", '"systemPrompt" is missing.', { field: "systemPrompt" });
+  if (draft.agent.instructions === undefined)
+    say(draft, "bad-definition", '"systemPrompt" is missing.', { field: "systemPrompt" });
 }

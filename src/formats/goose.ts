@@ -2,7 +2,7 @@ import type { Dialect } from "../core/dialect.ts";
 import { defineFields } from "./draft.ts";
 import { markdown } from "./markdown.ts";
 import { kept, model, text } from "./rules.ts";
-import { mistakenTools, tools } from "./tools.ts";
+import { mistakenReadonly, mistakenTools, tools } from "./tools.ts";
 
 /** Agents of goose. They know no list of tools; one that is there all the same narrows. */
 export const goose: Dialect = markdown({
@@ -16,6 +16,7 @@ export const goose: Dialect = markdown({
     model,
     tools: tools(),
     allowedTools: mistakenTools(),
+    readonly: mistakenReadonly,
     extensions: kept("loads no code from an agent file"),
     color: kept(),
   }),

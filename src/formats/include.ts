@@ -6,7 +6,10 @@ import { text } from "./rules.ts";
 export const promptOrFile =
   (place: FilePlace): Rule =>
   (draft, value, key) => {
-    const named = typeof value === "string" ? (/^\s*\{file:([^}]+)\}\s*$/.exec(value) ?? /^\s*file:\/\/(.+?)\s*$/.exec(value)) : null;
+    const named =
+      typeof value === "string"
+        ? (/^\s*\{file:([^}]+)\}\s*$/.exec(value) ?? /^\s*file:\/\/(.+?)\s*$/.exec(value))
+        : null;
     if (named === null) return text("instructions")(draft, value, key);
     const content = place.include?.(named[1]!.trim());
     if (content === undefined) {

@@ -12,7 +12,7 @@ const PLACE = { file: "(given)", relative: "(given)" };
  * Agents given as JSON: `{ "name": { description, prompt, tools, ... } }` as Claude Code's `--agents` takes them, or a
  * list of objects with our own keys.
  */
-export function readInlineAgents(given: string | unknown): Reading {
+export function readInlineAgents(given: unknown): Reading {
   const read = typeof given === "string" ? readJson(given) : ({ ok: true, value: given } as const);
   if (!read.ok) return failed(problem("bad-json", `The agents cannot be read: ${read.reason}.`, { line: read.line }));
   if (Array.isArray(read.value)) return joined(read.value.map(readOwn));
@@ -22,7 +22,8 @@ export function readInlineAgents(given: string | unknown): Reading {
 }
 
 function readNamed(name: string, data: unknown): Reading {
-  if (!isRecord(data)) return failed(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
+  if (!isRecord(data))
+    return failed(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
   return readRecord(claudeFields, data, {
     place: PLACE,
     freeName: true,

@@ -1,6 +1,8 @@
 import type { Data } from "./frontmatter.ts";
 
-export type JsonResult = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string; readonly line: number };
+export type JsonResult =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: string; readonly line: number };
 
 const MAX_DEPTH = 64;
 
@@ -71,7 +73,7 @@ export function readJson(text: string): JsonResult {
 
 /** The line of a key anywhere in the text, counted from 1; the first that fits. */
 export function jsonLineOf(text: string, key: string): number | undefined {
-  const at = text.indexOf(`${JSON.stringify(key)}`);
+  const at = text.indexOf(JSON.stringify(key));
   return at === -1 ? undefined : text.slice(0, at).split("\n").length;
 }
 

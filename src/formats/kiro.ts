@@ -53,7 +53,8 @@ const asMarkdown = markdown({
 export const kiro: Dialect = {
   id: "kiro",
   accepts: (name) => name.endsWith(".json") || name.endsWith(".md"),
-  read: (source, place) => (place.relative.endsWith(".json") ? readJsonAgent(source, place) : asMarkdown.read(source, place)),
+  read: (source, place) =>
+    place.relative.endsWith(".json") ? readJsonAgent(source, place) : asMarkdown.read(source, place),
   lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? jsonLineOf(source, field),
 };
 
@@ -63,5 +64,10 @@ function readJsonAgent(source: string, place: FilePlace): Reading {
   const data = asData(read.value);
   if (data === undefined) return failed(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
   const fields = fieldsFor(promptOrFile(place));
-  return readRecord(fields, data, { place, freeName: true, description: "optional", defaultName: stemOf(place.relative) });
+  return readRecord(fields, data, {
+    place,
+    freeName: true,
+    description: "optional",
+    defaultName: stemOf(place.relative),
+  });
 }

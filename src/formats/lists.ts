@@ -1,6 +1,11 @@
 /** A list, or words with commas between them; `undefined` for anything else. Entries that are no text are dropped. */
 export function listOf(value: unknown): string[] | undefined {
-  if (Array.isArray(value)) return value.flat(3).filter((item) => typeof item === "string").map(trim).filter(Boolean);
+  if (Array.isArray(value))
+    return value
+      .flat(3)
+      .filter((item) => typeof item === "string")
+      .map(trim)
+      .filter(Boolean);
   return typeof value === "string" ? wordsOf(value) : undefined;
 }
 
@@ -12,7 +17,7 @@ export function parseArrayOrCSV(value: unknown): string[] | undefined {
 
 /** Splits at commas that stand outside of parentheses: `Read, Agent(a, b)` is two. */
 function wordsOf(value: string): string[] {
-  const bare = /^\s*\[(.*)\]\s*$/s.exec(value)?.[1] ?? value;
+  const bare = value.trim().replace(/^\[|\]$/g, "");
   if (!bare.includes("(")) return bare.split(",").map(unquoted).filter(Boolean);
   const words: string[] = [];
   let depth = 0;

@@ -40,7 +40,10 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
   if (data === undefined && !(dialect.bare && problems.length === 0)) {
     if (problems.length > 0) return { agents: [], problems };
     const severity = /^readme\b/i.test(stemOf(place.relative)) ? "info" : "error";
-    return { agents: [], problems: [problem("no-frontmatter", "The file does not begin with frontmatter.", { severity })] };
+    return {
+      agents: [],
+      problems: [problem("no-frontmatter", "The file does not begin with frontmatter.", { severity })],
+    };
   }
   const draft = emptyDraft();
   for (const found of problems) draft.problems.push(found);
@@ -48,7 +51,8 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
   readFields(dialect.fields, raw, draft);
   dialect.settle?.(draft, raw, place);
   const { nameFromFile = false } = dialect;
-  const defaultName = nameFromFile === true ? stemOf(place.relative) : nameFromFile === false ? undefined : nameFromFile(place);
+  const defaultName =
+    nameFromFile === true ? stemOf(place.relative) : nameFromFile === false ? undefined : nameFromFile(place);
   return finish(draft, {
     place,
     raw,

@@ -13,7 +13,11 @@ export async function loadAgentModule(file: string): Promise<readonly ReadAgent[
   const exported = (await importModule(file)) as Record<string, unknown>;
   const agents = [...new Set(Object.values(exported).flat())].filter(isAgent);
   if (agents.length === 0) {
-    throw new CrewError("BAD_AGENT", `${file} exports no agent.`, "Export what defineAgent({ name, description, instructions }) gives.");
+    throw new CrewError(
+      "BAD_AGENT",
+      `${file} exports no agent.`,
+      "Export what defineAgent({ name, description, instructions }) gives.",
+    );
   }
   return agents.map((agent) => ({ agent: Object.freeze({ ...agent }), from: fromModule(agent), raw: {}, kept: [] }));
 }
@@ -23,7 +27,9 @@ async function importModule(file: string): Promise<unknown> {
     return await import(pathToFileURL(file).href);
   } catch (error) {
     const isTypes = error instanceof Error && "code" in error && error.code === "ERR_UNKNOWN_FILE_EXTENSION";
-    const hint = isTypes ? "This Node cannot read TypeScript: use Node 22.18 or newer, or compile it to .js." : "Correct the module.";
+    const hint = isTypes
+      ? "This Node cannot read TypeScript: use Node 22.18 or newer, or compile it to .js."
+      : "Correct the module.";
     throw new CrewError("BAD_AGENT", `${file} cannot be loaded: ${messageOf(error)}`, hint, { cause: error });
   }
 }
@@ -31,7 +37,13 @@ async function importModule(file: string): Promise<unknown> {
 function isAgent(value: unknown): value is Agent {
   if (!isRecord(value)) return false;
   const { name, description, instructions } = value;
-  return typeof name === "string" && AGENT_NAME.test(name) && typeof description === "string" && typeof instructions === "string";
+  return (
+    typeof name === "string" &&
+    AGENT_NAME.test(name) &&
+    typeof description === "string" &&
+    typeof instructions === "string"
+  );
 }
 
-const fromModule = (agent: Agent): Readonly<Record<string, string>> => Object.fromEntries(Object.keys(agent).map((key) => [key, key]));
+const fromModule = (agent: Agent): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.keys(agent).map((key) => [key, key]));

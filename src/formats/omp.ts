@@ -2,7 +2,7 @@ import type { Dialect } from "../core/dialect.ts";
 import { defineFields, type Fields, put, type Rule } from "./draft.ts";
 import { markdown } from "./markdown.ts";
 import { bad, flagOf, kept, model, output, skills, text, thinking } from "./rules.ts";
-import { disallowedTools, mistakenTools, spawns, tools } from "./tools.ts";
+import { disallowedTools, mistakenReadonly, mistakenTools, spawns, tools } from "./tools.ts";
 
 /** `true`: whoever starts it waits for it. `false` is what happens anyway. */
 const blocking: Rule = (draft, value, key) => {
@@ -18,6 +18,7 @@ export const ompFields: Fields = defineFields({
   systemPrompt: text("instructions"),
   tools: tools(),
   allowedTools: mistakenTools(),
+  readonly: mistakenReadonly,
   disallowedTools: disallowedTools(),
   spawns,
   model,
@@ -37,9 +38,14 @@ export const omp: Dialect = markdown({
   id: "omp",
   fields: ompFields,
   freeName: true,
-  body: (body) => (body.includes("<!--") ? body.replace(/<!--[\s\S]*?-->/g, "").trim() : body),
+  body: withoutComments,
   settle: ({ agent, from }) => {
     agent.completion = "tool-or-text";
     from["completion"] = "(dialect)";
   },
 });
+
+/** The text without its HTML comments. */
+export function withoutComments(body: string): string {
+  return body.includes("<!--") ? body.replace(/<!--[\s\S]*?-->/g, "").trim() : body;
+}

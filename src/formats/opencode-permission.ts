@@ -5,8 +5,12 @@ import { allow, deny } from "./tools.ts";
 
 /** opencode's words for tools: everything that changes files is one. */
 export const OPENCODE_TOOLS = {
-  ...{ edit: FILE_CHANGING_TOOLS, write: FILE_CHANGING_TOOLS, patch: FILE_CHANGING_TOOLS, multiedit: FILE_CHANGING_TOOLS },
-  ...{ applypatch: FILE_CHANGING_TOOLS, codesearch: ["web_search"] },
+  edit: FILE_CHANGING_TOOLS,
+  write: FILE_CHANGING_TOOLS,
+  patch: FILE_CHANGING_TOOLS,
+  multiedit: FILE_CHANGING_TOOLS,
+  applypatch: FILE_CHANGING_TOOLS,
+  codesearch: ["web_search"],
 };
 
 /** Rules about other things than tools. */
@@ -45,23 +49,42 @@ function settle(draft: Draft, rules: ReadonlyMap<string, unknown>, key: string):
       for (const tool of found.length > 0 ? found : [name]) states.set(tool, allowed);
     }
   }
-  const having = (wanted: boolean): string[] => [...states].filter(([, allowed]) => allowed === wanted).map(([tool]) => tool);
+  const having = (wanted: boolean): string[] =>
+    [...states].filter(([, allowed]) => allowed === wanted).map(([tool]) => tool);
   if (open) deny(draft, having(false), key);
   else allow(draft, having(true), key);
 }
 
 /** True when the tool may be used freely. */
 function verdict(draft: Draft, name: string, rule: unknown, key: string): boolean {
-  const answers = isRecord(rule) ? [...new Set(Object.values(rule))] : [rule];
-  if (answers.length === 1 && (answers[0] === "allow" || answers[0] === "deny")) return answers[0] === "allow";
-  const why = answers.length === 1 && answers[0] === "ask" ? "is asked for, which nobody can answer here" : "depends on its arguments, which cannot be checked here";
-  say(draft, "tool-rule", `"${name}" of "${key}" ${why}; it is left out.`, { field: key, hint: `Say "allow" or "deny".` });
+  const answer = isRecord(rule) ? wholeAnswer(rule) : rule;
+  if (answer === "allow" || answer === "deny") return answer === "allow";
+  const why =
+    answer === "ask"
+      ? "is asked for, which nobody can answer here"
+      : "depends on its arguments, which cannot be checked here";
+  say(draft, "tool-rule", `"${name}" of "${key}" ${why}; it is left out.`, {
+    field: key,
+    hint: 'Say "allow" or "deny" for all of it.',
+  });
   return false;
+}
+
+/** The answer of a map of patterns, when it is the same for everything. */
+function wholeAnswer(rule: Readonly<Record<string, unknown>>): unknown {
+  const answers = new Set(Object.values(rule));
+  return answers.size === 1 && ("*" in rule || answers.has("ask")) ? rule[Object.keys(rule)[0]!] : undefined;
 }
 
 /** Which agents it may start: a yes, a no, or a rule for each name. */
 function spawnsBy(draft: Draft, rule: unknown, key: string): void {
-  const allowed = isRecord(rule) ? Object.entries(rule).filter(([, answer]) => answer === "allow").map(([name]) => name) : rule === "allow" ? ["*"] : [];
+  const allowed = isRecord(rule)
+    ? Object.entries(rule)
+        .filter(([, answer]) => answer === "allow")
+        .map(([name]) => name)
+    : rule === "allow"
+      ? ["*"]
+      : [];
   const denied = isRecord(rule) && Object.values(rule).includes("deny");
   // "all but some" cannot be said here, so it is none
   draft.agent.spawns = allowed.includes("*") ? (denied ? [] : "*") : allowed;
@@ -76,7 +99,7 @@ function fromRules(rules: readonly unknown[]): Map<string, unknown> {
     if (!isRecord(rule) || typeof rule["permission"] !== "string") continue;
     const { permission: name, pattern, action } = rule;
     map.delete(name); // the last counts, also in order
-    map.set(name, pattern === undefined || pattern === "*" ? action : { [String(pattern)]: action, "*": "ask" });
+    map.set(name, pattern === undefined || pattern === "*" ? action : { limited: action, "*": "ask" });
   }
   return map;
 }

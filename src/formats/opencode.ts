@@ -8,7 +8,7 @@ import { markdown } from "./markdown.ts";
 import { OPENCODE_TOOLS, permission } from "./opencode-permission.ts";
 import { failed, joined, readRecord } from "./records.ts";
 import { bad, flag, kept, limit, model, number, switchedOff, text, thinking } from "./rules.ts";
-import { tools } from "./tools.ts";
+import { mistakenReadonly, tools } from "./tools.ts";
 
 /** Who may use it. One that is made to talk with people is not offered to models. */
 const mode: Rule = (draft, value, key) => {
@@ -33,6 +33,7 @@ const fieldsFor = (prompt: Rule): Fields =>
     prompt,
     system: prompt,
     tools: tools(OPENCODE_TOOLS),
+    readonly: mistakenReadonly,
     permission,
     permissions: permission,
     steps: limit("maxTurns"),
@@ -66,7 +67,8 @@ const asMarkdown = markdown({
 export const opencode: Dialect = {
   id: "opencode",
   accepts: (name) => name.endsWith(".md"),
-  read: (source, place) => (/\.jsonc?$/.test(place.relative) ? readSettings(source, place) : asMarkdown.read(source, place)),
+  read: (source, place) =>
+    /\.jsonc?$/.test(place.relative) ? readSettings(source, place) : asMarkdown.read(source, place),
   lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? jsonLineOf(source, field),
 };
 
@@ -82,9 +84,12 @@ function readSettings(source: string, place: FilePlace): Reading {
 
 function readEntry(name: string, entry: unknown, { fields, place }: { fields: Fields; place: FilePlace }): Reading {
   const data = asData(entry);
-  if (data === undefined) return failed(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
+  if (data === undefined)
+    return failed(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
   if (data["prompt"] === undefined && data["system"] === undefined && data["description"] === undefined) {
-    return failed(problem("no-effect", `"${name}" only changes an agent that is built into opencode.`, { field: name }));
+    return failed(
+      problem("no-effect", `"${name}" only changes an agent that is built into opencode.`, { field: name }),
+    );
   }
   const settle = (draft: Draft): void => {
     draft.agent.name ??= name;

@@ -1,9 +1,24 @@
 import type { Dialect } from "../core/dialect.ts";
 import { defineFields, type Fields } from "./draft.ts";
 import { markdown } from "./markdown.ts";
-import { choice, flag, kept, limit, limits, model, note, number, output, permission, skills, switchedOff, text, thinking } from "./rules.ts";
+import {
+  choice,
+  flag,
+  kept,
+  limit,
+  limits,
+  model,
+  note,
+  number,
+  output,
+  permission,
+  skills,
+  switchedOff,
+  text,
+  thinking,
+} from "./rules.ts";
 import { inputs } from "./inputs.ts";
-import { disallowedTools, mistakenTools, spawns, tools } from "./tools.ts";
+import { disallowedTools, mistakenTools, readonlyFlag, spawns, tools } from "./tools.ts";
 
 /** Every key there is, in any spelling. */
 export const ownFields: Fields = defineFields({
@@ -17,6 +32,7 @@ export const ownFields: Fields = defineFields({
   extends: text("extends"),
   tools: tools(),
   allowedTools: mistakenTools(),
+  readonly: readonlyFlag,
   disallowedTools: disallowedTools(),
   spawns,
   model,
@@ -53,4 +69,10 @@ export const ownFields: Fields = defineFields({
 });
 
 /** Our own Markdown, also read in `.agents/agents`. */
-export const own: Dialect = markdown({ id: "own", fields: ownFields, ignoreUnderscore: true, nameFromFile: true, freeName: true });
+export const own: Dialect = markdown({
+  id: "own",
+  fields: ownFields,
+  ignoreUnderscore: true,
+  nameFromFile: true,
+  freeName: true,
+});

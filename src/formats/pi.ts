@@ -4,7 +4,7 @@ import { defineFields, type Rule } from "./draft.ts";
 import { isMarkdown, markdown } from "./markdown.ts";
 import { listOf } from "./lists.ts";
 import { bad, choice, flag, kept, limit, model, output, skills, switchedOff, text, thinking } from "./rules.ts";
-import { disallowedTools, mistakenTools, spawns, tools } from "./tools.ts";
+import { disallowedTools, mistakenReadonly, mistakenTools, spawns, tools } from "./tools.ts";
 
 const GROUPS = { all: ["*"], none: [] };
 
@@ -24,10 +24,15 @@ const turnBudget: Rule = (draft, value, key) => {
 };
 
 /** A schema, or (in one of the extensions) the name of a file to write. */
-const outputOrFile: Rule = (draft, value, key) => (isRecord(value) ? output(draft, value, key) : kept()(draft, value, key));
+const outputOrFile: Rule = (draft, value, key) =>
+  isRecord(value) ? output(draft, value, key) : kept()(draft, value, key);
 
 const memory: Rule = (draft, value, key) =>
-  choice("memory", { user: "user", project: "project", local: "local" })(draft, isRecord(value) ? value["scope"] : value, key);
+  choice("memory", { user: "user", project: "project", local: "local" })(
+    draft,
+    isRecord(value) ? value["scope"] : value,
+    key,
+  );
 
 const aliases: Rule = (draft, value) => {
   draft.aliases = listOf(value) ?? [];
@@ -43,7 +48,8 @@ export const pi: Dialect = markdown({
   nameFromFile: true,
   settle: (draft, data) => {
     const prefix = data["package"];
-    if (typeof prefix === "string" && draft.agent.name !== undefined) draft.agent.name = `${prefix}.${draft.agent.name}`;
+    if (typeof prefix === "string" && draft.agent.name !== undefined)
+      draft.agent.name = `${prefix}.${draft.agent.name}`;
   },
   fields: defineFields({
     name: text("name"),
@@ -52,6 +58,7 @@ export const pi: Dialect = markdown({
     extends: text("extends"),
     tools: toolsOrNone,
     allowedTools: mistakenTools(),
+    readonly: mistakenReadonly,
     disallowedTools: disallowedTools(),
     allowedSubagents: spawns,
     model,

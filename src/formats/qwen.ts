@@ -3,7 +3,7 @@ import { isRecord } from "../core/json.ts";
 import { defineFields, type Rule } from "./draft.ts";
 import { markdown } from "./markdown.ts";
 import { bad, flag, kept, limit, model, number, permission, text, thinking } from "./rules.ts";
-import { disallowedTools, mistakenTools, tools } from "./tools.ts";
+import { disallowedTools, mistakenReadonly, mistakenTools, tools } from "./tools.ts";
 
 /** `{ max_turns, max_time_minutes }` */
 const runConfig: Rule = (draft, value, key) => {
@@ -29,6 +29,7 @@ export const qwen: Dialect = markdown({
     description: text("description"),
     tools: tools(),
     allowedTools: mistakenTools(),
+    readonly: mistakenReadonly,
     disallowedTools: disallowedTools(),
     model,
     modelConfig,

@@ -6,7 +6,8 @@ import { foldName } from "../core/tool-names.ts";
  */
 export function repaired(yaml: string): string {
   const out: string[] = [];
-  for (const { key, value, more } of entriesOf(yaml)) out.push(...(key === undefined ? more : mended(key, value, more)));
+  for (const { key, value, more } of entriesOf(yaml))
+    out.push(...(key === undefined ? more : mended(key, value, more)));
   return out.join("\n");
 }
 
@@ -21,7 +22,8 @@ export function readLines(yaml: string): { readonly data: Record<string, unknown
     if (/\W/.test(key) && !NARROWING.test(folded)) continue;
     const text = `${value}\n${more.join("\n")}`;
     const earlier = seen.get(folded);
-    if (earlier !== undefined && earlier !== text && (folded === "name" || NARROWING.test(folded))) return { data, conflict: key };
+    if (earlier !== undefined && earlier !== text && (folded === "name" || NARROWING.test(folded)))
+      return { data, conflict: key };
     if (earlier !== undefined) continue;
     seen.set(folded, text);
     data[key] = lineValue(value, more, folded);
@@ -68,16 +70,20 @@ function mended(key: string, value: string, more: readonly string[]): string[] {
   if (content.length === 0) return isSafe(value) ? whole : [`${key}: ${quoted(value)}`];
   if (/^[[{]/.test(value) && /[\]}]\s*,?$/.test(content.at(-1)!.trim())) return whole;
   if (/^["']/.test(value) && content.at(-1)!.trim().endsWith(value[0]!)) return whole;
-  return [`${key}: ${quoted([value, ...content.map((line) => line.trim())].join(" "))}`];
+  return [`${key}: ${quoted([unquoted(value), ...content.map((line) => line.trim())].join(" "))}`];
 }
 
 /** True for a value that strict YAML reads as one scalar or one flow collection. */
 function isSafe(value: string): boolean {
   if (/^'(?:[^']|'')*'\s*(?:#.*)?$/.test(value) || /^"(?:[^"\\]|\\.)*"\s*(?:#.*)?$/.test(value)) return true;
-  if (/^\[.*\]\s*(?:#.*)?$/.test(value) || /^\{.*\}\s*(?:#.*)?$/.test(value)) return !value.includes("[ *") && !value.includes("[*");
-  if (/^[[\]{}"'*&!%@`|>,?]/.test(value) || /^- /.test(value)) return false;
+  if (/^\[.*\]\s*(?:#.*)?$/.test(value) || /^\{.*\}\s*(?:#.*)?$/.test(value))
+    return !value.includes("[ *") && !value.includes("[*");
+  if (/^[[\]{}"'*&!%@`|>,?]/.test(value) || value.startsWith("- ")) return false;
   return !/:(?:\s|$)/.test(value.replace(/\s#.*$/, ""));
 }
+
+/** A value whose quotes are closed is what is between them. */
+const unquoted = (value: string): string => (isSafe(value) ? (/^(["'])(.*)\1$/.exec(value)?.[2] ?? value) : value);
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 

@@ -55,12 +55,17 @@ const fields = defineFields({
   rulesFiles: kept(),
 });
 
+/** All modes are in one file, so it may be longer than a frontmatter. */
+const MODES = 1024 * 1024;
+
 /** Roo Code's modes: one YAML or JSON file with all of them. */
 export const roo: Dialect = {
   id: "roo",
   accepts: (name) => name === ".roomodes" || name === "custom_modes.yaml",
   read: (source, place): Reading => {
-    const read = source.trimStart().startsWith("{") ? readJson(source) : readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"));
+    const read = source.trimStart().startsWith("{")
+      ? readJson(source)
+      : readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), { bytes: MODES });
     if (!read.ok) {
       const line = read.line === undefined ? {} : { line: read.line };
       return failed(problem("bad-yaml", `The modes cannot be read: ${read.reason}.`, line));

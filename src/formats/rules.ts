@@ -12,7 +12,8 @@ export const text =
   (field: TextField): Rule =>
   (draft, value, key) => {
     if (typeof value === "string") {
-      if (field === "instructions" ? value.trim() !== "" : value !== "") put(draft, field, field === "name" ? value.trim() : value, key);
+      if (field === "instructions" ? value.trim() !== "" : value !== "")
+        put(draft, field, field === "name" ? value.trim() : value, key);
     } else if (typeof value === "number" || typeof value === "boolean") put(draft, field, String(value), key);
     else if (value !== null) bad(draft, key, "a text");
   };
@@ -81,7 +82,14 @@ export const model: Rule = (draft, value, key) => {
 };
 
 const LEVELS: Readonly<Record<string, Thinking>> = {
-  ...{ off: "off", none: "off", minimal: "minimal", low: "low", medium: "medium", high: "high", xhigh: "xhigh", max: "xhigh" },
+  off: "off",
+  none: "off",
+  minimal: "minimal",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "xhigh",
+  max: "xhigh",
 };
 
 /** A level of thinking in anybody's words, or a budget in tokens. */
@@ -114,10 +122,20 @@ export const skills: Rule = (draft, value, key) => {
 
 /** The words for how much is asked, of every tool that has them. */
 const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
-  ...{ plan: "plan", default: "default", manual: "default", acceptEdits: "accept-edits", auto: "auto" },
-  ...{ dontAsk: "deny-prompts", bypassPermissions: "bypass", readOnly: "plan", "read-only": "plan" },
-  ...{ "auto-edit": "accept-edits", yolo: "bypass", bubble: "default" },
-  ...{ "workspace-write": "accept-edits", "danger-full-access": "bypass" },
+  plan: "plan",
+  default: "default",
+  manual: "default",
+  acceptEdits: "acceptEdits",
+  auto: "auto",
+  dontAsk: "dontAsk",
+  bypassPermissions: "bypass",
+  readOnly: "plan",
+  "read-only": "plan",
+  "auto-edit": "acceptEdits",
+  yolo: "bypass",
+  bubble: "default",
+  "workspace-write": "acceptEdits",
+  "danger-full-access": "bypass",
 };
 
 /** How much is asked. It can narrow an agent here, never widen it, so the wide ones are reported. */

@@ -2,7 +2,7 @@ import type { Dialect, FilePlace } from "../core/dialect.ts";
 import { defineFields, say } from "./draft.ts";
 import { markdown } from "./markdown.ts";
 import { kept, model, text } from "./rules.ts";
-import { mistakenTools, tools } from "./tools.ts";
+import { mistakenReadonly, mistakenTools, tools } from "./tools.ts";
 
 /** The folder that an agent's `SUBAGENT.md` lies in. */
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
@@ -26,6 +26,7 @@ export const subagent: Dialect = markdown({
     description: text("description"),
     tools: tools(),
     allowedTools: mistakenTools(),
+    readonly: mistakenReadonly,
     model,
     color: kept(),
   }),

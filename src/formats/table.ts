@@ -18,5 +18,20 @@ import { subagent } from "./subagent.ts";
 
 /** Every way of writing agents down. A new dialect is one file and one row. */
 export const dialects: Dialects = {
-  ...{ own, omp, pi, gencode, claude, codex, gemini, opencode, copilot, cursor, qwen, factory, goose, roo, kiro, subagent },
+  own,
+  omp,
+  pi,
+  gencode,
+  claude,
+  codex,
+  gemini,
+  opencode,
+  copilot,
+  cursor,
+  qwen,
+  factory,
+  goose,
+  roo,
+  kiro,
+  subagent,
 };

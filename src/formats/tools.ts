@@ -4,6 +4,7 @@ import { ALL_TOOLS, DELEGATION_TOOL, foldName, type ToolGroups, toolNames, tools
 import { type Draft, type Rule, say } from "./draft.ts";
 import { flagOf } from "./rules.ts";
 import { listOf } from "./lists.ts";
+import { lookOnly } from "./look-only.ts";
 
 /**
  * The allow-list. Absent is everything; `*` is everything and said so; empty, null and what cannot be read are nothing
@@ -31,7 +32,11 @@ export const disallowedTools =
       if (value !== null) say(draft, "bad-value", `"${key}" cannot be read as a list of tools.`, { field: key });
       return;
     }
-    deny(draft, written.flatMap((name) => orItself(toolsNamed(withoutRule(name), groups), name)), key);
+    deny(
+      draft,
+      written.flatMap((name) => orItself(toolsNamed(withoutRule(name), groups), name)),
+      key,
+    );
   };
 
 /** A key that this kind of file does not have, whose author meant the allow-list: it narrows, and is reported. */
@@ -43,10 +48,25 @@ export const mistakenTools =
     tools(groups)(draft, value, key);
   };
 
+/** `readonly` leaves what only looks; a value that cannot be read counts as true. */
+export const readonlyFlag: Rule = (draft, value, key) => {
+  const read = flagOf(value);
+  if (read === undefined)
+    say(draft, "bad-value", `"${key}" has to be true or false; it counts as true.`, { field: key });
+  if (read !== false) lookOnly(draft, key);
+};
+
+/** The same in files that do not have the key: it narrows, and is reported. */
+export const mistakenReadonly: Rule = (draft, value, key) => {
+  say(draft, "unknown-field", `"${key}" is not a key of this kind of file; it was read as meant.`, { field: key });
+  readonlyFlag(draft, value, key);
+};
+
 /** Which agents it may start. `["*"]` is the same as `*`. */
 export const spawns: Rule = (draft, value, key) => {
   const names = value === null || value === false ? [] : value === true ? ["*"] : listOf(value);
-  if (names === undefined) return say(draft, "bad-value", `"${key}" has to be "*" or a list of agents.`, { field: key });
+  if (names === undefined)
+    return say(draft, "bad-value", `"${key}" has to be "*" or a list of agents.`, { field: key });
   draft.agent.spawns = names.includes("*") ? "*" : names;
   draft.from["spawns"] = key;
 };
@@ -55,7 +75,12 @@ export const spawns: Rule = (draft, value, key) => {
 export function allow(draft: Draft, names: readonly string[], key: string): void {
   const earlier = draft.agent.tools;
   const unique = [...new Set(names)];
-  const both = earlier === undefined || earlier.includes(ALL_TOOLS) ? unique : unique.includes(ALL_TOOLS) ? earlier : earlier.filter((name) => unique.includes(name));
+  const both =
+    earlier === undefined || earlier.includes(ALL_TOOLS)
+      ? unique
+      : unique.includes(ALL_TOOLS)
+        ? earlier
+        : earlier.filter((name) => unique.includes(name));
   draft.agent.tools = both;
   draft.from["tools"] ??= key;
 }
@@ -71,10 +96,11 @@ type Written = { readonly key: string; readonly groups: ToolGroups | undefined }
 /** The canonical names of a written list. `Agent(a, b)` also says which agents; other rules in parentheses fit no tool. */
 export function canonical(draft: Draft, written: readonly string[], { key, groups }: Written): string[] {
   const names: string[] = [];
-  for (const entry of written) {
+  for (const entry of written.flatMap((one) => spaced(one, groups))) {
     const bare = withoutRule(entry);
     const found = toolsNamed(bare, groups);
     if (found.length === 0) {
+      names.push(entry); // it may be a tool that the caller brings; a list of which nothing is there refuses to start
       unknownTool(draft, entry, key);
     } else if (bare === entry) {
       names.push(...found);
@@ -83,8 +109,8 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
       draft.agent.spawns ??= listOf(ruleOf(entry)) ?? [];
       draft.from["spawns"] ??= key;
     } else {
-      names.push(`${found[0]!}(${ruleOf(entry)})`);
-      const message = `"${entry}" limits a tool by its arguments, which cannot be checked here; the tool is left out.`;
+      names.push(...found.map((name) => `${name}(${ruleOf(entry)})`));
+      const message = `"${entry}" limits a tool by its arguments; it counts only where calls are checked against that.`;
       say(draft, "tool-rule", message, { field: key, hint: `Name "${bare}" alone to allow all of it.` });
     }
   }
@@ -105,13 +131,25 @@ function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key,
   }
   if (closed) allow(draft, canonical(draft, on, { key, groups }), key);
   else draft.from["tools"] ??= key;
-  deny(draft, off.flatMap((name) => orItself(toolsNamed(name, groups), name)), key);
+  deny(
+    draft,
+    off.flatMap((name) => orItself(toolsNamed(name, groups), name)),
+    key,
+  );
 }
 
 function unknownTool(draft: Draft, name: string, key: string): void {
   const close = nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name)));
   const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
-  say(draft, "unknown-tool", `No tool is called "${name}"; it was left out.`, { field: key, ...hint });
+  say(
+    draft,
+    "unknown-tool",
+    `No tool of this program is called "${name}"; it counts only where the caller brings it.`,
+    {
+      field: key,
+      ...hint,
+    },
+  );
 }
 
 function noTools(draft: Draft, key: string): void {
@@ -122,6 +160,14 @@ function noTools(draft: Draft, key: string): void {
   });
 }
 
+/** `Read Grep` without a comma is two, when each of them is a tool. */
+function spaced(entry: string, groups: ToolGroups | undefined): readonly string[] {
+  if (!/\s/.test(entry) || entry.includes("(")) return [entry];
+  const parts = entry.split(/\s+/);
+  return parts.every((part) => toolsNamed(part, groups).length > 0) ? parts : [entry];
+}
+
 const withoutRule = (entry: string): string => /^([^()]+)\(.*\)$/s.exec(entry)?.[1]?.trim() ?? entry;
 const ruleOf = (entry: string): string => /\((.*)\)$/s.exec(entry)?.[1]?.trim() ?? "";
-const orItself = (names: readonly string[], written: string): readonly string[] => (names.length > 0 ? names : [written]);
+const orItself = (names: readonly string[], written: string): readonly string[] =>
+  names.length > 0 ? names : [written];

@@ -1,23 +1,34 @@
+import { messageOf } from "../core/error.ts";
 import type { Model, ModelEvent, ModelRequest, ToolSpec } from "../core/model.ts";
 import { isFinishTool } from "../core/permit.ts";
 import { estimatedUsage, written } from "./estimate.ts";
 import { type Answer, answerText, stepsText, summaryText } from "./offline/answer.ts";
 import { evidenceFrom } from "./offline/evidence.ts";
 import { filled } from "./offline/fill.ts";
+import { keyLines } from "./offline/material.ts";
 import { isDemand, questionOf, taskIndex } from "./offline/question.ts";
-import { keyLines, sectionsOf } from "./offline/report.ts";
+import { sectionsOf } from "./offline/report.ts";
 import { nextCalls, type Wish } from "./offline/steps.ts";
 
 /**
- * The model for when there is no other: it looks for the words of the question with the tools it is given, reads what fits
- * best, and answers with quoted lines. No network, no disk, no memory, no reasoning: the same request gives the same turn.
+ * The model for when there is no other: it looks for the words of the question with the tools it is given, reads what
+ * fits best, and answers with quoted lines. No network, no disk, no memory, no reasoning: the same request gives the
+ * same turn.
  */
 export const offline: Model = async function* (request, signal) {
-  if (signal.aborted) {
-    yield { type: "error", fault: { code: "MODEL_NETWORK", message: "the turn was aborted", retryable: false } };
-    return;
+  try {
+    signal.throwIfAborted();
+    yield* spoken(request, turnFor(request));
+  } catch (error) {
+    const fault = signal.aborted
+      ? { code: "MODEL_NETWORK" as const, message: "the turn was aborted", retryable: false }
+      : {
+          code: "MODEL_BAD_ANSWER" as const,
+          message: `the offline model broke: ${messageOf(error)}`,
+          retryable: false,
+        };
+    yield { type: "error", fault };
   }
-  yield* spoken(request, turnFor(request));
 };
 
 /** What the model does in one turn. */
@@ -31,9 +42,11 @@ function turnFor(request: ModelRequest): Turn {
   const evidence = evidenceFrom(messages.slice(start + 1), isFinishTool);
   const last = messages.at(-1);
   const finish = finishTool(request);
-  const mustFinish = (last?.role === "user" && messages.length - 1 > start && isDemand(last.text)) || evidence.rejected > 0;
+  const mustFinish =
+    (last?.role === "user" && messages.length - 1 > start && isDemand(last.text)) || evidence.rejected > 0;
   const forced = typeof toolChoice === "object" ? toolChoice.tool : undefined;
-  const calls = mustFinish || (forced !== undefined && isFinishTool(forced)) ? [] : nextCalls({ question, evidence, tools });
+  const calls =
+    mustFinish || (forced !== undefined && isFinishTool(forced)) ? [] : nextCalls({ question, evidence, tools });
   if (calls.length > 0) return { text: "", calls: forced === undefined ? calls : only(forced, calls, request) };
   const answer: Answer = {
     question,
@@ -53,7 +66,9 @@ const MOST_REJECTED = 2;
 function only(forced: string, calls: readonly Wish[], { tools }: ModelRequest): readonly Wish[] {
   const fitting = calls.filter(({ name }) => name === forced);
   const spec = tools.find(({ name }) => name === forced);
-  return fitting.length > 0 || spec === undefined ? fitting : [{ name: forced, input: objectFor(spec, emptyReport, false) }];
+  return fitting.length > 0 || spec === undefined
+    ? fitting
+    : [{ name: forced, input: objectFor(spec, emptyReport, false) }];
 }
 
 function finishTool({ tools }: ModelRequest): ToolSpec | undefined {
@@ -63,13 +78,24 @@ function finishTool({ tools }: ModelRequest): ToolSpec | undefined {
 /** The arguments of the finish tool; after a refusal with nothing but what is required. */
 function handedIn(finish: ToolSpec, answer: Answer): Wish["input"] {
   const findings = answer.sections.flatMap((section) => section.findings);
-  const report = { title: answer.question.text, text: answerText(answer), summary: summaryText(answer), findings, quoted: answer.quoted, steps: stepsText(answer) };
+  const report = {
+    title: answer.question.text,
+    text: answerText(answer),
+    summary: summaryText(answer),
+    findings,
+    quoted: answer.quoted,
+    steps: stepsText(answer),
+  };
   return objectFor(finish, report, answer.evidence.rejected > 0);
 }
 
 const emptyReport = { title: "", text: "", summary: "", findings: [], quoted: [], steps: [] };
 
-function objectFor(spec: ToolSpec, report: typeof emptyReport | Parameters<typeof filled>[1], bare: boolean): Wish["input"] {
+function objectFor(
+  spec: ToolSpec,
+  report: typeof emptyReport | Parameters<typeof filled>[1],
+  bare: boolean,
+): Wish["input"] {
   const value = filled(spec.input, report, { bare });
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
@@ -77,6 +103,7 @@ function objectFor(spec: ToolSpec, report: typeof emptyReport | Parameters<typeo
 function* spoken(request: ModelRequest, { text, calls }: Turn): Generator<ModelEvent> {
   const turn = request.messages.filter(({ role }) => role === "assistant").length + 1;
   if (text !== "") yield { type: "text", text };
-  for (const [n, { name, input }] of calls.entries()) yield { type: "call", call: { id: `offline_${turn}_${n + 1}`, name, input } };
+  for (const [n, { name, input }] of calls.entries())
+    yield { type: "call", call: { id: `offline_${turn}_${n + 1}`, name, input } };
   yield { type: "end", usage: estimatedUsage(request, text + written(calls)), cost: 0 };
 }

@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import type { Model, ModelEvent, ModelRequest } from "../core/model.ts";
 import { never, scripted } from "./scripted.ts";
 
-const request: ModelRequest = { model: "m", system: "be", messages: [{ role: "user", text: "hi" }], tools: [], toolChoice: "auto" };
+const request: ModelRequest = {
+  model: "m",
+  system: "be",
+  messages: [{ role: "user", text: "hi" }],
+  tools: [],
+  toolChoice: "auto",
+};
 
 async function turn(model: Model, signal = new AbortController().signal): Promise<ModelEvent[]> {
   const events: ModelEvent[] = [];
@@ -18,7 +24,14 @@ test("a text is a turn", async () => {
 });
 
 test("a turn can think, speak and call tools; the calls get ids", async () => {
-  const model = scripted({ thinking: "hm", text: "look", calls: [{ name: "glob", input: { pattern: "*" } }, { name: "x", input: 1, id: "mine" }] });
+  const model = scripted({
+    thinking: "hm",
+    text: "look",
+    calls: [
+      { name: "glob", input: { pattern: "*" } },
+      { name: "x", input: 1, id: "mine" },
+    ],
+  });
   expect((await turn(model)).slice(0, -1)).toEqual([
     { type: "thinking", text: "hm" },
     { type: "text", text: "look" },
@@ -31,7 +44,11 @@ test("turns follow each other, and after the last the script is over", async () 
   const model = scripted("one", (asked) => `two: ${asked.system}`);
   expect(await turn(model)).toContainEqual({ type: "text", text: "one" });
   expect(await turn(model)).toContainEqual({ type: "text", text: "two: be" });
-  const fault = { code: "MODEL_BAD_ANSWER", message: "script is over: it has 2 turns, and one more was asked for", retryable: false };
+  const fault = {
+    code: "MODEL_BAD_ANSWER",
+    message: "script is over: it has 2 turns, and one more was asked for",
+    retryable: false,
+  };
   expect(await turn(model)).toEqual([{ type: "error", fault }]);
 });
 
@@ -39,7 +56,10 @@ test("usage, cost and errors are as written", async () => {
   const usage = { input: 1, output: 2, cacheRead: 3 };
   expect((await turn(scripted({ text: "x", usage, cost: 0.5 }))).at(-1)).toEqual({ type: "end", usage, cost: 0.5 });
   const error = { code: "MODEL_OVERLOADED", message: "busy", retryable: true } as const;
-  expect(await turn(scripted({ text: "so far", error }))).toEqual([{ type: "text", text: "so far" }, { type: "error", fault: error }]);
+  expect(await turn(scripted({ text: "so far", error }))).toEqual([
+    { type: "text", text: "so far" },
+    { type: "error", fault: error },
+  ]);
 });
 
 test("what it was asked is kept as it was then", async () => {
@@ -51,14 +71,21 @@ test("what it was asked is kept as it was then", async () => {
 });
 
 test("a turn that throws ends as an error of the stream", async () => {
-  const events = await turn(scripted(() => { throw new Error("expected two messages"); }));
-  expect(events).toMatchObject([{ type: "error", fault: { message: "turn 1 of the script failed: expected two messages" } }]);
+  const events = await turn(
+    scripted(() => {
+      throw new Error("expected two messages");
+    }),
+  );
+  expect(events).toMatchObject([
+    { type: "error", fault: { message: "turn 1 of the script failed: expected two messages" } },
+  ]);
 });
 
 test("waiting ends with an abort", async () => {
   const stop = new AbortController();
   const waiting = Promise.all([turn(never, stop.signal), turn(scripted({ delayMs: 60_000 }), stop.signal)]);
   stop.abort();
-  for (const events of await waiting) expect(events).toMatchObject([{ type: "error", fault: { message: "the turn was aborted" } }]);
+  for (const events of await waiting)
+    expect(events).toMatchObject([{ type: "error", fault: { message: "the turn was aborted" } }]);
   expect(await turn(never, stop.signal)).toHaveLength(1);
 });

@@ -5,16 +5,18 @@ import type { Fault } from "../core/outcome.ts";
 import { estimatedUsage, written } from "./estimate.ts";
 
 /** What the model does in one turn: plain text ends the work, calls ask for tools, an error is how the turn ends. */
-export type ScriptedTurn = string | Readonly<{
-  text?: string;
-  thinking?: string;
-  calls?: readonly Readonly<{ name: string; input: unknown; id?: string }>[];
-  /** How long it takes before it says anything; an abort cuts it short. */
-  delayMs?: number;
-  error?: Fault;
-  usage?: TurnUsage;
-  cost?: number;
-}>;
+export type ScriptedTurn =
+  | string
+  | Readonly<{
+      text?: string;
+      thinking?: string;
+      calls?: readonly Readonly<{ name: string; input: unknown; id?: string }>[];
+      /** How long it takes before it says anything; an abort cuts it short. */
+      delayMs?: number;
+      error?: Fault;
+      usage?: TurnUsage;
+      cost?: number;
+    }>;
 
 /** A turn, or how it follows from what the model is asked. */
 export type Script = ScriptedTurn | ((request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>);
@@ -23,8 +25,8 @@ export type Script = ScriptedTurn | ((request: ModelRequest) => ScriptedTurn | P
 export type Scripted = Model & { readonly requests: readonly ModelRequest[] };
 
 /**
- * A model that plays these turns, one per request whoever asks, and then fails. For tests: the same script gives the same
- * events, and `requests` shows what the model was told.
+ * A model that plays these turns, one per request whoever asks, and then fails. For tests: the same script gives the
+ * same events, and `requests` shows what the model was told.
  */
 export function scripted(...turns: readonly Script[]): Scripted {
   const requests: ModelRequest[] = [];
@@ -52,19 +54,30 @@ async function* played(script: Script, { number, request, signal }: Turn): Async
     if (turn.delayMs !== undefined) await sleep(turn.delayMs, undefined, { signal });
     signal.throwIfAborted();
   } catch (error) {
-    yield signal.aborted ? aborted : fault("MODEL_BAD_ANSWER", `turn ${number} of the script failed: ${messageOf(error)}`);
+    yield signal.aborted
+      ? aborted
+      : fault("MODEL_BAD_ANSWER", `turn ${number} of the script failed: ${messageOf(error)}`);
     return;
   }
   const { text = "", thinking = "", calls = [], error, usage, cost } = turn;
   if (thinking !== "") yield { type: "thinking", text: thinking };
   if (text !== "") yield { type: "text", text };
-  for (const [n, { name, input, id = `call_${number}_${n + 1}` }] of calls.entries()) yield { type: "call", call: { id, name, input } };
+  for (const [n, { name, input, id = `call_${number}_${n + 1}` }] of calls.entries())
+    yield { type: "call", call: { id, name, input } };
   if (error !== undefined) yield { type: "error", fault: error };
-  else yield { type: "end", usage: usage ?? estimatedUsage(request, thinking + text + written(calls)), ...(cost !== undefined && { cost }) };
+  else
+    yield {
+      type: "end",
+      usage: usage ?? estimatedUsage(request, thinking + text + written(calls)),
+      ...(cost !== undefined && { cost }),
+    };
 }
 
 function* over(turns: number): Generator<ModelEvent> {
-  yield fault("MODEL_BAD_ANSWER", `script is over: it has ${turns} turn${turns === 1 ? "" : "s"}, and one more was asked for`);
+  yield fault(
+    "MODEL_BAD_ANSWER",
+    `script is over: it has ${turns} turn${turns === 1 ? "" : "s"}, and one more was asked for`,
+  );
 }
 
 const aborted: ModelEvent = fault("MODEL_NETWORK", "the turn was aborted");

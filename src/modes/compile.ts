@@ -6,6 +6,7 @@ import { parseAs } from "../core/parse.ts";
 import type { Plan } from "../core/plan.ts";
 import { chain, chainInput } from "./chain.ts";
 import { parallel, parallelInput } from "./parallel.ts";
+import { STAYS } from "./references.ts";
 import { race, raceInput } from "./race.ts";
 import { single, singleInput } from "./single.ts";
 import { team, teamInput } from "./team.ts";
@@ -31,26 +32,33 @@ export const modeNames: readonly Mode[] = Object.keys(modes) as Mode[];
 export function compile(value: unknown, { strict = false }: { strict?: boolean } = {}): Plan {
   const plan = toPlan(value);
   const note = plan.notes?.[0];
-  if (strict && note !== undefined) throw new CrewError("PLAN_UNKNOWN_REFERENCE", note, "Correct the placeholder, or run without --strict.");
+  if (strict && note !== undefined) throw new CrewError("PLAN_UNKNOWN_REFERENCE", note.replace(STAYS, "."), "Correct the placeholder, or run without --strict.");
   checkPlan(plan);
   return plan;
 }
 
 function toPlan(value: unknown): Plan {
-  if (isRecord(value) && "nodes" in value && !("mode" in value)) return parsePlan(value);
+  if (isBarePlan(value)) return parsePlan(value);
   const mode = modeOf(value);
   const { input, compile: compiler } = modes[mode];
   const parsed = parseAs(input as z.ZodType<Input>, { ...(value as object), mode }, { code: "BAD_INPUT", what: `${mode} input` });
   return (compiler as (input: Input) => Plan)(parsed);
 }
 
+/** A plan that stands alone, without a `mode` around it. */
+export function isBarePlan(value: unknown): boolean {
+  return isRecord(value) && "nodes" in value && !("mode" in value);
+}
+
 /** The mode of an input: the one it names, or the one whose key it has; exactly one. */
-function modeOf(value: unknown): Mode {
+export function modeOf(value: unknown): Mode {
+  if (isBarePlan(value)) return "plan";
   if (!isRecord(value)) throw new CrewError("BAD_INPUT", "The input is not an object.", `Give an object with one of: ${modeNames.map((name) => modes[name].key).join(", ")}.`);
   const named = value["mode"];
-  if (typeof named === "string") {
-    if (Object.hasOwn(modes, named)) return named as Mode;
-    throw new CrewError("BAD_INPUT", `There is no mode "${named}".`, suggestion(named, modeNames, "Modes are"));
+  if (named !== undefined) {
+    const name = String(named);
+    if (typeof named === "string" && Object.hasOwn(modes, named)) return named as Mode;
+    throw new CrewError("BAD_INPUT", `There is no mode "${name}".`, suggestion(name, modeNames, "Modes are"));
   }
   const given = modeNames.filter((name) => value[modes[name].key] !== undefined);
   const only = given[0];

@@ -7,6 +7,7 @@ export type Wish = Readonly<{ given?: string | undefined; else: string }>;
 /** Node ids for a list of tasks: given names stay, made-up ones are numbered until they are unique. */
 export function nodeIds(wishes: readonly Wish[], what: string): string[] {
   const taken = new Set<string>();
+  const counts = new Map<string, number>();
   for (const { given } of wishes) {
     if (given === undefined) continue;
     const id = asId(given);
@@ -15,7 +16,7 @@ export function nodeIds(wishes: readonly Wish[], what: string): string[] {
   }
   return wishes.map(({ given, else: fallback }) => {
     if (given !== undefined) return asId(given);
-    const id = unique(asId(fallback), taken);
+    const id = unique(asId(fallback), taken, counts);
     taken.add(id);
     return id;
   });
@@ -25,10 +26,14 @@ export function nodeIds(wishes: readonly Wish[], what: string): string[] {
 export function asId(name: string): string {
   if (NODE_ID.test(name)) return name;
   const safe = name.replace(/[^A-Za-z0-9_.:@-]/g, "_").replace(/^[^A-Za-z0-9_]/, "_").slice(0, 80);
-  return safe === "" ? "_" : safe;
+  return NODE_ID.test(safe) ? safe : `_${safe}`;
 }
 
-function unique(id: string, taken: ReadonlySet<string>): string {
+/** Counts on from the last number that was given out, so that ten thousand tasks of one agent stay cheap. */
+function unique(id: string, taken: ReadonlySet<string>, counts: Map<string, number>): string {
   if (!taken.has(id)) return id;
-  for (let n = 2; ; n += 1) if (!taken.has(`${id}-${n}`)) return `${id}-${n}`;
+  let n = counts.get(id) ?? 2;
+  while (taken.has(`${id}-${n}`)) n += 1;
+  counts.set(id, n + 1);
+  return `${id}-${n}`;
 }

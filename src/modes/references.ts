@@ -16,7 +16,10 @@ export function referencesIn(prompt: string, { ids, self, words = {} }: { ids: r
   return { refs, unknown };
 }
 
+/** The end of a note about a placeholder that stays as it is; where it is an error, it does not. */
+export const STAYS = "; it stays as text.";
+
 /** What is said about a placeholder that stays as it is. */
 export function unknownReference(task: string, placeholder: string): string {
-  return `The prompt of "${task}" holds {${placeholder}}, which is no task that it could refer to; it stays as text.`;
+  return `The prompt of "${task}" holds {${placeholder}}, which is no task that it could refer to${STAYS}`;
 }

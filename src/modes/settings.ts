@@ -23,7 +23,8 @@ export function runParts({ context, contextFiles, gitContext, name, maxConcurren
   });
 }
 
-type Settings = Pick<Task, "agent" | "model" | "tools" | "thinking" | "systemPrompt" | "inputs" | "cwd" | "schema" | "retry" | "resourceLimits">;
+/** What a level may say about the tasks below it. */
+export type Settings = Pick<Task, "agent" | "model" | "tools" | "thinking" | "systemPrompt" | "inputs" | "cwd" | "schema" | "retry" | "resourceLimits">;
 
 /** What tasks may be told; the first level that says something about a matter decides it. */
 export function settingsOf(...levels: readonly (Settings | undefined)[]): Settings {

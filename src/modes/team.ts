@@ -6,7 +6,7 @@ import { taskSettings, type Task } from "../core/task.ts";
 import { prompts } from "../embedded.ts";
 import { asId, nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";
-import { runParts, runSettings, settingsOf } from "./settings.ts";
+import { runParts, runSettings, settingsOf, type Settings } from "./settings.ts";
 
 /** How many rounds a review may take when nothing else is said. */
 export const DEFAULT_REVIEW_ROUNDS = 3;
@@ -44,6 +44,7 @@ export const teamInput = z.strictObject({
     tasks: z.array(teamTask).optional(),
     maxConcurrency: z.number().int().min(1).optional(),
   }),
+  ...taskSettings,
   ...runSettings,
 });
 export type TeamInput = z.infer<typeof teamInput>;
@@ -53,7 +54,7 @@ export type TeamTask = z.infer<typeof teamTask>;
 /** `task` DAG `-> join(settled)`; a review is `loop(work -> review)`, an approval is a gate in a loop. */
 export function team({ team, ...input }: TeamInput): Plan {
   const members = membersOf(team.members ?? []);
-  const tasks = team.tasks ?? soloTasks([...members.values()]);
+  const tasks = team.tasks && team.tasks.length > 0 ? team.tasks : soloTasks([...members.values()]);
   if (tasks.length === 0) {
     throw new CrewError("BAD_INPUT", "The team has nothing to do.", "Give it `tasks`, or give each member a `task`.");
   }
@@ -61,41 +62,43 @@ export function team({ team, ...input }: TeamInput): Plan {
   const notes: string[] = [];
   const nodes: Record<string, Node> = {};
   for (const [index, task] of tasks.entries()) {
-    nodes[ids[index]!] = nodeFor(task, { id: ids[index]!, ids, members, objective: team.objective, notes });
+    nodes[ids[index]!] = nodeFor(task, { id: ids[index]!, ids, members, objective: team.objective, notes, all: settingsOf(input) });
   }
   const output = nodeIds([...ids.map((given) => ({ given, else: given })), { else: "team" }], "tasks").at(-1)!;
   nodes[output] = { kind: "join", needs: ids, pick: "settled" };
   return { ...runParts({ ...input, maxConcurrency: team.maxConcurrency ?? input.maxConcurrency }, notes), nodes, output };
 }
 
-type Place = Readonly<{ id: string; ids: readonly string[]; members: ReadonlyMap<string, TeamMember>; objective: string | undefined; notes: string[] }>;
+type Place = Readonly<{ id: string; ids: readonly string[]; members: ReadonlyMap<string, TeamMember>; objective: string | undefined; notes: string[]; all: Settings }>;
 
 /** The node for one team task: the work itself, or the loop that reviews or approves it. */
-export function nodeFor(task: TeamTask, { id, ids, members, objective, notes }: Place): Node {
+function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all }: Place): Node {
   const assignee = memberFor(members, task.assignee, `Task "${task.id}" is assigned to`);
   const { refs, unknown } = referencesIn(task.task, { ids, self: id });
   notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
   const needs = (task.depends ?? []).map(asId);
+  const missing = task.depends?.find((need) => !ids.includes(asId(need)));
+  if (missing !== undefined) throw new CrewError("PLAN_UNKNOWN_NEED", `Task "${task.id}" depends on "${missing}", which is not a task of the team.`, suggestion(missing, ids, "Tasks are"));
   const include = [...new Set(needs)].filter((need) => !Object.values(refs).includes(need));
   const preface = prefaceOf(objective, assignee?.role);
   const work: Task = {
-    ...settingsOf(task, assignee),
+    ...settingsOf(task, assignee, all),
     prompt: task.task,
     refs,
     label: assignee ? `${assignee.role}: ${task.id}` : task.id,
-    ...(include.length > 0 && { include }),
+    include,
     ...(preface !== undefined && { preface }),
   };
   const plain: TaskNode = { kind: "task", ...(needs.length > 0 && { needs }), task: work };
-  const reviewed = task.review ? reviewLoop(task, plain, task.review, members) : plain;
+  const reviewed = task.review ? reviewLoop(task, plain, task.review, { members, all }) : plain;
   return task.requiresApproval ? approvalLoop(reviewed) : reviewed;
 }
 
-function reviewLoop({ id }: TeamTask, work: TaskNode, review: NonNullable<TeamTask["review"]>, members: ReadonlyMap<string, TeamMember>): LoopNode {
+function reviewLoop({ id }: TeamTask, work: TaskNode, review: NonNullable<TeamTask["review"]>, { members, all }: Pick<Place, "members" | "all">): LoopNode {
   const role = review.reviewer ?? review.assignee;
   const reviewer = memberFor(members, role, `The review of task "${id}" is assigned to`);
   const ask: Task = {
-    ...settingsOf(reviewer),
+    ...settingsOf(reviewer, { ...all, schema: undefined }),
     prompt: review.prompt ?? review.task ?? prompts.reviewWork,
     refs: { output: "work", task: { prompt: "work" } },
     label: `${reviewer?.role ?? "review"}: review of ${id}`,

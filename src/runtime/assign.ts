@@ -1,9 +1,12 @@
 import type { Agent } from "../core/agent.ts";
+import type { ModelWish } from "../core/choose-model.ts";
+import { emptyDesk } from "../core/desk.ts";
 import type { Call, PerformContext } from "../core/engine.ts";
 import { inputProblem } from "../core/input-schema.ts";
 import { fillInputs } from "../core/input-template.ts";
 import { combineLimits } from "../core/limits.ts";
 import { failed, type Failed } from "../core/outcome.ts";
+import { passedEnv } from "../core/pass-env.ts";
 import { isFinishTool, permit } from "../core/permit.ts";
 import type { Assignment, ChosenModel } from "../core/runner.ts";
 import type { Task } from "../core/task.ts";
@@ -11,6 +14,7 @@ import { toolsNamed } from "../core/tool-names.ts";
 import { version } from "../core/version.ts";
 import { resolve } from "node:path";
 import { prompts } from "../embedded.ts";
+import { attachmentsOf, backgroundOf } from "./background.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { checkFor } from "./validate.ts";
 import { DEFAULT_AGENT, type World } from "./world.ts";
@@ -28,15 +32,16 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
   if (wanted.length > 0 && ![...world.tools.keys()].some((tool) => permit(agent, tool).allowed)) {
     return failed("DENIED", `None of the tools of "${name}" exists here: ${wanted.join(", ")}.`, { hint: "Correct its tools, or list none to allow all." });
   }
-  const model = await chooseModel(task, found, world, emit);
+  const model = await modelFor(call, found, world);
   if ("status" in model) return model;
+  for (const text of model.warnings ?? []) emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });
   const schema = agent.output;
   const check = schema && (await checkFor(world.validator, schema));
   if (check && "broken" in check) return failed("INVALID_OUTPUT", `The output schema of "${name}" is no JSON Schema: ${check.broken}.`);
   const completion = agent.completion ?? (schema ? "tool" : "text");
   return {
     call,
-    agent,
+    agent: model.thinking === undefined ? agent : { ...agent, thinking: model.thinking },
     rights: { ...agent, ...(call.ceiling && { ceiling: call.ceiling }) },
     model,
     tools: world.tools,
@@ -45,7 +50,15 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     ...(schema && check && { schema, validate: check }),
     system: buildSystemPrompt(basePersona, { instructions: instructionsFor(agent, task, { activeModel: model.name, today: new Date(world.clock()).toDateString() }), completion }),
     prompt: promptFor(call),
-    toolContext: { cwd: task.cwd === undefined ? world.cwd : resolve(world.cwd, task.cwd), env: world.env, path: call.path },
+    redact: world.redactor.known,
+    toolContext: {
+      cwd: task.cwd === undefined ? world.cwd : resolve(world.cwd, task.cwd),
+      env: passedEnv(world.env, world.passEnv),
+      run: call.run,
+      path: call.path,
+      agent: agent.name,
+      desk: emptyDesk(),
+    },
   };
 }
 
@@ -70,27 +83,29 @@ function instructionsFor({ instructions, inputs = {} }: Agent, { inputs: given =
   return fillInputs(instructions, { cliVersion: version, ...known, ...own });
 }
 
-/** The first available of what the task, then the agent asks for. Only the task's own word is binding. */
-async function chooseModel(task: Task, agent: Agent, world: World, emit: PerformContext["emit"]): Promise<ChosenModel | Failed> {
-  const first = async (wish: string | readonly string[] | undefined): Promise<ChosenModel | undefined> => {
-    for (const name of wish === undefined ? [] : [wish].flat()) {
-      const model = await world.model(name);
-      if (model) return model;
-    }
-    return undefined;
-  };
-  const asked = await first(task.model);
-  if (asked) return asked;
-  if (task.model !== undefined) return failed("MODEL_UNKNOWN", `The model ${[task.model].flat().join(", ")} is not available here.`, { hint: "Name another one with --model." });
-  const own = await first(agent.model);
-  if (own) return own;
-  if (agent.model !== undefined) {
-    emit({ type: "warning", code: "MODEL_FALLBACK", text: `${agent.name} asks for the model ${[agent.model].flat().join(", ")}, which is not available here; it runs on ${world.defaultModel}.` });
-  }
-  return (await world.model(world.defaultModel)) ?? failed("MODEL_UNKNOWN", `The model ${world.defaultModel} is not available here.`, { hint: "Name another one with --model." });
+/**
+ * The model for a call: what it asks for, else its agent, else whoever started it, else the default. What a person asks
+ * for has to be there; an agent that asks for something that is not there gets the next best, and that is said.
+ */
+async function modelFor({ task, depth, parentModel }: Call, agent: Agent, world: World): Promise<ChosenModel | Failed> {
+  const { model: asked, thinking } = task;
+  const wishes: ModelWish[] = [
+    ...(asked === undefined ? [] : [{ by: "call" as const, names: asked }]),
+    ...(agent.model === undefined ? [] : [{ by: "agent" as const, names: agent.model }]),
+    ...(parentModel === undefined ? [] : [{ by: "parent" as const, names: parentModel }]),
+  ];
+  const model = await world.models.choose(wishes, {
+    retry: task.retry === undefined, // a rule of the task's own is kept to the letter
+    ...(depth === 0 && { binding: "call" as const }),
+    ...(asked === undefined && thinking !== undefined && { thinking }),
+  });
+  if (!("misses" in model)) return model;
+  const { code, hint } = model.misses[0] ?? { code: "UNKNOWN_MODEL", hint: "Name one with --model." };
+  const because = model.misses.map((miss) => `${miss.name}: ${miss.because}`).join("; ");
+  return failed(code === "MISSING_KEY" ? "MODEL_AUTH" : "MODEL_UNKNOWN", `No model is available for "${agent.name}": ${because}.`, { hint });
 }
 
-function promptFor({ task, attachments, context }: Call): string {
-  const attached = attachments.map(({ title, text }) => `<result of="${title}">\n${text}\n</result>`);
-  return [context, task.preface ?? "", task.prompt, ...(attached.length > 0 ? [prompts.attached, ...attached] : [])].filter((part) => part !== "").join("\n\n");
+function promptFor(call: Call): string {
+  const attached = attachmentsOf(call);
+  return [backgroundOf(call), call.task.prompt, ...(attached.length > 0 ? [prompts.attached, ...attached] : [])].filter((part) => part !== "").join("\n\n");
 }

@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 /** Why work was stopped, as the reason of an AbortSignal. */
 export type Stop = Readonly<{ stop: string }>;
 
@@ -29,11 +31,21 @@ export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** A controller that follows a parent signal until `release` is called. */
-export function following(parent: AbortSignal): { controller: AbortController; release(): void } {
+/** A controller that follows its parents' signals until `release` is called. */
+export function following(...parents: readonly AbortSignal[]): Follower {
   const controller = new AbortController();
-  const follow = (): void => controller.abort(parent.reason);
-  if (parent.aborted) follow();
-  else parent.addEventListener("abort", follow, { once: true });
-  return { controller, release: () => parent.removeEventListener("abort", follow) };
+  const follow = ({ target }: { target: unknown }): void => controller.abort((target as AbortSignal).reason);
+  setMaxListeners(0, ...parents); // any number of tool calls may follow one task
+  const before = parents.find(({ aborted }) => aborted);
+  if (before) controller.abort(before.reason);
+  else for (const parent of parents) parent.addEventListener("abort", follow, { once: true });
+  return {
+    controller,
+    release: () => {
+      for (const parent of parents) parent.removeEventListener("abort", follow);
+    },
+  };
 }
+
+/** A controller that listens, and how it stops listening. */
+export type Follower = Readonly<{ controller: AbortController; release(): void }>;

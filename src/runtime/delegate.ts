@@ -1,16 +1,23 @@
-import type { AnyInput } from "../core/input.ts";
+import type { Parent } from "../core/engine.ts";
 import { isCrewError } from "../core/error.ts";
+import { endingOf } from "../core/ending.ts";
+import { refsOf } from "../core/graph.ts";
+import type { AnyInput } from "../core/input.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
-import type { Plan } from "../core/plan.ts";
+import type { Node, Plan } from "../core/plan.ts";
+import { following, stopped, type Follower } from "./cancel.ts";
+import { nowhere } from "./fill-in.ts";
+import type { Started } from "./history.ts";
 import type { Place, Scope } from "./scope.ts";
 import { Slots } from "./slots.ts";
 
 /** A task's slot, and what it may start below itself. */
 export type Delegation = Readonly<{
-  /** Waits for the slot unless it has it; false when the task was cancelled first. */
-  hold(): Promise<boolean>;
-  letGo(): void;
-  delegate(what: AnyInput | Plan, ceiling: readonly string[]): Promise<Outcome>;
+  /** Begins an attempt with the slot in hand; false when the task was cancelled first. */
+  begin(): Promise<boolean>;
+  /** Ends the attempt: gives the slot back, stops what was started in it and waits until that has ended. */
+  end(): Promise<void>;
+  delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Outcome>;
 }>;
 
 /**
@@ -20,20 +27,47 @@ export type Delegation = Readonly<{
  * every run whose depth reaches the number of slots.
  */
 export function createDelegation({ path, scope, signal, slot }: Pick<Place, "path" | "scope" | "signal" | "slot">): Delegation {
+  const children = new Set<Promise<unknown>>();
+  const claimPrefix = prefixes(path, scope);
   let release = slot;
-  let waiting = 0;
-  let count = 0;
+  let attempt: Follower | undefined;
+  let waitsFor = 0;
+  let taking: Promise<void> | undefined;
 
-  const hold = async (): Promise<boolean> => {
-    release ??= await scope.slots.take(signal);
-    return release !== undefined;
-  };
   const letGo = (): void => {
     release?.();
     release = undefined;
   };
+  /** A slot may come when it is no longer wanted: the attempt is over, or waits for children again. */
+  const take = async (): Promise<void> => {
+    const taken = await scope.slots.take(signal);
+    taking = undefined;
+    if (attempt && waitsFor === 0 && !release && !signal.aborted) release = taken;
+    else taken?.();
+  };
+  const hold = async (): Promise<void> => {
+    if (!attempt || waitsFor > 0 || release) return;
+    taking ??= take();
+    await taking;
+  };
 
-  const delegate = async (what: AnyInput | Plan, ceiling: readonly string[]): Promise<Outcome> => {
+  const begin = async (): Promise<boolean> => {
+    attempt = following(signal);
+    await hold();
+    if (release && !signal.aborted) return true;
+    await end();
+    return false;
+  };
+  const end = async (): Promise<void> => {
+    const over = attempt;
+    attempt = undefined;
+    letGo();
+    over?.controller.abort(stopped(ENDED));
+    over?.release();
+    await Promise.allSettled(children);
+  };
+
+  const delegate = async (what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Outcome> => {
     const depth = scope.depth + 1;
     if (scope.run.maxDepth >= 0 && depth > scope.run.maxDepth) {
       return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, { hint: "Raise maxDepth if this is meant." });
@@ -42,27 +76,61 @@ export function createDelegation({ path, scope, signal, slot }: Pick<Place, "pat
     if ("status" in plan) return plan;
     const tasks = Object.values(plan.nodes).filter(({ kind }) => kind === "task").length;
     for (let task = 0; task < tasks; task += 1) {
-      const refusal = scope.run.budget.count("maxSpawns");
+      const refusal = await scope.run.budget.count("maxSpawns");
       if (refusal) return failed("BUDGET", `"${path}" may not start more agents: ${refusal.refused}.`, { hint: "Allow more with --max-spawns." });
     }
-    count += 1;
-    waiting += 1;
-    if (waiting === 1) letGo();
-    const { outcome } = await scope.run.execute(plan, {
+    if (!attempt) return { status: "cancelled", reason: ENDED };
+    const { controller, release: unfollow } = following(attempt.controller.signal, ...(stop ? [stop] : []));
+    waitsFor += 1;
+    letGo();
+    const work = scope.run.execute(plan, {
       ...withoutRound(scope),
-      prefix: count === 1 ? `${path}/` : `${path}.${count}/`,
+      prefix: claimPrefix(plan),
       roots: [plan.output],
-      outer: () => undefined,
+      outer: nowhere,
       slots: plan.concurrency === undefined ? scope.slots : new Slots(plan.concurrency, scope.slots),
-      ceiling,
-      signal,
+      ceiling: parent.ceiling,
+      ...(parent.policy && { policy: parent.policy }),
+      parentModel: parent.model,
+      caller: path,
+      signal: controller.signal,
       depth,
     });
-    waiting -= 1;
-    if (waiting === 0 && !signal.aborted) await hold();
-    return outcome;
+    children.add(work);
+    try {
+      const { outcome, outcomeOf } = await work;
+      return endingOf(outcome, outcomeOf);
+    } finally {
+      children.delete(work);
+      unfollow();
+      waitsFor -= 1;
+      await hold();
+    }
   };
-  return { hold, letGo, delegate };
+  return { begin, end, delegate };
+}
+
+const ENDED = "the task that asked for it has ended";
+
+/**
+ * Where each plan below a task goes. After a crash a task asks again, perhaps in another order, so a plan takes the
+ * place in which the same one was begun before; any other gets a number that was never used.
+ */
+function prefixes(path: string, { run }: Scope): (plan: Plan) => string {
+  const before = [...run.history.delegated(path)];
+  let last = Math.max(0, ...before.map(({ number }) => number));
+  return (plan) => {
+    const known = before.findIndex(({ spent, started }) => !spent && [...started].every(([id, event]) => isSame(plan.nodes[id], event)));
+    if (known >= 0) return before.splice(known, 1)[0]!.prefix;
+    last += 1;
+    return last === 1 ? `${path}/` : `${path}.${last}/`;
+  };
+}
+
+function isSame(node: Node | undefined, { kind, agent, prompt }: Started): boolean {
+  if (node?.kind !== kind) return false;
+  if (node.kind !== "task") return true;
+  return node.task.agent === agent && (node.task.prompt === prompt || Object.keys(refsOf(node)).length > 0);
 }
 
 /** What a model asked for wrongly is its failure, not the run's. */

@@ -3,15 +3,22 @@ import type { FileReading } from "./discover-files.ts";
 import type { FoundAgent } from "./discover-found.ts";
 
 /** A reading that is known again, for one place and dialect. */
-export type CachedFile = Readonly<{ reading: FileReading; place: string; agents: readonly Agent[]; hash?: string }>;
+export type CachedFile = Readonly<{ reading: FileReading; place: string; agents: readonly Agent[] }>;
 
 /** What a caller keeps between discoveries. Files are known again by path, inode, size and times. */
-export type DiscoveryCache = { readonly files: Map<string, CachedFile>; names: ReadonlyMap<string, FoundAgent["read"]> | undefined };
+export type DiscoveryCache = {
+  readonly files: Map<string, CachedFile>;
+  names: ReadonlyMap<string, FoundAgent["read"]> | undefined;
+};
 
 export const createDiscoveryCache = (): DiscoveryCache => ({ files: new Map(), names: undefined });
 
 /** Names of agents that are new, gone, or defined otherwise than before. */
-export type DiscoveryChanges = Readonly<{ added: readonly string[]; removed: readonly string[]; changed: readonly string[] }>;
+export type DiscoveryChanges = Readonly<{
+  added: readonly string[];
+  removed: readonly string[];
+  changed: readonly string[];
+}>;
 
 const NOTHING: DiscoveryChanges = Object.freeze({ added: [], removed: [], changed: [] });
 

@@ -7,7 +7,10 @@ import type { FoundAgent } from "./discover-found.ts";
 export type ExplainedField = Readonly<{ field: string; value: unknown; origin: Origin }>;
 
 /** Each field of an agent with its origin. The lines in files are looked up here and nowhere else. */
-export function explainFields({ agent, read, origins, file }: FoundAgent, dialects: Dialects): readonly ExplainedField[] {
+export function explainFields(
+  { agent, read, origins, file }: FoundAgent,
+  dialects: Dialects,
+): readonly ExplainedField[] {
   const text = file === undefined ? undefined : readIfThere(file);
   const lineOf = dialects[agent.source?.dialect ?? ""]?.lineOf;
   const inFile = (key: string): Origin => {
@@ -21,7 +24,8 @@ export function explainFields({ agent, read, origins, file }: FoundAgent, dialec
   function originOf(field: string): Origin {
     const changed = origins[field];
     const key = read.from[field];
-    if (changed?.from === "base" && changed.own !== undefined && key !== undefined) return { ...changed, own: inFile(key) };
+    if (changed?.from === "base" && changed.own !== undefined && key !== undefined)
+      return { ...changed, own: inFile(key) };
     if (changed !== undefined) return changed;
     if (key === undefined) return { from: "default" };
     return RULES.has(key) ? { from: "default", rule: key.slice(1, -1) } : inFile(key);

@@ -19,7 +19,10 @@ export function findAgent<F extends Findable>(where: Where<F>, name: string): F 
   if (exact !== undefined) return exact;
   const all = "agents" in where ? [...where.agents, ...where.shadowed.map(({ found }) => found)] : agents;
   const colon = name.indexOf(":");
-  const qualified = colon <= 0 ? undefined : all.find((found) => goesBy(found, name.slice(colon + 1)) && isFrom(found, name.slice(0, colon)));
+  const qualified =
+    colon <= 0
+      ? undefined
+      : all.find((found) => goesBy(found, name.slice(colon + 1)) && isFrom(found, name.slice(0, colon)));
   return qualified ?? agents.find(({ read }) => read?.aliases?.includes(name));
 }
 
@@ -33,7 +36,8 @@ export function qualifiedNames({ name, agent }: Findable): readonly string[] {
   return [...new Set(prefixes)].map((prefix) => `${prefix}:${name}`);
 }
 
-const goesBy = (found: Findable, name: string): boolean => found.name === name || (found.read?.aliases?.includes(name) ?? false);
+const goesBy = (found: Findable, name: string): boolean =>
+  found.name === name || (found.read?.aliases?.includes(name) ?? false);
 
 function isFrom({ agent }: Findable, prefix: string): boolean {
   const source = agent?.source;

@@ -3,7 +3,7 @@ import type { Agent, AgentSource } from "../core/agent.ts";
 import type { Dialects, ReadAgent } from "../core/dialect.ts";
 import { type Problem, problem } from "../core/problem.ts";
 import type { CachedFile, DiscoveryCache } from "./discover-cache.ts";
-import { type Candidate, type FileReading, hashOf, listFiles, readAgentFile } from "./discover-files.ts";
+import { type Candidate, type FileReading, listFiles, readAgentFile } from "./discover-files.ts";
 import type { Place } from "./discover-places.ts";
 
 /** Who says whether a project's files count. Both are asked with canonical paths. */
@@ -45,7 +45,10 @@ export type PlaceReport = Readonly<{
 export type LoadOptions = Readonly<{ dialects: Dialects; home: string; trust?: Trust; cache?: DiscoveryCache }>;
 
 /** Reads every file of a place. Between batches the program gets its turn. */
-export async function loadPlace(place: Place, options: LoadOptions): Promise<{ findings: Finding[]; skipped: Skipped[]; report: PlaceReport }> {
+export async function loadPlace(
+  place: Place,
+  options: LoadOptions,
+): Promise<{ findings: Finding[]; skipped: Skipped[]; report: PlaceReport }> {
   const dialect = options.dialects[place.dialect];
   const trusted = place.root === undefined || options.trust?.project(place.root) === true;
   const findings: Finding[] = [];
@@ -54,22 +57,34 @@ export async function loadPlace(place: Place, options: LoadOptions): Promise<{ f
   const listing = listFiles(place, dialect);
   const label = `${place.dialect} ${place.family} ${place.scope} ${place.plugin?.name ?? ""}`;
   const within = place.root ?? place.plugin?.path ?? options.home;
+  const hashed = trusted && place.root !== undefined && options.trust?.file !== undefined;
+  const scratch = Buffer.allocUnsafe(64 * 1024);
   let count = 0;
   for (const file of listing.files) {
     if (++count % BATCH === 0) await setImmediate();
     if (file.outside && !trusted) {
-      skipped.push({ file: file.path, problems: [problem("link-outside", `It is a link out of the project, to ${file.real ?? "somewhere"}.`)] });
+      skipped.push({
+        file: file.path,
+        problems: [problem("link-outside", `It is a link out of the project, to ${file.real ?? "somewhere"}.`)],
+      });
       continue;
     }
     const known = options.cache?.files.get(file.path);
     const reusable = known?.place === label ? known : undefined;
-    const reading = readAgentFile(file, dialect, { within, known: reusable?.reading });
-    const entry = reusable !== undefined && reusable.reading === reading ? reusable : { reading, place: label, agents: located(reading, place, file) };
+    const reading = readAgentFile(file, dialect, { within, hashed, scratch, known: reusable?.reading });
+    const entry =
+      reusable !== undefined && reusable.reading === reading
+        ? reusable
+        : { reading, place: label, agents: located(reading, place, file) };
     if (entry !== known) options.cache?.files.set(file.path, entry);
     if (reading.agents.length === 0) skipped.push({ file: file.path, problems: reading.problems });
     else add(findings, entry, { place, file, trusted: trusted && agreed(entry, place, file, options) });
   }
-  return { findings, skipped, report: report(place, { trusted, findings, files: listing.files.length, problem: listing.problem }) };
+  return {
+    findings,
+    skipped,
+    report: report(place, { trusted, findings, files: listing.files.length, problem: listing.problem }),
+  };
 }
 
 const BATCH = 200;
@@ -77,7 +92,11 @@ const BATCH = 200;
 /** Bundled code stands above the user's own files and plugins, and these above a project's. */
 const RANKS = { user: 2, plugin: 2, project: 1 } as const;
 
-function add(findings: Finding[], entry: CachedFile, { place, file, trusted }: { place: Place; file: Candidate; trusted: boolean }): void {
+function add(
+  findings: Finding[],
+  entry: CachedFile,
+  { place, file, trusted }: { place: Place; file: Candidate; trusted: boolean },
+): void {
   for (const [index, read] of entry.reading.agents.entries()) {
     findings.push({
       read,
@@ -93,12 +112,11 @@ function add(findings: Finding[], entry: CachedFile, { place, file, trusted }: {
 }
 
 /** Content that changed since it was agreed to does not count, nor do hidden characters that nobody agreed to. */
-function agreed(entry: CachedFile, place: Place, file: Candidate, { trust, cache }: LoadOptions): boolean {
+function agreed({ reading }: CachedFile, place: Place, file: Candidate, { trust }: LoadOptions): boolean {
   if (place.root === undefined) return true;
-  if (trust?.file === undefined) return !entry.reading.hidden;
-  const hash = entry.hash ?? hashOf(file.path, entry.reading.includes?.keys());
-  if (entry.hash === undefined) cache?.files.set(file.path, { ...entry, hash });
-  return trust.file({ root: place.root, path: file.real ?? file.path, hash, hidden: entry.reading.hidden });
+  if (trust?.file === undefined) return !reading.hidden;
+  const { hash, hidden } = reading;
+  return hash !== undefined && trust.file({ root: place.root, path: file.real ?? file.path, hash, hidden });
 }
 
 /** The agents of a file with where they were found. */
@@ -113,7 +131,12 @@ function located(reading: FileReading, place: Place, file: Candidate): readonly 
   return reading.agents.map(({ agent }) => Object.freeze({ ...agent, source }));
 }
 
-type Held = { readonly trusted: boolean; readonly findings: readonly Finding[]; readonly files: number; readonly problem?: Problem | undefined };
+type Held = {
+  readonly trusted: boolean;
+  readonly findings: readonly Finding[];
+  readonly files: number;
+  readonly problem?: Problem | undefined;
+};
 
 const report = (place: Place, { trusted, findings, files, problem: wrong }: Held): PlaceReport => ({
   family: place.family,

@@ -22,7 +22,8 @@ export type PlacesOptions = Readonly<{ cwd: string; home: string; preset: Preset
 export function findPlaces({ cwd, home, preset, order, scope }: PlacesOptions): readonly Place[] {
   const ancestors = scope === "user" ? [] : ancestorsOf(cwd, home);
   const project: Place[][] = preset.families.map((rows) => rows.flatMap((row) => projectPlaces(row, ancestors)));
-  const user: Place[][] = scope === "project" ? [] : preset.families.map((rows) => rows.flatMap((row) => userPlaces(row, home)));
+  const user: Place[][] =
+    scope === "project" ? [] : preset.families.map((rows) => rows.flatMap((row) => userPlaces(row, home)));
   const inFamilies =
     order === "scope-first"
       ? [...project.flat(), ...user.flat()]
@@ -36,7 +37,7 @@ export function nearestPlace(cwd: string, relative: string, home?: string): stri
   return undefined;
 }
 
-type Ancestor = { readonly dir: string; readonly root: string; has(relative: string): boolean };
+type Ancestor = { readonly dir: string; readonly root: string; readonly has: (relative: string) => boolean };
 
 /**
  * From `cwd` up to the repository it is in, or to the top when it is in none. The home directory and what is above it
@@ -70,7 +71,8 @@ function seer(dir: string): (relative: string) => boolean {
 function projectPlaces(row: Row, ancestors: readonly Ancestor[]): Place[] {
   for (const { dir, root, has } of ancestors) {
     const there = row.project.filter(has);
-    if (there.length > 0) return there.map((path) => ({ ...placeOf(row, join(dir, path), "project"), root: canonical(root) }));
+    if (there.length > 0)
+      return there.map((path) => ({ ...placeOf(row, join(dir, path), "project"), root: canonical(root) }));
   }
   return [];
 }
@@ -85,7 +87,10 @@ function pluginPlaces({ cwd, home, preset, scope }: Omit<PlacesOptions, "order">
   return pluginRoots(home, cwd)
     .filter((plugin) => scope === "both" || plugin.scope === scope)
     .flatMap((plugin) =>
-      plugin.places.map((path) => ({ family: "claude", dialect: row?.dialect ?? "claude", scope: "plugin", path, deep: true, plugin }) as const),
+      plugin.places.map(
+        (path) =>
+          ({ family: "claude", dialect: row?.dialect ?? "claude", scope: "plugin", path, deep: true, plugin }) as const,
+      ),
     );
 }
 

@@ -12,24 +12,37 @@ export function pluginRoots(home: string, cwd: string): readonly PluginRoot[] {
   const entries = parsePluginRegistry(readJson(join(home, REGISTRY)));
   const roots = (entries ?? [])
     .filter(({ projectPath }) => projectPath === undefined || isInside(cwd, projectPath))
-    .map(({ id, scope, installPath }) => ({ name: id.split("@")[0]!, scope, path: installPath, places: agentPlaces(installPath) }))
+    .map(({ id, scope, installPath }) => ({
+      name: id.split("@")[0]!,
+      scope,
+      path: installPath,
+      places: agentPlaces(installPath),
+    }))
     .filter(({ places }) => places.length > 0);
   return [...roots.filter(({ scope }) => scope === "project"), ...roots.filter(({ scope }) => scope === "user")];
 }
 
-export type PluginEntry = Readonly<{ id: string; scope: "user" | "project"; installPath: string; projectPath?: string }>;
+export type PluginEntry = Readonly<{
+  id: string;
+  scope: "user" | "project";
+  installPath: string;
+  projectPath?: string;
+}>;
 
 /** The entries of the registry, each of them kept; `null` when it is not a registry. */
 export function parsePluginRegistry(content: unknown): readonly PluginEntry[] | null {
   if (!isRecord(content) || typeof content["version"] !== "number" || !isRecord(content["plugins"])) return null;
   return Object.entries(content["plugins"]).flatMap(([id, entries]) =>
-    (Array.isArray(entries) ? entries : [entries]).map((entry) => pluginEntry(id, entry)).filter((entry) => entry !== undefined),
+    (Array.isArray(entries) ? entries : [entries])
+      .map((entry) => pluginEntry(id, entry))
+      .filter((entry) => entry !== undefined),
   );
 }
 
 /** One entry; nobody is asked for its scope, so it is the user's when it does not say. */
 export function pluginEntry(id: string, entry: unknown): PluginEntry | undefined {
-  if (!isRecord(entry) || typeof entry["installPath"] !== "string" || !isAbsolute(entry["installPath"])) return undefined;
+  if (!isRecord(entry) || typeof entry["installPath"] !== "string" || !isAbsolute(entry["installPath"]))
+    return undefined;
   const { installPath, projectPath } = entry;
   return {
     id,
@@ -43,7 +56,9 @@ export function pluginEntry(id: string, entry: unknown): PluginEntry | undefined
 function agentPlaces(root: string): string[] {
   const manifest = readJson(join(root, ".claude-plugin", "plugin.json"));
   const named = isRecord(manifest) ? [manifest["agents"]].flat().filter((path) => typeof path === "string") : [];
-  const places = ["agents", ...named].map((path) => join(root, path)).filter((path) => existsSync(path) && staysInside(path, root));
+  const places = ["agents", ...named]
+    .map((path) => join(root, path))
+    .filter((path) => existsSync(path) && staysInside(path, root));
   return [...new Set(places)];
 }
 

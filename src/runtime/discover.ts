@@ -1,4 +1,3 @@
-import type { Agent } from "../core/agent.ts";
 import { type AgentSettings, applySettings } from "../core/agent-settings.ts";
 import type { Dialects, ReadAgent } from "../core/dialect.ts";
 import { HERITAGE, inherit, lineages } from "../core/inherit.ts";
@@ -59,7 +58,10 @@ export type Discovery = Readonly<{
 /** Finds every agent there is for a directory. One bad file never hides another. */
 export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const named: Preset = presets[options.preset ?? "unified"];
-  const preset = options.sources === undefined ? named : { ...named, families: options.sources, plugins: hasClaude(options.sources) };
+  const preset =
+    options.sources === undefined
+      ? named
+      : { ...named, families: options.sources, plugins: hasClaude(options.sources) };
   const { scope = preset.scope, order = preset.order, protectBundled = preset.protectBundled } = options;
   const places = findPlaces({ cwd: options.cwd, home: options.home, preset, order, scope });
   const findings: Finding[] = (options.inline ?? []).map((read) => given(read, "inline"));
@@ -79,11 +81,18 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
 }
 
 /** Plugins belong to the family that installed them. */
-const hasClaude = (sources: readonly (readonly Row[])[]): boolean => sources.flat().some(({ family }) => family === "claude");
+const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
+  sources.flat().some(({ family }) => family === "claude");
 
 /** An agent that comes from no file. */
 function given(read: ReadAgent, kind: "inline" | "bundled"): Finding {
-  return { read, agent: Object.freeze({ ...read.agent, source: { kind } }), rank: RANKS[kind], trusted: true, problems: [] };
+  return {
+    read,
+    agent: Object.freeze({ ...read.agent, source: { kind } }),
+    rank: RANKS[kind],
+    trusted: true,
+    problems: [],
+  };
 }
 
 /** A base is looked up among what is trusted as much or more. */
@@ -138,7 +147,10 @@ function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Res
     agent = Object.freeze({ ...agent, tools: [] });
     origins["tools"] = { from: "default", rule: "toolsWhenOmitted: none" };
   }
-  const settings = options.settings !== undefined && Object.hasOwn(options.settings, agent.name) ? options.settings[agent.name] : undefined;
+  const settings =
+    options.settings !== undefined && Object.hasOwn(options.settings, agent.name)
+      ? options.settings[agent.name]
+      : undefined;
   if (settings !== undefined) {
     const applied = applySettings(agent, settings);
     agent = applied.agent;
@@ -160,11 +172,23 @@ function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Res
 
 function fromBase(base: FoundAgent, finding: Finding, field: string): Origin {
   const key = finding.read.from[field];
-  const own: Origin | undefined = key === undefined ? undefined : { from: "file", key, ...(finding.file === undefined ? {} : { file: finding.file }) };
-  return { from: "base", base: base.name, ...(base.file === undefined ? {} : { file: base.file }), ...(own === undefined ? {} : { own }) };
+  const own: Origin | undefined =
+    key === undefined
+      ? undefined
+      : { from: "file", key, ...(finding.file === undefined ? {} : { file: finding.file }) };
+  return {
+    from: "base",
+    base: base.name,
+    ...(base.file === undefined ? {} : { file: base.file }),
+    ...(own === undefined ? {} : { own }),
+  };
 }
 
-type Rest = { readonly skipped: readonly Skipped[]; readonly sources: readonly PlaceReport[]; readonly options: DiscoverOptions };
+type Rest = {
+  readonly skipped: readonly Skipped[];
+  readonly sources: readonly PlaceReport[];
+  readonly options: DiscoverOptions;
+};
 
 /** The first of each name wins; everything else stays visible, with the reason. */
 function answer(found: readonly FoundAgent[], { skipped, sources, options }: Rest): Discovery {
@@ -175,17 +199,28 @@ function answer(found: readonly FoundAgent[], { skipped, sources, options }: Res
   const problems: Problem[] = [];
   const off = new Set(options.disabled);
   for (const one of found) {
-    for (const wrong of one.problems) problems.push(one.file === undefined ? wrong : { ...wrong, file: one.file });
+    for (const wrong of one.problems) problems.push(wrong);
     const by = winners.get(one.name);
     if (!one.trusted) untrusted.push(one);
-    else if (one.read.disabled || off.has(one.name) || options.settings?.[one.name]?.enabled === false) disabled.push(one);
+    else if (one.read.disabled || off.has(one.name) || options.settings?.[one.name]?.enabled === false)
+      disabled.push(one);
     else if (by === undefined) winners.set(one.name, one);
     else shadowed.push({ found: one, by });
   }
   for (const { by, found: lost } of shadowed) if (inOneDirectory(by, lost)) problems.push(duplicate(by, lost));
-  for (const { problems: why, file } of skipped) for (const wrong of why) problems.push(file === undefined ? wrong : { ...wrong, file });
+  for (const { problems: why, file } of skipped)
+    for (const wrong of why) problems.push(file === undefined ? wrong : { ...wrong, file });
   const agents = [...winners.values()];
-  return { agents, shadowed, untrusted, disabled, skipped, problems, sources, changes: changesSince(options.cache, agents) };
+  return {
+    agents,
+    shadowed,
+    untrusted,
+    disabled,
+    skipped,
+    problems,
+    sources,
+    changes: changesSince(options.cache, agents),
+  };
 }
 
 const directoryOf = (file: string): string => file.slice(0, file.lastIndexOf("/"));
@@ -193,4 +228,8 @@ const inOneDirectory = (a: FoundAgent, b: FoundAgent): boolean =>
   a.file !== undefined && b.file !== undefined && directoryOf(a.file) === directoryOf(b.file);
 
 const duplicate = (by: FoundAgent, lost: FoundAgent): Problem =>
-  problem("duplicate", `"${lost.name}" is already defined by ${by.file ?? "another file"}.`, lost.file === undefined ? {} : { file: lost.file });
+  problem(
+    "duplicate",
+    `"${lost.name}" is already defined by ${by.file ?? "another file"}.`,
+    lost.file === undefined ? {} : { file: lost.file },
+  );

@@ -1,15 +1,23 @@
 import { createBudget, type BudgetLimits } from "../core/budget.ts";
+import type { Change } from "../core/change.ts";
+import { endingOf, withoutSpent } from "../core/ending.ts";
+import { CrewError } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Delta, Fact } from "../core/event.ts";
 import type { AnyInput } from "../core/input.ts";
 import { DEFAULT_CONCURRENCY } from "../core/limits.ts";
 import type { Plan } from "../core/plan.ts";
+import { createRedactor, type Redactor } from "../core/redact.ts";
 import { following, stopped } from "./cancel.ts";
 import { execute, type Growing } from "./execute.ts";
+import { nowhere } from "./fill-in.ts";
 import { historyOf, noHistory } from "./history.ts";
+import { createMailbox } from "./mailbox.ts";
+import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
 import { Slots } from "./slots.ts";
+import { tell, type Note } from "./tell.ts";
 import { formatDuration } from "../core/duration.ts";
 
 /** Everything a run is started with, resolved. */
@@ -18,6 +26,8 @@ export type Start = Readonly<{
   engine: Engine;
   clock(): number;
   random(): number;
+  /** Without one, what looks like a secret is taken out all the same. */
+  redactor?: Redactor;
   version: string;
   cwd: string;
   context: string;
@@ -38,23 +48,43 @@ const DEFAULT_MAX_DEPTH = 2;
 /** Drives one run from its first event to its last. */
 export async function drive(start: Start, { run, signal, publish, connect }: Drive): Promise<void> {
   const { plan, engine, takesUp } = start;
-  const journal = await engine.journal(run, (events) => events.forEach(publish));
+  const record = following(signal);
+  let lost: Error | undefined;
+  const journal = await engine.journal(run, {
+    kept: (events) => events.forEach(publish),
+    lost: (error) => {
+      lost = error;
+      record.controller.abort(stopped(error.message));
+    },
+  });
   const past = takesUp ? await journal.read() : [];
   past.forEach(publish);
   let seq = past.length;
-  const emit = (path: string, fact: Fact): void => {
-    if (over) return;
-    seq += 1;
-    journal.append({ seq, run, path, at: start.clock(), ...fact });
-  };
-  const live = (path: string, delta: Delta): void => {
-    if (!over) publish({ run, path, at: start.clock(), ...delta });
-  };
+  const { emit, live } = redacting(start.redactor ?? createRedactor([]), {
+    emit: (path: string, fact: Fact): void => {
+      if (over) return;
+      seq += 1;
+      journal.append({ seq, run, path, at: start.clock(), ...fact });
+    },
+    live: (path: string, delta: Delta): void => {
+      if (!over) publish({ run, path, at: start.clock(), ...delta });
+    },
+  });
   let over = false;
   let growing: Growing | undefined;
-  connect({ journal, engine, change: (change) => growing?.change(change) });
+  const grow = (change: Change): void => {
+    if (!growing) throw new CrewError("BAD_CHANGE", "The run was cancelled before it began, so its plan cannot change.", "Start it again.");
+    growing.change(change);
+  };
+  const mailbox = createMailbox();
+  const send = async (path: string, note: Note): Promise<boolean> => {
+    if (path === "" || !tell({ mailbox, emit }, path, note)) return false;
+    await journal.durable();
+    return true;
+  };
+  connect({ journal, engine, send, change: grow });
 
-  const clock = deadline(signal, start.maxTimeMs);
+  const clock = deadline(record.controller.signal, start.maxTimeMs);
   try {
     if (takesUp) emit("", { type: "note", text: `resumed after ${past.length} events` });
     else emit("", { type: "run.started", plan, cwd: start.cwd, version: start.version, ...(start.name !== undefined && { name: start.name }) });
@@ -74,13 +104,14 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           context: start.context,
           unattended: start.unattended ?? false,
           budget: createBudget(start.budget ?? {}),
+          mailbox,
           maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,
           compile: start.compile,
           random: start.random,
           execute,
         },
         prefix: "",
-        outer: () => undefined,
+        outer: nowhere,
         slots: new Slots(Math.min(plan.concurrency ?? Number.POSITIVE_INFINITY, start.concurrency ?? (plan.concurrency === undefined ? DEFAULT_CONCURRENCY : Number.POSITIVE_INFINITY))),
         signal: clock.signal,
         depth: 0,
@@ -92,10 +123,12 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
     if (clock.passed()) emit("", { type: "limit.reached", limit: "time", text: clock.text, enforced: true });
     emit("", { type: "run.ended", outcome: clock.passed() ? timedOut(outcome, clock.text) : endingOf(outcome, outcomeOf) });
     over = true;
+    if (lost) throw lost;
     await journal.durable();
   } finally {
     over = true;
     clock.stop();
+    record.release();
     await journal.close();
   }
 }
@@ -126,19 +159,6 @@ function deadline(parent: AbortSignal, ms: number | undefined): Deadline {
 }
 
 function timedOut(outcome: Outcome, text: string): Outcome {
-  if (outcome.status === "ok") return outcome;
+  if (outcome.status === "ok") return withoutSpent(outcome);
   return { ...failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Allow more with --max-time." }), ...("output" in outcome && outcome.output !== undefined && { output: outcome.output }) };
-}
-
-/** How the run ended: as its output did, and where that never ran, as what kept it from running. */
-function endingOf(outcome: Outcome, outcomeOf: (id: string) => Outcome | undefined): Outcome {
-  if (outcome.status !== "skipped") return withoutSpent(outcome);
-  const root = outcomeOf(outcome.because);
-  if (root?.status === "failed") return withoutSpent(root);
-  return root?.status === "cancelled" ? withoutSpent(root) : failed("CRASHED", `"${outcome.because}" did not succeed.`);
-}
-
-/** What a node cost is the node's; the run adds it up from the turns. */
-function withoutSpent({ usage: _u, cost: _c, model: _m, tools: _t, ms: _ms, file: _f, ...outcome }: Outcome): Outcome {
-  return outcome as Outcome;
 }

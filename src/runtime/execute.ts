@@ -1,15 +1,17 @@
+import { isDeepStrictEqual } from "node:util";
 import { applyChange, type Change } from "../core/change.ts";
 import { begin, cancelAll, NOT_NEEDED, settle } from "../core/decide.ts";
 import { messageOf } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import type { Body } from "../core/plan.ts";
-import { schedule, type Schedule, type Step } from "../core/schedule.ts";
+import { schedule, type Entry, type Schedule, type Step } from "../core/schedule.ts";
 import { reasonOf, type Stop, stopped } from "./cancel.ts";
 import { carryOut } from "./carry-out.ts";
 import { deferred } from "./deferred.ts";
-import type { Lookup } from "./fill-in.ts";
+import { askedOf, type Lookup } from "./fill-in.ts";
 import type { Executed, Scope } from "./scope.ts";
 import type { Release } from "./slots.ts";
+import { promptFor } from "./task-node.ts";
 
 /** A handle on a plan while it runs. */
 export type Growing = Readonly<{ change(change: Change): void }>;
@@ -23,22 +25,45 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
   const running = new Map<string, Stoppable>();
   const over = deferred<void>();
   const lookup: Lookup = {
-    outcomeOf: (id) => (all.entries.has(id) ? all.entries.get(id)!.outcome : scope.outer(id)),
-    nodeOf: (id) => all.entries.get(id)?.node,
+    outcomeOf: (id) => (all.entries.has(id) ? all.entries.get(id)!.outcome : scope.outer.outcomeOf(id)),
+    promptOf: (id) => (all.entries.has(id) ? askedOf(all.entries.get(id)!.node, lookup) : scope.outer.promptOf(id)),
   };
 
-  const advance = (step: Step): void => {
-    for (const id of step.settled) scope.run.emit(scope.prefix + id, { type: "node.ended", outcome: all.entries.get(id)!.outcome! });
-    for (const id of step.cancel) running.get(id)?.abort(stopped(NOT_NEEDED));
-    for (const id of step.start) start(id);
+  /** Steps are taken one after the other, also when somebody who hears of one asks for the next. */
+  const steps: { step: Step; reason: string }[] = [];
+  let advancing = false;
+  const advance = (step: Step, reason: string = NOT_NEEDED): void => {
+    steps.push({ step, reason });
+    if (advancing) return;
+    advancing = true;
+    try {
+      for (let next = steps.shift(); next !== undefined; next = steps.shift()) take(next.step, next.reason);
+    } finally {
+      advancing = false;
+    }
     if (all.unsettled === 0 && running.size === 0) over.resolve();
   };
+  const take = (step: Step, reason: string): void => {
+    for (const id of step.settled) {
+      const path = scope.prefix + id;
+      for (const left of scope.run.history.close(path)) scope.run.emit(left, { type: "node.ended", outcome: { status: "cancelled", reason: NOT_NEEDED } });
+      scope.run.emit(path, { type: "node.ended", outcome: all.entries.get(id)!.outcome! });
+    }
+    for (const id of step.cancel) running.get(id)?.abort(stopped(reason));
+    for (const id of step.start) start(id);
+  };
   const start = (id: string): void => {
+    const { state, node } = all.entries.get(id)!;
+    if (state === "settled") return;
+    if (scope.signal.aborted) advance(settle(all, id, { status: "cancelled", reason: reasonOf(scope.signal) }));
+    else if (node.kind === "task") standInLine(id);
+    else follow(id, go(id));
+  };
+  const follow = (id: string, work: Promise<Outcome>): void => {
     const ended = (outcome: Outcome): void => {
       running.delete(id);
       advance(settle(all, id, outcome));
     };
-    const work = all.entries.get(id)!.node.kind === "task" ? inTurn(id) : go(id);
     work.then(ended, (thrown: unknown) => ended(failed("CRASHED", `The task broke: ${messageOf(thrown)}`))).catch(over.reject);
   };
   const go = (id: string, slot?: Release): Promise<Outcome> => {
@@ -46,35 +71,35 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     running.set(id, controller);
     return carryOut(all.entries.get(id)!.node, { ...lookup, path: scope.prefix + id, scope, signal: controller.signal, slot });
   };
-  /** Nothing is made for a task before it has its slot, so that ten thousand can wait. */
-  const inTurn = async (id: string): Promise<Outcome> => {
+  /** A task that waits for its slot is no more than a ticket: neither a signal nor a promise is made for it. */
+  const standInLine = (id: string): void => {
     let stop: Stop | undefined;
-    const slot = await new Promise<Release | undefined>((resolve) => {
-      const ticket = scope.slots.queue(resolve);
-      running.set(id, {
-        abort: (reason) => {
-          stop = reason;
-          scope.slots.leave(ticket);
-          resolve(undefined);
-        },
-      });
-    });
+    const ticket = scope.slots.queue((slot) => follow(id, inSlot(id, slot, () => stop)));
+    const abort = (reason: Stop): void => {
+      stop = reason;
+      if (scope.slots.leave(ticket)) follow(id, Promise.resolve(cancelled(reason)));
+    };
+    running.set(id, { abort });
+  };
+  const inSlot = async (id: string, slot: Release, stop: () => Stop | undefined): Promise<Outcome> => {
     try {
-      return stop ? { status: "cancelled", reason: stop.stop } : await go(id, slot);
+      await undefined; // a turn later, so that no task begins while a step is still being taken
+      const reason = stop();
+      return reason ? cancelled(reason) : await go(id, slot);
     } finally {
-      slot?.();
+      slot();
     }
   };
   const cancel = (): void => {
     const reason = reasonOf(scope.signal);
-    const step = cancelAll(all, reason);
-    for (const id of step.cancel) running.get(id)?.abort(stopped(reason));
-    advance({ ...step, cancel: [] });
+    advance(cancelAll(all, reason), reason);
   };
 
-  const resumed = replay(all, scope);
-  if (scope.signal.aborted) cancel();
-  else {
+  const resumed = replay(all, scope, lookup);
+  if (scope.signal.aborted) {
+    cancel();
+    advance(resumed);
+  } else {
     scope.signal.addEventListener("abort", cancel, { once: true });
     advance(resumed);
     started?.({
@@ -93,18 +118,43 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
 /** What can be told to stop: a controller, or a task that still waits for its slot. */
 type Stoppable = Readonly<{ abort(reason: Stop): void }>;
 
+const cancelled = ({ stop }: Stop): Outcome => ({ status: "cancelled", reason: stop });
+
 /** Feeds what an earlier life recorded to the schedule; what is left over is what still has to be done. */
-function replay(all: Schedule, scope: Scope): Step {
+function replay(all: Schedule, scope: Scope, lookup: Lookup): Step {
+  const { history } = scope.run;
   const start = new Set(begin(all).start);
+  const stopping = new Set<string>();
   const settled: string[] = [];
   const take = (step: Step): void => {
     for (const id of step.start) start.add(id);
-    settled.push(...step.settled.filter((id) => !scope.run.history.ended(scope.prefix + id)));
-    for (const id of step.cancel) take(settle(all, id, { status: "cancelled", reason: NOT_NEEDED }));
+    for (const id of step.cancel) stopping.add(id);
+    for (const id of step.settled) {
+      const recorded = history.ended(scope.prefix + id);
+      if (!recorded || !isDeepStrictEqual(recorded, all.entries.get(id)!.outcome)) settled.push(id);
+    }
   };
-  for (const past of scope.run.history.under(scope.prefix)) {
+  for (const past of history.under(scope.prefix)) {
     if (past.type === "changed") take(applyChange(all, past.change));
-    else if (all.entries.has(past.id)) take(settle(all, past.id, past.outcome));
+    else if (isAsBefore(all.entries.get(past.id), scope, lookup)) take(settle(all, past.id, past.outcome));
+  }
+  // What was to be stopped and has no end of its own stopped as the journal says, or together with the process.
+  for (const id of stopping) {
+    if (all.entries.get(id)!.state === "settled") continue;
+    take(settle(all, id, history.ended(scope.prefix + id) ?? { status: "cancelled", reason: NOT_NEEDED }));
   }
   return { start: [...start].filter((id) => all.entries.get(id)!.state !== "settled"), settled, cancel: [] };
+}
+
+/**
+ * Whether a recorded outcome answers what is asked now. A model that is asked again may delegate something else under
+ * the same name, and what follows on that has to be done again, too.
+ */
+function isAsBefore(entry: Entry | undefined, scope: Scope, lookup: Lookup): boolean {
+  if (entry?.state !== "running") return false;
+  if (entry.givenUp) return true;
+  const before = scope.run.history.started(scope.prefix + entry.id);
+  if (entry.node.kind !== before?.kind) return false;
+  if (entry.node.kind !== "task" || before.prompt === undefined) return true;
+  return before.agent === entry.node.task.agent && before.prompt === promptFor(entry.node, scope, lookup);
 }

@@ -3,28 +3,32 @@ import type { Outcome } from "../core/outcome.ts";
 import type { GateNode, Node, TaskNode } from "../core/plan.ts";
 import { fill, NO_OUTPUT } from "../core/template.ts";
 
-/** What references are looked up in. */
+/** What references are looked up in: the plan at hand, then the plans around it. */
 export type Lookup = Readonly<{
   outcomeOf(id: string): Outcome | undefined;
-  nodeOf(id: string): Node | undefined;
+  /** What a node was asked, in full. */
+  promptOf(id: string): string;
 }>;
+
+/** Around the outermost plan there is nothing. */
+export const nowhere: Lookup = { outcomeOf: () => undefined, promptOf: () => "" };
 
 /** The text of a task or gate with every reference replaced by what it stands for. */
 export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
   const values = new Map<string, string>();
   for (const [name, reference] of Object.entries(refsOf(node))) {
-    values.set(name, typeof reference === "string" ? outputOf(lookup.outcomeOf(reference)) : promptOf(reference.prompt, lookup));
+    values.set(name, typeof reference === "string" ? outputOf(lookup.outcomeOf(reference)) : lookup.promptOf(reference.prompt));
   }
   const { text } = textOf(node);
   return values.size === 0 ? text : fill(text, values);
 }
 
+/** What a node was asked; only tasks and gates are. */
+export function askedOf(node: Node, lookup: Lookup): string {
+  return node.kind === "task" || node.kind === "gate" ? fillIn(node, lookup) : "";
+}
+
 /** The output of a node as another one reads it. */
 export function outputOf(outcome: Outcome | undefined): string {
   return outcome?.status === "ok" && outcome.output !== "" ? outcome.output : NO_OUTPUT;
-}
-
-function promptOf(id: string, lookup: Lookup): string {
-  const node = lookup.nodeOf(id);
-  return node?.kind === "task" || node?.kind === "gate" ? fillIn(node, lookup) : "";
 }

@@ -81,14 +81,17 @@ test("PATH-02: links out are refused, links that stay inside are followed", asyn
   symlinkSync(out, join(ws, "d"));
   symlinkSync("../../../outside", join(ws, "src/deep/up"));
   symlinkSync("src/deep", join(ws, "short"));
-  for (const path of ["l", "d", "d/secret.txt", "src/deep/up/secret.txt"]) expect(await read(ws, path)).toEqual("OUTSIDE");
+  for (const path of ["l", "d", "d/secret.txt", "src/deep/up/secret.txt"])
+    expect(await read(ws, path)).toEqual("OUTSIDE");
   expect(await read(ws, "short/b.txt")).toEqual("deep");
   const { handle, path } = await openInside(ws, "short/b.txt");
   await handle.close();
   expect(path).toEqual("src/deep/b.txt");
 });
 
-test("PATH-03: a folder that is swapped for a link all the time never lets the secret through", { timeout: 120_000 }, async () => {
+test("PATH-03: a folder that is swapped for a link all the time never lets the secret through", {
+  timeout: 120_000,
+}, async () => {
   const { ws, out, all } = places();
   writeFileSync(join(out, "f"), CANARY);
   mkdirSync(join(ws, "x"));
@@ -198,7 +201,9 @@ test("a walk refuses a link where it saw a folder", async () => {
 });
 
 test("a working folder that is gone is said", async () => {
-  await expect(openInside("/nowhere/at/all", "a")).rejects.toThrow('the working folder "/nowhere/at/all" is not there any more');
+  await expect(openInside("/nowhere/at/all", "a")).rejects.toThrow(
+    'the working folder "/nowhere/at/all" is not there any more',
+  );
 });
 
 test.each([

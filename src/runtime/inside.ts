@@ -7,9 +7,9 @@ import { reveal } from "../core/sanitize.ts";
 /**
  * Opens a file or folder for reading, if the thing that was opened really lies inside `root`.
  *
- * The path may be relative to the root or absolute, and links that stay inside are fine. What counts in the end is where
- * the open descriptor leads, so a folder that is swapped for a link in between gains nothing. Pipes, sockets and devices
- * are refused without being opened. Throws a {@link Refusal}; the caller closes the handle.
+ * The path may be relative to the root or absolute, and links that stay inside are fine. What counts in the end is
+ * where the open descriptor leads, so a folder that is swapped for a link in between gains nothing. Pipes, sockets and
+ * devices are refused without being opened. Throws a {@link Refusal}; the caller closes the handle.
  */
 export async function openInside(root: string | Root, path: string): Promise<Opened> {
   const top = typeof root === "string" ? await rootOf(root) : root;
@@ -139,13 +139,16 @@ function kindOf(stats: Stats): Opened["kind"] | undefined {
 
 type Attempt = Readonly<{ path: string; wanted: string; code: string }>;
 
-/** Whether something exists out there is none of the asker's business: a link out of the root is told before "missing". */
+/** Whether something exists out there is nobody's business: a link out of the root is told before "missing". */
 async function unreachable(top: Root, { path, wanted, code }: Attempt): Promise<Refusal> {
   if (code !== "ENOENT" && code !== "ELOOP") return unopened(path, code);
   for (let at = wanted; isInside(top.given, at) || isInside(top.real, at); at = dirname(at)) {
     const real = await realpath(at).catch(() => undefined);
     if (real !== undefined) return isInside(top.real, real) ? unopened(path, code) : strayLink(path);
-    const isLink = await lstat(at).then((stats) => stats.isSymbolicLink(), () => false);
+    const isLink = await lstat(at).then(
+      (stats) => stats.isSymbolicLink(),
+      () => false,
+    );
     if (isLink) return strayLink(path);
     if (at === dirname(at)) break;
   }
@@ -163,7 +166,10 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function unopened(path: string, code: string): Refusal {
   const missing = code === "ENOENT" || code === "ENOTDIR";
-  return refusal(missing ? "MISSING" : "UNREADABLE", `${quoted(path)} ${REASONS[code] ?? `could not be opened (${code})`}`);
+  return refusal(
+    missing ? "MISSING" : "UNREADABLE",
+    `${quoted(path)} ${REASONS[code] ?? `could not be opened (${code})`}`,
+  );
 }
 
 function outside(path: string): Refusal {

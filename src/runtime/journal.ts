@@ -1,23 +1,22 @@
 import { mkdir, open, readFile, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import type { Journal } from "../core/engine.ts";
-import { CrewError, messageOf } from "../core/error.ts";
+import type { Journal, JournalListener } from "../core/engine.ts";
+import { CrewError, isCrewError, messageOf } from "../core/error.ts";
 import type { KeptEvent } from "../core/event.ts";
 import { decodeLine, encodeLine } from "./journal-line.ts";
 import { claim } from "./owner.ts";
 
-const FILE = "journal.jsonl";
-
-type Kept = (events: readonly KeptEvent[]) => void;
+/** The name of the file in the folder of a run. */
+export const JOURNAL_FILE = "journal.jsonl";
 
 /**
  * The journal of a run as a file that only grows. What is appended in one turn is written and synced together,
  * and `kept` hears of it only then: acknowledged means on the disk.
  */
-export async function openJournal(folder: string, kept: Kept): Promise<Journal> {
+export async function openJournal(folder: string, listener: JournalListener): Promise<Journal> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch(cannotWrite(folder));
   const owner = await claim(folder);
-  const file = await open(join(folder, FILE), "a", 0o600).catch(cannotWrite(folder));
+  const file = await open(join(folder, JOURNAL_FILE), "a", 0o600).catch(cannotWrite(folder));
   const { wholeBytes, problems } = await readJournal(folder).catch(async (error: unknown) => {
     await file.close();
     await owner.release();
@@ -36,15 +35,17 @@ export async function openJournal(folder: string, kept: Kept): Promise<Journal> 
       waiting = [];
       const bytes = Buffer.from(batch.map((event) => encodeLine(event, owner.epoch)).join(""));
       try {
+        await owner.hold();
         await writeWhole(file, bytes);
         await file.datasync();
         length += bytes.length;
       } catch (error) {
         await file.truncate(length).catch(() => {});
-        broken = unwritable(folder, error);
+        broken = isCrewError(error) ? error : unwritable(folder, error);
+        listener.lost(broken);
         return;
       }
-      kept(batch);
+      listener.kept(batch);
     }
   };
   const flushSoon = (): Promise<void> => {
@@ -77,7 +78,7 @@ export async function openJournal(folder: string, kept: Kept): Promise<Journal> 
 }
 
 /** A journal that lives as long as the process, for runs that nobody wants to keep. */
-export function memoryJournal(kept: Kept): Journal {
+export function memoryJournal({ kept }: JournalListener): Journal {
   const events: KeptEvent[] = [];
   return {
     append: (event) => {
@@ -93,7 +94,7 @@ export function memoryJournal(kept: Kept): Journal {
 
 /** Everything in a journal that is whole. A torn last record is left out and reported; damage before it throws. */
 export async function readJournal(folder: string): Promise<{ events: readonly KeptEvent[]; problems: readonly string[]; wholeBytes: number }> {
-  const bytes = await readFile(join(folder, FILE));
+  const bytes = await readFile(join(folder, JOURNAL_FILE));
   const events: KeptEvent[] = [];
   const problems: string[] = [];
   let start = 0;
@@ -106,7 +107,7 @@ export async function readJournal(folder: string): Promise<{ events: readonly Ke
         problems.push(`The last record was torn by a crash and was left out (${bytes.length - start} bytes).`);
         break;
       }
-      const hint = `Look at line ${events.length + 1} of ${FILE}; what was recorded before it is whole.`;
+      const hint = `Look at line ${events.length + 1} of ${JOURNAL_FILE}; what was recorded before it is whole.`;
       throw new CrewError("RUN_DAMAGED", `The journal in ${folder} is damaged at record ${events.length + 1}.`, hint);
     }
     events.push(decoded.event);

@@ -1,12 +1,14 @@
+import { endingOf } from "../core/ending.ts";
 import { isRecord } from "../core/json.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
-import type { LoopNode } from "../core/plan.ts";
+import type { LoopNode, Node } from "../core/plan.ts";
 import { parseReview } from "../core/review.ts";
 import type { Place, Round } from "./scope.ts";
 
 /** Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. */
-export async function carryOutLoop(node: LoopNode, { path, scope, signal, outcomeOf }: Place): Promise<Outcome> {
+export async function carryOutLoop(node: LoopNode, { path, scope, signal, outcomeOf, promptOf }: Place): Promise<Outcome> {
   const { run } = scope;
+  const judge = node.body.nodes[node.until]?.kind;
   run.emit(path, { type: "node.started", attempt: 1, kind: "loop" });
   let round: Round | undefined = scope.round;
   for (let n = 1; ; n += 1) {
@@ -14,15 +16,14 @@ export async function carryOutLoop(node: LoopNode, { path, scope, signal, outcom
       ...scope,
       prefix: `${path}.${n}/`,
       roots: [...new Set([node.body.output, node.until])],
-      outer: outcomeOf,
+      outer: { outcomeOf, promptOf },
       signal,
       ...(round && { round }),
     });
-    const work = done.outcome;
-    if (work.status === "skipped") return failed("CRASHED", `Round ${n} of "${path}" could not run.`);
+    const work = endingOf(done.outcome, done.outcomeOf);
     if (work.status !== "ok") return work;
-    const verdict = verdictOf(done.outcomeOf(node.until));
-    if (verdict.is === "over") return verdict.outcome;
+    const verdict = verdictOf(done.outcomeOf(node.until), judge);
+    if (verdict.is === "over") return withWork(endingOf(verdict.outcome, done.outcomeOf), work.output);
     const taken: Outcome = { status: "ok", output: work.output, from: [`${path}.${n}/${node.body.output}`], ...(work.data !== undefined && { data: work.data }) };
     if (verdict.is === "approved") return taken;
     if (verdict.is === "unknown") {
@@ -38,21 +39,30 @@ export async function carryOutLoop(node: LoopNode, { path, scope, signal, outcom
   }
 }
 
+/** Work that was not taken still travels with the reason. */
+function withWork(outcome: Outcome, output: string): Outcome {
+  return outcome.status === "failed" || outcome.status === "cancelled" ? { ...outcome, output } : outcome;
+}
+
 type Verdict =
   | Readonly<{ is: "approved" }>
   | Readonly<{ is: "again"; feedback: string }>
   | Readonly<{ is: "unknown"; why: string }>
   | Readonly<{ is: "over"; outcome: Outcome }>;
 
-/** What the deciding node said. A reviewer that breaks does not throw good work away; a person's no does. */
-function verdictOf(outcome: Outcome | undefined): Verdict {
-  if (!outcome || outcome.status === "skipped") return { is: "unknown", why: "it did not run" };
+/**
+ * What the deciding node said. A reviewer that breaks does not throw good work away. A person who says no does, and a
+ * question that nobody could answer is no yes.
+ */
+function verdictOf(outcome: Outcome | undefined, judge: Node["kind"] | undefined): Verdict {
+  if (!outcome) return { is: "unknown", why: "it did not run" };
   if (outcome.status === "cancelled") return { is: "over", outcome };
+  if (outcome.status === "skipped") return judge === "task" ? { is: "unknown", why: "it did not run" } : { is: "over", outcome };
   const said = "data" in outcome && isRecord(outcome.data) ? outcome.data : {};
   if (outcome.status === "failed") {
     const { code, message } = outcome.fault;
     if (code === "REJECTED" && typeof said["feedback"] === "string" && said["feedback"] !== "") return { is: "again", feedback: said["feedback"] };
-    return code === "REJECTED" || code === "NEEDS_ANSWER" ? { is: "over", outcome } : { is: "unknown", why: message };
+    return judge === "task" ? { is: "unknown", why: message } : { is: "over", outcome };
   }
   if (typeof said["approved"] === "boolean") return said["approved"] ? { is: "approved" } : { is: "again", feedback: typeof said["feedback"] === "string" ? said["feedback"] : "" };
   const { approved, feedback } = parseReview(outcome.output);

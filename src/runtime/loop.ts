@@ -70,6 +70,8 @@ async function converse(assignment: Assignment, context: PerformContext, { talk,
     if (reply.is === "more") continue;
     if (reply.is === "stuck") return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
     if (reply.is === "denied") return partly(failed("DENIED", reply.text, { hint: "Allow it the tools it needs, or change its task." }));
+    // What was said while it finished still gets its turn.
+    if (talk.readMail()) continue;
     const { finish } = reply;
     if ("output" in finish) return { status: "ok", ...finish };
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));

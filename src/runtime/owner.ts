@@ -1,9 +1,14 @@
-import { readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { access, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CrewError } from "../core/error.ts";
 
 /** A claim on a run: only its holder may write. */
-export type Owner = Readonly<{ epoch: number; release(): Promise<void> }>;
+export type Owner = Readonly<{
+  epoch: number;
+  /** Throws when somebody else has taken the run over: an old owner must not write. */
+  hold(): Promise<void>;
+  release(): Promise<void>;
+}>;
 
 const OWNER = /^owner\.(\d{1,9})\.json$/;
 const RELEASED = /^released\.(\d{1,9})\.json$/;
@@ -23,8 +28,25 @@ export async function claim(folder: string): Promise<Owner> {
   await writeFile(file, record, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EEXIST" ? busy(folder) : error;
   });
-  return { epoch, release: () => rename(file, join(folder, `released.${epoch}.json`)).catch(() => {}) };
+  const hold = async (): Promise<void> => {
+    const next = await Promise.all([exists(join(folder, `owner.${epoch + 1}.json`)), exists(join(folder, `released.${epoch + 1}.json`))]);
+    if (next.some(Boolean)) throw busy(folder);
+  };
+  return { epoch, hold, release: () => rename(file, join(folder, `released.${epoch}.json`)).catch(() => {}) };
 }
+
+/** True while a living process works on the run. */
+export async function isOwned(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => []);
+  const last = Math.max(0, ...names.map((name) => Number(OWNER.exec(name)?.[1] ?? 0)));
+  return last > 0 && isAlive(join(folder, `owner.${last}.json`));
+}
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
 
 /** A process id alone proves nothing, since it is used again; with its start time it does. */
 async function isAlive(file: string): Promise<boolean> {

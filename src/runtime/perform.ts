@@ -2,7 +2,7 @@ import type { Call, Perform, PerformContext } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import { assign } from "./assign.ts";
-import { reasonOf } from "./cancel.ts";
+import { promptly } from "./promptly.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
 
@@ -21,7 +21,11 @@ async function perform(call: Call, world: World, context: PerformContext): Promi
   const outcome = await accepted(await world.runner(assignment, context), call, world);
   const text = "output" in outcome ? outcome.output : undefined;
   if (text === undefined || text === "") return outcome;
-  const file = await world.keep(call.run, call.path, text);
+  // What was found counts more than where it is kept.
+  const file = await world.keep(call.run, call.path, text).catch((error: unknown) => {
+    context.emit({ type: "warning", code: "OUTPUT_NOT_KEPT", text: `The output of "${call.path}" could not be kept in a file: ${messageOf(error)}` });
+    return undefined;
+  });
   return file === undefined ? outcome : { ...outcome, file };
 }
 
@@ -41,33 +45,4 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-/**
- * Ends with the signal: a task that is cancelled is over at once, whatever its tools still do, and nothing it
- * says afterwards is heard. Whoever waits for a race must not wait for its losers.
- */
-function promptly(context: PerformContext, work: (context: PerformContext) => Promise<Outcome>): Promise<Outcome> {
-  const { signal } = context;
-  return new Promise((resolve) => {
-    let over = false;
-    const settle = (outcome: Outcome): void => {
-      if (over) return;
-      over = true;
-      signal.removeEventListener("abort", giveUp);
-      resolve(outcome);
-    };
-    const giveUp = (): void => {
-      // One turn of the event loop for a task that stops by itself and can say how far it came.
-      setImmediate(() => settle({ status: "cancelled", reason: reasonOf(signal) }));
-    };
-    if (signal.aborted) giveUp();
-    else signal.addEventListener("abort", giveUp, { once: true });
-    const heard =
-      <A extends unknown[]>(say: (...args: A) => void) =>
-      (...args: A): void => {
-        if (!over) say(...args);
-      };
-    work({ ...context, emit: heard(context.emit), live: heard(context.live) }).then(settle, (thrown: unknown) => settle(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)));
-  });
 }

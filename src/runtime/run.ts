@@ -1,14 +1,17 @@
-import type { Change } from "../core/change.ts";
+import { change as changeSchema, type Change } from "../core/change.ts";
 import type { Engine, Journal } from "../core/engine.ts";
 import { CrewError } from "../core/error.ts";
 import type { Event } from "../core/event.ts";
 import type { Answer } from "../core/gate.ts";
+import { parseAs } from "../core/parse.ts";
 import type { Result } from "../core/result.ts";
 import { resultOf } from "../core/result.ts";
 import { emptyState, reduce, type State } from "../core/state.ts";
 import { Broadcast } from "./broadcast.ts";
 import { stopped } from "./cancel.ts";
 import { deferred } from "./deferred.ts";
+import type { Note } from "./tell.ts";
+import { questionKey } from "./question.ts";
 
 /** What drives a run: it emits into it and returns when the run has ended. */
 export type Driver = (drive: Drive) => Promise<void>;
@@ -23,7 +26,12 @@ export type Drive = {
   connect(connection: Connection): void;
 };
 
-export type Connection = Readonly<{ journal: Journal; engine: Engine; change(change: Change): void }>;
+export type Connection = Readonly<{
+  journal: Journal;
+  engine: Engine;
+  change(change: Change): void;
+  send(path: string, note: Note): Promise<boolean>;
+}>;
 
 /** One execution of a plan: loop over it for its events, await it for its result. */
 export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
@@ -73,9 +81,14 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     this.#controller.abort(stopped(reason));
   }
 
-  /** Answers a gate. False: it is not open, or somebody was faster. */
-  answer(path: string, answer: Answer): boolean {
-    return this.#connection?.engine.give(`${this.id}/${path}`, answer) ?? false;
+  /** Answers a gate, or what a task asks about one of its calls. False: it is not open, or somebody was faster. */
+  answer(path: string, answer: Answer, call?: string): boolean {
+    return this.#connection?.engine.give(questionKey(this.id, path, call), answer) ?? false;
+  }
+
+  /** Says something to a task that is running; it reads it before its next turn. False: it is not running. True: it is kept. */
+  async send(path: string, text: string, from = "the user"): Promise<boolean> {
+    return (await this.#connection?.send(path, { text, from })) ?? false;
   }
 
   /** Grows the plan: new nodes, other dependencies, nodes given up. A change that does not fit throws and does nothing. */
@@ -83,7 +96,7 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     if (!this.#connection || this.#state.endedAt !== undefined) {
       throw new CrewError("BAD_CHANGE", "The run is not running, so its plan cannot change.", "Change a plan between run.started and run.ended.");
     }
-    this.#connection.change(change);
+    this.#connection.change(parseAs<Change>(changeSchema, change, { code: "BAD_CHANGE", what: "change" }));
   }
 
   async #drive(driver: Driver): Promise<void> {

@@ -4,8 +4,10 @@ import type { Delta, Fact } from "../core/event.ts";
 import type { AnyInput } from "../core/input.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Body, Plan } from "../core/plan.ts";
+import type { Policy } from "../core/policy.ts";
 import type { Lookup } from "./fill-in.ts";
 import type { History } from "./history.ts";
+import type { Mailbox } from "./mailbox.ts";
 import type { Release, Slots } from "./slots.ts";
 
 /** What all plans of one run share. */
@@ -22,6 +24,7 @@ export type RunScope = Readonly<{
   /** Nobody is there to answer a gate. */
   unattended: boolean;
   budget: Budget;
+  mailbox: Mailbox;
   /** How deep agents may start agents; negative: as deep as they like. */
   maxDepth: number;
   /** The plan that a delegation asks for, checked. */
@@ -39,13 +42,19 @@ export type Scope = Readonly<{
   prefix: string;
   /** The nodes somebody wants to know about; the output by default. */
   roots?: readonly string[];
-  /** The outcomes of the plans around this one. */
-  outer(id: string): Outcome | undefined;
+  /** The plans around this one. */
+  outer: Lookup;
   /** Set in later rounds of a loop. */
   round?: Round;
   slots: Slots;
   /** What the task above may use. */
   ceiling?: readonly string[];
+  /** What its calls are judged by. */
+  policy?: Policy;
+  /** The model of the task above. */
+  parentModel?: string;
+  /** The path of the task above; absent for what a person started. */
+  caller?: string;
   signal: AbortSignal;
   depth: number;
 }>;

@@ -39,13 +39,15 @@ export class Slots {
     return ticket;
   }
 
-  /** Leaves the line; whose turn has come keeps the slot. */
-  leave(ticket: Ticket): void {
-    if (!ticket.come) return;
+  /** Leaves the line. False: its turn has come, and the slot has to be given back. */
+  leave(ticket: Ticket): boolean {
+    if (!ticket.come) return false;
     ticket.come = undefined;
-    if (!ticket.outer) return;
-    this.#parent?.leave(ticket.outer);
-    this.#hand();
+    if (ticket.outer) {
+      this.#parent?.leave(ticket.outer);
+      this.#hand();
+    }
+    return true;
   }
 
   /** There is a slot here for this ticket; with a parent it waits for one there. */

@@ -33,8 +33,22 @@ export const families: readonly (readonly Row[])[] = [
     {
       family: "opencode",
       dialect: "opencode",
-      project: [".opencode/agent", ".opencode/agents", ".opencode/mode", ".opencode/modes", ".opencode/opencode.json", ".opencode/opencode.jsonc", "opencode.json", "opencode.jsonc"],
-      user: [".config/opencode/agent", ".config/opencode/agents", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"],
+      project: [
+        ".opencode/agent",
+        ".opencode/agents",
+        ".opencode/mode",
+        ".opencode/modes",
+        ".opencode/opencode.json",
+        ".opencode/opencode.jsonc",
+        "opencode.json",
+        "opencode.jsonc",
+      ],
+      user: [
+        ".config/opencode/agent",
+        ".config/opencode/agents",
+        ".config/opencode/opencode.json",
+        ".config/opencode/opencode.jsonc",
+      ],
       deep: true,
     },
     {
@@ -81,7 +95,14 @@ export type Preset = Readonly<{
   toolsWhenOmitted: "all" | "none";
 }>;
 
-const unified: Preset = { families, order: "family-first", scope: "both", plugins: true, protectBundled: false, toolsWhenOmitted: "all" };
+const unified: Preset = {
+  families,
+  order: "family-first",
+  scope: "both",
+  plugins: true,
+  protectBundled: false,
+  toolsWhenOmitted: "all",
+};
 
 /** The rows of some families, read in one dialect when that is how the system reads them. */
 function only(names: readonly string[], dialect?: string): readonly (readonly Row[])[] {
@@ -99,7 +120,12 @@ export const presets = {
     families: only(["omp", "claude", "codex", "gemini"], "omp"),
     bundled: ["explore", "plan", "designer", "reviewer", "task", "quick_task"],
   },
-  pegasus: { ...unified, families: only(["subagent"]), plugins: false, bundled: ["general", "explore", "plan", "deepresearch", "code"] },
+  pegasus: {
+    ...unified,
+    families: only(["subagent"]),
+    plugins: false,
+    bundled: ["general", "explore", "plan", "deepresearch", "code"],
+  },
   mycode: {
     ...unified,
     families: only(["gen", "claude"], "gencode"),

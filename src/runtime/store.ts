@@ -1,6 +1,8 @@
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { mkdir, open, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CrewError } from "../core/error.ts";
+import { decodeLine } from "./journal-line.ts";
+import { JOURNAL_FILE } from "./journal.ts";
 import { writeAtomic } from "./write-atomic.ts";
 
 /** The place where runs are kept: one folder each, never in the workspace. */
@@ -8,8 +10,8 @@ export type Store = Readonly<{
   folder(run: string): string;
   /** Keeps a node's full output; returns the file. */
   keep(run: string, path: string, text: string): Promise<string>;
-  /** The run that an id or the beginning of one means. */
-  find(idOrPrefix: string): Promise<string>;
+  /** The run that an id, a name, or the beginning of an id means; of several with one name, the newest. */
+  find(word: string): Promise<string>;
   /** Every run, newest first. */
   list(): Promise<readonly string[]>;
 }>;
@@ -37,12 +39,24 @@ export function createStore(home: string): Store {
       const all = await list();
       const exact = all.find((run) => run === word);
       if (exact !== undefined) return exact;
+      for (const run of all) if ((await nameIn(join(runs, run))) === word) return run;
       const matching = all.filter((run) => run.startsWith(word) || run.startsWith(`run_${word}`));
       if (matching.length === 1 && word.length >= MIN_PREFIX) return matching[0]!;
       if (matching.length > 1) throw new CrewError("UNKNOWN_RUN", `"${word}" could be any of ${matching.length} runs.`, `Give more of the id: ${matching.slice(0, 3).join(", ")}.`);
       throw new CrewError("UNKNOWN_RUN", `There is no run "${word}".`, all.length > 0 ? `The newest one is ${all[0]}.` : "No run was kept yet.");
     },
   };
+}
+
+/** The name that a run was given, from the first line of its journal. */
+async function nameIn(folder: string): Promise<string | undefined> {
+  const file = await open(join(folder, JOURNAL_FILE)).catch(() => undefined);
+  if (!file) return undefined;
+  for await (const line of file.readLines()) {
+    const event = decodeLine(line)?.event;
+    return event?.type === "run.started" ? event.name : undefined;
+  }
+  return undefined;
 }
 
 const RUN_ID = /^run_[a-z0-9]{12}$/;

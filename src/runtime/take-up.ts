@@ -1,6 +1,7 @@
 import type { KeptEvent } from "../core/event.ts";
 import type { Message, ToolAnswer } from "../core/model.ts";
 import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../core/usage.ts";
+import { fill } from "../core/template.ts";
 import { prompts } from "../embedded.ts";
 import type { Answered } from "./turn.ts";
 
@@ -11,6 +12,8 @@ export type TakenUp = Readonly<{
   usage: Usage;
   cost: Cost;
   used: Readonly<Record<string, number>>;
+  /** What was said to the task and not read yet. */
+  mail: readonly string[];
   /** The last turn, when some of its calls have no result yet, and the results that are known. */
   unfinished?: Readonly<{ turn: Answered; known: ReadonlyMap<string, ToolAnswer> }>;
 }>;
@@ -25,6 +28,7 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
   let usage = noUsage();
   let cost = noCost();
   let turns = 0;
+  const mail: string[] = [];
   let open: { turn: Answered; known: Map<string, ToolAnswer> } | undefined;
   const close = (): void => {
     if (!open) return;
@@ -35,12 +39,16 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
   };
   for (const event of past) {
     switch (event.type) {
+      case "message.sent":
+        mail.push(fill(prompts.message, new Map([["from", event.from], ["text", event.text]])));
+        break;
       case "turn.started":
         close();
+        for (const text of mail.splice(0)) messages.push({ role: "user", text });
         turns = event.turn;
         break;
       case "turn.ended":
-        messages.push({ role: "assistant", text: event.text, calls: event.calls });
+        messages.push({ role: "assistant", text: event.text, calls: event.calls, ...(event.carry && { carry: event.carry }) });
         usage = addUsage(usage, event.usage);
         cost = addCost(cost, event.cost);
         open = { turn: { text: event.text, calls: event.calls, usage: event.usage, cost: event.cost }, known: new Map() };
@@ -59,7 +67,7 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
         break;
     }
   }
-  return { messages, turns: open ? turns : Math.max(0, turns - (past.at(-1)?.type === "turn.started" ? 1 : 0)), usage, cost, used, ...(open && { unfinished: open }) };
+  return { messages, turns: open ? turns : Math.max(0, turns - (past.at(-1)?.type === "turn.started" ? 1 : 0)), usage, cost, used, mail, ...(open && { unfinished: open }) };
 }
 
 const unanswered = ({ id, name }: { id: string; name: string }): ToolAnswer => ({ id, name, text: "This call was not carried out.", error: true });

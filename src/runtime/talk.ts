@@ -42,17 +42,28 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
   let { usage, cost, turns } = past;
   let chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
   let contextTokens = 0;
+  /** The model that answers, which is another one after a fallback. */
+  let answering = model.name;
   let denials = 0;
+  const unread = [...past.mail];
 
   const say = (message: Message): void => {
     messages.push(message);
     chars += messageChars(message);
   };
 
+  /** Takes what was said to the task into the conversation; true when there was something. */
+  const readMail = (): boolean => {
+    const mail = [...unread.splice(0), ...context.mail()];
+    for (const text of mail) say({ role: "user", text });
+    return mail.length > 0;
+  };
+
   /** One model call within the budget. `last`: only handing in is possible. */
   const next = async (signal: AbortSignal, { last = false }: { last?: boolean } = {}): Promise<Turn | Refusal> => {
-    const refusal = last ? undefined : context.budget.count("maxTurns");
+    const refusal = last ? undefined : await context.budget.count("maxTurns");
     if (refusal) return refusal;
+    readMail();
     await makeRoom(signal);
     const request: ModelRequest = {
       model: model.id,
@@ -65,18 +76,21 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
       ...(agent.topP !== undefined && { topP: agent.topP }),
     };
     turns += 1;
-    context.emit({ type: "turn.started", turn: turns, model: model.name });
+    context.emit({ type: "turn.started", turn: turns, model: answering, ...(turns === 1 && { why: model.why }) });
     const turn = await withinBudget(request, signal, last);
     if (!("calls" in turn)) return turn;
-    say({ role: "assistant", text: turn.text, calls: turn.calls });
-    context.emit({ type: "turn.ended", turn: turns, text: turn.text, calls: turn.calls, usage: turn.usage, cost: turn.cost });
+    const { text, calls, carry } = turn;
+    answering = turn.model ?? model.name;
+    const by = turn.model === undefined ? {} : { model: turn.model };
+    say({ role: "assistant", text, calls, ...(carry && { carry }) });
+    context.emit({ type: "turn.ended", turn: turns, text, calls, usage: turn.usage, cost: turn.cost, ...(carry && { carry }), ...by });
     return turn;
   };
 
   const withinBudget = async (request: ModelRequest, signal: AbortSignal, last: boolean): Promise<Turn | Refusal> => {
     const { controller, release } = following(signal);
     const input = estimateTokens(fixedChars + chars);
-    const room = context.budget.room();
+    const room = await context.budget.room();
     const output = Math.min(MAX_ANSWER_TOKENS, room === undefined ? MAX_ANSWER_TOKENS : Math.max(MIN_ANSWER_TOKENS, room - input));
     const usd = model.price?.({ input, output });
     const held = await context.budget.reserve({ tokens: input + output, finish: last, ...(usd !== undefined && { usd }) }, () => controller.abort(stopped(REVOKED)), signal);
@@ -114,7 +128,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
       if (finishCall && isFinishTool(call.name)) return { id: call.id, name: call.name, text: "The task was already handed in in this turn; this call was ignored.", error: true };
       const before = known.get(call.id);
       if (before) return before;
-      const refusal = context.budget.count("maxToolCalls");
+      const refusal = await context.budget.count("maxToolCalls");
       if (refusal) return { id: call.id, name: call.name, text: `Not carried out: ${refusal.refused}. Hand in what you have.`, error: true };
       used[call.name] = (used[call.name] ?? 0) + 1;
       const result = await callTool(call, assignment, inner);
@@ -165,10 +179,11 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     next,
     answer,
     makeRoom,
+    readMail,
     unfinished: past.unfinished,
     tell: (text: string): void => say({ role: "user", text }),
     turns: () => turns,
-    spent: (): Spent => ({ usage, cost, model: model.name, tools: { ...used } }),
+    spent: (): Spent => ({ usage, cost, model: answering, tools: { ...used } }),
   };
 }
 

@@ -1,12 +1,15 @@
 import type { Call } from "../core/engine.ts";
-import { canRetry, type Outcome } from "../core/outcome.ts";
+import { messageOf } from "../core/error.ts";
+import { canRetry, failed, type Outcome } from "../core/outcome.ts";
 import type { TaskNode } from "../core/plan.ts";
 import { fill } from "../core/template.ts";
 import { reasonOf } from "./cancel.ts";
 import { createDelegation } from "./delegate.ts";
-import { fillIn, outputOf } from "./fill-in.ts";
+import { fillIn, outputOf, type Lookup } from "./fill-in.ts";
+import { createAsking } from "./question.ts";
 import { withRetry } from "./retry.ts";
-import type { Place } from "./scope.ts";
+import type { Place, Scope } from "./scope.ts";
+import { tell } from "./tell.ts";
 
 /** By how much a wait is stretched at random, so that many do not come back at once. */
 const JITTER = 0.25;
@@ -15,15 +18,15 @@ const JITTER = 0.25;
 export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcome> {
   const { path, scope, signal } = place;
   const { run } = scope;
-  const past = run.history.attempts(path);
-  const before = past.ended ? past.begun : Math.max(0, past.begun - 1);
+  const { next, used, underWay } = run.history.attempts(path);
+  const numberOf = (n: number): number => next + n - used - 1;
   const call = callFor(node, place);
   const delegation = createDelegation(place);
 
   const attempt = async (n: number): Promise<Outcome> => {
-    if (!(await delegation.hold())) return { status: "cancelled", reason: reasonOf(signal) };
+    if (!(await delegation.begin())) return { status: "cancelled", reason: reasonOf(signal) };
     const { label, agent } = node.task;
-    const attempt = before + n;
+    const attempt = numberOf(n);
     run.emit(path, {
       type: "node.started",
       attempt,
@@ -32,45 +35,75 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
       ...(label !== undefined && { label }),
       ...(agent !== undefined && { agent }),
     });
-    const outcome = await run.engine.perform(
-      { ...call, attempt },
-      {
-        signal,
-        emit: (fact) => run.emit(path, fact),
-        live: (delta) => run.live(path, delta),
-        durable: () => run.durable(),
-        delegate: delegation.delegate,
-        budget: run.budget,
-        past: n === 1 && !past.ended ? run.history.events(path) : [],
-      },
-    );
-    delegation.letGo();
-    return outcome;
+    run.mailbox.open(path);
+    try {
+      return await run.engine.perform(
+        { ...call, attempt },
+        {
+          signal,
+          emit: (fact) => run.emit(path, fact),
+          live: (delta) => run.live(path, delta),
+          durable: () => run.durable(),
+          delegate: delegation.delegate,
+          ...createAsking(place),
+          budget: run.budget,
+          mail: () => run.mailbox.take(path),
+          tell: (text) => void (tell(run, scope.caller ?? "", { text, from: path }) || tell(run, "", { text, from: path })),
+          past: underWay && attempt === next ? run.history.events(path) : [],
+        },
+      );
+    } catch (thrown) {
+      return failed("CRASHED", `The task broke: ${messageOf(thrown)}`);
+    } finally {
+      run.mailbox.close(path);
+      await delegation.end();
+    }
   };
 
   return withRetry<Outcome>({
     retry: node.task.retry,
+    used,
     attempt,
     errorOf: (outcome) => (outcome.status === "failed" && canRetry(outcome.fault) ? outcome.fault.message : undefined),
     wait: async (backoffMs, n, outcome) => {
+      if (signal.aborted) return stoppedAfter(outcome, signal);
       const asked = outcome.status === "failed" ? (outcome.fault.retryAfterMs ?? 0) : 0;
       const delayMs = Math.round(Math.max(asked, backoffMs) * (1 + run.random() * JITTER));
-      run.emit(path, { type: "node.retried", attempt: before + n, outcome, delayMs });
-      await run.engine.sleep(`${run.id}/${path}#${before + n}`, delayMs, signal);
-      return !signal.aborted;
+      run.emit(path, { type: "node.retried", attempt: numberOf(n), outcome, delayMs });
+      await run.engine.sleep(`${run.id}/${path}#${numberOf(n)}`, delayMs, signal);
+      return signal.aborted ? stoppedAfter(outcome, signal) : undefined;
     },
   });
 }
 
-/** The call for a task: its references filled in, and what it was promised attached. */
+/** What a task is asked: its references filled in, and in a later round of a loop, what is to be revised. */
+export function promptFor(node: TaskNode, { round }: Scope, lookup: Lookup): string {
+  const asked = fillIn(node, lookup);
+  if (!round || node.task.revise === undefined) return asked;
+  return fill(node.task.revise, new Map([["task", asked], ["output", round.output], ["feedback", round.feedback]]));
+}
+
+/** The call for a task, and what it was promised attached. */
 function callFor(node: TaskNode, place: Place): Call {
   const { path, scope, outcomeOf } = place;
-  const { refs: _refs, include = [], revise, ...task } = node.task;
-  const asked = fillIn(node, place);
-  const prompt =
-    scope.round && revise !== undefined
-      ? fill(revise, new Map([["task", asked], ["output", scope.round.output], ["feedback", scope.round.feedback]]))
-      : asked;
+  const { refs: _refs, include = [], revise: _revise, ...task } = node.task;
   const attachments = include.map((id) => ({ title: id, text: outputOf(outcomeOf(id)) }));
-  return { run: scope.run.id, path, attempt: 1, task: { ...task, prompt }, attachments, context: scope.run.context, depth: scope.depth, ...(scope.ceiling && { ceiling: scope.ceiling }) };
+  return {
+    run: scope.run.id,
+    path,
+    attempt: 1,
+    task: { ...task, prompt: promptFor(node, scope, place) },
+    attachments,
+    context: scope.run.context,
+    depth: scope.depth,
+    ...(scope.ceiling && { ceiling: scope.ceiling }),
+    ...(scope.policy && { policy: scope.policy }),
+    ...(scope.parentModel !== undefined && { parentModel: scope.parentModel }),
+  };
+}
+
+/** A task that was to be tried again and was stopped has not failed. */
+function stoppedAfter(outcome: Outcome, signal: AbortSignal): Outcome {
+  const output = "output" in outcome ? outcome.output : undefined;
+  return { status: "cancelled", reason: reasonOf(signal), ...(output !== undefined && { output }) };
 }

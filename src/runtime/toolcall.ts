@@ -54,13 +54,15 @@ async function runTool(tool: Tool, input: unknown, id: string, assignment: Assig
         ...assignment.toolContext,
         signal: controller.signal,
         report: (text) => context.live({ type: "tool.delta", call: id, text }),
-        delegate: (what) => context.delegate(what, allowed(assignment)),
+        notify: context.tell,
+        delegate: (what) => context.delegate(what, { ceiling: allowed(assignment), model: assignment.model.ref }, controller.signal),
       }),
     );
     const result = await unlessAborted(work, controller.signal);
     const whole = typeof result === "string" ? { text: result, error: false } : { text: result.text, error: result.error ?? false };
     const { text, cut } = cutTail(whole.text, { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
-    return { text: cut ? `[the beginning was cut]\n${text}` : text, error: whole.error };
+    const known = assignment.redact?.(text) ?? text;
+    return { text: cut ? `[the beginning was cut]\n${known}` : known, error: whole.error };
   } catch (thrown) {
     return { text: `${tool.name} failed: ${messageOf(thrown)}`, error: true };
   } finally {

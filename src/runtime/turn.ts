@@ -1,14 +1,22 @@
 import type { PerformContext } from "../core/engine.ts";
 import { formatDuration } from "../core/duration.ts";
 import { messageOf } from "../core/error.ts";
-import type { Model, ModelRequest, ToolCall, TurnUsage } from "../core/model.ts";
+import type { Carry, Model, ModelRequest, ToolCall, TurnUsage } from "../core/model.ts";
 import type { Fault } from "../core/outcome.ts";
 import { noUsage, type Cost, type Usage } from "../core/usage.ts";
 import { following, stopped } from "./cancel.ts";
 
 /** What one call of the model gave. */
 export type Turn = Answered | Readonly<{ fault: Fault; text: string }> | Readonly<{ aborted: true; text: string }>;
-export type Answered = Readonly<{ text: string; calls: readonly ToolCall[]; usage: Usage; cost: Cost }>;
+export type Answered = Readonly<{
+  text: string;
+  calls: readonly ToolCall[];
+  usage: Usage;
+  cost: Cost;
+  carry?: Carry;
+  /** The model that answered, when it is not the one that was asked. */
+  model?: string;
+}>;
 
 export type TurnOptions = Readonly<{
   signal: AbortSignal;
@@ -19,7 +27,7 @@ export type TurnOptions = Readonly<{
 }>;
 
 /** Calls the model once and gathers its answer, showing it as it comes. Silence for too long is a failure. */
-export async function takeTurn(model: Model, request: ModelRequest, { signal, maxIdleMs, live }: TurnOptions): Promise<Turn> {
+export async function takeTurn(model: Model, request: ModelRequest, { signal, maxIdleMs, live, emit }: TurnOptions): Promise<Turn> {
   const { controller, release } = following(signal);
   const idle = setTimeout(() => controller.abort(stopped("idle")), maxIdleMs);
   let text = "";
@@ -43,8 +51,18 @@ export async function takeTurn(model: Model, request: ModelRequest, { signal, ma
         case "call":
           calls.push(event.call);
           break;
+        case "notice":
+          emit({ type: "warning", code: event.code, text: event.text });
+          break;
         case "end":
-          return { text, calls, usage: usageOf(event.usage), cost: event.cost === undefined ? { usd: 0, unpriced: 1 } : { usd: event.cost, unpriced: 0 } };
+          return {
+            text,
+            calls,
+            usage: usageOf(event.usage),
+            cost: event.cost === undefined ? { usd: 0, unpriced: 1 } : { usd: event.cost, unpriced: 0 },
+            ...(event.carry && { carry: event.carry }),
+            ...(event.model !== undefined && { model: event.model }),
+          };
         case "error":
           return broken(event.fault);
       }

@@ -27,8 +27,9 @@ export function createValidator(): Validator {
 type Compile = (schema: JsonSchema) => Check;
 
 async function load(): Promise<Compile> {
-  const [{ Ajv2020 }, formats] = await Promise.all([import("ajv/dist/2020.js"), import("ajv-formats")]);
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, logger: false });
+  const [ajv2020, formats] = await Promise.all([import("ajv/dist/2020.js"), import("ajv-formats")]);
+  // Through the default: a bundler offers nothing else of a CommonJS package that is imported late.
+  const ajv = new ajv2020.default.Ajv2020({ strict: false, allErrors: true, validateFormats: true, logger: false });
   formats.default.default(ajv);
   return (schema) => {
     if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw new Error("the schema is too large");

@@ -1,5 +1,6 @@
 import type { Agent } from "../core/agent.ts";
-import type { ChosenModel, Runner } from "../core/runner.ts";
+import type { Redactor } from "../core/redact.ts";
+import type { ModelSource, Runner } from "../core/runner.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Validator } from "./validate.ts";
 
@@ -10,14 +11,15 @@ export type Roster = Readonly<{ find(name: string): Agent | undefined; names(): 
 export type World = Readonly<{
   roster: Roster;
   tools: ReadonlyMap<string, Tool>;
-  /** The model of a name, or `undefined` when there is none of that name here. */
-  model(name: string): Promise<ChosenModel | undefined>;
-  /** The model of a task for which nobody names one. */
-  defaultModel: string;
+  models: ModelSource;
   runner: Runner;
   validator: Validator;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** Variables that tasks and their programs see besides the usual ones. */
+  passEnv: readonly string[];
+  /** Takes secrets out of whatever leaves the program. */
+  redactor: Redactor;
   clock(): number;
   /** Keeps the full output of a node; `undefined`: nowhere to keep it. */
   keep(run: string, path: string, text: string): Promise<string | undefined>;

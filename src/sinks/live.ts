@@ -3,7 +3,7 @@ import type { NodeView, State } from "../core/state.ts";
 import { fit, pad, widthOf } from "./fit.ts";
 import type { Look } from "./look.ts";
 import { nameOf, progressOf, shownNodes } from "./nodes.ts";
-import { counted, listed, oneLine, spentInAll, took, toolsUsed } from "./words.ts";
+import { listed, oneLine, spentInAll, took, toolsUsed } from "./words.ts";
 
 /** What a frame depends on besides the state. */
 export type Frame = Readonly<{
@@ -21,11 +21,11 @@ export type Frame = Readonly<{
 export function frameOf(state: State, frame: Frame): string[] {
   const { look, columns } = frame;
   const nodes = shownNodes(state);
-  const room = Math.max(1, Math.min(MOST_ROWS, frame.rows - 3));
-  const shown = nodes.length <= room ? nodes : chosen(nodes, room - 1);
+  const room = Math.max(1, Math.min(MOST_ROWS, frame.rows - 2));
+  const shown = nodes.length <= room ? nodes : chosen(nodes, Math.max(1, room - 1));
   const names = Math.min(Math.max(8, ...shown.map((view) => widthOf(nameOf(view)))), Math.max(8, Math.floor(columns / 3)));
   const lines = shown.map((view) => rowFor(view, names, frame));
-  if (shown.length < nodes.length) lines.push(look.colors.dim(fit(`  +${nodes.length - shown.length} more`, columns, look.signs.more)));
+  if (shown.length < Math.min(room, nodes.length)) lines.push(look.colors.dim(fit(`  +${nodes.length - shown.length} more`, columns, look.signs.more)));
   return [...lines, footer(state, frame)];
 }
 
@@ -52,10 +52,10 @@ function rowFor(view: NodeView, names: number, { look, columns, now, tick }: Fra
   return room < 6 ? fit(`${sign} ${name}`, columns - 1, signs.more) : line;
 }
 
-/** The sign of how a node ended, in its colour. */
-export function signFor({ status }: NodeView, { colors, signs }: Look): string {
+/** The sign of how a node ended, in its colour. A person's no is no failure. */
+export function signFor({ status, kind }: NodeView, { colors, signs }: Look): string {
   if (status === "ok") return colors.green(signs.ok);
-  return status === "failed" ? colors.red(signs.failed) : colors.yellow(signs.none);
+  return status === "failed" && kind !== "gate" ? colors.red(signs.failed) : colors.yellow(signs.none);
 }
 
 function doingOf(view: NodeView, look: Look): string {
@@ -69,7 +69,8 @@ const LAST_WORDS = 400;
 
 function footer(state: State, { look, columns, now, hint }: Frame): string {
   const { total, done, running, waiting } = progressOf(state);
-  const counts = total > 1 ? [`${done} of ${counted(total, "task")} done`, running > 0 ? `${running} running` : "", waiting > 0 ? `${waiting} waiting` : ""].filter(Boolean).join(", ") : "";
-  const spent = state.usage.turns > 0 ? spentInAll(state.usage, state.cost, look) : "";
-  return look.colors.dim(fit(listed([counts, spent, took(now - (state.startedAt || now)), hint], look), columns - 1, look.signs.more));
+  const counts = total > 1 ? [`${done} of ${total} done`, running > 0 ? `${running} running` : "", waiting > 0 ? `${waiting} waiting` : ""] : [];
+  const spent = state.usage.turns > 0 ? spentInAll(state.usage, state.cost).slice(1) : [];
+  const time = took(now - (state.startedAt || now));
+  return look.colors.dim(fit(listed([hint, ...counts, time, ...spent], look), columns - 1, look.signs.more));
 }

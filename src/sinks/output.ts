@@ -1,4 +1,3 @@
-import { explain } from "../core/outcome.ts";
 import { sanitize } from "../core/sanitize.ts";
 import type { NodeView, State } from "../core/state.ts";
 import { nameOf, shownNodes } from "./nodes.ts";
@@ -29,9 +28,6 @@ function partsOf(nodes: readonly NodeView[]): string {
     .join("\n\n");
 }
 
-/** The output of a node; of one that failed and left nothing, why. */
 function saidBy({ outcome }: NodeView): string {
-  if (!outcome || outcome.status === "skipped") return "";
-  const text = "output" in outcome ? (outcome.output ?? "").trimEnd() : "";
-  return text === "" && outcome.status === "failed" ? explain(outcome) : text;
+  return outcome && "output" in outcome ? (outcome.output ?? "").trimEnd() : "";
 }

@@ -1,36 +1,41 @@
 import { INLINE_CHARS } from "../core/cut.ts";
 import { explain, type Outcome } from "../core/outcome.ts";
 import type { NodeView, State } from "../core/state.ts";
-import { pad, widthOf } from "./fit.ts";
+import { fit, pad, widthOf } from "./fit.ts";
 import { signFor } from "./live.ts";
 import type { Look } from "./look.ts";
 import { nameOf, shownNodes } from "./nodes.ts";
 import { counted, listed, oneLine, spentBy, spentInAll, took } from "./words.ts";
 
+/** How much room a summary has, and whether it lists the tasks. */
+export type SummaryOptions = Readonly<{ look: Look; columns: number; tasks: boolean }>;
+
 /** What there is to say after a run: how each task ended, what it cost, where things lie, and what to do next. */
-export function summaryOf(state: State, look: Look): string[] {
-  return [...taskLines(state, look), ...endLines(state, look), ...fileLines(state, look), ...nextLines(state, look)];
+export function summaryOf(state: State, options: SummaryOptions): string[] {
+  const { look, tasks } = options;
+  return [...(tasks ? taskLines(state, options) : []), ...endLines(state, look), ...fileLines(state, look), ...nextLines(state, options)];
 }
 
 /** More than so many good tasks are counted, not listed. */
 const MOST_LISTED = 30;
 
-function taskLines(state: State, look: Look): string[] {
+function taskLines(state: State, options: SummaryOptions): string[] {
+  const { look } = options;
   const all = shownNodes(state);
   const good = all.filter(({ status }) => status === "ok");
   const listedNodes = all.length > MOST_LISTED ? all.filter(({ status }) => status !== "ok").slice(0, MOST_LISTED) : all;
   const left = all.length - listedNodes.length;
   const names = Math.min(32, Math.max(0, ...listedNodes.map((view) => widthOf(nameOf(view)))));
   const rest = left === 0 ? [] : [`${look.colors.green(look.signs.ok)} ${left === good.length ? counted(left, "task") : `${left} more tasks`}`];
-  return [...listedNodes.flatMap((view) => taskLine(view, names, look)), ...rest];
+  return [...listedNodes.flatMap((view) => taskLine(view, names, options)), ...rest];
 }
 
-function taskLine(view: NodeView, names: number, look: Look): string[] {
-  const { colors } = look;
+function taskLine(view: NodeView, names: number, { look, columns }: SummaryOptions): string[] {
+  const { colors, signs } = look;
   const begin = `${signFor(view, look)} ${pad(nameOf(view), names)}  `;
   const indent = " ".repeat(names + 4);
   const { outcome } = view;
-  const spent = view.usage.turns > 0 || outcome?.status === "ok" ? colors.dim(spentBy(view, view.endedAt ?? view.startedAt, look)) : "";
+  const spent = view.usage.turns > 0 || outcome?.status === "ok" ? colors.dim(fit(spentBy(view, view.endedAt ?? view.startedAt, look), columns - names - 4, signs.more)) : "";
   if (!outcome || outcome.status === "ok") return [`${begin}${spent}`];
   const why = outcome.status === "failed" ? colors.red(oneLine(explain(outcome))) : oneLine(explain(outcome));
   return [`${begin}${why}`, ...[hintOf(outcome), spent].filter((text) => text !== "").map((text) => `${indent}${text}`)];
@@ -39,7 +44,7 @@ function taskLine(view: NodeView, names: number, look: Look): string[] {
 function endLines(state: State, look: Look): string[] {
   const { colors } = look;
   const ms = (state.endedAt ?? state.startedAt) - state.startedAt;
-  const facts = colors.dim(listed([spentInAll(state.usage, state.cost, look), state.run], look));
+  const facts = colors.dim(listed([...spentInAll(state.usage, state.cost), state.run], look));
   const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   if (outcome.status === "ok") return [`${colors.green("done")} in ${took(ms)}${look.signs.dot}${facts}`];
   const word = outcome.status === "cancelled" ? colors.yellow("cancelled") : colors.red("failed");
@@ -68,8 +73,11 @@ function fileLines(state: State, { colors }: Look): string[] {
 
 const MOST_FILES = 5;
 
-function nextLines({ run, outcome }: State, { colors }: Look): string[] {
-  const next = (command: string, what: string): string[] => [`next: ${colors.bold(command)}  ${colors.dim(what)}`];
+function nextLines({ run, outcome }: State, { look: { colors }, columns }: SummaryOptions): string[] {
+  const next = (command: string, what: string): string[] => {
+    const room = columns - command.length - what.length > "next:   ".length;
+    return [`next: ${colors.bold(command)}${room ? `  ${colors.dim(what)}` : ""}`];
+  };
   if (outcome?.status === "ok") return [];
   if (outcome?.status !== "failed") return next(`subcrew resume ${run}`, "goes on where it stopped");
   if (outcome.fault.code === "NEEDS_ANSWER") return next(`subcrew resume ${run} --retry-failed`, "asks again; with --yes it approves");

@@ -3,6 +3,7 @@ import { isKept } from "../core/event.ts";
 import type { Run } from "../runtime/run.ts";
 import { frameOf } from "./live.ts";
 import type { Look } from "./look.ts";
+import { shownNodes } from "./nodes.ts";
 import { outputOf } from "./output.ts";
 import { lineFor } from "./plain.ts";
 import { Screen, type Terminal } from "./screen.ts";
@@ -77,7 +78,8 @@ export function createTextSink({ out, err, look, live, quiet, since, clock }: Te
       const output = outputOf(state);
       out.write(output);
       if (quiet && state.outcome?.status === "ok") return;
-      const lines = summaryOf(state, look);
+      // In a log the line of the only task stands right above.
+      const lines = summaryOf(state, { look, columns: live ? screen.columns : Number.POSITIVE_INFINITY, tasks: live || quiet || shownNodes(state).length > 1 });
       err.write(`${live && output !== "" ? "\n" : ""}${lines.join("\n")}\n`);
     },
     pause: () => {

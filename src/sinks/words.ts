@@ -17,16 +17,16 @@ export function toolsUsed(tools: Readonly<Record<string, number>>, { signs }: Lo
     .join(", ");
 }
 
-/** What a task used: `1.2s · 4 turns · 13k tokens · offline · read_file×5`. */
+/** What a task used: `1.2s · 4 turns · 13k tokens · read_file×5 · offline`. */
 export function spentBy(view: NodeView, now: number, look: Look): string {
   const { usage, cost, model, tools, startedAt, endedAt } = view;
-  return listed([took((endedAt ?? now) - startedAt), ...amounts(usage), ...price(cost), oneLine(model ?? ""), toolsUsed(tools, look)], look);
+  return listed([took((endedAt ?? now) - startedAt), ...amounts(usage), ...price(cost), toolsUsed(tools, look), oneLine(model ?? "")], look);
 }
 
-/** What a run used in all. */
-export function spentInAll(usage: Usage, cost: Cost, { signs }: Look): string {
-  if (usage.turns === 0) return "nothing spent";
-  return listed([...amounts(usage), cost.usd === 0 && cost.unpriced === 0 ? "free" : formatCost(cost)], { signs } as Look);
+/** What a run used in all, as parts: turns, tokens, money. */
+export function spentInAll(usage: Usage, cost: Cost): string[] {
+  if (usage.turns === 0) return ["nothing spent"];
+  return [...amounts(usage), cost.usd === 0 && cost.unpriced === 0 ? "free" : formatCost(cost)];
 }
 
 /** A span in the fewest characters that say enough. */

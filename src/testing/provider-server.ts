@@ -63,7 +63,9 @@ export async function startProviderServer(
     const wire = wires.find(({ matches }) => matches(path));
     const body = await bodyOf(req);
     if (wire === undefined || body === undefined) {
-      sendJson(res, wire === undefined ? 404 : 400, { error: { message: `There is nothing at ${path}.`, type: "not_found" } });
+      sendJson(res, wire === undefined ? 404 : 400, {
+        error: { message: `There is nothing at ${path}.`, type: "not_found" },
+      });
       return;
     }
     const gone = new AbortController();
@@ -145,7 +147,8 @@ async function fail(turn: FaultyTurn, answer: Answer): Promise<void> {
   const { wire, res, request } = answer;
   if (!(turn.fault in statusFaults)) return wireFaults[turn.fault as WireFault](turn, answer);
   const fault = statusFaults[turn.fault as keyof typeof statusFaults];
-  const said = turn.message ?? (turn.fault === "echo-key" ? `${fault.message}${keyIn(request.headers)}` : fault.message);
+  const said =
+    turn.message ?? (turn.fault === "echo-key" ? `${fault.message}${keyIn(request.headers)}` : fault.message);
   const headers = turn.retryAfter === undefined ? {} : { "retry-after": turn.retryAfter };
   sendJson(res, fault.status, wire.error({ ...fault, message: said }), headers);
 }
@@ -161,10 +164,11 @@ const wireFaults: Readonly<Record<WireFault, (turn: FaultyTurn, answer: Answer) 
   empty: (_, answer) => speak({}, answer),
   "error-event": (turn, answer) => beginning(turn, answer, ({ res, wire }) => void res.end(wire.errorEvent(turn))),
   cut: (turn, answer) => beginning(turn, answer, ({ res }) => void res.end()),
-  dropped: (turn, answer) => beginning(turn, answer, async ({ res, signal }) => {
-    await sleep(20, undefined, { signal }); // what was written has to arrive first
-    res.destroy();
-  }),
+  dropped: (turn, answer) =>
+    beginning(turn, answer, async ({ res, signal }) => {
+      await sleep(20, undefined, { signal }); // what was written has to arrive first
+      res.destroy();
+    }),
   endless: async (turn, { wire, request, res, n, signal }) => {
     const events = wire.events({ text: turn.text ?? "and on " }, { model: request.model, n });
     const word = events.find((event) => event.includes(turn.text ?? "and on ")) ?? "";
@@ -178,13 +182,16 @@ const wireFaults: Readonly<Record<WireFault, (turn: FaultyTurn, answer: Answer) 
 };
 
 /** The first words of an answer; what comes then is up to the fault. */
-async function beginning(turn: FaultyTurn, answer: Answer, then: (answer: Answer) => Promise<void> | void): Promise<void> {
+async function beginning(
+  { text = "" }: FaultyTurn,
+  answer: Answer,
+  then: (answer: Answer) => Promise<void> | void,
+): Promise<void> {
   const { wire, request, res, n } = answer;
-  const text = turn.text ?? "";
-  const events = wire.events({ text: text || "…" }, { model: request.model, n });
-  const end = events.findLastIndex((event) => event.includes(JSON.stringify(text || "…")));
+  const events = wire.events({ text: [text, "and so on"] }, { model: request.model, n });
+  const end = events.findIndex((event) => event.includes(JSON.stringify(text)));
   res.writeHead(200, EVENT_STREAM);
-  res.write(events.slice(0, text === "" ? Math.min(1, end) : end + 1).join("") || ": nothing yet\n\n");
+  res.write(text === "" ? ": nothing yet\n\n" : events.slice(0, end + 1).join(""));
   await then(answer);
 }
 

@@ -44,14 +44,28 @@ export type FaultyTurn = Readonly<{
 /** Faults that are an HTTP status with the body that each wire format gives it. */
 export const statusFaults = {
   "bad-request": { status: 400, type: "invalid_request_error", message: "That request makes no sense." },
-  "too-long": { status: 400, type: "invalid_request_error", message: "prompt is too long: 250000 tokens > 200000 maximum" },
+  "too-long": {
+    status: 400,
+    type: "invalid_request_error",
+    message: "prompt is too long: 250000 tokens > 200000 maximum",
+  },
   unauthorized: { status: 401, type: "authentication_error", message: "invalid x-api-key" },
   "echo-key": { status: 401, type: "authentication_error", message: "Incorrect API key provided: " },
   "no-credit": { status: 402, type: "billing_error", message: "Insufficient balance." },
   forbidden: { status: 403, type: "permission_error", message: "This key may not use that model." },
-  "no-such-model": { status: 404, type: "not_found_error", message: "The model does not exist.", code: "model_not_found" },
+  "no-such-model": {
+    status: 404,
+    type: "not_found_error",
+    message: "The model does not exist.",
+    code: "model_not_found",
+  },
   "rate-limit": { status: 429, type: "rate_limit_error", message: "Too many requests." },
-  "no-quota": { status: 429, type: "insufficient_quota", message: "You exceeded your quota.", code: "insufficient_quota" },
+  "no-quota": {
+    status: 429,
+    type: "insufficient_quota",
+    message: "You exceeded your quota.",
+    code: "insufficient_quota",
+  },
   broken: { status: 500, type: "api_error", message: "Something broke over here." },
   unavailable: { status: 503, type: "api_error", message: "The service is not available." },
   overloaded: { status: 529, type: "overloaded_error", message: "Overloaded." },

@@ -10,7 +10,9 @@ export const anthropic: Wire = {
   events: (turn, { model, n }) => {
     const message = { id: `msg_${n}`, type: "message", role: "assistant", model, content: [], stop_reason: null };
     const events = [
-      named("message_start", { message: { ...message, stop_sequence: null, usage: { ...inputUsage(turn), output_tokens: 1 } } }),
+      named("message_start", {
+        message: { ...message, stop_sequence: null, usage: { ...inputUsage(turn), output_tokens: 1 } },
+      }),
       named("ping", {}),
     ];
     let index = 0;

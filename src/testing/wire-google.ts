@@ -21,7 +21,8 @@ export const google: Wire = {
   },
   whole: (turn, about) => ({ ...answer(partsOf(turn, about), about, finishOf(turn)), usageMetadata: usageOf(turn) }),
   error: ({ status, message }) => ({ error: { code: status, message, status: statusNames[status] ?? "INTERNAL" } }),
-  errorEvent: ({ message = "The model is overloaded." }) => data({ error: { code: 503, message, status: "UNAVAILABLE" } }),
+  errorEvent: ({ message = "The model is overloaded." }) =>
+    data({ error: { code: 503, message, status: "UNAVAILABLE" } }),
 };
 
 const statusNames: Readonly<Record<number, string>> = {
@@ -34,7 +35,11 @@ const statusNames: Readonly<Record<number, string>> = {
 };
 
 function answer(parts: readonly object[], { model, n }: About, finishReason?: string): object {
-  const candidate = { content: { role: "model", parts }, index: 0, ...(finishReason !== undefined && { finishReason }) };
+  const candidate = {
+    content: { role: "model", parts },
+    index: 0,
+    ...(finishReason !== undefined && { finishReason }),
+  };
   return { candidates: [candidate], modelVersion: model, responseId: `resp-${n}` };
 }
 

@@ -73,7 +73,14 @@ function itemsOf(turn: SpokenTurn, { n }: About): Item[] {
   for (const [i, call] of (turn.calls ?? []).entries()) {
     const call_id = call.id ?? `call_${n}_${i}`;
     const status = "completed";
-    items.push({ type: "function_call", id: `fc_${n}_${i}`, call_id, name: call.name, status, arguments: argumentsOf(call) });
+    items.push({
+      type: "function_call",
+      id: `fc_${n}_${i}`,
+      call_id,
+      name: call.name,
+      status,
+      arguments: argumentsOf(call),
+    });
   }
   return items;
 }
@@ -81,7 +88,8 @@ function itemsOf(turn: SpokenTurn, { n }: About): Item[] {
 function complete(turn: SpokenTurn, about: About): object {
   const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = turn.usage ?? SOME_USAGE;
   const total = input + cacheRead + cacheWrite;
-  const reason = turn.finish === "length" ? "max_output_tokens" : turn.finish === "filter" ? "content_filter" : undefined;
+  const reason =
+    turn.finish === "length" ? "max_output_tokens" : turn.finish === "filter" ? "content_filter" : undefined;
   return {
     ...head(about),
     status: reason === undefined ? "completed" : "incomplete",

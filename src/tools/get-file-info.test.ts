@@ -11,7 +11,14 @@ test("a text file is described, also through a link", async () => {
   utimesSync(join(cwd, "src/a.ts"), 0, 1_000_000_000);
   symlinkSync("src/a.ts", join(cwd, "link"));
   expect(await callTool(getFileInfo, cwd, { path: "link" })).toEqual(
-    ["path: src/a.ts", "kind: file", "size: 8 bytes", "content: text, 2 lines", "changed: 2001-09-09T01:46:40.000Z", "permissions: 640"].join("\n"),
+    [
+      "path: src/a.ts",
+      "kind: file",
+      "size: 8 bytes",
+      "content: text, 2 lines",
+      "changed: 2001-09-09T01:46:40.000Z",
+      "permissions: 640",
+    ].join("\n"),
   );
 });
 
@@ -23,6 +30,8 @@ test("a folder and a binary file are described", async () => {
 
 test("what is not there or outside is an error", async () => {
   const cwd = tempFolder({ "read.me": "" });
-  await expect(callTool(getFileInfo, cwd, { path: "raed.me" })).rejects.toThrow("Near names in the working folder: read.me");
+  await expect(callTool(getFileInfo, cwd, { path: "raed.me" })).rejects.toThrow(
+    "Near names in the working folder: read.me",
+  );
   await expect(callTool(getFileInfo, cwd, { path: "/etc/passwd" })).rejects.toThrow("outside");
 });

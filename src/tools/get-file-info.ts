@@ -10,7 +10,8 @@ const input = z.strictObject({ path: z.string().min(1).describe("the file or fol
 /** Says what a path is, without showing what is in it. */
 export const getFileInfo = defineTool({
   name: "get_file_info",
-  description: "Tells kind, size, time of the last change and permissions of a file or folder, and how many lines or entries it has.",
+  description:
+    "Tells kind, size, time of the last change and permissions of a file or folder, and its number of lines or entries.",
   input,
   effect: "read",
   timeoutMs: 30_000,
@@ -18,7 +19,10 @@ export const getFileInfo = defineTool({
     const root = await rootOf(cwd);
     const opened = await openInside(root, path).catch(withNearNames(cwd, path));
     try {
-      const content = opened.kind === "file" ? await contentOf(opened, signal) : `entries: ${(await entriesOf(root, { path: opened.path, ignore: undefined })).length}`;
+      const content =
+        opened.kind === "file"
+          ? await contentOf(opened, signal)
+          : `entries: ${(await entriesOf(root, { path: opened.path, ignore: undefined })).length}`;
       return [
         `path: ${oneLine(opened.path) || "."}`,
         `kind: ${opened.kind === "file" ? "file" : "folder"}`,

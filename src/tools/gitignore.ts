@@ -1,4 +1,4 @@
-import { matchesPath, type PathPattern, parsePattern } from "./path-pattern.ts";
+import { matchesPath, type PathPattern, parsePattern } from "../core/path-pattern.ts";
 
 /** The rules of one `.gitignore`, the folder it stands in, and the ones of the folders above. */
 export type Ignore = Readonly<{
@@ -12,12 +12,15 @@ type Rule = Readonly<{ keeps: boolean; foldersOnly: boolean; byName: boolean; pa
 
 /** Reads a `.gitignore` as git does. */
 export function parseIgnore(text: string): Rule[] {
-  return text.replace(/^\ufeff/, "").split(/\r?\n/).flatMap(ruleOf);
+  return text
+    .replace(/^\ufeff/, "")
+    .split(/\r?\n/)
+    .flatMap(ruleOf);
 }
 
 /**
- * Whether git would ignore this path: the last rule that matches decides, and a nearer file beats one further up. It looks
- * at the path alone; that nothing below an ignored folder comes back is up to the one who walks.
+ * Whether git would ignore this path: the last rule that matches decides, and a nearer file beats one further up.
+ * It looks at the path alone; that nothing below an ignored folder comes back is up to the one who walks.
  */
 export function isIgnored(ignore: Ignore | undefined, path: string, isFolder: boolean): boolean {
   for (let at = ignore; at !== undefined; at = at.above) {

@@ -5,7 +5,14 @@ import { callTool } from "../../test/support/call-tool.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { glob } from "./glob.ts";
 
-const files = { ".gitignore": "dist\n", "src/b.ts": "", "src/a.ts": "", "src/deep/c.ts": "", "dist/x.ts": "", "README.md": "" };
+const files = {
+  ".gitignore": "dist\n",
+  "src/b.ts": "",
+  "src/a.ts": "",
+  "src/deep/c.ts": "",
+  "dist/x.ts": "",
+  "README.md": "",
+};
 
 test.each([
   [{ pattern: "*.ts" }, "src/a.ts\nsrc/b.ts\nsrc/deep/c.ts"],

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool } from "../core/tool.ts";
 import { oneLine, openInside, quoted, rootOf } from "../runtime/inside.ts";
 import { withNearNames } from "./near-names.ts";
-import { globMatcher } from "./path-pattern.ts";
+import { globMatcher } from "../core/path-pattern.ts";
 import { folderAt, walk } from "./walk.ts";
 
 const MOST_PATHS = 1_000;
@@ -16,13 +16,15 @@ const input = z.strictObject({
 export const glob = defineTool({
   name: "glob",
   description:
-    "Finds files whose path matches a pattern with *, **, ?, [abc] and {a,b}; a pattern without a slash matches names at any " +
-    `depth. What git ignores is left out. Answers with at most ${MOST_PATHS} paths from the working folder on, in path order.`,
+    "Finds files whose path matches a pattern with *, **, ?, [abc] and {a,b}; a pattern without a slash matches names " +
+    `at any depth. What git ignores is left out. Answers with at most ${MOST_PATHS} paths from the working folder on, ` +
+    "in path order.",
   input,
   effect: "read",
   timeoutMs: 30_000,
   async run({ pattern, path = "." }, { cwd, signal }) {
-    if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern)) throw new Error(`${quoted(pattern)} leads upwards: patterns only match below the folder`);
+    if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern))
+      throw new Error(`${quoted(pattern)} leads upwards: patterns only match below the folder`);
     const matches = globMatcher(pattern);
     const root = await rootOf(cwd);
     const opened = await openInside(root, path).catch(withNearNames(cwd, path));

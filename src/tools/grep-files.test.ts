@@ -26,7 +26,10 @@ const engines = { ripgrep: grepFiles, "plain Node": grepWith(nodeSearch) };
 
 describe.each(Object.entries(engines))("with %s", (_, grep) => {
   test.each([
-    [{ pattern: "needle" }, "-e.txt:1: a needle\na/deep.ts:1: needle\nb.ts:2: const needle = 2;\nb.ts:3: last(needle);"],
+    [
+      { pattern: "needle" },
+      "-e.txt:1: a needle\na/deep.ts:1: needle\nb.ts:2: const needle = 2;\nb.ts:3: last(needle);",
+    ],
     [{ pattern: "needle", path: "a" }, "a/deep.ts:1: needle"],
     [{ pattern: "needle", path: "b.ts" }, "b.ts:2: const needle = 2;\nb.ts:3: last(needle);"],
     [{ pattern: "needle", path: "dist" }, "dist/out.js:1: needle"],
@@ -37,8 +40,16 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
     [{ pattern: "needle", glob: "a/**" }, "a/deep.ts:1: needle"],
     [{ pattern: "needle", glob: "*.log" }, '[no match for "needle"]'],
     [{ pattern: "needle = ", context: 1 }, "b.ts-1- const x = 1;\nb.ts:2: const needle = 2;\nb.ts-3- last(needle);"],
-    [{ pattern: "needle", maxResults: 1 }, "-e.txt:1: a needle\n[only the first 1 matches: use a path, a glob or a narrower pattern]"],
+    [
+      { pattern: "needle", maxResults: 1 },
+      "-e.txt:1: a needle\n[only the first 1 matches: use a path, a glob or a narrower pattern]",
+    ],
     [{ pattern: "needle", maxPerFile: 1, path: "b.ts" }, "b.ts:2: const needle = 2;"],
+    [{ pattern: "needle", filesOnly: true }, "-e.txt: 1\na/deep.ts: 1\nb.ts: 2"],
+    [
+      { pattern: "needle", filesOnly: true, maxResults: 2 },
+      "-e.txt: 1\na/deep.ts: 1\n[only the first 2 files: use a path, a glob or a narrower pattern]",
+    ],
     [{ pattern: "const (?=n)" }, "b.ts:2: const needle = 2;"],
     [{ pattern: "(?i)^# needle" }, "a/z.md:1: # Needle"],
     [{ pattern: "-e" }, '[no match for "-e"]'],
@@ -48,9 +59,25 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
   });
 
   test("rules above the folder that is searched hold", async () => {
-    const cwd = tempFolder({ ".git/HEAD": "", ".gitignore": "gen/\n*.log\n", "p/q/gen/x": "needle", "p/q/a.log": "needle", "p/q/a.ts": "needle", "p/.gitignore": "b.ts", "p/q/b.ts": "needle" });
-    const plain = tempFolder({ ".gitignore": "gen/\n*.log\n", "p/q/gen/x": "needle", "p/q/a.log": "needle", "p/q/a.ts": "needle", "p/.gitignore": "b.ts", "p/q/b.ts": "needle" });
-    for (const each of [cwd, plain]) expect(await callTool(grep, each, { pattern: "needle", path: "p/q" })).toEqual("p/q/a.ts:1: needle");
+    const cwd = tempFolder({
+      ".git/HEAD": "",
+      ".gitignore": "gen/\n*.log\n",
+      "p/q/gen/x": "needle",
+      "p/q/a.log": "needle",
+      "p/q/a.ts": "needle",
+      "p/.gitignore": "b.ts",
+      "p/q/b.ts": "needle",
+    });
+    const plain = tempFolder({
+      ".gitignore": "gen/\n*.log\n",
+      "p/q/gen/x": "needle",
+      "p/q/a.log": "needle",
+      "p/q/a.ts": "needle",
+      "p/.gitignore": "b.ts",
+      "p/q/b.ts": "needle",
+    });
+    for (const each of [cwd, plain])
+      expect(await callTool(grep, each, { pattern: "needle", path: "p/q" })).toEqual("p/q/a.ts:1: needle");
     expect(await callTool(grep, join(cwd, "p"), { pattern: "needle" })).toEqual("q/a.ts:1: needle");
   });
 
@@ -68,9 +95,13 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
 
   test("a pattern that nobody can read is explained", async () => {
     const cwd = tempFolder(files);
-    await expect(callTool(grep, cwd, { pattern: "foo(" })).rejects.toThrow(/^the pattern cannot be read \(.*\): put a backslash before/);
+    await expect(callTool(grep, cwd, { pattern: "foo(" })).rejects.toThrow(
+      /^the pattern cannot be read \(.*\): put a backslash before/,
+    );
     await expect(callTool(grep, cwd, { pattern: "a\nb" })).rejects.toThrow("the pattern holds a line break");
-    await expect(callTool(grep, cwd, { pattern: "x", path: "bb.ts" })).rejects.toThrow("Near names in the working folder: b.ts");
+    await expect(callTool(grep, cwd, { pattern: "x", path: "bb.ts" })).rejects.toThrow(
+      "Near names in the working folder: b.ts",
+    );
   });
 
   test("PATH-01, 02, 10: it stays inside", async () => {
@@ -98,14 +129,20 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
   test("a hostile pattern ends soon", async () => {
     const cwd = tempFolder({ "a.txt": `${"a".repeat(60)}!\n` });
     const start = performance.now();
-    await callTool(grep, cwd, { pattern: "^(a+)+$" }).catch((error: unknown) => expect(String(error)).toContain("takes too long"));
-    await callTool(grep, cwd, { pattern: "^(?=(a+)+$)" }).catch((error: unknown) => expect(String(error)).toContain("takes too long"));
-    expect(performance.now() - start).toBeLessThan(4_000);
+    await callTool(grep, cwd, { pattern: "^(a+)+$" }).catch((error: unknown) =>
+      expect(String(error)).toContain("takes too long"),
+    );
+    await callTool(grep, cwd, { pattern: "^(?=(a+)+$)" }).catch((error: unknown) =>
+      expect(String(error)).toContain("takes too long"),
+    );
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   test("an abort ends it", async () => {
     const signal = AbortSignal.abort(new Error("stopped by the user"));
-    await expect(callTool(grep, tempFolder(files), { pattern: "needle" }, { signal })).rejects.toThrow("stopped by the user");
+    await expect(callTool(grep, tempFolder(files), { pattern: "needle" }, { signal })).rejects.toThrow(
+      "stopped by the user",
+    );
   });
 
   test("more than 50 KB are cut", async () => {
@@ -130,13 +167,22 @@ test("a ripgrep in the project's own folder is never started", async () => {
 test("a ripgrep that does not start is replaced", async () => {
   const all = tempFolder({ "bin/rg": "not a program", "ws/a.txt": "needle" });
   chmodSync(join(all, "bin/rg"), 0o755);
-  expect(await callTool(grepFiles, join(all, "ws"), { pattern: "needle" }, { env: { PATH: join(all, "bin") } })).toEqual("a.txt:1: needle");
+  expect(
+    await callTool(grepFiles, join(all, "ws"), { pattern: "needle" }, { env: { PATH: join(all, "bin") } }),
+  ).toEqual("a.txt:1: needle");
 });
 
 test("neither ripgrep's configuration nor the environment has a say", async () => {
-  const cwd = tempFolder({ "a.txt": "Needle", rc: "--ignore-case\n--pre=./evil\n", ".rgignore": "a.txt", ".ignore": "a.txt" });
+  const cwd = tempFolder({
+    "a.txt": "Needle",
+    rc: "--ignore-case\n--pre=./evil\n",
+    ".rgignore": "a.txt",
+    ".ignore": "a.txt",
+  });
   const env = { RIPGREP_CONFIG_PATH: join(cwd, "rc") };
-  expect(await callTool(grepFiles, cwd, { pattern: "needle", glob: "*.txt" }, { env })).toEqual('[no match for "needle"]');
+  expect(await callTool(grepFiles, cwd, { pattern: "needle", glob: "*.txt" }, { env })).toEqual(
+    '[no match for "needle"]',
+  );
   expect(await callTool(grepFiles, cwd, { pattern: "Needle" }, { env })).toEqual("a.txt:1: Needle");
 });
 
@@ -157,7 +203,15 @@ test("stopping early ends the process", async () => {
   const root = await rootOf(cwd);
   const program = await findRipgrep({ env: {}, root });
   if (program === undefined) throw new Error("the packaged ripgrep is missing");
-  const query = { root, start: { path: "", ignore: undefined }, isFile: false, pattern: "x", ignoreCase: false, perFile: 9_999, env: {} };
+  const query = {
+    root,
+    start: { path: "", ignore: undefined },
+    isFile: false,
+    pattern: "x",
+    ignoreCase: false,
+    perFile: 9_999,
+    env: {},
+  };
   for await (const hit of ripgrep({ ...query, program, goesUp: false }, new AbortController().signal)) {
     expect(hit).toEqual({ path: "f0", line: 1 });
     break;

@@ -4,7 +4,7 @@ import { defineTool, type Tool, type ToolContext } from "../core/tool.ts";
 import { oneLine, openInside, quoted, type Root, rootOf } from "../runtime/inside.ts";
 import { linesOf } from "./lines.ts";
 import { withNearNames } from "./near-names.ts";
-import { globMatcher } from "./path-pattern.ts";
+import { globMatcher } from "../core/path-pattern.ts";
 import type { Hit, Search } from "./query.ts";
 import { search } from "./search.ts";
 import { folderAt } from "./walk.ts";
@@ -12,11 +12,17 @@ import { folderAt } from "./walk.ts";
 const input = z.strictObject({
   pattern: z.string().min(1).max(4_000).describe("a regular expression, matched line by line"),
   path: z.string().min(1).optional().describe("the folder or file to search; the working folder when absent"),
-  glob: z.string().min(1).max(1_000).optional().describe("only files like this, for example *.ts or src/**; !*.md: all others"),
+  glob: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe("only files like this, for example *.ts or src/**; !*.md: all others"),
   ignoreCase: z.boolean().optional().describe("treat a and A alike"),
   context: z.int().min(0).max(10).optional().describe("how many lines to show before and after each match"),
   maxResults: z.int().min(1).max(1_000).optional().describe("how many matching lines to show, 100 when absent"),
   maxPerFile: z.int().min(1).max(1_000).optional().describe("how many of them from one file"),
+  filesOnly: z.boolean().optional().describe("only name the files, as `path: number of matching lines`"),
 });
 type Input = z.infer<typeof input>;
 
@@ -25,12 +31,17 @@ export const grepWith = (find: Search): Tool =>
   defineTool({
     name: "grep_files",
     description:
-      "Searches text files for a regular expression. Answers with one `path:line: text` per match, in path order; with context, " +
-      "the lines around it as `path-line- text`. What git ignores and binary files are left out.",
+      "Searches text files for a regular expression. Answers with one `path:line: text` per match, in path order; with " +
+      "context, the lines around it as `path-line- text`. What git ignores and binary files are left out.",
     input,
     effect: "read",
     timeoutMs: 30_000,
-    run: async (wanted, context) => shown(await rootOf(context.cwd), await hitsFor(find, wanted, context), { wanted, signal: context.signal }),
+    async run(wanted, context) {
+      const found = await hitsFor(find, wanted, context);
+      return wanted.filesOnly
+        ? counted(found)
+        : shown(await rootOf(context.cwd), found, { wanted, signal: context.signal });
+    },
   });
 
 export const grepFiles = grepWith(search);
@@ -38,12 +49,25 @@ export const grepFiles = grepWith(search);
 /** A search that takes longer ends with what it has. */
 const SEARCH_MS = 4_000;
 const LINE_CHARS = 400;
+const MOST_COUNTED = 1_000;
+const NARROWER = "use a path, a glob or a narrower pattern";
 
-type Found = Readonly<{ hits: readonly Hit[]; /** what to tell about matches that are not among them */ notice: string }>;
+type Found = Readonly<{
+  hits: readonly Hit[] /** what to tell about matches that are not among them */;
+  notice: string;
+}>;
 
 async function hitsFor(find: Search, wanted: Input, { cwd, env, signal }: ToolContext): Promise<Found> {
-  const { pattern, path = ".", ignoreCase = false, maxResults = 100, maxPerFile = maxResults } = wanted;
-  if (/[\n\0]/.test(pattern)) throw new Error("the pattern holds a line break or NUL: matches lie within one line, search for a part of it");
+  const {
+    pattern,
+    path = ".",
+    ignoreCase = false,
+    filesOnly = false,
+    maxResults = 100,
+    maxPerFile = filesOnly ? MOST_COUNTED : maxResults,
+  } = wanted;
+  if (/[\n\0]/.test(pattern))
+    throw new Error("the pattern holds a line break or NUL: matches lie within one line, search for a part of it");
   const passes = filterOf(wanted.glob);
   const root = await rootOf(cwd);
   const opened = await openInside(root, path).catch(withNearNames(cwd, path));
@@ -52,11 +76,14 @@ async function hitsFor(find: Search, wanted: Input, { cwd, env, signal }: ToolCo
   const start = isFile ? { path: opened.path, ignore: undefined } : await folderAt(root, opened.path);
   const deadline = AbortSignal.timeout(SEARCH_MS);
   const query = { root, start, isFile, pattern, ignoreCase, perFile: maxPerFile, env };
+  const kind = filesOnly ? "files" : "matches";
   const hits: Hit[] = [];
+  let results = 0;
   try {
     for await (const hit of find(query, AbortSignal.any([signal, deadline]))) {
       if (!passes(hit.path)) continue;
-      if (hits.length === maxResults) return { hits, notice: `[only the first ${maxResults} matches: use a path, a glob or a narrower pattern]` };
+      if (!filesOnly || hits.at(-1)?.path !== hit.path) results++;
+      if (results > maxResults) return { hits, notice: `[only the first ${maxResults} ${kind}: ${NARROWER}]` };
       hits.push(hit);
     }
   } catch (error) {
@@ -74,15 +101,25 @@ function filterOf(glob: string | undefined): (path: string) => boolean {
   return (path) => !matches(path);
 }
 
+/** The files with their numbers of matching lines; which lines these are was not looked at. */
+function counted({ hits, notice }: Found): string {
+  const rows = [...byFile(hits)].map(([path, lines]) => `${oneLine(path)}: ${lines.size}`);
+  return [...rows, ...(notice === "" ? [] : [notice])].join("\n");
+}
+
 type Showing = Readonly<{ wanted: Input; signal: AbortSignal }>;
 
-async function shown(root: Root, { hits, notice }: Found, { wanted: { context = 0 }, signal }: Showing): Promise<string> {
+async function shown(
+  root: Root,
+  { hits, notice }: Found,
+  { wanted: { context = 0 }, signal }: Showing,
+): Promise<string> {
   const rows: string[] = [];
   let left = MAX_OUTPUT_BYTES;
   for (const [path, lines] of byFile(hits)) {
     for (const row of await rowsOf(root, { path, lines, context, signal })) {
       left -= Buffer.byteLength(row) + 1;
-      if (left < 0) return [...rows, "[cut at 50 KB: use a path, a glob or a narrower pattern]"].join("\n");
+      if (left < 0) return [...rows, `[cut at 50 KB: ${NARROWER}]`].join("\n");
       rows.push(row);
     }
   }
@@ -109,7 +146,9 @@ async function rowsOf(root: Root, { path, lines, context, signal }: Wanted): Pro
     await opened?.handle.close();
     return [];
   }
-  const around = new Set([...lines].flatMap((line) => Array.from({ length: 2 * context + 1 }, (_, n) => line - context + n)));
+  const around = new Set(
+    [...lines].flatMap((line) => Array.from({ length: 2 * context + 1 }, (_, n) => line - context + n)),
+  );
   const last = Math.max(...around);
   const name = oneLine(path);
   const rows: string[] = [];

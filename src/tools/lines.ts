@@ -1,14 +1,19 @@
 import type { FileHandle } from "node:fs/promises";
 
 /** One line without its ending; of a very long one only the beginning is kept. */
-export type Line = Readonly<{ number: number; text: string; /** how many bytes of the line are missing */ cut: number }>;
+export type Line = Readonly<{
+  number: number;
+  text: string /** how many bytes of the line are missing */;
+  cut: number;
+}>;
 
 /** How much of one line is kept. */
 const LINE_BYTES = 2_000;
 const CHUNK_BYTES = 65_536;
 
 /**
- * The lines of a text file from the given one on, read piece by piece: neither a huge file nor a huge line fills the memory.
+ * The lines of a text file from the given one on, read piece by piece: neither a huge file nor a huge line fills the
+ * memory.
  * An ending at the very end does not begin another line, and a byte order mark is not part of the first.
  */
 export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1): AsyncGenerator<Line> {

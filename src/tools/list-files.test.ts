@@ -5,17 +5,28 @@ import { callTool } from "../../test/support/call-tool.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { listFiles } from "./list-files.ts";
 
-const files = { ".gitignore": "dist\n", "src/core/a.ts": "", "src/core/deep/b.ts": "", "src/index.ts": "", "dist/x.js": "", "README.md": "" };
+const files = {
+  ".gitignore": "dist\n",
+  "src/core/a.ts": "",
+  "src/core/deep/b.ts": "",
+  "src/index.ts": "",
+  "dist/x.js": "",
+  "README.md": "",
+};
 
 test("a folder is shown as a tree of two levels", async () => {
   const cwd = tempFolder(files);
   symlinkSync("/etc", join(cwd, "etc"));
-  expect(await callTool(listFiles, cwd, {})).toEqual([".gitignore", "README.md", "etc@", "src/", "  core/", "  index.ts"].join("\n"));
+  expect(await callTool(listFiles, cwd, {})).toEqual(
+    [".gitignore", "README.md", "etc@", "src/", "  core/", "  index.ts"].join("\n"),
+  );
 });
 
 test("depth and path can be chosen", async () => {
   const cwd = tempFolder(files);
-  expect(await callTool(listFiles, cwd, { path: "src", depth: 9 })).toEqual(["core/", "  a.ts", "  deep/", "    b.ts", "index.ts"].join("\n"));
+  expect(await callTool(listFiles, cwd, { path: "src", depth: 9 })).toEqual(
+    ["core/", "  a.ts", "  deep/", "    b.ts", "index.ts"].join("\n"),
+  );
 });
 
 test("after 1,000 entries it is cut, deep ones first", async () => {

@@ -27,7 +27,9 @@ export const listFiles = defineTool({
     if (opened.kind === "file") throw new Error(`${quoted(path)} is a file: use read_file to see what is in it`);
     const { tree, left } = await levels(root, await folderAt(root, opened.path), { depth, signal });
     if (tree.length === 0) return "[the folder is empty, or git ignores all of it]";
-    const notice = left ? `\n[cut at ${MOST_ENTRIES} entries: call list_files with a path inside, or with a smaller depth]` : "";
+    const notice = left
+      ? `\n[cut at ${MOST_ENTRIES} entries: call list_files with a path inside, or with a smaller depth]`
+      : "";
     return `${printed(tree).join("\n")}${notice}`;
   },
 });
@@ -36,7 +38,11 @@ type Branch = Readonly<{ entry: Entry; below: Branch[] }>;
 type Levels = Readonly<{ depth: number; signal: AbortSignal }>;
 
 /** Level by level, so that a limit cuts what lies deep and never hides a neighbour of the first folder. */
-async function levels(root: Root, start: Folder, { depth, signal }: Levels): Promise<{ tree: Branch[]; left: boolean }> {
+async function levels(
+  root: Root,
+  start: Folder,
+  { depth, signal }: Levels,
+): Promise<{ tree: Branch[]; left: boolean }> {
   const tree: Branch[] = [];
   let count = 0;
   let level: { folder: Folder; into: Branch[] }[] = [{ folder: start, into: tree }];

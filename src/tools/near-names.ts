@@ -38,7 +38,12 @@ async function namesIn(cwd: string, folder: string): Promise<string[] | undefine
 
 /** The most likely one first, then those that share the word before the first dot. */
 function resembling(name: string, names: readonly string[]): string[] {
-  const best = nearest(name, names) ?? nearest(name, names.map((other) => other.replace(/\/$/, "")));
+  const best =
+    nearest(name, names) ??
+    nearest(
+      name,
+      names.map((other) => other.replace(/\/$/, "")),
+    );
   const word = stem(name);
   const alike = word.length < 3 ? [] : names.filter((other) => related(word, stem(other)));
   return [...new Set([...(best === undefined ? [] : [best]), ...alike])].slice(0, MOST);
@@ -46,4 +51,5 @@ function resembling(name: string, names: readonly string[]): string[] {
 
 const stem = (name: string): string => (name.replace(/\/$/, "").split(".")[0] ?? "").toLowerCase();
 
-const related = (word: string, other: string): boolean => other.length > 2 && (other.includes(word) || word.includes(other));
+const related = (word: string, other: string): boolean =>
+  other.length > 2 && (other.includes(word) || word.includes(other));

@@ -6,8 +6,8 @@ import { type Hit, type Query, type Search } from "./query.ts";
 import { walk } from "./walk.ts";
 
 /**
- * Searches without any program. The pattern runs in a thread of its own, which is ended when one batch of text takes longer
- * than a second: some patterns would otherwise never come back.
+ * Searches without any program. The pattern runs in a thread of its own, which is ended when one batch of text takes
+ * longer than a second: some patterns would otherwise never come back.
  */
 export const nodeSearch: Search = async function* (query, signal) {
   const worker = startWorker(query);
@@ -116,7 +116,8 @@ async function matching(worker: Worker, batch: readonly Text[], signal: AbortSig
   signal.throwIfAborted();
   const { promise, resolve, reject } = deferred<number[][]>();
   const stop = (): void => reject(signal.reason);
-  const tooSlow = (): void => reject(new Error("the pattern takes too long on this text: make it simpler, or search for a plain word"));
+  const tooSlow = (): void =>
+    reject(new Error("the pattern takes too long on this text: make it simpler, or search for a plain word"));
   const timer = setTimeout(tooSlow, PATTERN_MS);
   worker.once("message", resolve).once("error", reject);
   signal.addEventListener("abort", stop, { once: true });

@@ -17,7 +17,7 @@ export type Query = Readonly<{
 /** A line that matches. Only its place: the one who shows it opens the file himself and judges what he opened. */
 export type Hit = Readonly<{ path: string; line: number }>;
 
-/** Finds matching lines, file by file in path order; throws {@link unusable} when it cannot work with the query at all. */
+/** Finds matching lines, file by file in path order; throws {@link unusable} when it cannot work with the query. */
 export type Search = (query: Query, signal: AbortSignal) => AsyncGenerator<Hit>;
 
 /** Why a search cannot answer a query that another one perhaps can. */

@@ -35,7 +35,9 @@ test("one call shows 50 KB at most", async () => {
 
 test("a long line is cut between two characters", async () => {
   const cwd = tempFolder({ "a.txt": `${"x".repeat(1_999)}äöü\nnext\n` });
-  expect(await callTool(readFile, cwd, { path: "a.txt" })).toEqual(`1\t${"x".repeat(1_999)} [line cut: 5 more bytes]\n2\tnext`);
+  expect(await callTool(readFile, cwd, { path: "a.txt" })).toEqual(
+    `1\t${"x".repeat(1_999)} [line cut: 5 more bytes]\n2\tnext`,
+  );
 });
 
 test("a line over many pieces of a file is put together", async () => {
@@ -67,7 +69,9 @@ test.each([
 
 test("an offset behind the end says how long the file is", async () => {
   const cwd = tempFolder({ "a.txt": "one\n" });
-  await expect(callTool(readFile, cwd, { path: "a.txt", offset: 5 })).rejects.toThrow('"a.txt" has only 1 line: use a smaller offset than 5');
+  await expect(callTool(readFile, cwd, { path: "a.txt", offset: 5 })).rejects.toThrow(
+    '"a.txt" has only 1 line: use a smaller offset than 5',
+  );
 });
 
 test("PATH-07: a pipe does not make it wait", async () => {

@@ -8,7 +8,12 @@ import { withNearNames } from "./near-names.ts";
 const input = z.strictObject({
   path: z.string().min(1).describe("the file, from the working folder on"),
   offset: z.int().min(1).optional().describe("the first line to show; lines count from 1"),
-  limit: z.int().min(1).max(MAX_OUTPUT_LINES).optional().describe(`how many lines to show, ${MAX_OUTPUT_LINES} at most`),
+  limit: z
+    .int()
+    .min(1)
+    .max(MAX_OUTPUT_LINES)
+    .optional()
+    .describe(`how many lines to show, ${MAX_OUTPUT_LINES} at most`),
 });
 
 /** Shows a text file with its line numbers, a part at a time when it is long. */
@@ -23,9 +28,12 @@ export const readFile = defineTool({
   async run(wanted, { cwd, signal }) {
     const opened = await openInside(cwd, wanted.path).catch(withNearNames(cwd, wanted.path));
     try {
-      if (opened.kind === "directory") throw new Error(`${quoted(wanted.path)} is a folder: use list_files to see what is in it`);
+      if (opened.kind === "directory")
+        throw new Error(`${quoted(wanted.path)} is a folder: use list_files to see what is in it`);
       if (await isBinary(opened.handle)) {
-        throw new Error(`${quoted(wanted.path)} is a binary file of ${opened.stats.size} bytes: there is no text to read`);
+        throw new Error(
+          `${quoted(wanted.path)} is a binary file of ${opened.stats.size} bytes: there is no text to read`,
+        );
       }
       return await numbered(opened, wanted, signal);
     } finally {
@@ -34,7 +42,11 @@ export const readFile = defineTool({
   },
 });
 
-async function numbered({ handle }: Opened, { path, offset = 1, limit = MAX_OUTPUT_LINES }: z.infer<typeof input>, signal: AbortSignal): Promise<string> {
+async function numbered(
+  { handle }: Opened,
+  { path, offset = 1, limit = MAX_OUTPUT_LINES }: z.infer<typeof input>,
+  signal: AbortSignal,
+): Promise<string> {
   const rows: string[] = [];
   let left = MAX_OUTPUT_BYTES;
   let last = 0;
@@ -43,7 +55,8 @@ async function numbered({ handle }: Opened, { path, offset = 1, limit = MAX_OUTP
     if (last < offset) continue;
     const row = `${last}\t${shown(line)}`;
     left -= Buffer.byteLength(row) + 1;
-    if (rows.length === limit || left < 0) return `${rows.join("\n")}\n[more lines follow: call read_file with offset ${last}]`;
+    if (rows.length === limit || left < 0)
+      return `${rows.join("\n")}\n[more lines follow: call read_file with offset ${last}]`;
     rows.push(row);
   }
   if (rows.length > 0) return rows.join("\n");

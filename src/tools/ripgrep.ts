@@ -8,8 +8,8 @@ import { isInside } from "../runtime/inside.ts";
 import { type Hit, type Query, unusable } from "./query.ts";
 
 /**
- * Searches with ripgrep. Nothing but argument vectors reaches it, neither its own configuration nor the environment does,
- * and links are not followed. Stopping early, an abort and an exception all end the process.
+ * Searches with ripgrep. Nothing but arguments reaches it, neither its own configuration nor the environment does, and
+ * links are not followed. Stopping early, an abort and an exception all end the process.
  */
 export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncGenerator<Hit> {
   const child = spawn(query.program, argumentsFor(query), {
@@ -42,8 +42,8 @@ export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncG
 export type RipgrepQuery = Query & Readonly<{ program: string; goesUp: boolean }>;
 
 /**
- * The ripgrep to use: one that the user has installed, or the packaged one. Folders inside the root are passed over, since
- * what lies there belongs to the project (a package script puts such a folder in front of PATH).
+ * The ripgrep to use: one that the user has installed, or the packaged one. Folders inside the root are passed over,
+ * since what lies there belongs to the project (a package script puts such a folder in front of PATH).
  */
 export async function findRipgrep({ env, root }: Pick<Query, "env" | "root">): Promise<string | undefined> {
   const name = process.platform === "win32" ? "rg.exe" : "rg";
@@ -53,7 +53,10 @@ export async function findRipgrep({ env, root }: Pick<Query, "env" | "root">): P
     if (program === undefined || isInside(root.real, program) || isInside(root.real, folder)) continue;
     if (await isProgram(program)) return program;
   }
-  const packaged = await import("@vscode/ripgrep").then(({ rgPath }) => rgPath, () => undefined);
+  const packaged = await import("@vscode/ripgrep").then(
+    ({ rgPath }) => rgPath,
+    () => undefined,
+  );
   return packaged !== undefined && (await isProgram(packaged)) ? packaged : undefined;
 }
 
@@ -125,7 +128,10 @@ function throwIfBadPattern(complaint: string): void {
 }
 
 async function isProgram(file: string): Promise<boolean> {
-  return access(file, constants.X_OK).then(() => true, () => false);
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Windows cannot start a program without this one; ripgrep itself needs nothing. */

@@ -11,7 +11,8 @@ const signal = new AbortController().signal;
 async function paths(cwd: string, start = ""): Promise<string[]> {
   const root = await rootOf(cwd);
   const found: string[] = [];
-  for await (const { path, kind } of walk(root, await folderAt(root, start), signal)) found.push(kind === "directory" ? `${path}/` : path);
+  for await (const { path, kind } of walk(root, await folderAt(root, start), signal))
+    found.push(kind === "directory" ? `${path}/` : path);
   return found;
 }
 

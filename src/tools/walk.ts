@@ -43,7 +43,12 @@ export async function entriesOf(root: Root, { path, ignore: above }: Folder): Pr
     const ignore = below({ folder, rules, above: inRepository ? undefined : above });
     return found
       .filter(({ name }) => name !== ".git")
-      .map((entry) => ({ name: entry.name, kind: kindOf(entry), path: path === "" ? entry.name : `${path}/${entry.name}`, ignore }))
+      .map((entry) => ({
+        name: entry.name,
+        kind: kindOf(entry),
+        path: path === "" ? entry.name : `${path}/${entry.name}`,
+        ignore,
+      }))
       .filter((entry) => !isIgnored(ignore, `${base}/${entry.path}`, entry.kind === "directory"))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
@@ -126,7 +131,10 @@ function* foldersBetween(top: string, folder: string): Generator<string> {
 }
 
 async function isRepository(folder: string): Promise<boolean> {
-  return access(join(folder, ".git")).then(() => true, () => false);
+  return access(join(folder, ".git")).then(
+    () => true,
+    () => false,
+  );
 }
 
 const slashed = (path: string): string => path.split(sep).join("/").replace(/\/$/, "");

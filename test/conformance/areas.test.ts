@@ -8,10 +8,15 @@ type Runs = Readonly<Record<string, string>>;
 const pure2 = "test/conformance/002-pure.test.ts";
 const pure3 = "test/conformance/003-pure.test.ts";
 const engine3 = "test/conformance/003-engine.test.ts";
+const agents0 = "test/conformance/000-agents.test.ts";
+const agents1 = "test/conformance/001-agents.test.ts";
+const agents2 = "test/conformance/002-agents.test.ts";
+const agents3 = "test/conformance/003-agents.test.ts";
+const agents4 = "test/conformance/004-agents.test.ts";
 const agents = "later: agents";
 const delegation = "later: delegation";
 const loop = "later: agent loop";
-const models = "later: models";
+const models = "test/conformance/models.test.ts";
 const background = "later: background and resume";
 const journal = "later: journal";
 const commands = "later: skills and commands";
@@ -25,12 +30,12 @@ const scaleOut = "later: scale-out";
 
 const areas: Readonly<Record<string, Runs>> = {
   "000-omp": {
-    frontmatter: agents,
-    "agent-fields": agents,
-    "thinking-level": agents,
-    "array-or-csv": agents,
-    discovery: agents,
-    "plugin-registry": agents,
+    frontmatter: agents0,
+    "agent-fields": agents0,
+    "thinking-level": agents0,
+    "array-or-csv": agents0,
+    discovery: agents0,
+    "plugin-registry": agents0,
     selection: agents,
     "spawn-policy": delegation,
     "depth-gate": delegation,
@@ -43,11 +48,11 @@ const areas: Readonly<Record<string, Runs>> = {
     "command-expand": commands,
     "command-discovery": commands,
     limits: delegation,
-    "agent-fields-later": agents,
+    "agent-fields-later": agents0,
   },
   "001-pegasus": {
-    "subagent-file": agents,
-    "subagent-registry": agents,
+    "subagent-file": agents1,
+    "subagent-registry": agents1,
     "tool-set": tools,
     "tool-permission": tools,
     "spawn-tool": delegation,
@@ -74,18 +79,18 @@ const areas: Readonly<Record<string, Runs>> = {
     summary: delegation,
     depth: delegation,
     lifecycle: background,
-    "custom-agent-md": agents,
-    "custom-agent-json": agents,
-    "custom-agent-precedence": agents,
+    "custom-agent-md": agents2,
+    "custom-agent-json": agents2,
+    "custom-agent-precedence": agents2,
     "duration-format": pure2,
     "task-status-text": background,
     "result-text": delegation,
     "result-cache": background,
-    "tool-list-yaml": agents,
+    "tool-list-yaml": agents2,
     "permission-check": tools,
     "model-fallback": models,
     "progress-label": surfaces,
-    "agent-file-defaults": agents,
+    "agent-file-defaults": agents2,
     "continue-agent": background,
     fork: background,
   },
@@ -101,10 +106,10 @@ const areas: Readonly<Record<string, Runs>> = {
     "dag-execution": engine3,
     "concurrency-map": engine3,
     race: engine3,
-    "agent-inheritance": agents,
-    "settings-merge": agents,
+    "agent-inheritance": agents3,
+    "settings-merge": agents3,
     "agent-list-format": pure3,
-    "agent-discovery": agents,
+    "agent-discovery": agents3,
     context: pure3,
     "git-context": pure3,
     workspace: pure3,
@@ -118,16 +123,16 @@ const areas: Readonly<Record<string, Runs>> = {
     "tool-mode": delegation,
   },
   "004-gemini": {
-    "agent-file": agents,
-    "agent-definition": agents,
-    "agent-directory": agents,
+    "agent-file": agents4,
+    "agent-definition": agents4,
+    "agent-directory": agents4,
     template: agents,
     "input-schema": agents,
-    "tool-name-valid": tools,
+    "tool-name-valid": agents4,
     "delegate-tool": delegation,
     "executor-loop": loop,
     invocation: delegation,
-    registry: agents,
+    registry: agents4,
     "built-in": agents,
     "a2a-text": remote,
     "a2a-ids": remote,

@@ -1,8 +1,14 @@
 import { z } from "zod";
+import { emptyDesk } from "../../src/core/desk.ts";
 import type { Tool, ToolContext } from "../../src/core/tool.ts";
 
 /** Calls a tool as the loop does: the input is parsed first, and only text comes back. */
-export async function callTool(tool: Tool, cwd: string, input: unknown, more: Partial<ToolContext> = {}): Promise<string> {
+export async function callTool(
+  tool: Tool,
+  cwd: string,
+  input: unknown,
+  more: Partial<ToolContext> = {},
+): Promise<string> {
   const parsed = tool.input instanceof z.ZodType ? tool.input.parse(input) : input;
   const result = await tool.run(parsed, { ...nobody, cwd, ...more });
   return typeof result === "string" ? result : result.text;
@@ -11,7 +17,11 @@ export async function callTool(tool: Tool, cwd: string, input: unknown, more: Pa
 const nobody: Omit<ToolContext, "cwd"> = {
   signal: new AbortController().signal,
   env: {},
+  run: "run_test",
   path: "test",
+  agent: "tester",
+  desk: emptyDesk(),
+  notify: () => {},
   report: () => {},
   delegate: () => Promise.reject(new Error("no tool of this test delegates")),
 };

@@ -3,6 +3,7 @@ import type { Evidence } from "./evidence.ts";
 import type { Question } from "./question.ts";
 import type { Finding, Section } from "./report.ts";
 import { allTerms } from "./steps.ts";
+import { ADVICE, INTRODUCTION, SEARCHED, VERDICT } from "./voice.ts";
 
 /** Everything an answer is made of. */
 export type Answer = Readonly<{
@@ -23,8 +24,12 @@ export function answerText(answer: Answer): string {
     INTRODUCTION,
     ...wishText(question),
     searchedText(answer),
-    ...(found ? [sections.map((section) => sectionText(section, sections.length > 1)).join("\n\n")] : [nothingText(answer)]),
-    ...(quoted.length > 0 ? [`From the text that came with the task:\n${quoted.map((line) => `> ${short(line, 200)}`).join("\n")}`] : []),
+    ...(found
+      ? [sections.map((section) => sectionText(section, sections.length > 1)).join("\n\n")]
+      : [nothingText(answer)]),
+    ...(quoted.length > 0
+      ? [`From the text that came with the task:\n${quoted.map((line) => `> ${short(line, 200)}`).join("\n")}`]
+      : []),
     ADVICE,
     ...(question.wants === "review" ? [VERDICT] : []),
   ]
@@ -36,9 +41,13 @@ export function answerText(answer: Answer): string {
 export function summaryText({ question, sections, quoted, canSearch }: Answer): string {
   const best = sections.flatMap(({ findings }) => findings.slice(0, 2).map(named));
   const places = [...new Set(best)].slice(0, 4);
-  if (places.length > 0) return `Offline text search, no reasoning. Most likely places for "${short(question.text, 120)}": ${places.join(", ")}.`;
-  if (quoted.length > 0) return `Offline model, no reasoning. It passes on ${quoted.length} line${quoted.length === 1 ? "" : "s"} of what came with the task.`;
-  return canSearch ? `Offline text search, no reasoning. Nothing was found for "${short(question.text, 120)}".` : "Offline model: it has no tool to search with, so it found nothing.";
+  if (places.length > 0)
+    return `Offline text search, no reasoning. Likely places for "${short(question.text, 120)}": ${places.join(", ")}.`;
+  if (quoted.length > 0)
+    return `Offline model, no reasoning. Lines passed on of what came with the task: ${quoted.length}.`;
+  return canSearch
+    ? `Offline text search, no reasoning. Nothing was found for "${short(question.text, 120)}".`
+    : "Offline model: it has no tool to search with, so it found nothing.";
 }
 
 /** What was done, step by step. */
@@ -51,46 +60,56 @@ export function stepsText({ question, evidence }: Answer): string[] {
   ];
 }
 
-const INTRODUCTION = "This is the offline model: a fixed search without any reasoning. It quotes places; what they mean is for you to judge.";
-
-const ADVICE = "For an answer that was thought through, set the key of a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY, ...) or name a model with --model.";
-
-const VERDICT = [
-  "It cannot judge work. It lets this pass so that the plan goes on; have it reviewed by a model or a person.",
-  "APPROVED",
-].join("\n\n");
-
 function wishText({ wants }: Question): string[] {
   return wants === "change" ? ["It cannot write or change anything. These are places to start from."] : [];
 }
 
 function searchedText({ question, evidence, canSearch }: Answer): string {
-  const terms = allTerms(question).map(({ name, also }) => (also.length > 0 ? `${name} (also ${also.join(", ")})` : name));
+  const terms = allTerms(question);
   if (terms.length === 0 || evidence.rounds.all === 0 || !canSearch) return "";
-  const failed = evidence.failures.length > 0 ? ` ${evidence.failures.length} call${evidence.failures.length === 1 ? "" : "s"} failed: ${short(evidence.failures[0]?.reason ?? "", 120)}` : "";
-  return `Searched for: ${terms.join("; ")}. Files with matches: ${evidence.files.size}, read: ${evidence.read.size}.${failed}`;
+  const files = new Set([
+    ...evidence.files.keys(),
+    ...[...evidence.counts.values()].flatMap((each) => [...each.keys()]),
+  ]);
+  const unmatched = terms.filter(({ pattern }) => evidence.counts.get(pattern)?.size === 0).map(({ name }) => name);
+  return [
+    `${SEARCHED} ${terms.map(({ name, also }) => (also.length > 0 ? `${name} (also ${also.join(", ")})` : name)).join("; ")}.`,
+    `Files with matches: ${files.size}, read: ${evidence.read.size}.`,
+    ...(unmatched.length > 0 ? [`Nowhere: ${unmatched.join(", ")}.`] : []),
+    ...(evidence.failures.length > 0
+      ? [`Calls that failed: ${evidence.failures.length} (${short(evidence.failures[0]?.reason ?? "", 160)}).`]
+      : []),
+  ].join(" ");
 }
 
 function nothingText({ question, evidence, quoted, canSearch }: Answer): string {
   if (question.wants === "review") return "";
   if (allTerms(question).length === 0 && question.paths.length === 0) {
-    return quoted.length > 0 ? "" : "There is nothing in this to search for. Ask about something in this project by its words: names, functions, files, messages.";
+    return quoted.length > 0
+      ? ""
+      : "There is nothing in this to search for. Ask about something in this project by its words: names, files, messages.";
   }
   if (!canSearch) return "It has no tool to search with: give the agent grep_files, glob, list_files or read_file.";
   const top = evidence.tree.split("\n").filter((row) => row !== "" && !/^[\s[]/.test(row));
-  const holds = top.length > 0 ? ` The folder holds: ${top.slice(0, 12).join(", ")}${top.length > 12 ? ", ..." : ""}` : " The folder seems to be empty.";
+  const holds =
+    top.length > 0
+      ? ` The folder holds: ${top.slice(0, 12).join(", ")}${top.length > 12 ? ", ..." : ""}`
+      : " The folder seems to be empty.";
   return `Nothing was found. Try other words, or names as they stand in the code.${holds}`;
 }
 
-function sectionText({ clause, findings }: Section, titled: boolean): string {
-  const title = titled ? [`## ${clause.text.charAt(0).toUpperCase()}${clause.text.slice(1)}`] : [];
+function sectionText({ title: asked, findings, more }: Section, titled: boolean): string {
+  const title = titled ? [`## ${/[/.]/.test(asked) ? asked : asked.charAt(0).toUpperCase() + asked.slice(1)}`] : [];
   const rows = findings.map((finding, n) => findingText(finding, n + 1));
-  return [...title, ...(rows.length > 0 ? rows : ["Nothing was found for this part."])].join("\n\n");
+  const also = more.length > 0 ? [`Also: ${more.join(", ")}`] : [];
+  return [...title, ...(rows.length > 0 ? rows : ["Nothing was found for this part."]), ...also].join("\n\n");
 }
 
 function findingText(finding: Finding, number: number): string {
   const width = Math.max(...finding.lines.map((line) => String(line.number).length));
-  const lines = finding.lines.map((line) => `   ${String(line.number).padStart(width)}  ${short(line.text.trimEnd(), 160)}`);
+  const lines = finding.lines.map(
+    (line) => `   ${String(line.number).padStart(width)}  ${short(line.text.trimEnd(), 160)}`,
+  );
   return [`${number}. ${named(finding)} (${finding.reason})`, ...lines].join("\n");
 }
 

@@ -8,6 +8,8 @@ export type Line = Readonly<{ path: string; number: number; text: string }>;
 export type Evidence = Readonly<{
   /** All lines that were seen, by path and then by number. */
   files: ReadonlyMap<string, ReadonlyMap<number, string>>;
+  /** By pattern: how many lines match it in each file. */
+  counts: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** The files that were read and not only searched. */
   read: ReadonlySet<string>;
   /** Names that a search by name brought up. */
@@ -25,6 +27,7 @@ export type Evidence = Readonly<{
 /** Gathers what the messages after the task hold. */
 export function evidenceFrom(messages: readonly Message[], isFinish: (name: string) => boolean): Evidence {
   const files = new Map<string, Map<number, string>>();
+  const counts = new Map<string, ReadonlyMap<string, number>>();
   const read = new Set<string>();
   const named: string[] = [];
   const failures: { tool: string; reason: string }[] = [];
@@ -37,16 +40,18 @@ export function evidenceFrom(messages: readonly Message[], isFinish: (name: stri
   for (const { call, answer } of exchanges(messages)) {
     if (isFinish(call.name)) rejected += answer.error ? 1 : 0;
     else if (answer.error) failures.push({ tool: call.name, reason: answer.text.split("\n")[0] ?? "" });
+    else if (call.name === "grep_files" && argument(call, "filesOnly") === true)
+      counts.set(String(argument(call, "pattern")), countsIn(answer.text));
     else if (call.name === "grep_files") linesFound(answer.text).forEach(see);
     else if (call.name === "glob") named.push(...rowsOf(answer.text));
     else if (call.name === "list_files") tree ||= answer.text;
     else if (call.name === "read_file") {
-      const path = pathOf(call);
+      const path = String(argument(call, "path")).replace(/^\.\//, "");
       linesRead(path, answer.text).forEach(see);
       read.add(path);
     }
   }
-  return { files, read, named, tree, failures, rejected, rounds: roundsOf(messages) };
+  return { files, counts, read, named, tree, failures, rejected, rounds: roundsOf(messages) };
 }
 
 function* exchanges(messages: readonly Message[]): Generator<{ call: ToolCall; answer: ToolAnswer }> {
@@ -63,7 +68,8 @@ function* exchanges(messages: readonly Message[]): Generator<{ call: ToolCall; a
 
 function roundsOf(messages: readonly Message[]): Evidence["rounds"] {
   const turns = messages.filter((message) => message.role === "assistant");
-  const having = (...names: readonly string[]): number => turns.filter(({ calls }) => calls.some(({ name }) => names.includes(name))).length;
+  const having = (...names: readonly string[]): number =>
+    turns.filter(({ calls }) => calls.some(({ name }) => names.includes(name))).length;
   return { searched: having("grep_files", "glob", "list_files"), read: having("read_file"), all: turns.length };
 }
 
@@ -72,7 +78,7 @@ const rowsOf = (text: string): string[] => text.split("\n").filter((row) => row 
 
 function linesFound(text: string): Line[] {
   return rowsOf(text).flatMap((row) => {
-    const [, path, number, found] = /^(.+?):(\d+): (.*)$/.exec(row) ?? [];
+    const [, path, number, found] = /^(.+?):(\d+): (.*)$/.exec(row) ?? /^(.+?)-(\d+)- (.*)$/.exec(row) ?? [];
     return path === undefined ? [] : [{ path, number: Number(number), text: found ?? "" }];
   });
 }
@@ -84,6 +90,13 @@ function linesRead(path: string, text: string): Line[] {
   });
 }
 
-function pathOf({ input }: ToolCall): string {
-  return isRecord(input) && typeof input.path === "string" ? input.path.replace(/^\.\//, "") : "";
+function countsIn(text: string): Map<string, number> {
+  return new Map(
+    rowsOf(text).flatMap((row) => {
+      const [, path, count] = /^(.+): (\d+)$/.exec(row) ?? [];
+      return path === undefined ? [] : [[path, Number(count)] as const];
+    }),
+  );
 }
+
+const argument = ({ input }: ToolCall, name: string): unknown => (isRecord(input) ? input[name] : undefined);

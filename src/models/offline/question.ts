@@ -1,6 +1,7 @@
 import type { Message } from "../../core/model.ts";
 import { prompts } from "../../embedded.ts";
 import { type Term, termsOf } from "./terms.ts";
+import { isOwnVoice, withoutVoice } from "./voice.ts";
 import { CHANGES } from "./words.ts";
 
 /** What is asked, taken apart as far as words allow. */
@@ -40,17 +41,23 @@ export function isDemand(text: string): boolean {
   return DEMANDS.some((demand) => text.startsWith(demand));
 }
 
-const DEMANDS = [prompts.grace, prompts.remindEmpty, prompts.remindFinish, prompts.remindJson].map((text) => text.slice(0, 30));
+const DEMANDS = [prompts.grace, prompts.remindEmpty, prompts.remindFinish, prompts.remindJson].map((text) =>
+  text.slice(0, 30),
+);
 
 /** A path with a folder or a usual ending. */
-const PATH = /(?<![\w/.@:-])(?:\.\/)?(?:[\w@.-]+\/)+[\w.-]*\w|(?<![\w/.@:-])[\w-]+\.(?:[cm]?[jt]sx?|py|rb|go|rs|java|kt|cs?|cpp|h|php|md|json|ya?ml|toml|sh|sql|html|css)\b/g;
+const PATH =
+  /(?<![\w/.@:-])(?:\.\/)?(?:[\w@.-]+\/)+[\w.-]*\w|(?<![\w/.@:-])[\w-]+\.(?:[cm]?[jt]sx?|py|rb|go|rs|java|kt|cs?|cpp|h|php|md|json|ya?ml|toml|sh|sql|html|css)\b/g;
 
 const MOST_ASKED = 1_200;
 const MOST_CLAUSES = 4;
 
 function parted(prompt: string): { asked: string; material: string[] } {
-  const { plain, material } = withoutBlocks(prompt.replace(prompts.attached, ""));
-  const paragraphs = plain.split(/\n\s*\n/).map((text) => text.trim());
+  const { plain, material } = withoutBlocks(withoutVoice(prompt.replace(prompts.attached, "")));
+  const paragraphs = plain
+    .split(/\n\s*\n/)
+    .map((text) => text.trim())
+    .filter((text) => !isOwnVoice(text));
   const asked = paragraphs.filter((text) => text !== "" && !isFindings(text));
   material.push(...paragraphs.filter(isFindings).flatMap((text) => text.split("\n")));
   // The task stands at the beginning or at the end; what is in between came along.
@@ -64,7 +71,10 @@ function parted(prompt: string): { asked: string; material: string[] } {
   }
   const [head, tail] = [first.slice(0, MOST_ASKED), last.slice(0, MOST_ASKED)];
   material.push(...`${first.slice(MOST_ASKED)}\n${last.slice(MOST_ASKED)}`.split("\n"));
-  return { asked: [head, ...between, tail].join("\n\n").trim(), material: material.filter((line) => line.trim() !== "") };
+  return {
+    asked: [head, ...between, tail].join("\n\n").trim(),
+    material: material.filter((line) => line.trim() !== ""),
+  };
 }
 
 /** Takes out fenced code, `<tag>` blocks, quotes, tables and the headings of attached files. */
@@ -86,16 +96,20 @@ function withoutBlocks(prompt: string): { plain: string; material: string[] } {
 /** A paragraph of which most lines name a place in a file is somebody's findings. */
 function isFindings(paragraph: string): boolean {
   const lines = paragraph.split("\n");
-  return lines.filter((line) => /[\w/-]+\.\w+:\d+|^\s*\d+\s{2}/.test(line)).length * 2 > lines.length;
+  return lines.filter((line) => /[\w/-]\.\w+:\d+|^\s*\d+\s{2}/.test(line.slice(0, 300))).length * 2 > lines.length;
 }
 
 function clausesOf(asked: string): Clause[] {
-  const texts = asked.split(/[?!;]+\s*|\.\s+|\n+|,?\s+and\s+(?=(?:what|where|how|which|who|why|when|does|do|is|are|can)\b)/i);
+  const texts = asked.split(
+    /[?!;]+\s*|\.\s+|\n+|,?\s+and\s+(?=(?:what|where|how|which|who|why|when|does|do|is|are|can)\b)/i,
+  );
   const clauses: Clause[] = [];
   for (const text of texts) {
     const terms = termsOf(text, 6);
     if (terms.length === 0) continue;
-    const isKnown = clauses.some((clause) => terms.every(({ root }) => clause.terms.some((term) => term.root === root)));
+    const isKnown = clauses.some((clause) =>
+      terms.every(({ root }) => clause.terms.some((term) => term.root === root)),
+    );
     if (!isKnown && clauses.length < MOST_CLAUSES) clauses.push({ text: oneLine(text), terms });
   }
   return clauses;
@@ -103,7 +117,10 @@ function clausesOf(asked: string): Clause[] {
 
 function wishOf(prompt: string, asked: string): Question["wants"] {
   if (prompt.includes("APPROVED") && prompt.includes("REVISION_NEEDED")) return "review";
-  const first = /^(?:please|now|then|first|can you|could you|i want you to|i'd like you to)?[\s,:]*(\p{L}+)/iu.exec(asked.trim())?.[1] ?? "";
+  const first =
+    /^(?:please|now|then|first|can you|could you|i want you to|i'd like you to)?[\s,:]*(\p{L}+)/iu.exec(
+      asked.trim(),
+    )?.[1] ?? "";
   return CHANGES.has(first.toLowerCase()) ? "change" : "places";
 }
 

@@ -10,15 +10,27 @@ export type Scored = Readonly<{ number: number; text: string; score: number; def
 
 /** Files by how much they say about these terms: rare terms count more, several together much more. */
 export function ranked(evidence: Evidence, terms: readonly Term[], question: Question): Place[] {
-  const rarity = raritiesOf(evidence, terms);
-  const places = [...evidence.files].map(([path, lines]) => placeOf(path, lines, { terms, rarity, question }));
+  const paths = [
+    ...new Set([
+      ...evidence.files.keys(),
+      ...terms.flatMap(({ pattern }) => [...(evidence.counts.get(pattern)?.keys() ?? [])]),
+    ]),
+  ];
+  const counts = new Map(terms.map((term) => [term, countsOf(term, paths, evidence)]));
+  const rarity = new Map(
+    terms.map((term) => [term, term.weight * Math.log(1 + (paths.length + 1) / ((counts.get(term)?.size ?? 0) + 0.5))]),
+  );
+  const places = paths.map((path) =>
+    placeOf(path, evidence.files.get(path) ?? new Map(), { terms, counts, rarity, question }),
+  );
   return places.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
 }
 
 /** The name that a line defines; in prose, its heading. */
 export function definedIn(text: string): string | undefined {
+  const head = text.slice(0, 300);
   for (const definition of DEFINITIONS) {
-    const name = definition.exec(text)?.[1];
+    const name = definition.exec(head)?.[1];
     if (name !== undefined) return name;
   }
   return undefined;
@@ -34,47 +46,99 @@ const DEFINITIONS = [
   /^#{1,4}\s+(.{2,80})$/,
 ];
 
-type Scale = Readonly<{ terms: readonly Term[]; rarity: ReadonlyMap<Term, number>; question: Question }>;
+type Scale = Readonly<{
+  terms: readonly Term[];
+  /** How often each term occurs in each file that has it. */
+  counts: ReadonlyMap<Term, ReadonlyMap<string, number>>;
+  /** How much a term says: what is everywhere says little. */
+  rarity: ReadonlyMap<Term, number>;
+  question: Question;
+}>;
 
-function raritiesOf({ files }: Evidence, terms: readonly Term[]): Map<Term, number> {
-  const texts = [...files].map(([path, lines]) => `${path}\n${[...lines.values()].join("\n")}`);
-  return new Map(
-    terms.map((term) => {
-      const holding = texts.filter((text) => term.either.test(text)).length;
-      return [term, term.weight * Math.log(1 + (texts.length + 1) / (holding + 0.5))];
-    }),
-  );
+function countsOf(term: Term, paths: readonly string[], { counts, files }: Evidence): Map<string, number> {
+  const counted = new Map(counts.get(term.pattern));
+  for (const path of paths) {
+    if (counted.has(path)) continue;
+    const seen = [...(files.get(path)?.values() ?? [])].filter((text) => term.either.test(text)).length;
+    if (seen > 0) counted.set(path, seen);
+  }
+  return counted;
 }
 
 function placeOf(path: string, lines: ReadonlyMap<number, string>, scale: Scale): Place {
-  const { terms, rarity } = scale;
-  const scored = [...lines].map(([number, text]) => scoredLine(number, text, scale)).filter(({ score }) => score > 0);
+  const { terms, rarity, counts } = scale;
+  const scored = [...lines]
+    .map(([number, text]) => scoredLine(number, text, { ...scale, lines }))
+    .filter(({ score }) => score > 0);
   scored.sort((a, b) => b.score - a.score || a.number - b.number);
-  const all = [...lines.values()].join("\n");
-  const found = terms.filter((term) => term.either.test(all));
-  const breadth = sum(found.map((term) => rarity.get(term) ?? 0)) * (found.length / Math.max(1, terms.length));
-  const depth = sum(scored.slice(0, 4).map(({ score }) => score));
-  const score = (2 * breadth + depth + nameScore(path, scale)) * worthOf(path, scale.question);
+  const found = terms.filter((term) => counts.get(term)?.has(path));
+  const worth = (term: Term): number => rarity.get(term) ?? 0;
+  const breadth = (sum(found.map(worth)) / (sum(terms.map(worth)) || 1)) ** 2;
+  const often = sum(found.map((term) => worth(term) * Math.log(1 + (counts.get(term)?.get(path) ?? 0))));
+  const depth = sum(scored.slice(0, 5).map((line, n) => line.score / (n + 1)));
+  const score = (often + depth + nameScore(path, scale)) * breadth * worthOf(path, scale.question);
   return { path, score, lines: scored, terms: found.map(({ name }) => name) };
 }
 
-function scoredLine(number: number, text: string, { terms, rarity }: Scale): Scored {
+type Seen = ReadonlyMap<number, string>;
+
+/**
+ * What a line says itself counts, what the lines right beside it say by half. A definition speaks with the comment
+ * above it, and most of all with its name.
+ */
+function scoredLine(number: number, text: string, { terms, rarity, lines }: Scale & { lines: Seen }): Scored {
   const name = definedIn(text);
+  const comment = name === undefined ? "" : commentAbove(number, lines);
+  const beside = [number - 2, number - 1, number + 1, number + 2].map((near) => lines.get(near) ?? "").join("\n");
+  const code = text.replace(/"[^"]*"|'[^']*'|`[^`]*`/g, '""');
   let score = 0;
-  let count = 0;
+  let own = 0;
+  let near = 0;
   for (const term of terms) {
-    if (!term.either.test(text)) continue;
-    count++;
-    const value = (rarity.get(term) ?? 0) * (term.exact.test(text) ? 1 : 0.6);
-    score += name !== undefined && term.either.test(name) ? value * 2.5 : value;
+    const value = (where: string): number => (rarity.get(term) ?? 0) * (term.exact.test(where) ? 1 : 0.6);
+    if (name !== undefined && term.either.test(name)) score += value(name) * (isCalled(name, term) ? 3.5 : 2.5);
+    else if (term.either.test(comment)) score += value(comment) * 1.5;
+    else if (term.either.test(code) || /^\s*[*/#-]/.test(text)) score += term.either.test(text) ? value(text) : 0;
+    else if (term.either.test(text)) score += value(text) * 0.6; // in quotes: the text that a program shows
+    if (term.either.test(text) || term.either.test(comment)) own++;
+    else if (term.either.test(beside)) {
+      near++;
+      score += value(beside) * 0.5;
+    }
   }
-  if (count > 1) score *= 1 + 0.5 * (count - 1);
-  return { number, text, score: score * kindOfLine(text), ...(name !== undefined && { defines: name }) };
+  const together = 1 + 0.5 * Math.max(0, own + 0.5 * near - 1);
+  return {
+    number,
+    text,
+    score: own === 0 ? 0 : score * together * kindOfLine(text),
+    ...(name !== undefined && { defines: name }),
+  };
 }
 
-/** A sentence that explains is worth more than a line of code, and an import says next to nothing. */
+/** Whether a name is the term or its other word, and not only contains it. */
+function isCalled(name: string, { root, also }: Term): boolean {
+  const plain = name.toLowerCase();
+  return [root, ...also].some((word) => plain.startsWith(word.toLowerCase()) && plain.length <= word.length + 3);
+}
+
+const COMMENT = /^\s*(?:\/\*\*?|\*|\/\/|#(?!!))/;
+
+function commentAbove(number: number, lines: Seen): string {
+  const above: string[] = [];
+  for (let at = number - 1; at > number - 15; at--) {
+    const text = lines.get(at);
+    if (text === undefined || !COMMENT.test(text)) break;
+    above.push(text);
+  }
+  return above.join("\n");
+}
+
+/** What others can call and sentences that explain are worth more than a line of code; an import says next to none. */
 function kindOfLine(text: string): number {
-  if (/^\s*(?:import\b|from\s+\S+\s+import\b|export\s+(?:type\s+)?\{|use\s|#include|const\s.*=\s*require\()/.test(text)) return 0.15;
+  if (/^\s*(?:import\b|from\s+\S+\s+import\b|export\s+(?:type\s+)?\{|use\s|#include|const\s.*=\s*require\()/.test(text))
+    return 0.15;
+  if (/^\s*(?:export\s+)?(?:declare\s+)?(?:type|interface)\s/.test(text)) return 0.8;
+  if (/^(?:export\s+(?:default\s+)?(?:async\s+)?(?:function|class)\b|pub\s|public\s)/.test(text)) return 1.3;
   return /^\s*(?:\/\*\*|\*|\/\/|#|"""|<!--)/.test(text) ? 1.2 : 1;
 }
 
@@ -83,8 +147,17 @@ function nameScore(path: string, { terms, rarity }: Scale): number {
   const folders = path.split("/");
   const name = folders.pop() ?? "";
   const worth = (text: string, factor: number): number =>
-    sum(terms.filter((term) => term.either.test(text)).map((term) => (term.exact.test(text) ? factor : 0.6 * factor) * (rarity.get(term) ?? 0)));
-  return worth(name, 3) + worth(folders.join("/"), 0.7);
+    sum(
+      terms
+        .filter((term) => term.either.test(text))
+        .map(
+          (term) =>
+            (term.exact.test(text) ? factor : 0.6 * factor) *
+            (isCalled(text.split(".")[0] ?? "", term) ? 1.5 : 1) *
+            (rarity.get(term) ?? 0),
+        ),
+    );
+  return worth(name, 2.5) + worth(folders.join("/"), 0.7);
 }
 
 /** What is rarely meant counts little, unless the question names it. */
@@ -92,14 +165,21 @@ const KINDS: readonly Readonly<{ path: RegExp; unless: RegExp; worth: number }>[
   { path: /(?:^|\/)(?:package-lock\.json|[\w.-]+\.lock|pnpm-lock\.yaml|go\.sum)$/i, unless: /lock/i, worth: 0.02 },
   { path: /\.min\.\w+$|(?:^|\/)(?:dist|build|vendor|node_modules)\//, unless: /dist|build|vendor/i, worth: 0.1 },
   { path: /(?:^|\/)(?:CHANGELOG|CHANGES|HISTORY|LICENSE|NOTICE)/i, unless: /change|history|licen/i, worth: 0.1 },
-  { path: /(?:^|\/)(?:tests?|__tests__|specs?|fixtures?|e2e)\/|[._-](?:test|spec)\.\w+$|(?:^|\/)test_/i, unless: /\b(?:tests?|specs?|fixtures?)\b/i, worth: 0.25 },
+  {
+    path: /(?:^|\/)(?:tests?|__tests__|specs?|fixtures?|e2e)\/|[._-](?:test|spec)\.\w+$|(?:^|\/)test_/i,
+    unless: /\b(?:tests?|specs?|fixtures?)\b/i,
+    worth: 0.25,
+  },
   { path: /(?:^|\/)(?:examples?|bench(?:marks?)?|scripts?)\//i, unless: /example|bench|script/i, worth: 0.5 },
   { path: /\.(?:json|jsonl|csv|ya?ml|toml|xml|svg|txt)$/i, unless: /json|csv|ya?ml|toml|config|setting/i, worth: 0.35 },
   { path: /\.(?:md|mdx|rst|adoc)$/i, unless: /\bdocs?\b|document|readme|guide|prompt/i, worth: 0.45 },
 ];
 
 function worthOf(path: string, { text }: Question): number {
-  return KINDS.reduce((worth, kind) => (kind.path.test(path) && !kind.unless.test(text) ? worth * kind.worth : worth), 1);
+  return KINDS.reduce(
+    (worth, kind) => (kind.path.test(path) && !kind.unless.test(text) ? worth * kind.worth : worth),
+    1,
+  );
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -1,6 +1,6 @@
 import type { Evidence } from "./evidence.ts";
 import type { Clause, Question } from "./question.ts";
-import { type Place, ranked, type Scored } from "./rank.ts";
+import { definedIn, type Place, ranked, type Scored } from "./rank.ts";
 
 /** One place worth looking at. */
 export type Finding = Readonly<{
@@ -14,53 +14,96 @@ export type Finding = Readonly<{
   reason: string;
 }>;
 
-/** The findings for one part of the question. */
-export type Section = Readonly<{ clause: Clause; findings: readonly Finding[] }>;
+/** The findings for one part of the question, or for a file that it names. */
+export type Section = Readonly<{
+  title: string;
+  findings: readonly Finding[] /** further places, as `path:line` */;
+  more: readonly string[];
+}>;
 
 const MOST_FINDINGS = 4;
-const MOST_LINES = 5;
+const MOST_LINES = 6;
+const MOST_OUTLINE = 12;
 
-/** The best places for each part of the question. A file is explained once; other parts only point to it. */
+/** What the files that are named hold, then the best places for each part of the question. */
 export function sectionsOf(question: Question, evidence: Evidence): Section[] {
-  return question.clauses.map((clause) => {
-    const places = ranked(evidence, clause.terms, question);
-    const least = (places[0]?.score ?? 0) * 0.25;
-    return { clause, findings: places.slice(0, MOST_FINDINGS).filter(({ score }) => score >= least).map((place) => findingIn(place, evidence)) };
-  });
+  const outlines = question.paths
+    .filter((path) => evidence.read.has(path))
+    .map((path) => ({ title: path, findings: [outlineOf(path, evidence)], more: [] }));
+  return [...outlines, ...question.clauses.map((clause) => sectionOf(clause, question, evidence))];
 }
 
-/** Lines that came with the task and say most: places in files, headings, and what matches the question. */
-export function keyLines({ material, clauses }: Question, most = 8): string[] {
-  const terms = clauses.flatMap((clause) => clause.terms);
-  const scored = material.map((text, at) => ({ text: text.trim(), at, score: worthOfLine(text, terms.filter(({ either }) => either.test(text)).length) }));
-  const best = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || a.at - b.at).slice(0, most);
-  return [...new Set(best.sort((a, b) => a.at - b.at).map(({ text }) => text))];
-}
-
-function worthOfLine(text: string, matching: number): number {
-  if (/^\s*(?:[-=*_#>|`~\s]*)$/.test(text)) return 0;
-  const place = /[\w/-]+\.\w+:\d+/.test(text) ? 3 : 0;
-  const heading = /^\s*(?:#{1,4}\s|\*\*)/.test(text) ? 1 : 0;
-  return place + heading + matching * 2 + (text.trim().length > 30 ? 0.5 : 0.1);
-}
-
-function findingIn(place: Place, evidence: Evidence): Finding {
-  const [best] = place.lines;
-  const seen = evidence.files.get(place.path) ?? new Map<number, string>();
-  const main = best === undefined ? firstOf(seen) : codeBelow(best, seen);
-  const extra = place.lines.slice(0, MOST_LINES - 1).filter(({ score }) => score > (best?.score ?? 0) * 0.3);
-  const numbers = [...new Set([main.number, ...(best === undefined ? [] : [best.number]), ...extra.map(({ number }) => number)])];
+function sectionOf({ text, terms }: Clause, question: Question, evidence: Evidence): Section {
+  const places = ranked(evidence, terms, question).filter(({ lines }) => lines.length > 0);
+  const least = (places[0]?.score ?? 0) * 0.25;
+  const good = places.filter(({ score }) => score >= least);
   return {
-    path: place.path,
-    line: main.number,
-    quote: main.text.trim(),
-    lines: numbers.sort((a, b) => a - b).slice(0, MOST_LINES).map((number) => ({ number, text: seen.get(number) ?? "" })),
-    symbol: main.defines ?? place.lines.find(({ defines }) => defines !== undefined)?.defines,
-    reason: `matches ${place.terms.join(", ")}`,
+    title: text,
+    findings: good.slice(0, MOST_FINDINGS).map((place) => findingIn(place, evidence)),
+    more: good.slice(MOST_FINDINGS, 2 * MOST_FINDINGS).map(({ path, lines }) => `${path}:${lines[0]?.number ?? 1}`),
   };
 }
 
-type Main = Readonly<{ number: number; text: string; defines?: string }>;
+/** A file by what it defines. */
+function outlineOf(path: string, evidence: Evidence): Finding {
+  const seen = evidence.files.get(path) ?? new Map<number, string>();
+  const defining = [...seen]
+    .filter(([, text]) => definedIn(text) !== undefined)
+    .map(([number, text]) => ({ number, text }));
+  const lines = (defining.length > 0 ? defining : [...seen].map(([number, text]) => ({ number, text }))).slice(
+    0,
+    MOST_OUTLINE,
+  );
+  const { number = 1, text = "" } = lines[0] ?? {};
+  return {
+    path,
+    line: number,
+    quote: text.trim(),
+    lines,
+    symbol: definedIn(text),
+    reason: `named in the question, ${seen.size} lines read`,
+  };
+}
+
+function findingIn({ path, lines, terms }: Place, evidence: Evidence): Finding {
+  const [best] = lines;
+  const seen = evidence.files.get(path) ?? new Map<number, string>();
+  const main = best === undefined ? firstOf(seen) : codeBelow(best, seen);
+  const others = lines.filter(({ score }) => score > (best?.score ?? 0) * 0.3).map(({ number }) => number);
+  const numbers = [...new Set([main.number, ...commentAbove(main.number, seen), ...others])].slice(0, MOST_LINES);
+  return {
+    path,
+    line: main.number,
+    quote: main.text.trim(),
+    lines: numbers.sort((a, b) => a - b).map((number) => ({ number, text: seen.get(number) ?? "" })),
+    symbol: nameAround(main.number, seen),
+    reason: `matches ${terms.join(", ")}`,
+  };
+}
+
+/** What the line defines or stands in, as far as the lines above it were seen. */
+function nameAround(number: number, seen: ReadonlyMap<number, string>): string | undefined {
+  const own = definedIn(seen.get(number) ?? "");
+  for (let at = number; own === undefined && at > number - 100; at--) {
+    const text = seen.get(at);
+    if (text === undefined) return undefined;
+    if (/^\S/.test(text) && definedIn(text) !== undefined) return definedIn(text);
+  }
+  return own;
+}
+
+/** The lines of the comment that explains a line, without those that only open or close it. */
+function commentAbove(number: number, seen: ReadonlyMap<number, string>): number[] {
+  const above: number[] = [];
+  for (let at = number - 1; isComment(seen.get(at) ?? ""); at--)
+    if (/[\p{L}\p{N}]/u.test(seen.get(at) ?? "")) above.push(at);
+  return above.reverse().slice(0, 3);
+}
+
+/** In code; the heading of a text begins with the same mark as a comment in some languages. */
+const isComment = (text: string): boolean => /^\s*(?:\/\*|\*|\/\/|#(?!\s*[A-Z][^.]*$))/.test(text);
+
+type Main = Readonly<{ number: number; text: string }>;
 
 const firstOf = (seen: ReadonlyMap<number, string>): Main => {
   const [number = 1, text = ""] = [...seen][0] ?? [];
@@ -69,7 +112,6 @@ const firstOf = (seen: ReadonlyMap<number, string>): Main => {
 
 /** A comment explains the line that follows it, and that is the place to go to. */
 function codeBelow(line: Scored, seen: ReadonlyMap<number, string>): Main {
-  const isComment = (text: string): boolean => /^\s*(?:\/\*|\*|\/\/|#(?!\s*[A-Z][^.]*$))/.test(text);
   if (!isComment(line.text)) return line;
   for (let number = line.number + 1; number < line.number + 15; number++) {
     const text = seen.get(number);

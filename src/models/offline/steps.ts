@@ -1,8 +1,9 @@
 import type { ToolSpec } from "../../core/model.ts";
 import { isRecord } from "../../core/json.ts";
 import type { Evidence } from "./evidence.ts";
+import { importedBy, pathsIn } from "./paths.ts";
 import type { Question } from "./question.ts";
-import { definedIn, type Place, ranked } from "./rank.ts";
+import { type Place, ranked } from "./rank.ts";
 import type { Term } from "./terms.ts";
 
 /** A tool call that is still without an id. */
@@ -21,22 +22,26 @@ export function nextCalls(standing: Standing): Wish[] {
 }
 
 const MOST_ROUNDS = 3;
-const MOST_READS = 8;
+const MOST_READS = 12;
+/** A file of this length is read as a whole; of a longer one the beginning, and what lies around its best line. */
+const WHOLE_LINES = 200;
 
 /** First, everything at once: each word, words together, definitions, file names, and the layout. */
 function searches({ question, tools }: Standing): Wish[] {
   const terms = allTerms(question);
   if (terms.length === 0 && question.paths.length === 0) return [];
-  const grep = (pattern: string, perFile: number): Wish => ({ name: "grep_files", input: { pattern, maxResults: 300, maxPerFile: perFile } });
   const wishes: Wish[] = question.paths.map((path) => ({ name: "read_file", input: { path, limit: 200 } }));
   if (terms.length > 0) {
     const words = terms.filter(({ pattern }) => !pattern.startsWith("(?i)"));
-    if (words.length > 0) wishes.push(grep(`\\b(?:function|class|interface|type|const|enum|struct|trait|def|fn|func|module)\\b.*(?:${words.map(({ pattern }) => pattern).join("|")})`, 10));
     for (const clause of question.clauses) {
-      const pairs = pairsOf(clause.terms.filter((term) => words.includes(term)).slice(0, 4));
-      if (pairs !== "") wishes.push(grep(pairs, 10));
+      const own = words.filter((term) => clause.terms.some(({ root }) => root === term.root));
+      const pairs = pairsOf(own.slice(0, 4));
+      if (own.length > 0)
+        wishes.push(definitions({ rest: `.*(?:${own.map(({ pattern }) => pattern).join("|")})`, maxResults: 400 }));
+      if (pairs !== "") wishes.push(grep({ pattern: pairs, maxPerFile: 10 }));
     }
-    for (const { pattern } of terms) wishes.push(grep(pattern, 12));
+    for (const { pattern } of terms)
+      wishes.push({ name: "grep_files", input: { pattern, filesOnly: true, maxResults: 1_000 } });
     wishes.push({ name: "glob", input: { pattern: `*{${names(terms).join(",")}}*` } });
   }
   wishes.push({ name: "list_files", input: { depth: has(tools, "grep_files") ? 2 : 5 } });
@@ -47,37 +52,67 @@ function searches({ question, tools }: Standing): Wish[] {
 function readings(standing: Standing): Wish[] {
   const { question, evidence, tools } = standing;
   const wishes: Wish[] = [];
+  const most = Math.ceil(MOST_READS / question.clauses.length);
   for (const { terms } of question.clauses) {
-    for (const { path, lines } of ranked(evidence, terms, question).slice(0, 3)) {
-      for (const number of apart(lines.slice(0, 6).map((line) => line.number)).slice(0, 2)) {
-        wishes.push({ name: "read_file", input: { path, offset: Math.max(1, number - 8), limit: 40 } });
-      }
+    for (const { path, lines } of ranked(evidence, terms, question).slice(0, most)) {
+      if (lines.length === 0)
+        wishes.push(
+          grep({
+            path,
+            pattern: terms.map(({ pattern }) => pattern.replace("(?i)", "")).join("|"),
+            maxResults: 20,
+            context: 1,
+          }),
+        );
+      const deep = lines
+        .slice(0, 6)
+        .map(({ number }) => number)
+        .filter((number) => number > WHOLE_LINES);
+      wishes.push({ name: "read_file", input: { path, limit: WHOLE_LINES } });
+      for (const number of apart(deep).slice(0, 1))
+        wishes.push({ name: "read_file", input: { path, offset: Math.max(1, number - 20), limit: 60 } });
     }
   }
-  if (wishes.length === 0) wishes.push(...byName(standing).map((path) => ({ name: "read_file", input: { path, limit: 200 } })));
-  return possible(wishes, tools).slice(0, MOST_READS);
+  if (wishes.length === 0)
+    wishes.push(...byName(standing).map((path) => ({ name: "read_file", input: { path, limit: 200 } })));
+  return possible(wishes, tools).slice(0, 2 * MOST_READS);
 }
 
-/** Third, what the places found lead to: the files they import that are named after the matter, and who uses what they define. */
+/** Third, what the places found lead to: files they import, and what they call, if it is named after the matter. */
 function followings({ question, evidence, tools }: Standing): Wish[] {
   const terms = allTerms(question);
+  const isNamed = (name: string): boolean => terms.some(({ either }) => either.test(name));
   const known = new Set([...evidence.files.keys(), ...evidence.named]);
   const imports = new Set<string>();
   for (const path of evidence.read) {
     for (const text of evidence.files.get(path)?.values() ?? []) {
       const target = importedBy(path, text, known);
-      if (target !== undefined && !evidence.read.has(target) && terms.some(({ exact }) => exact.test(target))) imports.add(target);
+      if (target !== undefined && !evidence.read.has(target) && isNamed(target.slice(target.lastIndexOf("/"))))
+        imports.add(target);
     }
   }
-  const names = new Set(question.clauses.flatMap((clause) => topDefinitions(ranked(evidence, clause.terms, question), clause.terms)));
-  return possible(
-    [
-      ...[...imports].slice(0, 3).map((path) => ({ name: "read_file", input: { path, limit: 60 } })),
-      ...[...names].slice(0, 4).map((name) => ({ name: "grep_files", input: { pattern: `\\b${name}\\(`, maxResults: 40, maxPerFile: 4 } })),
-    ],
-    tools,
-  );
+  const best = question.clauses.flatMap((clause) => ranked(evidence, clause.terms, question).slice(0, 3));
+  const called = new Set(best.flatMap((place) => callsIn(place, evidence)).filter(isNamed));
+  const wishes: Wish[] = [...imports].slice(0, 4).map((path) => ({ name: "read_file", input: { path, limit: 60 } }));
+  if (called.size > 0)
+    wishes.push(definitions({ rest: `\\s+(?:${[...called].slice(0, 10).join("|")})\\b`, context: 2, maxResults: 100 }));
+  return possible(wishes, tools);
 }
+
+const grep = (
+  input: Readonly<{ pattern: string; path?: string; maxPerFile?: number; context?: number; maxResults?: number }>,
+): Wish => ({
+  name: "grep_files",
+  input: { maxResults: 300, ...input },
+});
+
+/** Lines that define something. */
+const definitions = ({ rest, ...input }: Readonly<{ rest: string; context?: number; maxResults: number }>): Wish =>
+  grep({
+    pattern: `\\b(?:function\\*?|class|interface|type|const|enum|struct|trait|def|fn|func|module)\\b${rest}`,
+    maxPerFile: 4,
+    ...input,
+  });
 
 /** The terms of all clauses, each once. */
 export function allTerms({ clauses }: Question): Term[] {
@@ -86,14 +121,10 @@ export function allTerms({ clauses }: Question): Term[] {
   return [...found.values()].sort((a, b) => b.weight - a.weight).slice(0, 10);
 }
 
-/** Names of functions in the best places that are named after the matter. */
-function topDefinitions(places: readonly Place[], terms: readonly Term[]): string[] {
-  return places.slice(0, 2).flatMap(({ lines }) =>
-    lines
-      .flatMap(({ text, defines }) => (defines !== undefined && /\bfunction\b|\bdef\b|\bfn\b|\bfunc\b|=>/.test(text) ? [defines] : []))
-      .filter((name) => /^[\w$]+$/.test(name) && terms.some(({ either }) => either.test(name)))
-      .slice(0, 2),
-  );
+/** The names of what a place calls, as far as it was seen. */
+function callsIn({ path }: Place, { files }: Evidence): string[] {
+  const text = [...(files.get(path)?.values() ?? [])].join("\n");
+  return Array.from(text.matchAll(/(?<![\w$])([A-Za-z_]\w{2,60})\(/g), ([, name]) => name ?? "");
 }
 
 /** Lines that contain two of the terms, in either order. */
@@ -125,32 +156,6 @@ function byName({ question, evidence }: Standing): string[] {
   const terms = allTerms(question);
   const paths = [...evidence.named, ...pathsIn(evidence.tree)].filter((path) => !evidence.read.has(path));
   return [...new Set(paths)].filter((path) => terms.some(({ either }) => either.test(path))).slice(0, MOST_READS);
-}
-
-/** The paths of the files in an indented tree. */
-function pathsIn(tree: string): string[] {
-  const folders: string[] = [];
-  return tree.split("\n").flatMap((row) => {
-    const depth = (row.length - row.trimStart().length) / 2;
-    const name = row.trim();
-    folders.length = depth;
-    if (name.endsWith("/")) folders.push(name.slice(0, -1));
-    return name === "" || /[/@]$|^\[/.test(name) ? [] : [[...folders, name].join("/")];
-  });
-}
-
-/** The file that an import line leads to, if it is one that is known. */
-function importedBy(path: string, text: string, known: ReadonlySet<string>): string | undefined {
-  const target = /(?:from|import|require\()\s*["'](\.{1,2}\/[^"']+)["']/.exec(text)?.[1];
-  if (target === undefined) return undefined;
-  const steps = path.split("/").slice(0, -1);
-  for (const step of target.split("/")) {
-    if (step === "..") steps.pop();
-    else if (step !== ".") steps.push(step);
-  }
-  const base = steps.join("/");
-  const candidates = [base, base.replace(/\.js$/, ".ts"), `${base}.ts`, `${base}.tsx`, `${base}.js`, `${base}/index.ts`];
-  return candidates.find((candidate) => known.has(candidate));
 }
 
 const has = (tools: readonly ToolSpec[], name: string): boolean => tools.some((tool) => tool.name === name);

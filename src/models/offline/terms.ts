@@ -1,4 +1,4 @@
-import { STOP_WORDS, SYNONYMS } from "./words.ts";
+import { COMMON_WORDS, STOP_WORDS, SYNONYMS } from "./words.ts";
 
 /** One thing to look for, and the expressions that find it. */
 export type Term = Readonly<{
@@ -25,17 +25,21 @@ export function termsOf(text: string, most = 8): Term[] {
   };
   let rest = text;
   for (const { expression, weight } of SPECIAL) {
-    rest = rest.replace(expression, (whole, inner?: string) => {
-      const name = (inner ?? whole).trim();
+    rest = rest.replace(expression, (_, inner: string) => {
+      const name = inner.trim();
       if (name.length > 1 && !STOP_WORDS.has(name.toLowerCase())) add(nameTerm(name, weight));
-      return isName(name) ? ` ${name.replace(/[^\p{L}\p{N}]+/gu, " ").replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")} ` : " ";
+      return isName(name)
+        ? ` ${name.replace(/[^\p{L}\p{N}]+/gu, " ").replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")} `
+        : " ";
     });
   }
   for (const [word] of rest.matchAll(/[\p{L}\p{N}]+/gu)) {
     if (isTelling(word)) add(wordTerm(word));
   }
-  const rows = [...found.values()];
-  return rows.sort((a, b) => b.weight - a.weight || rows.indexOf(a) - rows.indexOf(b)).slice(0, most);
+  const all = [...found.values()];
+  const telling = all.filter(({ weight }) => weight >= 1);
+  const rows = telling.length > 1 ? telling : all;
+  return rows.sort((a, b) => b.weight - a.weight || all.indexOf(a) - all.indexOf(b)).slice(0, most);
 }
 
 /** The part of a word that its relatives begin with: running, runs -> run; execution, executor -> execut. */
@@ -53,8 +57,8 @@ const SPECIAL: readonly Readonly<{ expression: RegExp; weight: number }>[] = [
   { expression: /"([^"\n]{1,80})"/g, weight: 3 },
   { expression: /\u201c([^\u201d\n]{1,80})\u201d/g, weight: 3 },
   { expression: /(?<![\p{L}\p{N}])'([^'\n]{2,80})'(?![\p{L}\p{N}])/gu, weight: 3 },
-  // camelCase, PascalCase, snake_case, CONSTANT_CASE, kebab-case of three parts
-  { expression: /(?<![\p{L}\p{N}_])\p{L}[\p{L}\p{N}]*(?:[\p{Ll}\p{N}]\p{Lu}|_)[\p{L}\p{N}_]*/gu, weight: 2.5 },
+  // camelCase, PascalCase, snake_case, CONSTANT_CASE
+  { expression: /(?<![\p{L}\p{N}_])(\p{L}[\p{L}\p{N}]*(?:(?<=[\p{Ll}\p{N}])\p{Lu}|_)[\p{L}\p{N}_]*)/gu, weight: 2.5 },
 ];
 
 const ENDINGS: readonly (readonly [ending: string, replacement: string, leastLeft: number])[] = [
@@ -98,7 +102,15 @@ function nameTerm(name: string, weight: number): Term {
   const pattern = escaped(name);
   const expression = new RegExp(pattern, "i");
   const isPlain = name === name.toLowerCase();
-  return { name, root: name, also: [], weight, pattern: isPlain ? `(?i)${pattern}` : pattern, exact: expression, either: expression };
+  return {
+    name,
+    root: name,
+    also: [],
+    weight,
+    pattern: isPlain ? `(?i)${pattern}` : pattern,
+    exact: expression,
+    either: expression,
+  };
 }
 
 function wordTerm(word: string): Term {
@@ -107,11 +119,20 @@ function wordTerm(word: string): Term {
   const also = row.slice(1, 4);
   const exact = wordPattern(root);
   const pattern = [exact, ...also.map((other) => wordPattern(stem(other)))].join("|");
-  return { name: word.toLowerCase(), root, also, weight: 1, pattern, exact: new RegExp(exact), either: new RegExp(pattern) };
+  return {
+    name: word.toLowerCase(),
+    root,
+    also,
+    weight: COMMON_WORDS.has(word.toLowerCase()) ? 0.4 : 1,
+    pattern,
+    exact: new RegExp(exact),
+    either: new RegExp(pattern),
+  };
 }
 
-/** A word at the beginning of a word, also inside camelCase and snake_case. Of a short one only few endings are meant. */
+/** A word at the beginning of a word, also inside camelCase and snake_case. Short ones have few endings. */
 function wordPattern(root: string): string {
+  if (!/^\w+$/.test(root)) return escaped(root); // \b knows only the letters of ASCII
   const base = root.length > 5 ? root.replace(/e$/, "") : root;
   const [lower, upper] = [escaped(base), escaped(base.toUpperCase())];
   const hump = escaped(base.charAt(0).toUpperCase() + base.slice(1));

@@ -1,30 +1,38 @@
 /** Words that say how something is asked, not what about; whoever searches for them finds everything. */
 export const STOP_WORDS: ReadonlySet<string> = words(`
-  a about above across after again against all almost alone along already also although always am among an and another any
-  anybody anyone anything anywhere are aren around as ask asked at away back be became because become been before behind being
-  below beside besides best better between beyond both briefly but by came can cannot change changed changes clearly code
-  codebase come concerning concise could couldn currently deal deals describe described describes describing detail details did
-  didn different do does doesn doing don done down during each eight either else enough especially etc even ever every
-  everything exactly example explain explained explains explore far few find finds finding findings first five follow followed
-  following follows for found four from full gave general generally get gets getting give given gives go goes going gone good
-  got great had has hasn have haven having he hello help helps hence her here hey hi him his how however i if important in
-  include included including inside instead into investigate involved is isn it its itself just keep kind know known last later
-  least less let lets like likely list listed lists live lives locate located long look looked looking looks made main mainly
-  make makes making many may maybe me mean means mention mentioned might mine more most mostly much must my name named names near
-  need needed needs neither never new next no nobody none nor not note nothing now of off often ok okay old on once one only onto
-  or other others our out outline over overview own part parts per perhaps place placed places please point points possible
-  precisely probably project put quick quickly quite rather real really related relevant repo report repository research
-  respectively right said same say says search second see seem seems seen several shall she short shortly should show showed
-  shown shows similar simple simply since six so some somebody someone something sometimes somewhere soon source sources still
-  such summarise summarize summary sure take taken takes task's tell tells than thank thanks that the their theirs them then
-  there therefore these they thing things think third this those though three through throughout thus to today together told too
-  toward towards truly try turn turned turning turns twice two type under understand unless until up upon us use used useful user
-  uses using usual usually various versus very via want wanted wants was wasn way ways we well went were weren what whatever
-  when whenever where wherever whether which whichever while who whole whom whose why will with within without won word words
-  work worked working works would wouldn write written yes yet you your yours yourself bitte answer answers question questions
-  happen happens happened happening handle handled handles handling implemented implement implements implementation defined
-  definition responsible file files folder folders directory directories line lines earlier previous result results output
-  outputs step steps agent's review reviewed check checked compare compared analyse analyze analysis identify determine
+  a about above across after again against all almost alone along already also although always am among an and
+  another any anybody anyone anything anywhere are aren around as ask asked at away back be became because become
+  been before behind being below beside besides best better between beyond both briefly but by came can cannot
+  clearly come concerning concise could couldn currently deal deals describe described describes describing did didn
+  different do does doesn doing don done down during each eight either else enough especially etc even ever every
+  everything exactly explain explained explains explore far few find finds finding findings first five following
+  follows for found four from full gave general generally get gets getting give given gives go goes going gone good
+  got great had has hasn have haven having he hello help helps hence her here hey hi him his how however i if
+  important in including inside instead into investigate involved is isn it its itself just know known last later
+  least less let lets like likely locate located long look looked looking looks made mainly make makes making many
+  may maybe me mean means mention mentioned might mine more most mostly much must my near neither never new next no
+  nobody none nor not nothing now of off often ok okay old on once one only onto or other others our out outline
+  over overview own per perhaps placed please possible precisely probably put quick quickly quite rather real really
+  related relevant research respectively right said same say says see seem seems seen several shall she short
+  shortly should show showed shown shows similar simple simply since six so some somebody someone something
+  sometimes somewhere soon still such summarise summarize summary sure take taken takes tell tells than thank thanks
+  that the their theirs them then there therefore these they thing things think third this those though three
+  through throughout thus to today together told too toward towards truly try turn turned turning turns twice two
+  under understand unless until up upon us use used useful uses using usual usually various versus very via want
+  wanted wants was wasn way ways we well went were weren what whatever when whenever where wherever whether which
+  whichever while who whole whom whose why will with within without won would wouldn yes yet you your yours yourself
+  bitte happened happening earlier previous analyse analyze identify determine
+`);
+
+/** Words that are in every project; they count only where a question has little else, and then little. */
+export const COMMON_WORDS: ReadonlySet<string> = words(`
+  analysis answer answers behavior behaviour change changed changes check checked class classes code codebase
+  compare compared defined definition detail details directories directory example examples file files folder
+  folders follow followed function functions handle handled handles handling happen happens implement implementation
+  implemented implements include included keep kind line lines list listed lists live lives logic main method
+  methods name named names need needed needs note output outputs part parts place places point points project
+  question questions repo report repository responsible result results review reviewed search second source sources
+  step steps type types user users variable variables word words work worked working works write written
 `);
 
 /** Words that programmers use for the same thing; a question with one of a row also finds the others. */
@@ -58,8 +66,9 @@ export const SYNONYMS: readonly (readonly string[])[] = [
 
 /** The first words of a wish that searching cannot fulfil. */
 export const CHANGES: ReadonlySet<string> = words(`
-  add build commit convert create delete deploy design draft edit extend fix generate implement install merge migrate move
-  optimise optimize port refactor release remove rename replace rewrite run translate update upgrade write
+  add build commit convert create delete deploy design draft edit extend fix generate implement install merge
+  migrate move optimise optimize port refactor release remove rename replace rewrite run translate update upgrade
+  write
 `);
 
 function words(text: string): Set<string> {

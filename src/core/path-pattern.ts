@@ -14,6 +14,11 @@ export function globMatcher(pattern: string): (path: string) => boolean {
   };
 }
 
+/** Whether a text, or one name of a path, matches a pattern in which `*` stands for any characters. */
+export function textMatches(pattern: string, text: string): boolean {
+  return matchesName(tokensOf(pattern), text);
+}
+
 /** A pattern, name by name; `**` stands for any number of names. */
 export type PathPattern = readonly (typeof SPAN | NamePattern)[];
 export type NamePattern = readonly Token[];

@@ -1,0 +1,53 @@
+// @ts-check
+
+/**
+ * One thing to time.
+ *
+ * @typedef {{ name: string, run(): unknown }} Contender
+ */
+
+/**
+ * Times every contender once per round, in turn, so that a slow minute of the machine hits all of them alike. Each round
+ * starts with another one. The first `warmUp` rounds do not count.
+ *
+ * @param {readonly Contender[]} contenders
+ * @param {{ rounds: number, warmUp?: number }} options
+ * @returns {Promise<Map<string, number[]>>} milliseconds by name, in the order they were taken
+ */
+export async function interleaved(contenders, { rounds, warmUp = 0 }) {
+  /** @type {Map<string, number[]>} */
+  const taken = new Map(contenders.map(({ name }) => [name, []]));
+  for (let round = -warmUp; round < rounds; round += 1) {
+    for (let index = 0; index < contenders.length; index += 1) {
+      const next = contenders[(index + round + warmUp) % contenders.length];
+      if (!next) continue;
+      collectGarbage();
+      const began = performance.now();
+      await next.run();
+      const ms = performance.now() - began;
+      if (round >= 0) taken.get(next.name)?.push(ms);
+    }
+  }
+  return taken;
+}
+
+/** @param {readonly number[]} numbers */
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** Bytes that are in use once everything unreachable is gone. */
+export function heapUsed() {
+  collectGarbage();
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+/** So that nobody pays for what the one before left behind. */
+function collectGarbage() {
+  if (!globalThis.gc) throw new Error("start node with --expose-gc, as `npm run bench -- executor` does");
+  globalThis.gc();
+}

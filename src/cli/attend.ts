@@ -1,0 +1,52 @@
+import { exitCodeOf, type Outcome } from "../core/outcome.ts";
+import type { Run } from "../runtime/run.ts";
+import { writeJsonLines } from "../sinks/jsonl.ts";
+import { createTextSink } from "../sinks/text.ts";
+import type { Flags } from "./flags.ts";
+import { answerGates, askPerson, yes } from "./gates.ts";
+import { keyboard } from "./keyboard.ts";
+import { onSignals, type Signals } from "./signals.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Stays with a run until its end: shows it, asks what it asks, obeys signals. Gives back the exit code. */
+export async function attend(run: Run, flags: Flags, { look, live, attended }: Terminal): Promise<number> {
+  const since = Date.now();
+  const text = createTextSink({ out: process.stdout, err: process.stderr, look, live, quiet: flags.quiet ?? false, since, clock: Date.now });
+  const signals = onSignals({
+    cancel: (reason) => {
+      text.hint("stopping; Ctrl-C again leaves at once");
+      run.cancel(reason);
+    },
+    close: text.close,
+  });
+  process.stdout.once("error", () => run.cancel("nobody reads the output"));
+  const keys = attended ? keyboard(signals) : undefined;
+  const person = askPerson({
+    interrupt: signals.interrupt,
+    pause: () => {
+      keys?.release();
+      text.pause();
+    },
+    resume: async () => {
+      await keys?.hold();
+      text.resume();
+    },
+  });
+  const show = flags.json ? writeJsonLines(run, process.stdout, { deltas: flags.deltas ?? false }) : text.follow(run);
+  try {
+    // Where nobody is, the run knows it, and fails instead of asking.
+    await Promise.all([show, keys?.hold(), flags.yes || attended ? answerGates(run, flags.yes ? yes : person, since) : undefined]);
+  } finally {
+    keys?.release();
+    text.close();
+    signals.stop();
+  }
+  if (!flags.json) text.end(run);
+  return exitCodeFor(run.state.outcome, signals);
+}
+
+/** As the run ended; one that a signal cancelled, as the signal asks. */
+function exitCodeFor(outcome: Outcome | undefined, signals: Signals): number {
+  const code = exitCodeOf(outcome ?? { status: "cancelled", reason: "the run has not ended" });
+  return outcome?.status === "cancelled" ? (signals.code() ?? code) : code;
+}

@@ -1,0 +1,142 @@
+import { Option } from "commander";
+import { parseDuration } from "../core/duration.ts";
+import { CrewError } from "../core/error.ts";
+import { parseRetryFlag, type RetryConfig } from "../core/retry.ts";
+
+/** What the flags of all commands say; a command sees those that it offers. */
+export type Flags = Readonly<{
+  input?: string;
+  plan?: string;
+  agents?: readonly string[];
+  models?: readonly string[];
+  acceptSchema?: string;
+
+  model?: string;
+  thinking?: string;
+  tools?: readonly string[];
+  schema?: string;
+  retry?: RetryConfig;
+  maxTurns?: number;
+  maxTime?: number;
+
+  context?: string;
+  contextFile?: readonly string[];
+  gitContext?: boolean;
+
+  cwd?: string;
+  concurrency?: number;
+  name?: string;
+  strict?: boolean;
+  yes?: boolean;
+  trust?: boolean;
+
+  json?: boolean;
+  deltas?: boolean;
+  quiet?: boolean;
+  color: boolean;
+
+  retryFailed?: boolean;
+  limit?: number;
+}>;
+
+/** Where the work comes from when it is not on the command line. */
+export const inputOption = (): Option =>
+  new Option("--input <file>", "read the work from a JSON or YAML file; - for standard input").helpGroup("Work:");
+
+export const agentsOption = (): Option =>
+  new Option("--agents <names>", "the agents that compete, with commas").argParser(commaList).helpGroup("Work:");
+
+export const modelsOption = (): Option =>
+  new Option("--models <names>", "the models that compete, with commas").argParser(commaList).helpGroup("Work:");
+
+export const acceptSchemaOption = (): Option =>
+  new Option("--accept-schema <file>", "only an answer that meets this JSON Schema can win").helpGroup("Work:");
+
+export const planOption = (): Option =>
+  new Option("--plan <file>", "run this plan (JSON or YAML), as `subcrew plan` prints one").helpGroup("Work:");
+
+export const schemaOption = (whose: string): Option =>
+  new Option("--schema <file>", `the JSON Schema that ${whose} has to meet`).helpGroup("Each task, unless it says otherwise:");
+
+export const jsonOption = (): Option => new Option("--json", "JSON on stdout and for errors").helpGroup("Output:");
+
+/** The flags of every command that runs something. */
+export function runOptions(): Option[] {
+  return [...taskOptions(), ...contextOptions(), ...runningOptions(), ...outputOptions()];
+}
+
+function taskOptions(): Option[] {
+  return group("Each task, unless it says otherwise:", [
+    new Option("--model <name>", "the model; several with commas, the first available is taken"),
+    new Option("--thinking <level>", "off, minimal, low, medium, high, xhigh, or a number of tokens"),
+    new Option("--tools <names>", 'the tools it may use, with commas; "" for none').argParser(commaList),
+    new Option("--retry <times[xwait]>", "try a failed task so often, as in 3 or 3x500ms; the wait doubles").argParser(retry),
+    new Option("--max-turns <n>", "how many turns the model may take").argParser(count("--max-turns")),
+  ]);
+}
+
+function contextOptions(): Option[] {
+  return group("Background for every task:", [
+    new Option("--context <text>", "a text"),
+    new Option("--context-file <file>", "the text of a file; may be given several times").argParser(collect),
+    new Option("--git-context", "branch and status of the repository"),
+  ]);
+}
+
+/** Also of `resume`. */
+export function runningOptions(): Option[] {
+  return group("The run:", [
+    new Option("--cwd <folder>", "the folder to work in"),
+    new Option("--trust", "let the agents of this project run"),
+    new Option("--concurrency <n>", "how many tasks run at once (default: 8)").argParser(count("--concurrency")),
+    new Option("--max-time <span>", "how long all of it may take, as in 90s, 5m or 1h30m").argParser(span),
+    new Option("--name <name>", "what the run is called"),
+    new Option("--strict", "a placeholder that refers to nothing is an error"),
+    new Option("--yes", "approve whatever asks for approval"),
+  ]);
+}
+
+/** Also of `resume`. */
+export function outputOptions(): Option[] {
+  return group("Output:", [
+    new Option("--json", "events as JSON lines, the result as the last one"),
+    new Option("--deltas", "with --json: also the text while it is written"),
+    new Option("--quiet", "no progress and no summary"),
+    new Option("--no-color", "no colours"),
+  ]);
+}
+
+const group = (title: string, options: readonly Option[]): Option[] => options.map((option) => option.helpGroup(title));
+
+/** A list with commas; blanks around the names do not matter. */
+function commaList(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}
+
+function retry(text: string): RetryConfig {
+  const parsed = parseRetryFlag(text);
+  if (parsed) return parsed;
+  throw new CrewError("BAD_INPUT", `--retry cannot be "${text}".`, "Give the number of tries and the first wait, as in --retry 3x500ms.");
+}
+
+function span(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw new CrewError("BAD_INPUT", `--max-time cannot be "${text}".`, "Give a span, as in --max-time 90s, 5m or 1h30m.");
+}
+
+/** A whole number from one on. */
+export function count(flag: string): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
+    if (number >= 1) return number;
+    throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a whole number, as in ${flag} 4.`);
+  };
+}

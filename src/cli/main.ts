@@ -1,0 +1,67 @@
+import { CommanderError, type Command } from "commander";
+import { version } from "../core/version.ts";
+import { bare, buildCommand, helped } from "./command.ts";
+import { commands } from "./commands.ts";
+import { report } from "./report.ts";
+import { unknownCommand } from "./usage.ts";
+
+/** Does what a command line says and gives back the exit code. */
+async function main(argv: readonly string[]): Promise<number> {
+  let code = 0;
+  const program = await programFor(argv, (done) => {
+    code = done;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError && helped.has(error.code))) throw error;
+  }
+  return code;
+}
+
+/** Every command as a row of the overview; the one that is used, whole. */
+async function programFor(argv: readonly string[], done: (code: number) => void): Promise<Command> {
+  const name = argv[0] ?? "";
+  const known = Object.hasOwn(commands, name);
+  if (!known && name !== "" && !name.startsWith("-")) throw unknownCommand(name, Object.keys(commands));
+
+  const program = bare("subcrew")
+    .description("Finds the agents you have and runs them: alone, in parallel, in a chain, in a race or as a team.")
+    .usage("COMMAND [flags]")
+    .version(version, "-V, --version", "show the version")
+    .addHelpText("after", overview)
+    .action(() => program.help());
+  for (const [command, { summary, group, load }] of Object.entries(commands)) {
+    const row = command === name ? buildCommand(command, await load(), done) : bare(command);
+    program.addCommand(row.summary(summary).helpGroup(group));
+  }
+  return program;
+}
+
+const overview = `
+Exit codes:
+  0 done   1 the task failed   2 a mistake in the command line or the input   3 refused
+  4 a limit was reached   5 no valid result   130 cancelled   143 terminated
+
+Examples:
+  subcrew run explore "Where are errors turned into exit codes?"
+  subcrew parallel explore="Which tests are slow?" explore="Which are skipped?"
+
+\`subcrew COMMAND --help\` shows the flags of a command, with examples.`;
+
+/** Waits until everything that was written has arrived, then leaves; nothing that still hangs on can hold us up. */
+async function leave(code: number): Promise<never> {
+  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
+  process.exit(code);
+}
+
+function failWith(thrown: unknown): number {
+  const color = process.stderr.isTTY && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb" && !args.includes("--no-color");
+  return report(thrown, { json: args.includes("--json"), color });
+}
+
+const [first, ...others] = process.argv.slice(2);
+const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // `| head` has seen enough
+process.on("uncaughtException", (error) => void leave(failWith(error)));
+await leave(await main(args).catch(failWith));

@@ -1,0 +1,13 @@
+import type { AnyInput } from "../core/input.ts";
+import { compile } from "../modes/compile.ts";
+import type { Flags } from "./flags.ts";
+import { terminal } from "./terminal.ts";
+
+/** Prints the plan of an input on stdout, and what its compiler wants said on stderr. */
+export function printPlan(input: AnyInput, flags: Flags): Promise<number> {
+  const { look } = terminal(flags);
+  const plan = compile(input, { strict: flags.strict ?? false });
+  for (const note of flags.quiet ? [] : (plan.notes ?? [])) process.stderr.write(`${look.colors.yellow("warn")}    ${note}\n`);
+  process.stdout.write(`${JSON.stringify(plan, null, 2)}\n`);
+  return Promise.resolve(0);
+}

@@ -1,0 +1,47 @@
+/** What a signal sets off. */
+export type SignalOptions = Readonly<{
+  /** Ends the run in order; called once. */
+  cancel(reason: string): void;
+  /** Gives the terminal back, as the process leaves at once. */
+  close(): void;
+}>;
+
+/** The signals while a run lasts. */
+export type Signals = Readonly<{
+  /** As if the person had pressed Ctrl-C; for whoever has taken the keyboard. */
+  interrupt(): void;
+  /** The exit code that a signal asks for. */
+  code(): number | undefined;
+  stop(): void;
+}>;
+
+const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+type Name = keyof typeof codes;
+const reasons: Readonly<Record<Name, string>> = { SIGINT: "stopped with Ctrl-C", SIGTERM: "the process was told to end", SIGHUP: "the terminal was closed" };
+
+/** How long a run has to end in order before the process leaves without it. */
+const DRAIN_MS = 10_000;
+
+/** The first signal cancels, a second one leaves at once. */
+export function onSignals({ cancel, close }: SignalOptions): Signals {
+  let first: Name | undefined;
+  const leave = (name: Name): never => {
+    close();
+    process.exit(codes[name]);
+  };
+  const receive = (name: Name): void => {
+    if (first !== undefined) leave(name);
+    first = name;
+    cancel(reasons[name]);
+    setTimeout(() => leave(name), DRAIN_MS).unref();
+  };
+  const names = Object.keys(codes) as Name[];
+  for (const name of names) process.on(name, receive);
+  return {
+    interrupt: () => receive("SIGINT"),
+    code: () => first && codes[first],
+    stop: () => {
+      for (const name of names) process.off(name, receive);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { inherit, lineages, unionOfTools } from "./inherit.ts";
+
+test.each<[child: string[] | undefined, base: string[] | undefined, both: string[] | undefined]>([
+  [["b"], ["a"], ["a", "b"]],
+  [["a", "b"], ["a"], ["a", "b"]],
+  [undefined, ["a"], ["a"]],
+  [["a"], undefined, ["a"]],
+  [["a"], ["*"], ["a"]],
+  [[], ["a"], []],
+  [undefined, undefined, undefined],
+])("tools %j of a child and %j of its base are %j", (child, base, both) =>
+  expect(unionOfTools(child, base)).toEqual(both),
+);
+
+test("what narrows the base narrows the child, and the child's own words come first", () => {
+  const base = {
+    model: "m",
+    thinking: "low",
+    disallowedTools: ["bash"],
+    limits: { maxTurns: 3 },
+    permission: "plan",
+  } as const;
+  const child = {
+    thinking: "high",
+    disallowedTools: ["edit_file"],
+    limits: { maxTurns: 9, maxDurationMs: 5 },
+  } as const;
+  expect(inherit(child, base)).toEqual({
+    model: "m",
+    thinking: "high",
+    disallowedTools: ["bash", "edit_file"],
+    limits: { maxTurns: 3, maxDurationMs: 5 },
+    permission: "plan",
+  });
+});
+
+describe("lineages", () => {
+  const heir = (name: string, base?: string, rank = 0): { name: string; rank: number; extends?: string } => ({
+    name,
+    rank,
+    ...(base === undefined ? {} : { extends: base }),
+  });
+
+  test("the strongest definition of a name is the base, and a weaker one for those of the same name", () => {
+    const [strong, weak, kid] = [heir("a", "a"), heir("a"), heir("kid", "a")] as const;
+    const lines = lineages([strong, weak, kid]);
+    expect(lines.get(strong)).toEqual({ base: weak });
+    expect(lines.get(kid)).toEqual({ base: strong });
+  });
+
+  test("a base is trusted as much or more", () => {
+    const [project, user, kid] = [heir("a", undefined, 1), heir("a", undefined, 2), heir("kid", "a", 2)] as const;
+    expect(lineages([project, user, kid]).get(kid)).toEqual({ base: user });
+  });
+
+  test("whoever extends a circle shares its fault, and nobody else does", () => {
+    const [a, b, c, fine] = [heir("a", "b"), heir("b", "a"), heir("c", "a"), heir("fine")] as const;
+    const lines = lineages([a, b, c, fine]);
+    expect([a, b, c].map((one) => lines.get(one))).toEqual(
+      Array.from({ length: 3 }, () => ({
+        fault: "inheritance-cycle",
+        message: "Circular inheritance detected: a -> b -> a",
+      })),
+    );
+    expect(lines.has(fine)).toBe(false);
+  });
+});

@@ -1,0 +1,131 @@
+import type { Policy, PolicyLevel } from "./policy.ts";
+import { rulesFor } from "./policy.ts";
+import { protectedPart } from "./protected.ts";
+import { ruleFits, ruleText, type Rule } from "./rule.ts";
+import type { Located } from "./subject.ts";
+import type { ToolClass } from "./tool-class.ts";
+import { strictest, type Verdict } from "./verdict.ts";
+
+/** One call, as far as judging it needs to know it. */
+export type Ask = Readonly<{
+  tool: string;
+  does: ToolClass;
+  effect: "read" | "write";
+  subjects: readonly Located[];
+  /** How commands are carried out here; absent where there are none. */
+  shell?: ShellState;
+}>;
+
+export type ShellState = Readonly<{
+  /** They run where nothing outside can be changed and no secret seen, and that was proven. */
+  sandboxed: boolean;
+  /** The person gave the sandbox up. */
+  waived: boolean;
+  /** The folders that may be written, as they really are; the first is the one commands start in. */
+  roots: readonly string[];
+}>;
+
+/** Judges a call by its class, and by rules on what it is about; the strictest of several subjects counts. */
+export function judgeCall(policy: Policy, ask: Ask): Verdict {
+  const [first, ...rest] = ask.subjects.length === 0 ? [undefined] : ask.subjects;
+  return strictest(judgeSubject(policy, ask, first), ...rest.map((subject) => judgeSubject(policy, ask, subject)));
+}
+
+function judgeSubject(policy: Policy, ask: Ask, subject: Located | undefined): Verdict {
+  const refused = banned(policy, ask, subject) ?? restricted(policy, ask, subject);
+  if (refused) return refused;
+  const base = byMode(policy.level, ask, subject);
+  if (base.decision === "deny") return base;
+  const kept = subject?.kind === "path" && subject.change ? shielded(policy, ask.tool, subject) : undefined;
+  if (kept) return kept;
+  const fits = (as: "permission" | "ban") => (rule: Rule): boolean => ruleFits(rule, ask.tool, subject, as);
+  const asked = policy.ask.find(fits("ban"));
+  if (asked) return { decision: "ask", rule: `ask ${ruleText(asked)}`, why: "a rule wants it to be asked", hint: `Remove the rule "${ruleText(asked)}".` };
+  const allowed = policy.allow.find(fits("permission"));
+  return allowed ? { decision: "allow", rule: `allow ${ruleText(allowed)}`, why: "", hint: "" } : base;
+}
+
+/** A ban on one tool that changes or reads files is one on all of its kind: there is more than one way to a file. */
+export function banned(policy: Policy, { tool, does }: Pick<Ask, "tool" | "does">, subject: Located | undefined): Verdict | undefined {
+  const kin = subject?.kind === "path" && (does === "write" || does === "read") ? KIN[does] : [];
+  const found = policy.deny.find((rule) => ruleFits(rule, tool, subject, "ban") || (rule.pattern !== undefined && kin.some((other) => ruleFits(rule, other, subject, "ban"))));
+  return found && { decision: "deny", rule: `deny ${ruleText(found)}`, why: "a rule forbids it", hint: `Remove the rule "${ruleText(found)}" to allow it.` };
+}
+
+const KIN = {
+  read: ["read_file", "list_files", "get_file_info", "grep_files", "glob"],
+  write: ["write_file", "edit_file", "delete_file", "move_file"],
+} as const;
+
+/** What the file of the agent, or of one above it, leaves of a tool. */
+function restricted({ only }: Policy, { tool }: Ask, subject: Located | undefined): Verdict | undefined {
+  const list = only.find(({ rules }) => {
+    const own = rulesFor(rules, tool);
+    return own.length > 0 && !own.some((rule) => ruleFits(rule, tool, subject, "permission"));
+  });
+  return list && outsideOfList(list.of, rulesFor(list.rules, tool));
+}
+
+export function outsideOfList(agent: string, rules: readonly Rule[]): Verdict {
+  return { decision: "deny", rule: `tools of ${agent}`, why: `${agent} may only do ${rules.map(ruleText).join(", ")}`, hint: `Change the tools of ${agent}.` };
+}
+
+/** Files that are run or obeyed later take a rule that names them; one that happens to cover them is not enough. */
+function shielded({ allow }: Policy, tool: string, subject: Extract<Located, { kind: "path" }>): Verdict | undefined {
+  const part = subject.places.map(protectedPart).find((found) => found !== undefined);
+  if (part === undefined) return undefined;
+  const named = allow.some((rule) => rule.pattern !== undefined && protectedPart(rule.pattern) !== undefined && ruleFits(rule, tool, subject, "permission"));
+  if (named) return undefined;
+  const place = subject.places[0] ?? part;
+  return { decision: "deny", rule: `protected ${part}`, why: `"${part}" is run or obeyed later and needs a rule that names it`, hint: `Allow it with --allow '${tool}(${place})'.` };
+}
+
+/** What each step of the ladder says about each class when no rule speaks. */
+const byLevel: Readonly<Record<PolicyLevel, Readonly<Record<Exclude<ToolClass, "net">, Verdict["decision"]> & { fetch: Verdict["decision"]; send: Verdict["decision"] }>>> = {
+  plan: { read: "allow", none: "allow", memory: "deny", write: "deny", exec: "deny", spawn: "deny", fetch: "ask", send: "deny" },
+  default: { read: "allow", none: "allow", memory: "allow", write: "ask", exec: "ask", spawn: "allow", fetch: "ask", send: "ask" },
+  acceptEdits: { read: "allow", none: "allow", memory: "allow", write: "allow", exec: "ask", spawn: "allow", fetch: "ask", send: "ask" },
+  bypass: { read: "allow", none: "allow", memory: "allow", write: "allow", exec: "allow", spawn: "allow", fetch: "allow", send: "allow" },
+};
+
+const WHY: Readonly<Record<ToolClass, string>> = {
+  read: "it reads",
+  none: "",
+  memory: "it changes notes",
+  write: "it changes files",
+  exec: "it runs a program",
+  net: "it uses the network",
+  spawn: "it starts agents",
+};
+
+/** The verdict of the mode alone. */
+export function byMode(level: PolicyLevel, { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">, subject: Located | undefined): Verdict {
+  const decision = byLevel[level][does === "net" ? (effect === "read" ? "fetch" : "send") : does];
+  const rule = `mode ${level}`;
+  if (decision === "allow") return { decision, rule, why: "", hint: "" };
+  if (decision === "deny") return { decision, rule, why: `${WHY[does]}, and only reading is allowed here`, hint: "Run it without the plan mode." };
+  const also = does === "write" ? ", or accept all edits with --permission-mode acceptEdits" : "";
+  return { decision, rule, why: WHY[does], hint: `Allow it with --allow '${suggestedRule(tool, subject)}'${also}.` };
+}
+
+/** The narrowest rule that would have allowed this. */
+function suggestedRule(tool: string, subject: Located | undefined): string {
+  switch (subject?.kind) {
+    case "path":
+      return `${tool}(${subject.places[0] ?? ""})`;
+    case "url":
+      return `${tool}(${originOf(subject.url)}/*)`;
+    case "name":
+      return `${tool}(${subject.name})`;
+    default:
+      return tool;
+  }
+}
+
+function originOf(url: string): string {
+  try {
+    return new URL(url).origin;
+  } catch {
+    return url;
+  }
+}

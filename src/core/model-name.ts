@@ -1,0 +1,39 @@
+import { thinking, type Thinking } from "./thinking.ts";
+
+/** The name of a model as somebody wrote it, and how much it is to think when the name says so. */
+export type ModelName = Readonly<{ name: string; thinking?: Thinking }>;
+
+/** Names out of a list or a comma list, in order, without the empty ones. */
+export function modelNames(wish: string | readonly string[]): string[] {
+  return [wish]
+    .flat()
+    .flatMap((part) => part.split(","))
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+/** Takes `:high` or `:8000` off the end; another suffix, such as the tag in `qwen3:8b`, belongs to the name. */
+export function parseModelName(text: string): ModelName {
+  const at = text.lastIndexOf(":");
+  const suffix = text.slice(at + 1);
+  if (at <= 0) return { name: text };
+  const level = thinking.safeParse(/^\d+$/.test(suffix) ? Number(suffix) : suffix);
+  return level.success ? { name: text.slice(0, at), thinking: level.data } : { name: text };
+}
+
+/** Provider and id of `provider/model` or `provider:model`; the id may hold further slashes and colons. */
+export function splitModelName(name: string): Readonly<{ provider: string; id: string }> | undefined {
+  const [, provider, id] = /^([\w.-]+)[/:](.+)$/.exec(name) ?? [];
+  return provider === undefined || id === undefined ? undefined : { provider, id };
+}
+
+/** The id behind a name made for people: `Claude Sonnet 4.5 (copilot)` and `sonnet-4.5` are `claude-sonnet-4-5`. */
+export function idOfDisplayName(name: string): string {
+  const id = name
+    .replace(/\s*\([^)]*\)\s*$/, "")
+    .trim()
+    .toLowerCase()
+    .replace(/\s+/g, "-");
+  const full = /^(haiku|sonnet|opus|fable)-\d/.test(id) ? `claude-${id}` : id;
+  return full.startsWith("claude-") ? full.replaceAll(".", "-") : full;
+}

@@ -1,0 +1,69 @@
+import type { PermissionMode } from "./agent.ts";
+import { NETWORK, type Rule } from "./rule.ts";
+import { toolMatches } from "./tool-names.ts";
+
+/** How much is asked, as a person says it. */
+export const policyModes = ["plan", "default", "acceptEdits", "dontAsk", "bypass"] as const;
+export type PolicyMode = (typeof policyModes)[number];
+
+/** From looking only to never asking; each step allows what the one before it allows. */
+const levels = ["plan", "default", "acceptEdits", "bypass"] as const;
+export type PolicyLevel = (typeof levels)[number];
+
+/** What the calls of a task are judged by: data that goes wherever the task goes. */
+export type Policy = Readonly<{
+  level: PolicyLevel;
+  /** False: what would be asked is refused. */
+  asks: boolean;
+  allow: readonly Rule[];
+  ask: readonly Rule[];
+  deny: readonly Rule[];
+  /** Of each list that speaks about a tool, one rule has to fit its calls. Lists come from agents, which can only narrow. */
+  only: readonly OnlyRules[];
+}>;
+
+export type OnlyRules = Readonly<{ of: string; rules: readonly Rule[] }>;
+
+/** The words that people and agent files use, as steps of the ladder. */
+const modes: Readonly<Record<PolicyMode | PermissionMode, Pick<Policy, "level" | "asks">>> = {
+  plan: { level: "plan", asks: true },
+  default: { level: "default", asks: true },
+  acceptEdits: { level: "acceptEdits", asks: true },
+  auto: { level: "acceptEdits", asks: true },
+  dontAsk: { level: "default", asks: false },
+  bypass: { level: "bypass", asks: true },
+};
+
+/** A policy in which a person said these things. */
+export function createPolicy(mode: PolicyMode, rules: Partial<Pick<Policy, "allow" | "ask" | "deny">> = {}): Policy {
+  return { ...modes[mode], allow: [], ask: [], deny: [], only: [], ...rules };
+}
+
+/** The policy of an agent: what holds around it, and what its file takes away. Nothing in a file adds to it. */
+export function narrow(policy: Policy, { name, permission, tools }: Narrowing): Policy {
+  const own = permission === undefined ? policy : modes[permission];
+  const rules = (tools ?? []).flatMap((written): Rule[] => {
+    const parts = /^([^()]+)\(([\s\S]+)\)$/.exec(written);
+    const whole = parts === null || tools?.some((each) => toolMatches(each, parts[1]!));
+    return whole ? [] : [{ tool: parts[1]!, ...(parts[2] !== "*" && { pattern: parts[2]! }) }];
+  });
+  return {
+    ...policy,
+    level: levels[Math.min(levels.indexOf(policy.level), levels.indexOf(own.level))]!,
+    asks: policy.asks && own.asks,
+    only: rules.length === 0 ? policy.only : [...policy.only, { of: name, rules }],
+  };
+}
+
+type Narrowing = Readonly<{ name: string; permission?: PermissionMode; tools?: readonly string[] }>;
+
+/** True when commands in the sandbox may use the network: only when a rule says so. */
+export function mayUseNetwork({ allow, deny, level }: Policy): boolean {
+  const named = ({ tool }: Rule): boolean => tool === NETWORK;
+  return level !== "plan" && allow.some(named) && !deny.some(named);
+}
+
+/** The rules that speak about a tool. */
+export function rulesFor(rules: readonly Rule[], tool: string): Rule[] {
+  return rules.filter((rule) => toolMatches(rule.tool, tool));
+}

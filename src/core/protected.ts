@@ -1,0 +1,62 @@
+import { foldPath } from "./fold-path.ts";
+
+/*
+ * What in a workspace is run, obeyed or loaded later without anybody asking again: an agent that may write source may
+ * still not write these. A name counts at any depth, with everything below it, also when it is not there yet.
+ *
+ * Build files, package scripts and CI files are source: somebody reviews them before they run.
+ */
+
+/** Folders and files that programs look for in a project. */
+const PROJECT_FOLDERS: readonly string[] = [
+  // version control: hooks, filters and aliases of its configuration are programs
+  ...[".git", ".hg", ".husky"],
+  // agents, their settings, hooks and servers
+  ...[".subcrew", ".agents", ".omp", ".pi", ".gen", ".claude", ".codex", ".gemini", ".opencode", ".kilo", ".kilocode"],
+  ...[".copilot", ".cursor", ".qwen", ".factory", ".goose", ".roo", ".kiro", ".augment", ".windsurf"],
+  // editors: tasks, launch commands, plugins
+  ...[".vscode", ".idea", ".zed", ".devcontainer"],
+];
+const PROJECT_FILES: readonly string[] = [
+  ...[".gitmodules", ".mcp.json", ".roomodes", "opencode.json", "opencode.jsonc", "kilo.json", "kilo.jsonc"],
+  ...[".exrc", ".nvimrc", ".nvim.lua", ".gdbinit"],
+  // shells and package managers load these on their own, and some entries are commands
+  ...[".envrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs"],
+];
+
+/** What programs look for in a home folder. */
+const HOME_FOLDERS: readonly string[] = [".ssh", ".gnupg"];
+const HOME_FILES: readonly string[] = [
+  ...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile"],
+  ...[".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".tmux.conf", ".vimrc", ".lldbinit"],
+  ...[".gitconfig", ".ripgreprc", ".netrc"],
+];
+
+/** Places that only count as a whole: in a project, and in a home folder. */
+const PROJECT_PLACES: readonly string[] = [".github/agents", ".github/hooks"];
+const HOME_PLACES: readonly string[] = [
+  ...[".config/git", ".config/fish", ".config/systemd", ".config/autostart", ".config/opencode", ".config/kilo", ".config/goose"],
+  "library/launchagents",
+];
+
+/** Places that only count at the top of a workspace. */
+const TOP_PLACES: readonly string[] = ["subagents", "data/subagents"];
+
+const names = new Set([...PROJECT_FOLDERS, ...PROJECT_FILES, ...HOME_FOLDERS, ...HOME_FILES]);
+const places = [...PROJECT_PLACES, ...HOME_PLACES];
+
+/** The protected thing that a path is or lies in, or nothing. */
+export function protectedPart(path: string): string | undefined {
+  const steps = foldPath(path).split("/").filter((step) => step !== "" && step !== ".");
+  const name = steps.find((step) => names.has(step));
+  if (name !== undefined) return name;
+  const whole = `/${steps.join("/")}/`;
+  const place = places.find((each) => whole.includes(`/${each}/`));
+  return place ?? TOP_PLACES.find((each) => whole.startsWith(`/${each}/`));
+}
+
+/** What to guard at the top of a folder so that no program can make it there. */
+export function guardedAtTop(isHome: boolean): Readonly<{ folders: readonly string[]; files: readonly string[] }> {
+  const folders = [...PROJECT_FOLDERS, ...PROJECT_PLACES, ...TOP_PLACES];
+  return isHome ? { folders: [...folders, ...HOME_FOLDERS], files: [...PROJECT_FILES, ...HOME_FILES] } : { folders, files: PROJECT_FILES };
+}

@@ -1,0 +1,97 @@
+/** A shorter value is no secret worth the name, and would be found in innocent words. */
+export const SHORTEST_SECRET = 8;
+
+/** The spellings in which a secret value can turn up in a text. */
+export function formsOf(secret: string): string[] {
+  const values = new Set([secret, secret.trim(), ...longLines(secret)]);
+  const forms = [...values].filter((value) => value.length >= SHORTEST_SECRET).flatMap(spellings);
+  return [...new Set(forms)].filter((form) => form.length >= SHORTEST_SECRET);
+}
+
+/** The values of an environment that must not be seen: by name, and the passwords inside URLs. */
+export function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
+  const values = Object.entries(env).flatMap(([name, value]) => {
+    if (value === undefined || value.length < SHORTEST_SECRET) return [];
+    return [...(isSecret(name, value) ? [value] : []), ...passwordIn(value)];
+  });
+  return [...new Set(values)];
+}
+
+/** The secrets in settings: keys and headers of providers, for example. */
+export function secretsIn(settings: unknown, name = ""): string[] {
+  if (typeof settings === "string") return settings.length >= SHORTEST_SECRET && looksSecret(name) ? [settings.replace(/^(?:Bearer|Basic|Token)\s+/i, "")] : [];
+  if (typeof settings !== "object" || settings === null) return [];
+  return Object.entries(settings).flatMap(([key, value]) => secretsIn(value, Array.isArray(settings) ? name : key));
+}
+
+/** True when a variable of this name is likely to hold a secret. */
+export function looksSecret(name: string): boolean {
+  return !NOT_SECRET.test(name) && wordsOf(name).some((word) => TELLING.has(word));
+}
+
+const TELLING: ReadonlySet<string> = new Set([
+  ...["KEY", "KEYS", "APIKEY", "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS"],
+  ...["PWD", "PW", "CREDENTIAL", "CREDENTIALS", "CREDS", "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "PRIVATE", "DSN", "PAT"],
+]);
+/** Places, not contents; and the working folder. */
+const NOT_SECRET = /^(?:OLD)?PWD$|^XAUTHORITY$|_(?:SOCK|SOCKET|FILE|PATH|DIR|HOME|BASE)$/i;
+
+function isSecret(name: string, value: string): boolean {
+  if (!looksSecret(name)) return false;
+  // TOKEN_TYPE=standard is a setting: where the telling word is not the last one, the value has to look the part.
+  return TELLING.has(wordsOf(name).at(-1) ?? "") || value.length >= 20 || /\d|[a-z][A-Z]|[^A-Za-z0-9_.-]/.test(value);
+}
+
+const wordsOf = (name: string): string[] => name.replace(/([a-z])([A-Z])/g, "$1_$2").toUpperCase().split(/[^A-Z0-9]+|(?<=[A-Z])\d+$/).filter((word) => word !== "");
+
+function passwordIn(value: string): string[] {
+  const written = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#:@]*:([^\s/?#@]{8,})@/i.exec(value)?.[1];
+  return written === undefined ? [] : [written, decoded(written)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A key over several lines is also found line by line, as an editor or a log indents it. */
+function longLines(secret: string): string[] {
+  return secret.includes("\n") ? secret.split(/\s*\n\s*/).filter((line) => line.length >= 16) : [];
+}
+
+function spellings(value: string): string[] {
+  const json = JSON.stringify(value).slice(1, -1);
+  const percent = encodeURIComponent(wellFormed(value));
+  const bytes = new TextEncoder().encode(value);
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [
+    value,
+    json,
+    JSON.stringify(json).slice(1, -1),
+    percent,
+    percent.replaceAll("%20", "+"),
+    percent.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+    hex,
+    hex.toUpperCase(),
+    ...[0, 1, 2].flatMap((before) => base64Core(bytes, before)),
+  ];
+}
+
+/** Half a surrogate pair cannot be percent-encoded. */
+const wellFormed = (text: string): string => text.replace(/[\ud800-\udfff]/gu, "\ufffd");
+
+/**
+ * The characters of a base64 text that belong to these bytes alone, when so many bytes of something else stand before
+ * them: `user:` before a password shifts everything.
+ */
+function base64Core(bytes: Uint8Array, before: number): string[] {
+  const shifted = new Uint8Array(before + bytes.length);
+  shifted.set(bytes, before);
+  let binary = "";
+  for (const byte of shifted) binary += String.fromCharCode(byte);
+  const whole = btoa(binary).slice(Math.ceil((before * 8) / 6), Math.floor((shifted.length * 8) / 6));
+  return [whole, whole.replaceAll("+", "-").replaceAll("/", "_")];
+}

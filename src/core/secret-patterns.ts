@@ -1,0 +1,61 @@
+/** A kind of secret: the first three characters it may have, and how it goes on. Named groups stay visible. */
+export type SecretPattern = Readonly<{ begins: readonly string[]; pattern: RegExp }>;
+
+/** A place that looks like a secret: what stays visible before and after it, and how long it is with these. */
+export type Look = Readonly<{ before: string; length: number; after: string }>;
+
+/** What a pattern finds at this very place. */
+export function lookAt(text: string, at: number, { pattern }: SecretPattern): Look | undefined {
+  pattern.lastIndex = at;
+  const found = pattern.exec(text);
+  return found ? { before: found.groups?.["before"] ?? "", length: found[0].length, after: found.groups?.["after"] ?? "" } : undefined;
+}
+
+/** A name that is glued to what precedes it is part of a word, unless that is an escaped line end. */
+const START = "(?:(?<![A-Za-z0-9_])|(?<=\\\\[nrt]))";
+/** A word of letters alone is prose: `sk-learn-pipelines`, `Bearer authentication`. */
+const HAS_DIGIT = "(?=[A-Za-z_.~+/=-]{0,60}\\d)";
+/** Between the name of a header and its value, also inside of JSON that was escaped. */
+const IS = "[\"'\\\\]{0,3}\\s{0,4}[:=]\\s{0,4}[\"'\\\\]{0,3}";
+const SCHEME = "(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest)\\s{1,4}";
+const KEY_LINES = "(?:(?:\\\\{1,2}[rn]|[\\s\"'+,]){0,40}[A-Za-z0-9+/=]{20,4000}){1,400}";
+/** What the login of a URL cannot hold. */
+const NO_LOGIN = "\\s/?#@\"'<>\\\\`";
+
+const letters = Array.from("abcdefghijklmnopqrstuvwxyz");
+
+/** No run is unbounded, so each place costs a bounded time and a text as much as it is long. */
+export const secretPatterns: readonly SecretPattern[] = [
+  row(["sk-", "sk_", "pk_", "rk_", "xai", "gsk"], `(?:[spr]k|xai|gsk)[-_]${HAS_DIGIT}[A-Za-z0-9_-]{16,4000}`),
+  row(["ghp", "gho", "ghu", "ghs", "ghr"], "gh[pousr]_[A-Za-z0-9]{20,255}"),
+  row(["git", "glp"], "(?:github_pat_[A-Za-z0-9_]{20,255}|glpat-[A-Za-z0-9_-]{16,255})"),
+  row(["AKI", "ASI"], "(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"),
+  row(["xox", "xap"], "(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,255}"),
+  row(["AIz", "ya2"], "(?:AIza[A-Za-z0-9_-]{30,255}|ya29\\.[A-Za-z0-9_-]{20,4000})"),
+  row(
+    ["npm", "hf_", "dop", "tvl", "pyp", "shp", "lin", "sbp"],
+    `(?:npm_|hf_|dop_v1_|tvly-|pypi-|shpat_|lin_api_|sbp_)${HAS_DIGIT}[A-Za-z0-9_-]{20,255}`,
+  ),
+  row(["SG."], "SG\\.[A-Za-z0-9_-]{16,64}\\.[A-Za-z0-9_-]{16,64}"),
+  row(["eyJ"], "(?<!-)eyJ[A-Za-z0-9_-]{8,4000}\\.[A-Za-z0-9_-]{8,8000}\\.[A-Za-z0-9_-]{0,4000}"),
+  row(["Bea", "bea"], `(?<before>[Bb]earer\\s{1,4})${HAS_DIGIT}[A-Za-z0-9._~+/=-]{16,8000}`),
+  row(["Aut", "aut", "AUT"], `(?<before>(?:[Aa]uthorization|AUTHORIZATION)${IS}${SCHEME})[^\\s"'\\\\,}]{6,8000}`, "(?<![A-Za-z0-9_])"),
+  row(
+    ["api", "Api", "API", ...letters.flatMap((letter) => [`x-${letter}`, `X-${letter}`, `X-${letter.toUpperCase()}`])],
+    `(?<before>(?:[Xx]-(?:[A-Za-z]{1,16}-){0,3}(?:[Kk]ey|[Tt]oken)|(?:api|Api|API)[-_]?(?:[Kk]ey|KEY))${IS})${HAS_DIGIT}[A-Za-z0-9_.-]{16,4000}`,
+    "",
+  ),
+  // A key whose end is missing is one nevertheless.
+  row(
+    ["---"],
+    "(?<before>-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)(?:\\s{0,4}(?:Proc-Type|DEK-Info): [^\\n\\\\]{0,80}){0,2}" +
+      `${KEY_LINES}(?:[^-]{0,90}(?<after>-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----))?`,
+    "",
+  ),
+  // With a password, or any login of a web address; a user name alone, as in ssh://git@host, is no secret.
+  row(["://"], `(?<before>://)(?:(?<=https?://)[^${NO_LOGIN}]{1,300}|[^:${NO_LOGIN}]{0,200}:[^${NO_LOGIN}]{1,300})(?<after>@)`, ""),
+];
+
+function row(begins: readonly string[], pattern: string, start: string = START): SecretPattern {
+  return { begins, pattern: new RegExp(start + pattern, "y") };
+}

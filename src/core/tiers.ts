@@ -1,0 +1,91 @@
+/** How much a model is worth, whoever makes it. */
+export const tierNames = ["fast", "balanced", "powerful"] as const;
+export type Tier = (typeof tierNames)[number];
+
+/** The models of each tier in order of preference; the first whose provider can be used is taken. */
+export const tiers: Readonly<Record<Tier, readonly string[]>> = {
+  fast: [
+    "anthropic/claude-haiku-4-5",
+    "openai/gpt-5.4-mini",
+    "google/gemini-3.8-flash",
+    "openrouter/anthropic/claude-haiku-4.5",
+    "xai/grok-4-1-fast-reasoning",
+    "deepseek/deepseek-v4-flash",
+    "mistral/mistral-small-latest",
+    "groq/openai/gpt-oss-20b",
+    "together/openai/gpt-oss-20b",
+  ],
+  balanced: [
+    "anthropic/claude-sonnet-5",
+    "openai/gpt-6-sol",
+    "google/gemini-3.8-flash",
+    "openrouter/anthropic/claude-sonnet-5",
+    "xai/grok-4.6",
+    "deepseek/deepseek-v4-pro",
+    "mistral/mistral-medium-latest",
+    "groq/openai/gpt-oss-120b",
+    "together/openai/gpt-oss-120b",
+  ],
+  powerful: [
+    "anthropic/claude-opus-5-5",
+    "openai/gpt-6-astra",
+    "google/gemini-3.1-pro-preview",
+    "openrouter/anthropic/claude-opus-5.5",
+    "xai/grok-4.6",
+    "deepseek/deepseek-v4-pro",
+    "mistral/mistral-large-latest",
+    "groq/openai/gpt-oss-120b",
+    "together/openai/gpt-oss-120b",
+  ],
+};
+
+const haiku = ["anthropic/claude-haiku-4-5", "openrouter/anthropic/claude-haiku-4.5"];
+const sonnet = ["anthropic/claude-sonnet-5", "openrouter/anthropic/claude-sonnet-5"];
+const opus = ["anthropic/claude-opus-5-5", "openrouter/anthropic/claude-opus-5.5"];
+const flash = ["google/gemini-3.8-flash", "openrouter/google/gemini-3.8-flash"];
+
+/** Short names that agent files use: of a product line, or of a role that stands for a tier. */
+export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
+  haiku,
+  sonnet,
+  opus,
+  fable: ["anthropic/claude-fable-5-1"],
+  flash,
+  "flash-lite": ["google/gemini-3.5-flash-lite"],
+  pro: ["google/gemini-3.1-pro-preview"],
+  "gemini-flash": flash,
+  "gemini-pro": ["google/gemini-3.1-pro-preview"],
+  // generations that were never ids of their own
+  "claude-haiku": haiku,
+  "claude-sonnet": sonnet,
+  "claude-opus": opus,
+  "claude-haiku-4": haiku,
+  "claude-sonnet-4": sonnet,
+  "claude-opus-4": opus,
+  // roles
+  smol: "fast",
+  "@smol": "fast",
+  "pi/smol": "fast",
+  "@commit": "fast",
+  slow: "powerful",
+  "@slow": "powerful",
+  "pi/slow": "powerful",
+  "@plan": "powerful",
+  "@task": "inherit",
+  "@default": "inherit",
+  "pi/default": "inherit",
+  // complexity
+  light: "fast",
+  medium: "balanced",
+  heavy: "powerful",
+};
+
+/** Whose a bare id is, by how it begins. */
+export const families: readonly Readonly<{ begins: RegExp; provider: string }>[] = [
+  { begins: /^claude-/, provider: "anthropic" },
+  { begins: /^(gpt-|chatgpt-|codex-|o\d)/, provider: "openai" },
+  { begins: /^gemini-/, provider: "google" },
+  { begins: /^grok-/, provider: "xai" },
+  { begins: /^deepseek-/, provider: "deepseek" },
+  { begins: /^(mistral|magistral|ministral|codestral|devstral|pixtral)-/, provider: "mistral" },
+];

@@ -1,0 +1,11 @@
+/**
+ * What a tool touches: files that it only reads, files that it changes, programs that it runs, the network, other agents,
+ * the notes that are kept for the project; or nothing but the task itself.
+ */
+export const toolClasses = ["read", "write", "exec", "net", "spawn", "memory", "none"] as const;
+export type ToolClass = (typeof toolClasses)[number];
+
+/** The class of a tool. Who does not say what a tool touches gets the most careful treatment, unless it only reads. */
+export function classOf({ does, effect }: Readonly<{ does?: ToolClass; effect: "read" | "write" }>): ToolClass {
+  return does ?? (effect === "read" ? "read" : "exec");
+}

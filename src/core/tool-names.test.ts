@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { READ_ONLY_TOOLS, toolMatches, toolNames, toolSpellings, toolsNamed } from "./tool-names.ts";
+
+/** FORMATS 1.4: each row is one tool in everybody's words. */
+const table: readonly (readonly [canonical: string, ...spellings: string[]])[] = [
+  ["read_file", "Read", "read", "read_many_files", "ReadFile", "NotebookRead"],
+  ["list_files", "LS", "list", "list_directory", "ls"],
+  ["glob", "Glob", "glob", "find", "Find"],
+  ["grep_files", "Grep", "grep", "grep_search", "search_file_content", "search"],
+  ["write_file", "Write", "write", "Create", "WriteFile"],
+  ["edit_file", "Edit", "MultiEdit", "NotebookEdit", "replace", "ApplyPatch", "apply_patch", "StrReplaceFile"],
+  ["bash", "Bash", "PowerShell", "run_shell_command", "Execute", "Shell", "unified_exec", "KillShell"],
+  ["http_get", "WebFetch", "webfetch", "web_fetch", "FetchUrl", "FetchURL"],
+  ["web_search", "WebSearch", "websearch", "google_web_search", "SearchWeb"],
+  ["todo", "TodoWrite", "todowrite", "write_todos", "todo_write", "SetTodoList", "update_plan"],
+  ["task", "Agent", "Task", "task", "invoke_agent", "subagent", "spawn_agent", "delegate_to_agent", "new_task"],
+  ["ask", "AskUserQuestion", "question", "ask_user", "ask_user_question", "AskUser", "ask_followup_question"],
+  ["skill", "Skill", "skill", "activate_skill"],
+  ["complete_task", "StructuredOutput", "structured_output", "submit_result", "yield", "attempt_completion"],
+];
+
+test.each(table.flatMap(([canonical, ...spellings]) => spellings.map((spelling) => [spelling, canonical])))(
+  "%s is %s",
+  (written, canonical) => {
+    expect(toolsNamed(written)).toEqual([canonical]);
+  },
+);
+
+test("no spelling means two tools", () => {
+  const all = Object.entries(toolSpellings).flatMap(([name, others]) =>
+    [name, ...others].map((word) => word.replace(/[-_]/g, "").toLowerCase()),
+  );
+  const twice = all.filter((word, index) => all.indexOf(word) !== index && toolsNamed(word).length !== 1);
+  expect(twice).toEqual([]);
+});
+
+describe("tools of MCP servers in every spelling", () => {
+  test.each([
+    ["mcp__srv__tool", "srv__tool"],
+    ["mcp__srv", "srv__*"],
+    ["mcp__srv__*", "srv__*"],
+    ["mcp__my_srv__my_tool", "my_srv__my_tool"],
+    ["mcp__*", "mcp_*"],
+    ["mcp_*", "mcp_*"],
+    ["mcp_srv_tool", "srv__tool"],
+    ["mcp_srv_*", "srv__*"],
+    ["srv/tool", "srv__tool"],
+    ["srv/*", "srv__*"],
+    ["srv_*", "srv__*"],
+    ["mcp:srv", "srv__*"],
+    ["mcp:srv/tool", "srv__tool"],
+    ["@srv", "srv__*"],
+    ["srv__tool", "srv__tool"],
+    ["srv__*", "srv__*"],
+  ])("%s is %s", (written, canonical) => expect(toolsNamed(written)).toEqual([canonical]));
+
+  test.each(["", "nonsense", "invalid-name", "__tool", "server__", "server__tool__extra", "server__tool*", "__*"])(
+    "%j is no tool",
+    (written) => expect(toolsNamed(written)).toEqual([]),
+  );
+});
+
+test("a star at the end of our own names means those that begin so", () => {
+  expect(toolsNamed("base64_*")).toEqual(["base64_encode", "base64_decode"]);
+});
+
+test.each([
+  ["*", "bash", true],
+  ["*", "task", false],
+  ["mcp_*", "srv__tool", true],
+  ["mcp_*", "bash", false],
+  ["srv__*", "srv__tool", true],
+  ["srv__*", "other__tool", false],
+  ["bash", "bash", true],
+  ["bash(git log:*)", "bash", false],
+])("%s covers %s: %s", (pattern, tool, covered) => expect(toolMatches(pattern, tool)).toBe(covered));
+
+test("what may only look can change nothing", () => {
+  expect(READ_ONLY_TOOLS.filter((name) => !toolNames.includes(name))).toEqual([]);
+  expect(
+    READ_ONLY_TOOLS.filter((name) => /write|edit|delete|move|bash|post|request|set_|append|patch|task$/.test(name)),
+  ).toEqual([]);
+});

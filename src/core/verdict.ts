@@ -1,0 +1,17 @@
+/** What comes of judging a call. */
+export type Verdict = Readonly<{
+  decision: "allow" | "ask" | "deny";
+  /** What decided: a rule as it is written, a mode, or one of the fixed rules. */
+  rule: string;
+  /** Why, as a clause that ends a sentence; empty when there is nothing to say. */
+  why: string;
+  /** What a person can do to have it otherwise. */
+  hint: string;
+}>;
+
+const order: readonly Verdict["decision"][] = ["allow", "ask", "deny"];
+
+/** The strictest of several verdicts; the first of equals. */
+export function strictest(first: Verdict, ...more: readonly Verdict[]): Verdict {
+  return more.reduce((before, next) => (order.indexOf(next.decision) > order.indexOf(before.decision) ? next : before), first);
+}

@@ -1,0 +1,9 @@
+export { never, scripted, type Script, type Scripted, type ScriptedTurn } from "../models/scripted.ts";
+export {
+  startProviderServer,
+  type ProviderRequest,
+  type ProviderScript,
+  type ProviderServer,
+  type ProviderServerOptions,
+} from "../testing/provider-server.ts";
+export type { FaultyTurn, ProviderCall, ProviderTurn, ProviderUsage, SpokenTurn } from "../testing/provider-turn.ts";

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { frontmatterLineOf, readFrontmatter, split } from "./frontmatter.ts";
+
+test.each([
+  ["---\na: 1\n---\nB\n", { yaml: "a: 1\n", body: "B" }],
+  ["---\na: 1\n---", { yaml: "a: 1\n", body: "" }],
+  ["---\n---\nB", { yaml: "", body: "B" }],
+  ["--- \na: 1\n---  \nB", { yaml: "a: 1\n", body: "B" }],
+  ["\ufeff---\r\na: 1\r\n---\r\nB\r\nC", { yaml: "a: 1\n", body: "B\nC" }],
+  ["\n\n---\na: 1\n---\nB", { yaml: "a: 1\n", body: "B" }],
+  ["---\na: 1\n----\nb\n---\nB", { yaml: "a: 1\n----\nb\n", body: "B" }],
+  ["---\na: 1\nB", { body: "---\na: 1\nB" }],
+  ["B\n---\na: 1\n---\n", { body: "B\n---\na: 1\n---" }],
+  ["---json\n{}\n---\nB", { body: "", language: "json" }],
+  ["--- not a mark\nB", { body: "--- not a mark\nB" }],
+  ["", { body: "" }],
+])("%j is cut into %j", (text, parts) => expect(split(text)).toEqual(parts));
+
+describe("a repair keeps every value", () => {
+  const repaired = (yaml: string): object => ({ ...readFrontmatter(`---\n${yaml}\n---\n`).data });
+  test.each<[yaml: string, data: object]>([
+    ["a: b: c\nn: 5", { a: "b: c", n: 5 }],
+    ["a: *\nb: true", { a: "*", b: true }],
+    ["a: it's: fine", { a: "it's: fine" }],
+    ['a: "x" and: "y"', { a: '"x" and: "y"' }],
+    ["a: [x\nb: [1, 2]", { a: "[x", b: [1, 2] }],
+    ["a: x: y # z", { a: "x: y # z" }],
+    ["a: @me\nb: `tick`\nc: %d", { a: "@me", b: "`tick`", c: "%d" }],
+    ["a: one: two\n  three\n  four\nb: 1", { a: "one: two three four", b: 1 }],
+    ["a: one:\n- list: of\n- x\nb: 1", { a: "one: - list: of - x", b: 1 }],
+    ["a: x: y\nb: |\n  kept: as\n  it is\nc: 2", { a: "x: y", b: "kept: as\nit is\n", c: 2 }],
+    ["a: x: y\nb:\n  c: d\n  e: [1]", { a: "x: y", b: { c: "d", e: [1] } }],
+    ["a: x: y\nb:\n\tc: d", { a: "x: y", b: { c: "d" } }],
+  ])("%j", (yaml, data) => expect(repaired(yaml)).toEqual(data));
+});
+
+test("what was repaired is said, with the line in the file", () => {
+  expect(readFrontmatter("---\nname: a\ndescription: b: c\n---\n").problems).toMatchObject([
+    { code: "repaired", line: 3 },
+  ]);
+});
+
+test("a strict reader repairs nothing", () => {
+  expect(readFrontmatter("---\na: b: c\n---\n", { strict: true })).toMatchObject({
+    recovered: false,
+    problems: [{ code: "bad-yaml" }],
+  });
+});
+
+test.each([
+  ["---\nname: a\ntools: x\n---\n", "tools", 3],
+  ["\n---\nname: a\n---\n", "name", 3],
+  ["---\nname: a: b\ntools: x\n---\n", "tools", 3],
+  ["no frontmatter", "tools", undefined],
+])("in %j the key %s is on line %s", (text, key, line) => expect(frontmatterLineOf(text, key)).toBe(line));

@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readJson } from "./json.ts";
+
+test("reads all JSON there is", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const read = readJson(text);
+      expect(read.ok && JSON.parse(JSON.stringify(read.value))).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test("comments and trailing commas are fine", () => {
+  const read = readJson('\ufeff{ // one\n "a": [1, /* two */ 2,], "b": "// text", }\n');
+  expect(read).toEqual({ ok: true, value: { a: [1, 2], b: "// text" } });
+});
+
+test.each([
+  ['{"a":1,"a":2}', 'the key "a" is given twice', 1],
+  ["{\n  a: 1 }", "a key in double quotes is expected", 2],
+  ["[1 2]", '"," or "]" is expected', 1],
+  ["[,]", '"," is not expected here', 1],
+  ["{", "a key in double quotes is expected", 1],
+  ["", "it ends too early", 1],
+  ["1 2", "something follows the end", 1],
+  ["[".repeat(70), "nested deeper than 64 levels", 1],
+])("%s: %s", (text, reason, line) => expect(readJson(text)).toEqual({ ok: false, reason, line }));
+
+test("no key comes from a prototype", () => {
+  const read = readJson('{"__proto__":{"a":1}}');
+  expect(read.ok && Object.keys(read.value as object)).toEqual(["__proto__"]);
+  expect(({} as Record<string, unknown>)["a"]).toBeUndefined();
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import type { ReadAgent } from "../core/dialect.ts";
+import { READ_ONLY_TOOLS } from "../core/tool-names.ts";
+import { claude } from "./claude.ts";
+import { opencode } from "./opencode.ts";
+import { own } from "./own.ts";
+import { subagent } from "./subagent.ts";
+
+const place = { file: "/x/file-name.md", relative: "file-name.md" };
+const read = (frontmatter: string, dialect = own): ReadAgent =>
+  dialect.read(`---\ndescription: d\n${frontmatter}\n---\nBody`, place).agents[0]!;
+
+describe("names", () => {
+  test.each([
+    ["name: Backend Architect", "Backend-Architect"],
+    ["name: 'SE: UX Designer'", "SE-UX-Designer"],
+    ["name: Développeur", "Developpeur"],
+    ["name: a/b", "a-b"],
+    ["name: 7", "7"],
+    ["x: 1", "file-name"],
+  ])("%s is called %s", (frontmatter, name) => expect(read(frontmatter).agent.name).toBe(name));
+
+  test("names in other scripts stay apart, are found as written, and shown as written", () => {
+    const names = ["创意组组长", "XX-创意组组长", "XX-创意", "研究"].map((name) => read(`name: ${name}`));
+    expect(new Set(names.map(({ agent }) => agent.name)).size).toBe(4);
+    for (const { agent, aliases } of names) {
+      expect(agent.name).toMatch(/^[A-Za-z0-9][\w-]{0,63}$/);
+      expect(aliases).toEqual([agent.displayName]);
+    }
+  });
+
+  test.each(["main", "sub"])("%s is reserved", (name) => {
+    const { agents, problems } = own.read(`---\nname: ${name}\ndescription: d\n---\n`, place);
+    expect([agents, problems[0]?.code]).toEqual([[], "reserved-name"]);
+  });
+
+  test("a dialect with a rule of its own keeps it", () => {
+    const { agents, problems } = subagent.read("---\nname: Bad Name\n---\n", {
+      file: "/x/b/SUBAGENT.md",
+      relative: "b/SUBAGENT.md",
+    });
+    expect([agents, problems.at(-1)?.code]).toEqual([[], "missing-description"]);
+    expect(problems.map(({ code }) => code)).toContain("bad-name");
+  });
+});
+
+describe("what narrows an agent is not passed over", () => {
+  test.each([
+    ["readonly: true", READ_ONLY_TOOLS],
+    ["readOnly: true", READ_ONLY_TOOLS],
+    ["readonly: maybe", READ_ONLY_TOOLS],
+    ["readonly: false", undefined],
+    ["readonly: true\ntools: Read, Write", ["read_file"]],
+    ["tools: Read, Write\nread-only: yes", ["read_file"]],
+    ["permissionMode: plan\ntools: Read, Bash", ["read_file"]],
+    ["permissionMode: whatever", READ_ONLY_TOOLS],
+    ["permissionMode: bypassPermissions", undefined],
+  ])("%s", (frontmatter, tools) => expect(read(frontmatter, claudeLike).agent.tools).toEqual(tools));
+});
+
+/** Claude's dialect, which needs a name. */
+const claudeLike = { ...claude, read: (text: string) => claude.read(text.replace("---\n", "---\nname: a\n"), place) };
+
+describe("permissions of opencode", () => {
+  test.each<[rules: string, expected: object]>([
+    ["edit: deny", { disallowedTools: ["write_file", "edit_file", "delete_file", "move_file"] }],
+    ["bash: ask", { disallowedTools: ["bash"] }],
+    ['bash: { "*": deny }', { disallowedTools: ["bash"] }],
+    ['bash: { "*": allow }', {}],
+    ['bash: { "git *": allow, "*": ask }', { disallowedTools: ["bash"] }],
+    ['edit: { "**/*.lock": deny }', { disallowedTools: ["write_file", "edit_file", "delete_file", "move_file"] }],
+    ['"*": deny\n  read: allow\n  grep: allow', { tools: ["read_file", "grep_files"] }],
+    ['read: allow\n  "*": deny', { tools: [] }],
+    ['bash: deny\n  "*": allow', {}],
+    ["task: allow", { spawns: "*" }],
+    ["task: deny", { spawns: [], disallowedTools: ["task"] }],
+    ["task: { reader: allow }", { spawns: ["reader"] }],
+    ['task: { "*": allow, writer: deny }', { spawns: [] }],
+    ["lsp: deny", {}],
+    ["mytool: deny", { disallowedTools: ["mytool"] }],
+  ])("%s", (rules, expected) => {
+    const { tools, disallowedTools, spawns } = read(`permission:\n  ${rules}`, opencode).agent;
+    expect({ tools, disallowedTools, spawns }).toEqual({
+      tools: undefined,
+      disallowedTools: undefined,
+      spawns: undefined,
+      ...expected,
+    });
+  });
+
+  test("one word for everything", () => {
+    expect(read("permission: deny", opencode).agent.tools).toEqual([]);
+    expect(read("permission: allow", opencode).agent.tools).toBeUndefined();
+    expect(read("permission: 5", opencode).agent.tools).toEqual([]);
+  });
+});

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { CORE_SCHEMA, dump, load } from "js-yaml";
+import { describe, expect, test } from "vitest";
+import { readYaml, yamlLineOf } from "./yaml.ts";
+
+describe("the short way for simple frontmatter reads what the parser itself reads", () => {
+  const scalar = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 12 }),
+    fc.constantFrom(
+      "true",
+      "null",
+      "~",
+      "1",
+      "0x1f",
+      "1e3",
+      ".inf",
+      "a: b",
+      "# c",
+      "- d",
+      "*",
+      "yes",
+      "2020-01-01",
+      "",
+      " x ",
+    ),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+  );
+  const value = fc.oneof(
+    scalar,
+    fc.array(scalar, { maxLength: 4 }),
+    fc.dictionary(fc.string({ maxLength: 5 }), scalar, { maxKeys: 3 }),
+  );
+
+  test("in what is written by a dumper", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), value, { maxKeys: 6 }), (data) => {
+        const text = dump(data);
+        const read = readYaml(text);
+        expect(read.ok && structured(read.value)).toEqual(structured(load(text, { schema: CORE_SCHEMA })));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("in what people write", () => {
+    const line = fc.constantFrom(
+      "a: 1",
+      "b: x # y",
+      "c: 'it''s'",
+      'd: "\\u0041"',
+      "e: [1, 'two', three]",
+      "f:",
+      "  - g",
+      "- h",
+      "i: |",
+      "  j",
+      "k: >-",
+      "  l",
+      "  m",
+      "n: {o: p}",
+      "? q",
+      ": r",
+      "s: &t u",
+      "v: *t",
+      "w: !!str 1",
+      "1: x",
+      "null: y",
+      "a: 2",
+      "",
+      "# z",
+      "---",
+      "...",
+      "\tx: 1",
+      "'a': 3",
+    );
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+        const text = `${lines.join("\n")}\n`;
+        const read = readYaml(text);
+        let theirs: unknown;
+        try {
+          theirs = load(text, { schema: CORE_SCHEMA });
+        } catch (error) {
+          expect(read.ok ? read.value : undefined, String(error)).toBeUndefined();
+          return;
+        }
+        expect(read.ok && structured(read.value)).toEqual(structured(theirs));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+/** Without prototypes, so that both sides compare by keys alone. */
+const structured = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+
+test("data has no prototype, and a key called __proto__ is one", () => {
+  const read = readYaml("__proto__: { a: 1 }\nx: { y: 1 }\n");
+  if (!read.ok) throw new Error(read.reason);
+  const value = read.value as Record<string, object>;
+  expect(Object.getPrototypeOf(value)).toBeNull();
+  expect(Object.getPrototypeOf(value["x"])).toBeNull();
+  expect(Object.keys(value)).toEqual(["__proto__", "x"]);
+});
+
+test.each([
+  ["a: 1\nb:\n  tools: x\ntools: y\n", "tools", 4],
+  ["'tools': y\n", "tools", 1],
+  ["a: 1\n", "tools", undefined],
+])("the line of a key in %j", (text, key, line) => expect(yamlLineOf(text, key)).toBe(line));

@@ -1,0 +1,9 @@
+/** The arguments of a call; what is no JSON is passed on as text, and the loop answers it with an error. */
+export function argumentsFrom(json: string): unknown {
+  if (json.trim() === "") return {};
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return json;
+  }
+}

@@ -1,0 +1,36 @@
+/** What has to be known about a model before it is asked. */
+export type ClaudeModel = Readonly<{
+  /** The longest answer, in tokens. */
+  maxOutput: number;
+  /** By a budget, as it sees fit, always, or not at all. */
+  thinking: "budget" | "adaptive" | "always" | "none";
+  /** The highest effort. */
+  most: "high" | "xhigh" | "max";
+  /** Takes temperature and the like. */
+  sampling: boolean;
+  /** Can be made to call a tool. */
+  forced: boolean;
+}>;
+
+const plain = { most: "high", sampling: true, forced: true } as const;
+const modern = { maxOutput: 128_000, most: "xhigh", sampling: false, forced: true } as const;
+
+/** By what the provider calls it; the first row that fits counts. */
+const rows: readonly (readonly [RegExp, ClaudeModel])[] = [
+  [/claude-(?:opus-5-5|sonnet-5-5|fable-5)/, { ...modern, thinking: "always", forced: false }],
+  [/claude-(?:opus|sonnet)-4-6/, { ...modern, thinking: "adaptive", most: "max", sampling: true }],
+  [/claude-opus-4-[78]|claude-(?:opus|sonnet|haiku)-[5-9]/, { ...modern, thinking: "adaptive" }],
+  [/claude-(?:opus|sonnet|haiku)-4-5|claude-sonnet-4|claude-3-7/, { ...plain, maxOutput: 64_000, thinking: "budget" }],
+  [/claude-opus-4/, { ...plain, maxOutput: 32_000, thinking: "budget" }],
+  [/claude-3-5/, { ...plain, maxOutput: 8_192, thinking: "none" }],
+  [/claude-(?:3|2|v|instant)/, { ...plain, maxOutput: 4_096, thinking: "none" }],
+  [/claude-/, { ...modern, thinking: "adaptive" }],
+];
+
+/** Somebody else's model behind the same format. */
+const other: ClaudeModel = { ...plain, maxOutput: 32_000, thinking: "budget" };
+
+/** What is known about a model of the messages API. */
+export function claude(id: string): ClaudeModel {
+  return rows.find(([pattern]) => pattern.test(id))?.[1] ?? other;
+}

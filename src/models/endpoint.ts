@@ -1,0 +1,36 @@
+import type { ThinkingStyle } from "./thinking-options.ts";
+
+/** Where a provider is reached, and how it differs from others that speak the same. */
+export type Endpoint = Readonly<{
+  /** Its name here. */
+  provider: string;
+  baseURL: string;
+  key?: string;
+  /** The variable that the key came from, to name it in hints. */
+  keyName?: string;
+  /** Sent with each request. */
+  headers: Readonly<Record<string, string>>;
+  /** On this machine: it needs no key, and its answers cost nothing. */
+  local: boolean;
+  thinking: ThinkingStyle;
+  quirks: Quirks;
+  /** How long it may say nothing at all. */
+  silenceMs?: number;
+}>;
+
+/** Differences between those who speak OpenAI's chat format. */
+export type Quirks = Readonly<{
+  /** What limits the answer. */
+  maxTokens?: "max_tokens" | "max_completion_tokens";
+  /** What `required` is called. */
+  anyTool?: "required" | "any";
+  /** Usage comes by itself, and asking for it is an error. */
+  usageUnasked?: true;
+  /** Thinking has to be sent back under this name. */
+  returnThinking?: "reasoning_content" | "reasoning_details";
+}>;
+
+/** An address without the login that it may hold. */
+export function withoutLogin(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, "//");
+}

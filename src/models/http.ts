@@ -1,0 +1,64 @@
+import http, { type IncomingMessage } from "node:http";
+import https from "node:https";
+
+/** Sends requests to one provider over connections that are kept. */
+export type Connection = Readonly<{ post(path: string, request: PostRequest): Promise<IncomingMessage> }>;
+
+export type PostRequest = Readonly<{
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  signal: AbortSignal;
+}>;
+
+/** How long a provider may send nothing at all, not even a sign of life. */
+const SILENCE_MS = 10 * 60_000;
+
+/**
+ * node:http and not fetch: a turn over it costs half the processor time. Redirects are not followed, so a key never
+ * reaches another origin.
+ */
+export function connect(baseURL: string, { silenceMs = SILENCE_MS }: { silenceMs?: number } = {}): Connection {
+  const client = baseURL.startsWith("https:") ? https : http;
+  const agent = new client.Agent({ keepAlive: true });
+  const base = baseURL.replace(/\/+$/, "");
+
+  const once = (path: string, { headers, body, signal }: PostRequest): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const length = String(Buffer.byteLength(body));
+      const all = { "content-type": "application/json", "content-length": length, ...headers };
+      const req = client.request(base + path, { method: "POST", agent, headers: all, timeout: silenceMs });
+      const giveUp = (): void => void req.destroy(new Error("aborted"));
+      if (signal.aborted) giveUp();
+      else signal.addEventListener("abort", giveUp, { once: true });
+      req.once("timeout", () => req.destroy(new SilentError(silenceMs)));
+      req.once("close", () => signal.removeEventListener("abort", giveUp));
+      req.once("response", resolve);
+      req.once("error", (error) => reject(stale(error, req.reusedSocket) ? new StaleError() : error));
+      req.end(body);
+    });
+
+  return {
+    post: (path, request) =>
+      once(path, request).catch((error: unknown) => {
+        // The provider closed an idle connection just when it was taken up again: not its fault, nor ours.
+        if (error instanceof StaleError && !request.signal.aborted) return once(path, request);
+        throw error;
+      }),
+  };
+}
+
+/** Nothing came for too long. */
+export class SilentError extends Error {
+  readonly ms: number;
+  constructor(ms: number) {
+    super(`nothing came for ${Math.round(ms / 1_000)} s`);
+    this.name = "SilentError";
+    this.ms = ms;
+  }
+}
+
+class StaleError extends Error {}
+
+function stale(error: NodeJS.ErrnoException, reused: boolean): boolean {
+  return reused && (error.code === "ECONNRESET" || error.code === "EPIPE");
+}

@@ -1,0 +1,194 @@
+import { cutHead } from "../../core/cut.ts";
+import type { Finding } from "./report.ts";
+import type { Schema } from "./schema.ts";
+
+/** What there is to hand in. */
+export type Report = Readonly<{
+  title: string;
+  text: string;
+  summary: string;
+  findings: readonly Finding[];
+  quoted: readonly string[];
+  steps: readonly string[];
+}>;
+
+/** A field to be filled: its name, and the finding that the object around it is about. */
+export type Slot = Readonly<{
+  name: string;
+  report: Report;
+  finding: Finding | undefined;
+  /** A text that was chosen already. */
+  text?: string;
+  /** Set to learn whether the name means anything: an unknown one gives an empty text. */
+  known?: boolean;
+}>;
+
+/** A field that would say that the work did not succeed. */
+export function speaksOfFailure(name: string): boolean {
+  return /^(?:error|errors|fault|failure|failed|exception|aborted|cancel+ed|blocked|blocker)s?$/i.test(name);
+}
+
+/** A text for a field, as its name suggests, that keeps the limits of its schema. */
+export function stringFor(schema: Schema, slot: Slot): string {
+  const { format, pattern } = schema;
+  if (typeof format === "string" && Object.hasOwn(FORMATS, format)) return FORMATS[format] ?? "";
+  const text = sized(schema, slot.text ?? textFor(slot));
+  return typeof pattern === "string" ? matching(pattern, text, schema, slot) : text;
+}
+
+/** The texts for a list; inside of an object about one file, only what belongs to that file. */
+export function listFor({ name, finding, report: { findings: found, quoted, steps, summary } }: Slot): string[] {
+  const findings = finding === undefined ? found : found.filter(({ path }) => path === finding.path);
+  const all = ((): readonly string[] => {
+    if (/trace|steps?$|actions?|log$|history|searche?s|method/i.test(name)) return steps;
+    if (/files?|paths?|locations?|sources?|modules?|documents?/i.test(name)) return findings.map(({ path }) => path);
+    if (/symbols?|names?|functions?|class|identifiers?|exports?|keys?|terms?/i.test(name))
+      return findings.flatMap(({ symbol }) => symbol ?? []);
+    if (/code|snippets?|quotes?|lines?|evidence/i.test(name)) return findings.map(({ quote }) => quote);
+    if (
+      speaksOfFailure(name) ||
+      /warnings?|risks?|issues?|problems?|missing|open|todo|questions?|recommend|suggest/i.test(name)
+    )
+      return [];
+    const told = findings.map(({ path, line, quote }) => `${path}:${line} ${quote}`);
+    return told.length > 0 ? told : quoted.length > 0 ? quoted : [summary];
+  })();
+  return [...new Set(all)].filter((text) => text !== "").slice(0, 10);
+}
+
+/** A number for a field: a line, a count, or the least that is allowed. */
+export function numberFor(schema: Schema, { name, report: { findings }, finding }: Slot, whole: boolean): number {
+  const bound = (key: string): number | undefined => (typeof schema[key] === "number" ? schema[key] : undefined);
+  const unit = bound("multipleOf") ?? (whole ? 1 : 0);
+  const step = unit > 0 ? unit : 1e-6;
+  const [above, below] = [bound("exclusiveMinimum"), bound("exclusiveMaximum")];
+  const least = Math.max(bound("minimum") ?? -Infinity, above === undefined ? -Infinity : nextTo(above, step));
+  const most = Math.min(bound("maximum") ?? Infinity, below === undefined ? Infinity : -nextTo(-below, step));
+  const wish =
+    bound("default") ??
+    (/line|row/i.test(name)
+      ? (finding?.line ?? findings[0]?.line ?? 1)
+      : /count|total|number|matches/i.test(name)
+        ? findings.length
+        : 0);
+  const value = Math.min(Math.max(wish, least), most);
+  if (unit === 0 || Number.isInteger(value / unit)) return value;
+  const up = Math.ceil(value / unit) * unit;
+  return up <= most ? up : Math.floor(value / unit) * unit;
+}
+
+/** Yes only to what is true of a search: that it is done, or that it found something. */
+export function truthFor({ name, report: { findings } }: Slot): boolean {
+  if (/found|match|exists/i.test(name)) return findings.length > 0;
+  return /done|complete|finish|ok$|success/i.test(name);
+}
+
+/** The value that claims least; for a state the one that says it is done. */
+export function enumValue(values: readonly unknown[], name: string): unknown {
+  const order = /status|state|result|outcome/i.test(name)
+    ? DONE
+    : /verdict|decision|approv/i.test(name)
+      ? VERDICTS
+      : MODEST;
+  const match = order.flatMap((wanted) =>
+    values.filter((value) => String(value).toLowerCase().replace(/[\s-]/g, "_") === wanted),
+  )[0];
+  return match ?? values.find((value) => value !== null) ?? null;
+}
+
+const DONE = ["ok", "success", "succeeded", "completed", "complete", "done", "finished", "partial"];
+const VERDICTS = ["unknown", "none", "abstain", "approved", "approve", "comment", "pass", "accept"];
+const MODEST = ["unknown", "none", "n/a", "not_applicable", "other", "info", "low", "minor"];
+
+/** No clock, no address, no chance: the same request has to give the same answer. */
+const FORMATS: Readonly<Record<string, string>> = {
+  "date-time": "1970-01-01T00:00:00Z",
+  date: "1970-01-01",
+  time: "00:00:00Z",
+  duration: "PT0S",
+  email: "nobody@example.com",
+  "idn-email": "nobody@example.com",
+  hostname: "example.com",
+  ipv4: "192.0.2.1",
+  ipv6: "2001:db8::1",
+  uri: "https://example.com/",
+  "uri-reference": "https://example.com/",
+  iri: "https://example.com/",
+  url: "https://example.com/",
+  uuid: "00000000-0000-4000-8000-000000000000",
+  regex: ".*",
+  "json-pointer": "",
+};
+
+function textFor({ name, report, finding, known }: Slot): string {
+  const about =
+    finding ?? (/^(?:file|path|symbol|location|snippet|quote)/i.test(name) ? report.findings[0] : undefined);
+  if (about !== undefined) {
+    if (/file|path|module|source/i.test(name)) return about.path;
+    if (/location|where|place|ref/i.test(name)) return `${about.path}:${about.line}`;
+    if (/symbol|name|function|class|identifier|title|id$|key/i.test(name)) return about.symbol ?? about.path;
+    if (/line/i.test(name)) return String(about.line);
+    if (/code|snippet|quote|evidence|text|content|excerpt/i.test(name)) return about.quote;
+    if (known && !/reason|why|desc|explan|relevance|note|detail|summary|comment|message|purpose/i.test(name)) return "";
+    return `${about.reason}: ${about.quote}`;
+  }
+  if (/title|headline|subject|question|query|task|objective|goal/i.test(name)) return report.title || report.summary;
+  if (/summary|overview|abstract|tl_?dr|conclusion|short|brief|headline/i.test(name)) return report.summary;
+  if (
+    known &&
+    !/result|answer|report|text|content|output|response|findings|analysis|body|message|notes?|details?|explanation|markdown|data/i.test(
+      name,
+    )
+  )
+    return "";
+  return report.text || report.summary;
+}
+
+function sized({ minLength, maxLength }: Schema, text: string): string {
+  const most = typeof maxLength === "number" ? maxLength : Infinity;
+  const least = typeof minLength === "number" ? Math.min(minLength, 10_000) : 0;
+  const head = most === Infinity ? text : cutHead(text, most).text;
+  return head.padEnd(least, ".");
+}
+
+/** The first of a few short texts that fits; a pattern from elsewhere is never tried on a long one. */
+function matching(pattern: string, text: string, schema: Schema, { finding, report }: Slot): string {
+  const about = finding ?? report.findings[0];
+  const offers = [
+    text,
+    about?.path,
+    about?.symbol,
+    `${about?.path}:${about?.line}`,
+    "none",
+    "a",
+    "A",
+    "a-a",
+    "a_a",
+    "0",
+    "1",
+    "1.0",
+    "1.0.0",
+    "v1.0.0",
+    "#0",
+    "A-1",
+    "ABC-123",
+    "APPROVED",
+    "README.md:1",
+    "1970-01-01",
+    "#000000",
+    "https://example.com/",
+    "/",
+    "./",
+    "",
+  ];
+  try {
+    const expression = new RegExp(pattern, "u");
+    const fits = (offer: string | undefined): offer is string =>
+      offer !== undefined && offer.length <= 60 && sized(schema, offer) === offer && expression.test(offer);
+    return offers.find(fits) ?? (text.length > 60 && fits(text.slice(0, 40)) ? text.slice(0, 40) : text);
+  } catch {
+    return text;
+  }
+}
+
+const nextTo = (bound: number, step: number): number => (Math.floor(bound / step) + 1) * step;

@@ -1,0 +1,23 @@
+import type { Question } from "./question.ts";
+import { isOwnVoice } from "./voice.ts";
+
+/** Lines that came with the task and say most, in their order: places in files, headings, what fits the question. */
+export function keyLines({ material, clauses }: Question, most = 8): string[] {
+  const terms = clauses.flatMap((clause) => clause.terms);
+  const scored = material.map((line, at) => {
+    const text = line.slice(0, 400).trim();
+    return { text, at, score: worthOf(text, terms.filter(({ either }) => either.test(text)).length) };
+  });
+  const best = scored
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.at - b.at)
+    .slice(0, most);
+  return [...new Set(best.sort((a, b) => a.at - b.at).map(({ text }) => text))];
+}
+
+function worthOf(text: string, matching: number): number {
+  if (/^[-=*_#>|`~\s]*$/.test(text) || isOwnVoice(text)) return 0;
+  const place = /[\w/-]\.\w+:\d+/.test(text) ? 3 : 0;
+  const heading = /^(?:#{1,4}\s|\*\*)/.test(text) ? 1 : 0;
+  return place + heading + matching * 2 + (text.length > 30 ? 0.5 : 0.1);
+}

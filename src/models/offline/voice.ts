@@ -1,0 +1,23 @@
+/** What the offline model says about itself; it also knows it again, when an answer of its own comes back. */
+export const INTRODUCTION =
+  "This is the offline model: a fixed search without any reasoning. " +
+  "It quotes places; what they mean is for you to judge.";
+
+export const ADVICE =
+  "For an answer that was thought through, set the key of a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY, ...) " +
+  "or name a model with --model.";
+
+export const SEARCHED = "Searched for:";
+
+export const VERDICT =
+  "It cannot judge work. It lets this pass so that the plan goes on; have it reviewed by a model or a person.\n\nAPPROVED";
+
+/** A text without what the offline model says about itself at the beginning and the end of an answer. */
+export function withoutVoice(text: string): string {
+  return text.replaceAll(INTRODUCTION, "\n\n").replaceAll(ADVICE, "\n\n");
+}
+
+/** Whether a passage is only about the model that wrote it. */
+export function isOwnVoice(text: string): boolean {
+  return [INTRODUCTION, ADVICE, SEARCHED].some((sentence) => text.trimStart().startsWith(sentence));
+}

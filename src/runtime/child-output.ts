@@ -1,0 +1,135 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import type { Readable } from "node:stream";
+
+/** What a program prints, both streams in the order in which it comes: the end of it in memory, all of it in a file. */
+export type Output = Readonly<{
+  read(...streams: readonly (Readable | null)[]): void;
+  /** Waits until the streams have ended, but not for long: a process that was left behind can hold them open for ever. */
+  drain(ms: number): Promise<void>;
+  close(): Promise<void>;
+  /** The end of it, from a whole character on. */
+  text(): string;
+  /** What came since the last time. */
+  news(): string;
+  /** How many bytes are missing at the beginning of `text`. */
+  cutBytes(): number;
+  /** Where all of it is, when it was too long to be kept. */
+  file(): string | undefined;
+}>;
+
+/** How much of the end is kept. */
+const KEPT_BYTES = 262_144;
+/** A file does not grow further. */
+const FILE_BYTES = 100_000_000;
+/** Reading stops while so much waits to be written. */
+const WAITING_BYTES = 1_000_000;
+
+export function collectOutput({ file: path, onText }: { file?: string; onText?(text: string): void }): Output {
+  const kept: Buffer[] = [];
+  const fresh: Buffer[] = [];
+  const open = new Set<Readable>();
+  const decoder = new TextDecoder(); // holds back a character whose end has not come yet
+  const file = path === undefined ? undefined : spillFile(path);
+  let keptBytes = 0;
+  let freshBytes = 0;
+  let cut = 0;
+  let allEnded = (): void => {};
+
+  const take = (chunk: Buffer): void => {
+    kept.push(chunk);
+    fresh.push(chunk);
+    keptBytes += chunk.length;
+    freshBytes += chunk.length;
+    if (keptBytes > KEPT_BYTES && file && cut === 0 && !file.begun()) for (const each of kept.slice(0, -1)) file.write(each);
+    if (file && (file.begun() || keptBytes > KEPT_BYTES)) file.write(chunk);
+    while (keptBytes - (kept[0]?.length ?? 0) >= KEPT_BYTES) {
+      const first = kept.shift()!;
+      keptBytes -= first.length;
+      cut += first.length;
+    }
+    while (freshBytes - (fresh[0]?.length ?? 0) >= KEPT_BYTES) freshBytes -= fresh.shift()!.length;
+  };
+
+  return {
+    read: (...streams) => {
+      for (const stream of streams) {
+        if (!stream) continue;
+        open.add(stream);
+        const own = new TextDecoder();
+        stream.on("data", (chunk: Buffer) => {
+          take(chunk);
+          onText?.(own.decode(chunk, { stream: true }));
+          if (file && file.waiting() > WAITING_BYTES) {
+            stream.pause();
+            file.settled().then(() => stream.resume(), () => stream.resume());
+          }
+        });
+        const end = (): void => {
+          open.delete(stream);
+          if (open.size === 0) allEnded();
+        };
+        stream.once("end", end).once("close", end).on("error", end);
+      }
+    },
+    drain: (ms) =>
+      new Promise((resolve) => {
+        if (open.size === 0) return resolve();
+        const timer = setTimeout(resolve, ms);
+        allEnded = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      }),
+    close: async () => file?.close(),
+    text: () => wholeCharacters(Buffer.concat(kept), cut > 0),
+    news: () => {
+      const text = decoder.decode(Buffer.concat(fresh), { stream: true });
+      fresh.length = 0;
+      freshBytes = 0;
+      return text;
+    },
+    cutBytes: () => cut,
+    file: () => (file?.begun() ? path : undefined),
+  };
+}
+
+/** Bytes as text; of a cut beginning, a character whose first part is missing is left out. */
+function wholeCharacters(bytes: Buffer, cut: boolean): string {
+  let start = 0;
+  while (cut && start < 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
+  return new TextDecoder().decode(bytes.subarray(start));
+}
+
+type Spill = Readonly<{ begun(): boolean; write(chunk: Buffer): void; waiting(): number; settled(): Promise<void>; close(): Promise<void> }>;
+
+/** A file that comes into being with the first write. What cannot be written is lost and changes nothing else. */
+function spillFile(path: string): Spill {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
+  let handle: Promise<FileHandle | undefined> | undefined;
+  let last: Promise<void> = Promise.resolve();
+  let waiting = 0;
+  let written = 0;
+  return {
+    begun: () => handle !== undefined,
+    write: (chunk) => {
+      handle ??= open(path, flags, 0o600).catch(() => undefined);
+      if (written >= FILE_BYTES) return;
+      written += chunk.length;
+      waiting += chunk.length;
+      const opened = handle;
+      last = last
+        .then(async () => void (await (await opened)?.write(chunk)))
+        .catch(() => {})
+        .finally(() => {
+          waiting -= chunk.length;
+        });
+    },
+    waiting: () => waiting,
+    settled: () => last,
+    close: async () => {
+      await last;
+      await (await handle)?.close().catch(() => {});
+    },
+  };
+}

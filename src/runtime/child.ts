@@ -1,0 +1,139 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { messageOf } from "../core/error.ts";
+import { reasonOf } from "./cancel.ts";
+import { collectOutput, type Output } from "./child-output.ts";
+import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
+import { bearersOf, signalAll, signalGroup } from "./process-tree.ts";
+import { watchdogFor } from "./watchdog.ts";
+
+/** A program to start: by its absolute path, with exactly this environment. */
+export type ChildSpec = Readonly<{
+  file: string;
+  args: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** What is in the environment of everything that it starts, as `NAME=value`, so that it can be found. */
+  marker: string;
+  /** It ends by itself, with all that it started, when we do. Otherwise a watchdog sees to that. */
+  diesWithUs: boolean;
+  /** What it reads; its standard input is empty by default. */
+  input?: string;
+  /** Where its whole output goes once it is long. */
+  outputFile?: string;
+  onText?(text: string): void;
+}>;
+
+/** How a program ended. */
+export type Exit = Readonly<{ code?: number; signal?: string; problem?: string }>;
+
+export type Child = Readonly<{
+  output: Output;
+  /** Settles when it and everything that it started is gone. */
+  ended: Promise<Exit>;
+  /** Ends it and everything that it started; settles when that is true. */
+  kill(): Promise<void>;
+}>;
+
+/** How long a program has to end after it was asked to. */
+const GRACE_MS = 2_000;
+/** How long we wait for what is still in its pipes once it has ended. */
+const DRAIN_MS = 500;
+
+/**
+ * Starts a program in a group and session of its own, with nothing but its three streams. What it leaves behind when it
+ * ends is ended, too. Never throws: not being able to start is a way to end.
+ */
+export function startChild(spec: ChildSpec): Child {
+  const output = collectOutput({ ...(spec.outputFile !== undefined && { file: spec.outputFile }), ...(spec.onText && { onText: spec.onText }) });
+  const watchdog = spec.diesWithUs ? undefined : watchdogFor(spec.marker);
+  const child = launch(spec);
+  if ("problem" in child) {
+    return { output, ended: Promise.all([output.close(), watchdog?.dismiss()]).then(() => child), kill: async () => {} };
+  }
+  if (child.pid !== undefined) watchdog?.guard(child.pid);
+  output.read(child.stdout, child.stderr);
+  child.stdin?.on("error", () => {}); // it may end before it has read everything
+  child.stdin?.end(spec.input);
+
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("error", (error) => resolve({ problem: messageOf(error) }));
+    child.once("exit", (code, signal) => resolve({ ...(code !== null && { code }), ...(signal !== null && { signal }) }));
+  });
+  let killing: Promise<void> | undefined;
+  const ended = exited.then(async (exit) => {
+    if (child.pid !== undefined && !("problem" in exit)) await sweep(child.pid, spec);
+    await output.drain(DRAIN_MS);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    await output.close();
+    await watchdog?.dismiss();
+    return exit;
+  });
+  return { output, ended, kill: () => (killing ??= kill(child, spec, { exited, ended })) };
+}
+
+/** Why a program was ended before it was done. */
+export type Cut = Readonly<{ by: "timeout" }> | Readonly<{ by: "cancelled"; reason: string }>;
+
+/** Waits for a program, but no longer than this; then it is ended. */
+export async function within(child: Child, { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<{ exit: Exit; cut?: Cut }> {
+  let cut: Cut | undefined;
+  const stop = (why: Cut) => (): void => {
+    cut ??= why;
+    child.kill().catch(() => {});
+  };
+  const abort = (): void => stop({ by: "cancelled", reason: reasonOf(signal) })();
+  const timer = setTimeout(stop({ by: "timeout" }), timeoutMs);
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  const exit = await child.ended;
+  clearTimeout(timer);
+  signal.removeEventListener("abort", abort);
+  return cut ? { exit, cut } : { exit };
+}
+
+function launch({ file, args, cwd, env, input }: ChildSpec): ChildProcess | { problem: string } {
+  try {
+    accessSync(file, constants.X_OK);
+    return spawn(...without(inheritedDescriptors(), file, args), { cwd, env, detached: true, shell: false, stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"], windowsHide: true });
+  } catch (error) {
+    return { problem: messageOf(error) }; // a program that is not there, an argument that none can have
+  }
+}
+
+/** What is left of a group whose leader has ended, and what left the group but bears the marker, is ended at once. */
+async function sweep(pid: number, { marker, diesWithUs }: ChildSpec): Promise<void> {
+  signalGroup(pid, "SIGKILL");
+  if (!diesWithUs) await endBearers(marker);
+}
+
+/** Looks until nobody is found: who is just starting another process is found the next time. */
+async function endBearers(marker: string): Promise<void> {
+  for (let round = 0; round < 20; round++) {
+    const left = await bearersOf(marker);
+    if (left.length === 0) return;
+    signalAll(left, "SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit> }>;
+
+/** Asks first, then does not ask any more. That a signal was sent does not mean that anything has ended. */
+async function kill({ pid }: ChildProcess, { marker, diesWithUs }: ChildSpec, { exited, ended }: Ending): Promise<void> {
+  if (pid === undefined) return void (await ended);
+  // The sandbox itself is not asked: it would take everything in it along before that could end in order.
+  if (!diesWithUs) signalGroup(pid, "SIGTERM");
+  signalAll(await bearersOf(marker), "SIGTERM");
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      signalGroup(pid, "SIGKILL");
+      resolve();
+    }, GRACE_MS);
+  });
+  await Promise.race([exited, patience]);
+  clearTimeout(timer);
+  await ended;
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+import type { BackgroundCommand, CommandResult, Commands } from "../core/commands.ts";
+import { type Child, type ChildSpec, type Cut, type Exit, startChild, within } from "./child.ts";
+import type { Guards } from "./guards.ts";
+import { isInside } from "./inside.ts";
+import { type Box, sandboxArgs } from "./sandbox-args.ts";
+import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
+import { secretPlaces } from "./secret-places.ts";
+
+/** Everything that decides how the commands of one task are carried out; nothing that a model says is in it. */
+export type CommandSetting = Readonly<{
+  /** Names the run and the task in the environment of what is started. */
+  name: string;
+  /** Where they start, and what may be written; real paths. */
+  cwd: string;
+  writable: readonly string[];
+  wish: SandboxWish;
+  sandbox: SandboxLevel;
+  network: boolean;
+  guards: Guards;
+  isLifted(place: string): boolean;
+  /** Home folders whose secrets are hidden, and what else nobody may see. */
+  homes: readonly string[];
+  hidden(): Promise<readonly string[]>;
+  /** What they see of the environment, at the time they start. */
+  env(): Readonly<Record<string, string>>;
+  /** Where long outputs are kept. */
+  outputs?: string;
+}>;
+
+/** A task's commands, and the end of all of them. */
+export type CommandHost = Readonly<{ commands: Commands; end(): Promise<void> }>;
+
+/** What one task can have running in the background. */
+const MOST_BACKGROUND = 20;
+
+/** Carries out commands: in the sandbox when there is one, unless the person gave it up. */
+export function createCommands(setting: CommandSetting): CommandHost {
+  const background: BackgroundCommand[] = [];
+  const running = new Set<Child>();
+  let count = 0;
+  let over = false;
+
+  const launch = async (command: string, { input, report }: { input?: string; report?(text: string): void }): Promise<Child> => {
+    const { spec, release } = await specFor(setting, command, ++count);
+    const child = startChild({ ...spec, ...(input !== undefined && { input }), ...(report && { onText: report }) });
+    running.add(child);
+    const gone = child.ended.finally(async () => {
+      running.delete(child);
+      await release();
+    });
+    if (over) await child.kill();
+    return { ...child, ended: gone };
+  };
+
+  const commands: Commands = {
+    state: { sandboxed: setting.wish !== "off" && setting.sandbox.level === "full", waived: setting.wish === "off", roots: setting.writable },
+    run: async (command, { timeoutMs, signal, report, input }) => {
+      if (signal.aborted) return { ended: "cancelled", text: "", cutBytes: 0 };
+      const child = await launch(command, { report, ...(input !== undefined && { input }) });
+      const { exit, cut } = await within(child, { timeoutMs, signal });
+      return resultOf(child, exit, cut);
+    },
+    start: async (command) => {
+      const alive = background.filter((each) => each.result() === undefined);
+      if (alive.length >= MOST_BACKGROUND) throw new Error(`${MOST_BACKGROUND} commands are running in the background: end one first`);
+      const child = await launch(command, {});
+      let result: CommandResult | undefined;
+      let killed = false;
+      const ended = child.ended.then((exit) => {
+        result = resultOf(child, exit, killed ? { by: "cancelled", reason: "killed" } : undefined);
+      });
+      const started: BackgroundCommand = {
+        id: `shell_${background.length + 1}`,
+        command,
+        news: () => child.output.news(),
+        result: () => result,
+        kill: async () => {
+          killed ||= result === undefined;
+          await child.kill();
+          await ended;
+        },
+      };
+      background.push(started);
+      return started;
+    },
+    started: () => background,
+  };
+  return {
+    commands,
+    end: async () => {
+      over = true;
+      await Promise.all([...running].map(async (child) => child.kill()));
+    },
+  };
+}
+
+function resultOf({ output }: Child, { code, signal, problem }: Exit, cut: Cut | undefined): CommandResult {
+  const file = output.file();
+  const rest = { cutBytes: output.cutBytes(), ...(file !== undefined && { file }), ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
+  if (problem !== undefined) return { ...rest, ended: "not-started", text: problem };
+  const ended = cut?.by ?? (signal === undefined ? "exited" : "killed");
+  return { ...rest, ended, text: output.text() };
+}
+
+/** The program that carries out a command, and what has to be undone when it has ended. */
+async function specFor(setting: CommandSetting, command: string, number: number): Promise<{ spec: ChildSpec; release(): Promise<void> }> {
+  const { sandbox, wish, cwd, outputs } = setting;
+  const boxed = wish !== "off" && sandbox.bwrap !== undefined;
+  const id = `${setting.name}/${randomBytes(6).toString("hex")}`;
+  const env = { ...setting.env(), PATH: safePath(setting.env()["PATH"], setting.writable), ...(boxed && { TMPDIR: "/tmp" }), SUBCREW_RUN: id };
+  const shell = [shellFile(), "--noprofile", "--norc", "-c", command].filter((word, at) => at === 0 || shellFile().endsWith("bash") || !word.startsWith("--no"));
+  const outputFile = outputs === undefined ? undefined : join(outputs, `${number}-${randomBytes(4).toString("hex")}.txt`);
+  if (outputFile !== undefined) await mkdir(dirname(outputFile), { recursive: true, mode: 0o700 });
+  const common = { cwd, marker: `SUBCREW_RUN=${id}`, ...(outputFile !== undefined && { outputFile }) };
+  if (!boxed) return { spec: { ...common, file: shell[0]!, args: shell.slice(1), env, diesWithUs: false }, release: async () => {} };
+  const { box, release } = await boxFor(setting, env);
+  // What starts the sandbox needs nothing of the environment; what is in it gets its own.
+  return { spec: { ...common, cwd: "/", file: sandbox.bwrap!, args: sandboxArgs(box, shell), env: {}, diesWithUs: true }, release };
+}
+
+async function boxFor({ cwd, writable, guards, isLifted, homes, hidden, network }: CommandSetting, env: Box["env"]): Promise<{ box: Box; release(): Promise<void> }> {
+  const guarded = await Promise.all(writable.map((root) => guards.take({ root, isHome: homes.includes(root), isLifted })));
+  const secrets = await secretPlaces(homes, await hidden());
+  const covered = (path: string): boolean => guarded.some(({ readOnly }) => readOnly.includes(path));
+  const box: Box = {
+    cwd,
+    env,
+    network,
+    writable,
+    readOnly: guarded.flatMap((each) => each.readOnly).filter((path) => !secrets.folders.includes(path) && !secrets.files.includes(path)),
+    pinned: guarded.flatMap((each) => each.pinned).filter((path) => !covered(path)),
+    hiddenFolders: secrets.folders.filter((path) => !writable.some((root) => root === path)),
+    hiddenFiles: secrets.files,
+    // name resolution, and the programs of systems that keep them there
+    kept: ["/run/current-system", ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : [])],
+  };
+  return { box, release: async () => void (await Promise.all(guarded.map((each) => each.release()))) };
+}
+
+const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** Programs are looked up outside of what can be written: a rule for `git` must not mean a file called git in the project. */
+export function safePath(path: string | undefined, writable: readonly string[]): string {
+  const folders = (path ?? "").split(":").filter((folder) => isAbsolute(folder) && !writable.some((root) => isInside(root, folder)));
+  return folders.length === 0 ? USUAL_PATH : folders.join(":");
+}

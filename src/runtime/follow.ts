@@ -1,0 +1,52 @@
+import { watch } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import type { KeptEvent } from "../core/event.ts";
+import { pause } from "./cancel.ts";
+import { decodeLine } from "./journal-line.ts";
+
+/** How often the file is looked at where watching it tells nothing. */
+const LOOK_EVERY_MS = 250;
+
+/**
+ * The events of a journal that another process writes: those that are there, then each as it is written. Ends when
+ * `until` says so, asked whenever everything was read, or when the signal aborts. Reads only what is new.
+ */
+export async function* follow(folder: string, until: (last: KeptEvent | undefined) => Promise<boolean>, signal: AbortSignal): AsyncGenerator<KeptEvent, void> {
+  const path = join(folder, "journal.jsonl");
+  const file = await open(path, "r");
+  let wake = (): void => {};
+  const watcher = watch(path, () => wake());
+  watcher.on("error", () => {});
+  try {
+    let rest = Buffer.alloc(0);
+    let position = 0;
+    let last: KeptEvent | undefined;
+    while (!signal.aborted) {
+      const chunk = await readFrom(file, position);
+      position += chunk.length;
+      rest = Buffer.concat([rest, chunk]);
+      for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a)) {
+        const event = decodeLine(rest.toString("utf8", 0, end))?.event;
+        rest = rest.subarray(end + 1);
+        if (!event) continue;
+        last = event;
+        yield event;
+      }
+      if (chunk.length > 0) continue;
+      if (await until(last)) return;
+      const looked = new AbortController();
+      wake = (): void => looked.abort();
+      await pause(LOOK_EVERY_MS, AbortSignal.any([looked.signal, signal]));
+    }
+  } finally {
+    watcher.close();
+    await file.close();
+  }
+}
+
+async function readFrom(file: FileHandle, position: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(1 << 16);
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+  return buffer.subarray(0, bytesRead);
+}

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** The descriptors beyond the three streams that a program would inherit from us: those that somebody left open for us. */
+export function inheritedDescriptors(): number[] {
+  if (process.platform !== "linux") return [];
+  try {
+    return readdirSync("/proc/self/fd").map(Number).filter((fd) => fd > 2 && isPassedOn(fd));
+  } catch {
+    return [];
+  }
+}
+
+const CLOSE_ON_EXEC = 0o2000000;
+
+function isPassedOn(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch {
+    return false; // it was the one we looked with
+  }
+}
+
+/** The same program with these descriptors closed: bash closes them and becomes it. */
+export function without(descriptors: readonly number[], file: string, args: readonly string[]): [file: string, args: readonly string[]] {
+  if (descriptors.length === 0) return [file, args];
+  const closing = descriptors.map((fd) => `exec ${fd}>&-`).join("; ");
+  return ["/bin/bash", ["--noprofile", "--norc", "-c", `${closing}; exec "$@"`, "bash", file, ...args]];
+}

@@ -1,0 +1,29 @@
+/** Messages for tasks that are running, until their next turn takes them. */
+export type Mailbox = Readonly<{
+  /** False when nobody of that path is there to read it, or too much waits already. */
+  put(path: string, text: string): boolean;
+  /** What waits for a task, oldest first; it is gone from the box. */
+  take(path: string): readonly string[];
+  /** From here on until `close` the task can be written to. */
+  open(path: string): void;
+  close(path: string): void;
+}>;
+
+/** How many messages may wait for one task. */
+const MOST = 100;
+
+/** An empty mailbox. */
+export function createMailbox(): Mailbox {
+  const boxes = new Map<string, string[]>();
+  return {
+    put: (path, text) => {
+      const box = boxes.get(path);
+      if (!box || box.length >= MOST) return false;
+      box.push(text);
+      return true;
+    },
+    take: (path) => boxes.get(path)?.splice(0) ?? [],
+    open: (path) => void boxes.set(path, boxes.get(path) ?? []),
+    close: (path) => void boxes.delete(path),
+  };
+}

@@ -1,0 +1,33 @@
+import type { PerformContext } from "../core/engine.ts";
+import { messageOf } from "../core/error.ts";
+import { failed, type Outcome } from "../core/outcome.ts";
+import { reasonOf } from "./cancel.ts";
+
+/**
+ * Ends with the signal: a task that is cancelled is over at once, whatever its tools still do, and nothing it
+ * says afterwards is heard. Whoever waits for a race must not wait for its losers.
+ */
+export function promptly(context: PerformContext, work: (context: PerformContext) => Promise<Outcome>): Promise<Outcome> {
+  const { signal } = context;
+  return new Promise((resolve) => {
+    let over = false;
+    const settle = (outcome: Outcome): void => {
+      if (over) return;
+      over = true;
+      signal.removeEventListener("abort", giveUp);
+      resolve(outcome);
+    };
+    const giveUp = (): void => {
+      // One turn of the event loop for a task that stops by itself and can say how far it came.
+      setImmediate(() => settle({ status: "cancelled", reason: reasonOf(signal) }));
+    };
+    if (signal.aborted) giveUp();
+    else signal.addEventListener("abort", giveUp, { once: true });
+    const heard =
+      <A extends unknown[]>(say: (...args: A) => void) =>
+      (...args: A): void => {
+        if (!over) say(...args);
+      };
+    work({ ...context, emit: heard(context.emit), live: heard(context.live) }).then(settle, (thrown: unknown) => settle(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)));
+  });
+}

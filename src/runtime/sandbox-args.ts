@@ -1,0 +1,53 @@
+import { sep } from "node:path";
+
+/** What a program sees of the machine. All paths are real ones. */
+export type Box = Readonly<{
+  /** Folders it may write. */
+  writable: readonly string[];
+  /** What stays read-only inside them. */
+  readOnly: readonly string[];
+  /** Folders that are mounted on themselves and stay as they are. */
+  pinned: readonly string[];
+  /** What it does not see at all. */
+  hiddenFolders: readonly string[];
+  hiddenFiles: readonly string[];
+  /** What it still sees of the folders that are emptied for it. */
+  kept: readonly string[];
+  env: Readonly<Record<string, string>>;
+  network: boolean;
+  /** Where it starts. */
+  cwd: string;
+}>;
+
+/**
+ * The arguments with which bubblewrap runs a program in such a box: everything is read-only unless it says otherwise; own
+ * processes, devices, users and, unless allowed, no network; no capability, no terminal; and its end is that of its parent.
+ */
+export function sandboxArgs(box: Box, program: readonly string[]): string[] {
+  const mounts: Mount[] = [
+    { path: "/", args: ["--ro-bind", "/", "/"] },
+    { path: "/dev", args: ["--dev", "/dev"] },
+    { path: "/proc", args: ["--proc", "/proc"] },
+    ...["/tmp", "/var/tmp", "/run"].map((path): Mount => ({ path, args: ["--tmpfs", path] })),
+    ...box.kept.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
+    ...box.hiddenFolders.map((path): Mount => ({ path, args: ["--tmpfs", path, "--remount-ro", path] })),
+    ...box.hiddenFiles.map((path): Mount => ({ path, args: ["--ro-bind", "/dev/null", path] })),
+    ...[...box.writable, ...box.pinned].map((path): Mount => ({ path, args: ["--bind", path, path] })),
+    ...box.readOnly.map((path): Mount => ({ path, args: ["--ro-bind", path, path] })),
+  ];
+  return [
+    ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...(box.network ? [] : ["--unshare-net"]),
+    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"],
+    ...Object.entries(box.env).flatMap(([name, value]) => ["--setenv", name, value]),
+    // What lies deeper is mounted later, so that it is not covered by what lies above it.
+    ...mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)).flatMap(({ args }) => args),
+    ...["--chdir", box.cwd, "--", ...program],
+  ];
+}
+
+type Mount = Readonly<{ path: string; args: readonly string[] }>;
+
+function depthOf(path: string): number {
+  return path.split(sep).filter((step) => step !== "").length;
+}

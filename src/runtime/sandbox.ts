@@ -1,0 +1,183 @@
+import { spawn } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Box, sandboxArgs } from "./sandbox-args.ts";
+
+/** Whether commands have to be isolated: always, where it can be had, or not at all. */
+export type SandboxWish = "required" | "auto" | "off";
+
+/** What isolation there is, as a probe has shown it. */
+export type SandboxLevel = Readonly<{
+  level: "full" | "partial" | "none";
+  /** One line for people. */
+  text: string;
+  /** What would make it better. */
+  fix?: string;
+  /** The program that isolates, when it does at least something. */
+  bwrap?: string;
+}>;
+
+/** System folders only: what stands in PATH may belong to a project. */
+const SEARCHED = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+
+/**
+ * Finds out what isolation works here by trying to break out of it: that a program is installed proves nothing. Takes some
+ * ten milliseconds.
+ */
+export async function probeSandbox(searched: readonly string[] = SEARCHED): Promise<SandboxLevel> {
+  const bwrap = process.platform === "linux" ? searched.map((folder) => join(folder, "bwrap")).find(isProgram) : undefined;
+  if (bwrap === undefined) {
+    const fix = process.platform === "linux" ? "apt install bubblewrap" : "isolation works on Linux only";
+    return { level: "none", text: `sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: ${fix} | or set sandbox: required to refuse.`, fix };
+  }
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "subcrew-probe-")));
+  const listener = await listen();
+  try {
+    const [seen, dies] = await Promise.all([lookAround(bwrap, folder, listener), diesWithParent(bwrap, folder)]);
+    return "failure" in seen ? broken(seen.failure) : levelOf(bwrap, { ...seen, dies });
+  } finally {
+    listener.server.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+type Seen = Readonly<{ files: boolean; network: boolean; processes: boolean; env: boolean; works: boolean }>;
+
+function levelOf(bwrap: string, { files, network, processes, env, works, dies }: Seen & { dies: boolean }): SandboxLevel {
+  if (!works) return broken("a command in it cannot write its own folder");
+  const checks = { files, network, processes, "the environment": env, "ending with its parent": dies };
+  const active = Object.entries(checks).filter(([, holds]) => holds).map(([name]) => name);
+  const missing = Object.entries(checks).filter(([, holds]) => !holds).map(([name]) => name);
+  if (missing.length === 0) return { level: "full", text: "sandbox: full (bubblewrap: files, network, processes)", bwrap };
+  if (active.length === 0) return broken("it isolates nothing");
+  const text = `sandbox: partial - ${active.join(", ")} only (bubblewrap). NOT isolated: ${missing.join(", ")}.`;
+  return { level: "partial", text, fix: "look at what bubblewrap on this host does", bwrap };
+}
+
+/** Why it does not work, and what helps, by the words it fails with. */
+function broken(failure: string): SandboxLevel {
+  const why = failure.replace(/^bwrap: /, "").split("\n")[0]?.trim() || "it ended without a word";
+  const fix = /uid map|RTM_NEWADDR|Operation not permitted/.test(failure)
+    ? "an AppArmor profile for /usr/bin/bwrap that allows user namespaces (Ubuntu 24.04 and later), or a container started with user namespaces"
+    : "a host or container that allows unprivileged user namespaces";
+  return { level: "none", text: `sandbox: none - bubblewrap does not work here (${why}). Shell commands run with your full rights. Needed: ${fix} | or set sandbox: required to refuse.`, fix };
+}
+
+/** Tries from inside what must not be possible, and looks from outside whether it was. */
+async function lookAround(bwrap: string, folder: string, { port, connections }: Listener): Promise<Seen | { failure: string }> {
+  const inside = join(folder, "inside");
+  await mkdir(inside);
+  await mkdir(join(folder, "outside"));
+  const name = `subcrew-probe-${process.pid}-${Date.now()}`;
+  const outside = [join(folder, "outside", name), `/${name}`, `/var/tmp/${name}`];
+  const args = sandboxArgs(boxFor(inside), [shellFile(), "-c", LOOK, "probe", inside, String(port), ...outside]);
+  const { code, text, errors } = await run(bwrap, args, { SUBCREW_PROBE: "seen" });
+  const lines = text.split("\n");
+  const written = outside.filter((path) => existsSync(path));
+  await Promise.all(written.map((path) => rm(path, { force: true })));
+  if (code !== 0 || !lines.includes("end")) return { failure: errors || `it ended with ${code}` };
+  return {
+    works: lines.includes("inside") && existsSync(join(inside, "written")),
+    files: written.length === 0,
+    network: !lines.includes("connected") && connections() === 0 && Number(valueOf(lines, "links")) <= 1,
+    processes: Number(valueOf(lines, "pids")) < 10 && !valueOf(lines, "list").split(" ").includes(`${process.pid}`),
+    env: valueOf(lines, "env") === "",
+  };
+}
+
+const LOOK = `
+folder=$1 port=$2; shift 2
+{ echo x > "$folder/written"; } 2>/dev/null && echo inside
+for path; do { echo x > "$path"; } 2>/dev/null; done
+{ : 3<>"/dev/tcp/127.0.0.1/$port"; } 2>/dev/null && echo connected
+list=; pids=0
+for each in /proc/[0-9]*; do list="$list \${each#/proc/}"; pids=$((pids + 1)); done
+echo "pids=$pids"; echo "list=$list"; echo "env=$SUBCREW_PROBE"
+links=0
+while read -r link rest; do case $link in *:*) links=$((links + 1));; esac; done < /proc/net/dev
+echo "links=$links"; echo end
+`;
+
+const valueOf = (lines: readonly string[], name: string): string => lines.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1).trim() ?? "?";
+
+/** Kills the one who started a sandbox, and waits for what is in it to let go of its output. */
+function diesWithParent(bwrap: string, folder: string): Promise<boolean> {
+  const inner = sandboxArgs(boxFor(folder), [shellFile(), "-c", "echo up; sleep 5"]);
+  const parent = spawn("/bin/sh", ["-c", '"$@" & wait', "sh", bwrap, ...inner], { detached: true, stdio: ["ignore", "pipe", "ignore"], env: { PATH: "/usr/bin:/bin" } });
+  return new Promise((resolve) => {
+    const settle = (died: boolean): void => {
+      clearTimeout(timer);
+      if (parent.pid !== undefined && !died) killGroup(parent.pid);
+      parent.stdout.destroy();
+      resolve(died);
+    };
+    const timer = setTimeout(() => settle(false), 2_000);
+    let up = false;
+    parent.once("error", () => settle(false));
+    parent.stdout.once("data", () => {
+      up = true;
+      parent.kill("SIGKILL");
+    });
+    parent.stdout.once("end", () => settle(up));
+  });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // it is gone already
+  }
+}
+
+function boxFor(folder: string): Box {
+  return { writable: [folder], readOnly: [], pinned: [], hiddenFolders: [], hiddenFiles: [], kept: [], env: { PATH: "/usr/bin:/bin" }, network: false, cwd: folder };
+}
+
+type Ran = Readonly<{ code: number; text: string; errors: string }>;
+
+function run(file: string, args: readonly string[], env: Record<string, string>): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { detached: true, stdio: ["ignore", "pipe", "pipe"], env, timeout: 5_000, killSignal: "SIGKILL" });
+    let [text, errors] = ["", ""];
+    child.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString("utf8")));
+    child.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString("utf8")));
+    child.once("error", (error) => resolve({ code: -1, text, errors: error.message }));
+    child.once("close", (code) => resolve({ code: code ?? -1, text, errors }));
+  });
+}
+
+type Listener = Readonly<{ server: Server; port: number; connections(): number }>;
+
+/** Somebody on this machine who counts who comes. */
+function listen(): Promise<Listener> {
+  let count = 0;
+  const server = createServer((socket) => {
+    count += 1;
+    socket.destroy();
+  });
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve({ server, port: typeof address === "object" && address ? address.port : 0, connections: () => count });
+    });
+  });
+}
+
+/** The shell that commands are given to. */
+export function shellFile(): string {
+  return ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"].find(isProgram) ?? "/bin/sh";
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+
+/** Somebody outside who ends a group of processes, and whoever bears its marker, when this process is gone. */
+export type Watchdog = Readonly<{ guard(group: number): void; dismiss(): Promise<void> }>;
+
+/**
+ * A shell that waits for the end of a pipe that only we hold. However we die, the pipe ends; then it asks the group to end,
+ * and a second later makes it. It is started before what it guards, so that there is no moment without it.
+ */
+export function watchdogFor(marker: string): Watchdog {
+  const dog = spawn("/bin/sh", ["-c", SCRIPT, "subcrew-watchdog", marker], {
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  const gone = new Promise<void>((resolve) => {
+    dog.once("exit", () => resolve());
+    dog.once("error", () => resolve());
+  });
+  dog.stdin.on("error", () => {});
+  dog.unref();
+  return {
+    guard: (group) => void dog.stdin.write(`${group}\n`),
+    dismiss: () => {
+      dog.kill("SIGKILL");
+      return gone;
+    },
+  };
+}
+
+const SCRIPT = `
+read -r group
+read -r end
+if [ -n "$group" ]; then kill -TERM -- "-$group"; fi
+sleep 1
+if [ -n "$group" ]; then kill -KILL -- "-$group"; fi
+for round in 1 2 3 4 5; do
+  for found in $(grep -lzFx -e "$1" /proc/[0-9]*/environ); do
+    found=\${found#/proc/}
+    kill -KILL "\${found%/environ}"
+  done
+done
+`;

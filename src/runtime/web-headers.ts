@@ -1,0 +1,26 @@
+import { webRefusal } from "./web-target.ts";
+
+export type WebHeaders = Readonly<Record<string, string>>;
+
+/** Throws for a header that would change how the request is sent, to whom, or as what. */
+export function checkHeaders(headers: WebHeaders): void {
+  const names = Object.keys(headers);
+  if (names.length > MOST) throw webRefusal("HEADER", `a request may have ${MOST} headers at most`);
+  for (const [name, value] of Object.entries(headers)) {
+    if (!TOKEN.test(name)) throw webRefusal("HEADER", `${JSON.stringify(name.slice(0, 60))} is no name of a header`);
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value) || value.length > LONGEST) throw webRefusal("HEADER", `the value of the header ${name} is not valid: one line of plain text is`);
+    if (FORBIDDEN.test(name)) throw webRefusal("HEADER", `the header ${name} cannot be set: it says how or to whom a request is sent`);
+  }
+}
+
+/** What of the headers goes along on a redirect: to another origin only what says nothing about the sender. */
+export function crossing(headers: WebHeaders, { sameOrigin, body }: Readonly<{ sameOrigin: boolean; body: boolean }>): WebHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => (sameOrigin || HARMLESS.has(name)) && (body || !name.startsWith("content-"))));
+}
+
+const MOST = 50;
+const LONGEST = 8_000;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+const FORBIDDEN =
+  /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|via|date|origin|accept-encoding|x-http-method|x-http-method-override|x-method-override|x-original-url|x-rewrite-url|x-forwarded-.*|forwarded|proxy-.*|sec-.*|:.*)$/i;
+const HARMLESS: ReadonlySet<string> = new Set(["accept", "accept-language", "user-agent", "content-type"]);

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { defineTool, type Tool } from "../core/tool.ts";
+import { bodySchema, contentFor } from "./http-body.ts";
+import { createGuardedFetch } from "../runtime/guarded-fetch.ts";
+import { pageText } from "./page-text.ts";
+import type { ToolParts } from "./parts.ts";
+
+const input = z.strictObject({
+  url: z.string().min(1).describe("the whole address, with https:// or http://"),
+  headers: z.record(z.string(), z.string()).optional().describe("headers to send along"),
+  ...bodySchema,
+});
+
+/** Sends something to a server of the public internet. */
+export const httpPost = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
+  defineTool({
+    name: "http_post",
+    description: "Posts a text or a JSON value to a web address and returns the status and the answer as text. Only addresses of the public internet can be asked.",
+    input,
+    effect: "write",
+    timeoutMs: 45_000,
+    async run({ url, headers = {}, body, json }, { signal }) {
+      return pageText(await fetch({ url, method: "POST", ...contentFor({ headers, body: body ?? "", json }) }, signal), {}, signal);
+    },
+  });

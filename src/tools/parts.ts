@@ -1,0 +1,13 @@
+import type { GuardedFetch } from "../runtime/guarded-fetch.ts";
+import type { Memory } from "../runtime/memory.ts";
+import type { SearchBackend } from "./search-backends.ts";
+
+/** What the crew hands to its built-in tools, once; what belongs to one task comes with each call. */
+export type ToolParts = Readonly<{
+  /** Absent: the public internet, without exceptions. */
+  fetch?: GuardedFetch;
+  /** Absent: no search engine was configured. */
+  search?: SearchBackend;
+  /** Absent: this crew keeps nothing. */
+  memory?: Memory;
+}>;

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { place, script, type Place } from "./command.ts";
+
+const hang = { delayMs: 600_000, text: "never" };
+const files = { "work.json": JSON.stringify({ tasks: [{ name: "quick", task: "x", model: "scripted:quick.json" }, { name: "stuck", task: "y", model: "scripted:stuck.json" }] }), "quick.json": script("done already"), "stuck.json": script(hang) };
+const started = async (there: Place, more: readonly string[] = []) => {
+  const run = there.start(["parallel", "--input", "work.json", ...more]);
+  await run.until(more.includes("--json") ? /"type":"node.ended"/ : /^ok +quick/m);
+  return run;
+};
+
+test("Ctrl-C once cancels, shows what is there and how to go on, and exits with 130", async () => {
+  const there = place(files);
+  const { child, ended } = await started(there);
+  child.kill("SIGINT");
+  const { code, stdout, stderr } = await ended;
+  expect({ code, stdout }).toEqual({ code: 130, stdout: "## quick\n\ndone already\n" });
+  expect(stderr).toContain("– stuck  cancelled: stopped with Ctrl-C\n");
+  const next = /next: subcrew (resume run_\w{12}) {2}/.exec(stderr)?.[1] ?? "";
+
+  const again = there.start(next.split(" "));
+  await again.until(/^start +stuck/m);
+  again.child.kill("SIGINT");
+  const resumed = await again.ended;
+  expect(resumed.code).toBe(130);
+  expect(resumed.stderr).not.toMatch(/^start +quick/m);
+});
+
+test("Ctrl-C twice leaves at once", async () => {
+  const there = place(files);
+  const { child, ended } = await started(there);
+  child.kill("SIGINT");
+  const began = performance.now();
+  child.kill("SIGINT");
+  expect(await ended).toMatchObject({ code: 130 });
+  expect(performance.now() - began).toBeLessThan(500);
+});
+
+test("SIGTERM cancels in order and exits with 143", async () => {
+  const { child, ended } = await started(place(files));
+  child.kill("SIGTERM");
+  const { code, stderr } = await ended;
+  expect(code).toBe(143);
+  expect(stderr).toContain("the process was told to end");
+});
+
+test("with --json a cancelled run ends with its result", async () => {
+  const { child, ended } = await started(place(files), ["--json"]);
+  child.kill("SIGINT");
+  const { code, stdout, stderr } = await ended;
+  expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
+  const last = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as object;
+  expect(last).toMatchObject({ type: "result", status: "cancelled", nodes: { quick: { status: "ok", output: "done already" } } });
+});
+
+test("a run that is killed is taken up again where it was, and finished work is not repeated", async () => {
+  const there = place({ ...files, "work.json": files["work.json"].replace("scripted:stuck", "scripted:later") , "later.json": script(hang) });
+  const { child, ended } = await started(there, ["--name", "nightly"]);
+  child.kill("SIGKILL");
+  await ended;
+  const listed = await there.run(["runs"]);
+  expect(listed.stdout).toMatch(/^run_\w{12} {2}unfinished {2}.* nightly\n$/);
+
+  const { writeFileSync } = await import("node:fs");
+  writeFileSync(`${there.workspace}/later.json`, script("now it works"));
+  const { code, stdout, stderr } = await there.run(["resume", "nightly"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "## quick\n\ndone already\n\n## stuck\n\nnow it works\n" });
+  expect(stderr).not.toMatch(/^start +quick/m);
+
+  const told = await there.run(["resume", "nightly"]);
+  expect({ code: told.code, stdout: told.stdout }).toEqual({ code: 0, stdout });
+  expect(told.stderr).not.toMatch(/^start/m);
+});
+
+test("a limit of time ends the run with exit code 4", async () => {
+  const there = place({ "turns.json": script(hang) });
+  const { code, stderr, ms } = await there.run(["run", "explore", "x", "--model", "scripted:turns.json", "--max-time", "1s"]);
+  expect(code).toBe(4);
+  expect(stderr).toContain("Allow more with --max-time.");
+  expect(ms).toBeLessThan(15_000);
+});

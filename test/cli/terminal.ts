@@ -1,0 +1,55 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { command, type Place } from "./command.ts";
+
+/** A real terminal of a given size in which the command runs. */
+export type Terminal = Readonly<{
+  keys(...keys: readonly string[]): void;
+  resize(columns: number, rows: number): void;
+  /** What is on the screen. */
+  screen(): string[];
+  /** Everything that was ever on it. */
+  history(): string;
+  /** The same with its colours as escape sequences. */
+  colors(): string;
+  /** Waits until the screen shows this. */
+  until(text: string | RegExp): Promise<string[]>;
+  close(): void;
+}>;
+
+let number = 0;
+
+/** Runs the command in a terminal; `[exit N]` is on the screen when it has ended. */
+export function terminal(tmux: string, { workspace, env }: Place, args: readonly string[], { columns = 80, rows = 24, env: more = {} }: { columns?: number; rows?: number; env?: Readonly<Record<string, string>> } = {}): Terminal {
+  number += 1;
+  const socket = `subcrew-${process.pid}-${number}`;
+  const started = join(workspace, `.start-${number}.sh`);
+  const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+  writeFileSync(started, `trap : INT\necho '$ subcrew'\n${Object.entries(more).map(([name, value]) => `export ${name}=${quote(value)}\n`).join("")}${[process.execPath, command, ...args].map(quote).join(" ")}\necho "[exit $?]"\nexec sleep 600\n`);
+  const server = (...rest: readonly string[]): string => execFileSync(tmux, ["-L", socket, "-f", "/dev/null", ...rest], { encoding: "utf8", env, stdio: ["ignore", "pipe", "pipe"] });
+  server("new-session", "-d", "-s", "s", "-x", String(columns), "-y", String(rows), "-c", workspace, `/bin/sh ${quote(started)}`);
+  const screen = (): string[] => server("capture-pane", "-p", "-t", "s").trimEnd().split("\n");
+  return {
+    screen,
+    history: () => server("capture-pane", "-p", "-t", "s", "-S", "-"),
+    colors: () => server("capture-pane", "-p", "-e", "-t", "s", "-S", "-"),
+    keys: (...keys) => void server("send-keys", "-t", "s", ...keys),
+    resize: (width, height) => void server("resize-window", "-t", "s", "-x", String(width), "-y", String(height)),
+    until: async (text) => {
+      for (const end = performance.now() + 20_000; performance.now() < end; await sleep(40)) {
+        const lines = screen();
+        if (typeof text === "string" ? lines.join("\n").includes(text) : text.test(lines.join("\n"))) return lines;
+      }
+      throw new Error(`the terminal never showed ${String(text)}:\n${screen().join("\n")}`);
+    },
+    close: () => {
+      try {
+        server("kill-server");
+      } catch {
+        // it has ended by itself
+      }
+    },
+  };
+}

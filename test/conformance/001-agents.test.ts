@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { ReadAgent } from "../../src/core/dialect.ts";
+import { describeSubagentTypes } from "../../src/core/subagent-types.ts";
+import { listOf } from "../../src/formats/lists.ts";
+import { subagent } from "../../src/formats/subagent.ts";
+import { dialects } from "../../src/formats/table.ts";
+import { discover, findAgent, type Discovery } from "../../src/runtime/discover.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { cases } from "./harness.ts";
+
+type Definition = { name: string; description: string; tools: string[]; prompt: string; source: string };
+
+test.each(
+  cases<{ dir_name: string; source: string; content: string }, Definition | null>("001-pegasus", "subagent-file"),
+)("subagent-file: $name", ({ input, want }) => {
+  const relative = `${input.dir_name}/SUBAGENT.md`;
+  const { agents, problems } = subagent.read(input.content, { file: `/${relative}`, relative });
+  const [read] = agents;
+  expect(read === undefined ? null : { ...asDefined(read), source: input.source }).toEqual(want);
+  if (want !== null) expect(problems.some(({ code }) => code === "name-differs")).toBe(want.name !== input.dir_name);
+});
+
+function asDefined({ agent, raw }: ReadAgent): Omit<Definition, "source"> {
+  const { name, description, instructions } = agent;
+  return { name, description, tools: listOf(raw["tools"]) ?? ["*"], prompt: instructions };
+}
+
+type Batches = { register_batches?: Definition[][]; type?: string };
+
+test.each(cases<Batches, unknown>("001-pegasus", "subagent-registry"))(
+  "subagent-registry: $name",
+  async ({ input, want }) => {
+    const found = await registered(input.register_batches ?? []);
+    const [first] = found.agents;
+    const listed = first === undefined ? undefined : { ...asDefined(first.read) };
+    if (input.type !== undefined) expect(findAgent(found, input.type) ?? null).toEqual(want);
+    else if (typeof want === "number") expect(found.agents).toHaveLength(want);
+    else if (typeof want === "string") expect(describeSubagentTypes(found.agents.map(({ agent }) => agent))).toBe(want);
+    else if (Array.isArray(want)) expect(listed?.tools).toEqual(want);
+    else expect(listed).toMatchObject(want as object);
+  },
+);
+
+/** What was registered earlier, and what is built in, lies in the weaker of the two places. */
+async function registered(batches: readonly (readonly Definition[])[]): Promise<Discovery> {
+  const files: Record<string, string> = {};
+  for (const [index, batch] of batches.entries()) {
+    for (const { name, description, tools, prompt, source } of batch) {
+      const place = source === "user" || index > 0 ? "data/subagents" : "subagents";
+      files[`${place}/${name}/SUBAGENT.md`] =
+        `---\nname: ${name}\ndescription: ${description}\ntools: "${tools.join(", ")}"\n---\n${prompt}\n`;
+    }
+  }
+  const cwd = tempFolder(files);
+  return discover({ cwd, home: join(cwd, "home"), dialects, preset: "pegasus", trust: { project: () => true } });
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { chooseModel, mayFallBack, type Catalogue } from "../../src/core/choose-model.ts";
+import { faultOfStatus } from "../../src/models/fault.ts";
+import { createModelRegistry, type ModelConfig } from "../../src/models/registry.ts";
+import { cases } from "./harness.ts";
+
+type Asked = { config: ModelConfig; ask: string };
+type Resolved = { provider: string; modelId: string } | { throws: string };
+
+describe("model-resolve", () => {
+  test.each(cases<Asked, Resolved>("001-pegasus", "model-resolve"))("$name", ({ input, want }) => {
+    const registry = createModelRegistry(input.config);
+    const tier = /^resolve\('(.*)'\)$/.exec(input.ask)?.[1];
+    const ask = () => (tier === undefined ? registry.getDefault() : registry.resolve(tier));
+    if ("throws" in want) expect(ask).toThrow(want.throws);
+    else expect(ask()).toMatchObject(want);
+  });
+
+  test("a model is made once, when it is first asked for", () => {
+    const registry = createModelRegistry({ providers: { openai: { apiKey: "k" } }, default: "openai/gpt-4o" });
+    expect(registry.resolve("openai/gpt-4o")).toBe(registry.getDefault());
+    expect(registry.resolve("fast")).toBe(registry.getDefault()); // a tier that is not set is the default
+  });
+});
+
+type Failed = { error: string; model: string; parent_model: string };
+
+describe("model-fallback", () => {
+  test.each(cases<Failed, { retry_with_parent: boolean }>("002-mycode", "model-fallback"))(
+    "$name",
+    ({ input, want }) => {
+      const catalogue: Catalogue = {
+        named: () => false,
+        provider: () => ({ usable: true, because: "its key is set" }),
+        names: [],
+        default: `any/${input.parent_model}`,
+      };
+      const wishes = [
+        { by: "agent", names: `any/${input.model}` },
+        { by: "parent", names: `any/${input.parent_model}` },
+      ] as const;
+      const [, parent] = chooseModel(wishes, catalogue).candidates;
+      const endpoint = {
+        provider: "any",
+        baseURL: "",
+        headers: {},
+        local: false,
+        thinking: "none",
+        quirks: {},
+      } as const;
+      const status = /authentication/.test(input.error) ? 401 : 400;
+      const fault = faultOfStatus({ status, headers: {}, body: input.error }, endpoint);
+      expect(parent !== undefined && mayFallBack(fault, parent)).toBe(want.retry_with_parent);
+    },
+  );
+
+  test("the same model is not tried twice", () => {
+    const catalogue: Catalogue = {
+      named: () => false,
+      provider: () => ({ usable: true, because: "" }),
+      names: [],
+      default: "any/one",
+    };
+    expect(
+      chooseModel(
+        [
+          { by: "agent", names: "any/one" },
+          { by: "parent", names: "any/one" },
+        ],
+        catalogue,
+      ).candidates,
+    ).toHaveLength(1);
+  });
+});

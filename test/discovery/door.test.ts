@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import {
+  clearBundledAgentsCache,
+  discoverAgents,
+  findAgent,
+  formatAgentList,
+  getAgent,
+  loadAgentModule,
+  loadAgentsFromDir,
+  loadBundledAgents,
+  readInlineAgents,
+} from "../../src/doors/agents.ts";
+import { agentFromDefinition, type LocalAgentDefinition } from "../../src/doors/gemini.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const agentFile = (name: string, more = ""): string =>
+  `---\nname: ${name}\ndescription: ${name} of a file\n${more}---\nBody\n`;
+
+test("discoverAgents takes a home directory, a scope or options", async () => {
+  const root = tempFolder({
+    "home/.omp/agent/agents/u.md": agentFile("u"),
+    "project/.omp/agents/p.md": agentFile("p", "tools: read, task\nmodel: a, b\n"),
+  });
+  const cwd = join(root, "project");
+  const home = join(root, "home");
+  const byHome = await discoverAgents(cwd, home);
+  expect(byHome.agents.slice(0, 2).map(({ name, source }) => [name, source])).toEqual([
+    ["p", "project"],
+    ["u", "user"],
+  ]);
+  expect(byHome.agents.at(-1)?.source).toBe("bundled");
+  expect(findAgent(byHome.agents, "p")).toMatchObject({
+    systemPrompt: "Body",
+    tools: ["read", "task", "submit_result"],
+    spawns: "*",
+    model: ["a", "b"],
+    filePath: join(cwd, ".omp/agents/p.md"),
+  });
+  const byScope = await discoverAgents(cwd, "project");
+  expect(byScope.agents.filter(({ source }) => source !== "bundled").map(({ name }) => name)).toEqual(["p"]);
+  const byOptions = await discoverAgents(cwd, { home, scope: "user", preset: "omp" });
+  expect(getAgent(byOptions.agents, "p")).toBeUndefined();
+  expect(getAgent(byOptions.agents, "user:u")?.name).toBe("u");
+  const untrusted = await discoverAgents(cwd, { home, trust: { project: () => false } });
+  expect([getAgent(untrusted.agents, "p"), untrusted.untrusted.map(({ name }) => name)]).toEqual([undefined, ["p"]]);
+});
+
+test("loadAgentsFromDir reads a directory as its path says, and a missing one as empty", () => {
+  const root = tempFolder({
+    ".pi/agents/a.md": agentFile("a", "tools: read\n"),
+    ".pi/agents/b.md": "no agent",
+    ".gemini/agents/_c.md": agentFile("c"),
+  });
+  const agents = loadAgentsFromDir(join(root, ".pi/agents"), "project");
+  expect(agents).toMatchObject([{ name: "a", source: "project", tools: ["read"], agent: { tools: ["read_file"] } }]);
+  expect(loadAgentsFromDir(join(root, ".gemini/agents"), "user")).toEqual([]);
+  expect(loadAgentsFromDir(join(root, "missing"), "user")).toEqual([]);
+  expect(formatAgentList(agents)).toEqual({ text: "a (project): a of a file", count: 1, remaining: 0 });
+});
+
+test("bundled agents are read once, and again when that is forgotten", () => {
+  const first = loadBundledAgents();
+  expect(loadBundledAgents()).toBe(first);
+  clearBundledAgentsCache();
+  expect(loadBundledAgents()).not.toBe(first);
+  expect(loadBundledAgents()).toEqual(first);
+});
+
+test("agents given as JSON are read as Claude Code reads them, or with our own keys", () => {
+  const { agents, problems } = readInlineAgents(
+    '{"a":{"description":"d","prompt":"p","tools":["Read"],"model":"haiku"},"b":{"prompt":"p"}}',
+  );
+  expect(agents.map(({ agent }) => agent)).toEqual([
+    { name: "a", description: "d", instructions: "p", tools: ["read_file"], model: "haiku" },
+  ]);
+  expect(problems).toMatchObject([{ code: "missing-description" }]);
+  expect(
+    readInlineAgents([{ name: "c", description: "d", instructions: "i", maxTurns: 3 }]).agents[0]?.agent,
+  ).toMatchObject({ name: "c", instructions: "i", limits: { maxTurns: 3 } });
+  expect(readInlineAgents("{").problems[0]?.code).toBe("bad-json");
+});
+
+test("a module's agents are loaded when it is named", async () => {
+  const dir = tempFolder({
+    "agents.mjs":
+      'export const one = { name: "one", description: "d", instructions: "i" };\nexport default [one, { name: "two", description: "d", instructions: "i" }];\nexport const n = 1;\n',
+    "none.mjs": "export const n = 1;\n",
+    "broken.mjs": "export const = 1;\n",
+  });
+  const agents = await loadAgentModule(join(dir, "agents.mjs"));
+  expect(agents.map(({ agent }) => agent.name).toSorted()).toEqual(["one", "two"]);
+  await expect(loadAgentModule(join(dir, "none.mjs"))).rejects.toMatchObject({ code: "BAD_AGENT" });
+  await expect(loadAgentModule(join(dir, "broken.mjs"))).rejects.toMatchObject({ code: "BAD_AGENT" });
+});
+
+test("a TypeScript definition of system 004 becomes an agent", () => {
+  const schema = z.object({ result: z.string(), confidence: z.number() });
+  const definition: LocalAgentDefinition<typeof schema> = {
+    kind: "local",
+    name: "my_agent",
+    description: "d",
+    inputConfig: { inputs: { target: { type: "string", description: "Target to analyze", required: true } } },
+    outputConfig: { outputName: "analysis", description: "Analysis result", schema },
+    promptConfig: { systemPrompt: "You are...", query: "Analyze ${target}" },
+    modelConfig: { model: "gemini-2.0-flash", temp: 0.1, top_p: 0.95 },
+    runConfig: { max_time_minutes: 10, max_turns: 20 },
+    toolConfig: { tools: ["ls", "read_file"] },
+  };
+  expect(agentFromDefinition(definition)).toMatchObject({
+    name: "my_agent",
+    instructions: "You are...",
+    tools: ["list_files", "read_file"],
+    limits: { maxTurns: 20, maxDurationMs: 600_000 },
+    temperature: 0.1,
+    topP: 0.95,
+    output: { type: "object", required: ["result", "confidence"] },
+    inputs: { target: { required: true } },
+    completion: "tool",
+  });
+});

@@ -1,0 +1,78 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { tempFolder } from "./temp-folder.ts";
+
+/** A real server on this machine, gone when the test is over. */
+export type WebServer = Readonly<{
+  port: number;
+  /** `127.0.0.1:port`, as it is written in an allow list. */
+  host: string;
+  url(path?: string): string;
+  /** How often somebody connected. */
+  connections(): number;
+  requests: readonly Asked[];
+}>;
+
+export type Asked = Readonly<{ method: string; url: string; headers: IncomingMessage["headers"]; body: string }>;
+
+/** What a path answers with: a text, or whatever the function does. */
+export type Routes = Readonly<Record<string, string | ((request: IncomingMessage, response: ServerResponse) => void)>>;
+
+export function webServer(routes: Routes, { address = "127.0.0.1" } = {}): Promise<WebServer> {
+  const requests: Asked[] = [];
+  return listening(createServer(listener(routes, requests)), { address, requests, scheme: "http" });
+}
+
+/** The same with a certificate of its own for `secure.test`. */
+export async function secureServer(routes: Routes): Promise<WebServer & Readonly<{ ca: string }>> {
+  const folder = tempFolder();
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const subject = ["-subj", "/CN=secure.test", "-addext", "subjectAltName=DNS:secure.test"];
+  const made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+  execFileSync("openssl", [...made, "-keyout", key, "-out", cert, ...subject], { stdio: "ignore" });
+  const ca = readFileSync(cert, "utf8");
+  const requests: Asked[] = [];
+  const server = createSecureServer({ key: readFileSync(key), cert: ca }, listener(routes, requests));
+  return { ...(await listening(server, { address: "127.0.0.1", requests, scheme: "https" })), ca };
+}
+
+function listener(routes: Routes, requests: Asked[]): RequestListener {
+  return (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("error", () => {});
+    request.on("end", () => {
+      const url = request.url ?? "/";
+      requests.push({ method: request.method ?? "", url, headers: request.headers, body: Buffer.concat(chunks).toString() });
+      const route = routes[url] ?? routes[url.split("?")[0]!] ?? routes["*"];
+      if (route === undefined) response.writeHead(404).end("nothing here");
+      else if (typeof route === "string") response.writeHead(200, { "content-type": "text/plain" }).end(route);
+      else route(request, response);
+    });
+  };
+}
+
+type Listening = Readonly<{ address: string; requests: readonly Asked[]; scheme: string }>;
+
+async function listening(server: Server & { closeAllConnections(): void }, { address, requests, scheme }: Listening): Promise<WebServer> {
+  let connections = 0;
+  server.on("connection", () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, address, resolve);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  return { port, host, url: (path = "/") => `${scheme}://${host}${path}`, connections: () => connections, requests };
+}
