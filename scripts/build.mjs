@@ -53,6 +53,7 @@ async function bundle(outdir) {
       legalComments: "none",
       external: optionalPackages(),
       banner: { js: requireBanner },
+      plugins: [oneLanguage],
       logLevel: "error",
     });
   } catch {
@@ -61,6 +62,20 @@ async function bundle(outdir) {
   makeExecutable(join(outdir, "main.js"));
   return { ok: true, output: "" };
 }
+
+/**
+ * zod brings its messages in fifty languages, of which it uses one: without the others the command starts 25 ms sooner.
+ *
+ * @type {import("esbuild").Plugin}
+ */
+const oneLanguage = {
+  name: "one language",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
+  },
+};
 
 /** Bundled CommonJS packages call require() for node's own modules; an ES module has none. */
 const requireBanner = [

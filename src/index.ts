@@ -13,3 +13,7 @@ export { type Task } from "./core/task.ts";
 export { reduce, emptyState, type NodeView, type State } from "./core/state.ts";
 export { type Result } from "./core/result.ts";
 export { type Run } from "./runtime/run.ts";
+export { createModelRegistry, type ModelConfig, type ModelRegistry, type ResolvedModel } from "./models/registry.ts";
+export { type LanguageModel } from "./models/is-language-model.ts";
+export { type ModelOverview } from "./models/overview.ts";
+export { type ProviderSettings } from "./models/provider.ts";

@@ -16,10 +16,19 @@ const ASSIGNED = /^(?:([^\s=@]+)@)?([^\s=@]+)=(.*)$/s;
 async function assigned(word: string): Promise<Assigned> {
   const [, name, agent, text] = ASSIGNED.exec(word) ?? [];
   if (agent === undefined || text === undefined) {
-    throw new CrewError("BAD_INPUT", `"${shortened(word)}" does not say which agent it is for.`, 'Write agent="prompt", as in explore="Where is the entry point?".');
+    throw new CrewError(
+      "BAD_INPUT",
+      `"${shortened(word)}" does not say which agent it is for.`,
+      'Write agent="prompt", as in explore="Where is the entry point?".',
+    );
   }
   const task = await promptOf([text]);
-  if (task.trim() === "") throw new CrewError("BAD_INPUT", `The prompt for "${agent}" is empty.`, `Write ${agent}="prompt", or ${agent}=- to read it from standard input.`);
+  if (task.trim() === "")
+    throw new CrewError(
+      "BAD_INPUT",
+      `The prompt for "${agent}" is empty.`,
+      `Write ${agent}="prompt", or ${agent}=- to read it from standard input.`,
+    );
   return { ...(name !== undefined && { name }), agent, task };
 }
 

@@ -11,16 +11,24 @@ import type { Terminal } from "./terminal.ts";
 /** Stays with a run until its end: shows it, asks what it asks, obeys signals. Gives back the exit code. */
 export async function attend(run: Run, flags: Flags, { look, live, attended }: Terminal): Promise<number> {
   const since = Date.now();
-  const text = createTextSink({ out: process.stdout, err: process.stderr, look, live, quiet: flags.quiet ?? false, since, clock: Date.now });
+  const text = createTextSink({
+    out: process.stdout,
+    err: process.stderr,
+    look,
+    live,
+    quiet: flags.quiet ?? false,
+    since,
+    clock: Date.now,
+  });
   const signals = onSignals({
     cancel: (reason) => {
       text.hint("stopping; Ctrl-C again leaves at once");
       run.cancel(reason);
     },
-    close: text.close,
   });
+  process.once("exit", text.close); // however we leave, the terminal is as it was
   process.stdout.once("error", () => run.cancel("nobody reads the output"));
-  const keys = attended ? keyboard(signals) : undefined;
+  const keys = attended ? keyboard({ ...signals, pause: text.pause, resume: text.resume }) : undefined;
   const person = askPerson({
     interrupt: signals.interrupt,
     pause: () => {
@@ -35,7 +43,11 @@ export async function attend(run: Run, flags: Flags, { look, live, attended }: T
   const show = flags.json ? writeJsonLines(run, process.stdout, { deltas: flags.deltas ?? false }) : text.follow(run);
   try {
     // Where nobody is, the run knows it, and fails instead of asking.
-    await Promise.all([show, keys?.hold(), flags.yes || attended ? answerGates(run, flags.yes ? yes : person, since) : undefined]);
+    await Promise.all([
+      show,
+      keys?.hold(),
+      flags.yes || attended ? answerGates(run, flags.yes ? yes : person, since) : undefined,
+    ]);
   } finally {
     keys?.release();
     text.close();

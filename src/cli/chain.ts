@@ -12,14 +12,21 @@ export const steps: ModeCommand = {
   options: [schemaOption("the last answer")],
   examples: [
     ['subcrew chain explore="List the entry points." explore="Explain the first of these: {previous}"', "two steps"],
-    ['subcrew chain a@explore="..." explore="..." explore="Compare {task:a} with {previous}."', "refer to an earlier step by its name"],
+    [
+      'subcrew chain a@explore="..." explore="..." explore="Compare {task:a} with {previous}."',
+      "refer to an earlier step by its name",
+    ],
     ["subcrew chain --input steps.yaml", "from a file"],
   ],
   notes: `Steps:
   [ID@]AGENT="PROMPT"   AGENT=- reads the prompt from standard input
   {previous}, {task:ID}  in a prompt: the output of the step before, or of that step`,
   input: async (words) => (words.length === 0 ? undefined : { mode: "chain", chain: await assignments(words) }),
-  missing: new CrewError("BAD_INPUT", "No step was given.", 'Give at least one, as in `subcrew chain explore="..." explore="... {previous}"`, or --input.'),
+  missing: new CrewError(
+    "BAD_INPUT",
+    "No step was given.",
+    'Give at least one, as in `subcrew chain explore="..." explore="... {previous}"`, or --input.',
+  ),
 };
 
 export const chain = running(steps);

@@ -29,10 +29,15 @@ export function buildCommand(name: string, definition: CommandDefinition, done: 
   if (words !== undefined) command.arguments(words);
   for (const option of options) command.addOption(option);
   for (const [inner, more] of Object.entries(commands)) command.addCommand(buildCommand(inner, more, done));
-  if (examples.length > 0) command.addHelpText("after", `\nExamples:\n${examples.map(([line, what]) => `  ${what}\n    ${line}`).join("\n")}`);
+  if (examples.length > 0)
+    command.addHelpText("after", `\nExamples:\n${examples.map(([line, what]) => `  ${what}\n    ${line}`).join("\n")}`);
   if (notes !== undefined) command.addHelpText("after", `\n${notes}`);
   if (act) command.action(async () => done(await act(command.args, command.opts<Flags>())));
-  else command.arguments("[mode] [words...]").allowUnknownOption().action(() => fail(noneChosen(name, command.args[0], Object.keys(commands))));
+  else
+    command
+      .arguments("[mode] [words...]")
+      .allowUnknownOption()
+      .action(() => fail(noneChosen(name, command.args[0], Object.keys(commands))));
   return command;
 }
 

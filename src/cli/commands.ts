@@ -44,6 +44,14 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./plan.ts")).plan,
   },
   agents: { summary: "the agents there are", group: LOOK, load: async () => (await import("./agents.ts")).agents },
-  models: { summary: "what model names mean here, and which keys were found", group: LOOK, load: async () => (await import("./models.ts")).models },
-  runs: { summary: "the runs that were kept, newest first", group: LOOK, load: async () => (await import("./runs.ts")).runs },
+  models: {
+    summary: "what model names mean here, and which keys were found",
+    group: LOOK,
+    load: async () => (await import("./models.ts")).models,
+  },
+  runs: {
+    summary: "the runs that were kept, newest first",
+    group: LOOK,
+    load: async () => (await import("./runs.ts")).runs,
+  },
 };

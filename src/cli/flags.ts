@@ -56,7 +56,9 @@ export const planOption = (): Option =>
   new Option("--plan <file>", "run this plan (JSON or YAML), as `subcrew plan` prints one").helpGroup("Work:");
 
 export const schemaOption = (whose: string): Option =>
-  new Option("--schema <file>", `the JSON Schema that ${whose} has to meet`).helpGroup("Each task, unless it says otherwise:");
+  new Option("--schema <file>", `the JSON Schema that ${whose} has to meet`).helpGroup(
+    "Each task, unless it says otherwise:",
+  );
 
 export const jsonOption = (): Option => new Option("--json", "JSON on stdout and for errors").helpGroup("Output:");
 
@@ -70,7 +72,9 @@ function taskOptions(): Option[] {
     new Option("--model <name>", "the model; several with commas, the first available is taken"),
     new Option("--thinking <level>", "off, minimal, low, medium, high, xhigh, or a number of tokens"),
     new Option("--tools <names>", 'the tools it may use, with commas; "" for none').argParser(commaList),
-    new Option("--retry <times[xwait]>", "try a failed task so often, as in 3 or 3x500ms; the wait doubles").argParser(retry),
+    new Option("--retry <times[xwait]>", "try a failed task so often, as in 3 or 3x500ms; the wait doubles").argParser(
+      retry,
+    ),
     new Option("--max-turns <n>", "how many turns the model may take").argParser(count("--max-turns")),
   ]);
 }
@@ -123,13 +127,21 @@ function collect(value: string, before: readonly string[] = []): string[] {
 function retry(text: string): RetryConfig {
   const parsed = parseRetryFlag(text);
   if (parsed) return parsed;
-  throw new CrewError("BAD_INPUT", `--retry cannot be "${text}".`, "Give the number of tries and the first wait, as in --retry 3x500ms.");
+  throw new CrewError(
+    "BAD_INPUT",
+    `--retry cannot be "${text}".`,
+    "Give the number of tries and the first wait, as in --retry 3x500ms.",
+  );
 }
 
 function span(text: string): number {
   const ms = parseDuration(text);
   if (ms !== undefined && ms > 0) return ms;
-  throw new CrewError("BAD_INPUT", `--max-time cannot be "${text}".`, "Give a span, as in --max-time 90s, 5m or 1h30m.");
+  throw new CrewError(
+    "BAD_INPUT",
+    `--max-time cannot be "${text}".`,
+    "Give a span, as in --max-time 90s, 5m or 1h30m.",
+  );
 }
 
 /** A whole number from one on. */

@@ -55,7 +55,10 @@ const CHOICES = "y: yes   n: no   n and some words: no, and what to change";
 
 /** Everything that is to be approved is seen; what would hide or move something shows as a sign. */
 function visible(text: string): string {
-  return text.split(/([\n\t])/).map((part) => (part === "\n" || part === "\t" ? part : reveal(part))).join("");
+  return text
+    .split(/([\n\t])/)
+    .map((part) => (part === "\n" || part === "\t" ? part : reveal(part)))
+    .join("");
 }
 
 /** `y`, `n`, or `n` with what should be different; anything else is no answer. */

@@ -9,11 +9,11 @@ export type Keyboard = Readonly<{
   release(): void;
 }>;
 
-/** Keys that keep their meaning while the keyboard is held. */
-export type Keys = Readonly<{ interrupt(): void }>;
+/** What Ctrl-C and Ctrl-Z mean while the keyboard is held. */
+export type Keys = Readonly<{ interrupt(): void; pause(): void; resume(): void }>;
 
 /** The keyboard of a terminal that somebody sits in front of. */
-export function keyboard({ interrupt }: Keys): Keyboard {
+export function keyboard({ interrupt, pause, resume }: Keys): Keyboard {
   const { stdin } = process;
   let held = false;
   const press = (chunk: Buffer | string): void => {
@@ -36,7 +36,11 @@ export function keyboard({ interrupt }: Keys): Keyboard {
   };
   const suspend = (): void => {
     release();
-    process.once("SIGCONT", () => void hold());
+    pause();
+    process.once("SIGCONT", () => {
+      resume();
+      void hold();
+    });
     process.kill(process.pid, "SIGTSTP");
   };
   return { hold, release };

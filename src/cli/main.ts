@@ -3,6 +3,7 @@ import { version } from "../core/version.ts";
 import { bare, buildCommand, helped } from "./command.ts";
 import { commands } from "./commands.ts";
 import { report } from "./report.ts";
+import { terminal } from "./terminal.ts";
 import { unknownCommand } from "./usage.ts";
 
 /** Does what a command line says and gives back the exit code. */
@@ -51,13 +52,17 @@ Examples:
 
 /** Waits until everything that was written has arrived, then leaves; nothing that still hangs on can hold us up. */
 async function leave(code: number): Promise<never> {
-  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))),
+  );
   process.exit(code);
 }
 
 function failWith(thrown: unknown): number {
-  const color = process.stderr.isTTY && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb" && !args.includes("--no-color");
-  return report(thrown, { json: args.includes("--json"), color });
+  return report(thrown, {
+    json: args.includes("--json"),
+    look: terminal({ color: !args.includes("--no-color") }).look,
+  });
 }
 
 const [first, ...others] = process.argv.slice(2);

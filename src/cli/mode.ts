@@ -32,8 +32,13 @@ export function running(command: ModeCommand): CommandDefinition {
 /** The command below `plan` that only prints it. It takes the same command line, so what only a run needs is not offered. */
 export function printing(command: ModeCommand): CommandDefinition {
   const examples = command.examples.map(([line, what]) => [line.replace("subcrew ", "subcrew plan "), what] as const);
-  const { options, ...rest } = definition({ ...command, examples }, async (input, flags) => (await import("./print-plan.ts")).printPlan(input, flags));
-  return { ...rest, options: options.map((option) => (onlyForRuns.has(option.long ?? "") ? option.hideHelp() : option)) };
+  const { options, ...rest } = definition({ ...command, examples }, async (input, flags) =>
+    (await import("./print-plan.ts")).printPlan(input, flags),
+  );
+  return {
+    ...rest,
+    options: options.map((option) => (onlyForRuns.has(option.long ?? "") ? option.hideHelp() : option)),
+  };
 }
 
 const onlyForRuns: ReadonlySet<string> = new Set(["--json", "--deltas", "--yes", "--trust"]);

@@ -12,14 +12,21 @@ export const tasks: ModeCommand = {
   options: [schemaOption("each answer")],
   examples: [
     ['subcrew parallel explore="Which tests are slow?" explore="Which are skipped?"', "two questions at once"],
-    ['subcrew parallel a@explore="List the flags." explore="Which of these have no test? {task:a}"', "only the task that refers to another waits for it"],
+    [
+      'subcrew parallel a@explore="List the flags." explore="Which of these have no test? {task:a}"',
+      "only the task that refers to another waits for it",
+    ],
     ["subcrew parallel --input tasks.yaml --concurrency 4", "from a file"],
   ],
   notes: `Tasks:
   [ID@]AGENT="PROMPT"   AGENT=- reads the prompt from standard input
   {task:ID}, {task_0}   in a prompt: the output of that task`,
   input: async (words) => (words.length === 0 ? undefined : { mode: "parallel", tasks: await assignments(words) }),
-  missing: new CrewError("BAD_INPUT", "No task was given.", 'Give at least one, as in `subcrew parallel explore="..." explore="..."`, or --input.'),
+  missing: new CrewError(
+    "BAD_INPUT",
+    "No task was given.",
+    'Give at least one, as in `subcrew parallel explore="..." explore="..."`, or --input.',
+  ),
 };
 
 export const parallel = running(tasks);

@@ -8,7 +8,8 @@ import { group } from "./team.ts";
 
 /** `subcrew plan MODE ...` */
 export const plan: CommandDefinition = {
-  description: "Prints the plan that a command line compiles to, as JSON, and runs nothing. Each mode takes its usual words and flags.",
+  description:
+    "Prints the plan that a command line compiles to, as JSON, and runs nothing. Each mode takes its usual words and flags.",
   usage: "MODE ...",
   options: [],
   examples: [

@@ -7,7 +7,8 @@ import { terminal } from "./terminal.ts";
 export function printPlan(input: AnyInput, flags: Flags): Promise<number> {
   const { look } = terminal(flags);
   const plan = compile(input, { strict: flags.strict ?? false });
-  for (const note of flags.quiet ? [] : (plan.notes ?? [])) process.stderr.write(`${look.colors.yellow("warn")}    ${note}\n`);
+  for (const note of flags.quiet ? [] : (plan.notes ?? []))
+    process.stderr.write(`${look.colors.yellow("warn")}    ${note}\n`);
   process.stdout.write(`${JSON.stringify(plan, null, 2)}\n`);
   return Promise.resolve(0);
 }

@@ -18,12 +18,25 @@ export const contest: ModeCommand = {
     const prompt = await promptOf(words);
     if (prompt.trim() === "" && agents === undefined && models === undefined) return undefined;
     if (agents === undefined && models === undefined) {
-      throw new CrewError("BAD_INPUT", "Nobody competes.", "Name agents with --agents a,b, or models with --models m,n.");
+      throw new CrewError(
+        "BAD_INPUT",
+        "Nobody competes.",
+        "Name agents with --agents a,b, or models with --models m,n.",
+      );
     }
-    if (prompt.trim() === "") throw new CrewError("BAD_INPUT", "The prompt is missing.", "Give it after the flags, or - to read it from standard input.");
+    if (prompt.trim() === "")
+      throw new CrewError(
+        "BAD_INPUT",
+        "The prompt is missing.",
+        "Give it after the flags, or - to read it from standard input.",
+      );
     return { mode: "race", race: { task: prompt } }; // who competes is in the flags
   },
-  missing: new CrewError("BAD_INPUT", "No task was given.", 'Give the contenders and a prompt, as in `subcrew race --agents explore,general "..."`, or --input.'),
+  missing: new CrewError(
+    "BAD_INPUT",
+    "No task was given.",
+    'Give the contenders and a prompt, as in `subcrew race --agents explore,general "..."`, or --input.',
+  ),
 };
 
 export const race = running(contest);

@@ -1,19 +1,22 @@
 import { exitCodeOfError, isCrewError, messageOf, type CrewError } from "../core/error.ts";
 import { sanitize } from "../core/sanitize.ts";
+import type { Look } from "../sinks/look.ts";
 
 /** How a command's failure is told. */
-export type ReportOptions = Readonly<{ json: boolean; color: boolean }>;
+export type ReportOptions = Readonly<{ json: boolean; look: Look }>;
 
 /** Says on stderr what went wrong and what to do about it; gives back the exit code. */
-export function report(thrown: unknown, { json, color }: ReportOptions): number {
+export function report(thrown: unknown, { json, look }: ReportOptions): number {
   const debug = process.env["SUBCREW_DEBUG"] === "1";
   const { code, message, hint } = isCrewError(thrown) ? thrown : unexpected(thrown);
   const stack = debug && thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : undefined;
   if (json) {
-    process.stderr.write(`${JSON.stringify({ type: "error", code, message, hint, ...(stack !== undefined && { stack }) })}\n`);
+    process.stderr.write(
+      `${JSON.stringify({ type: "error", code, message, hint, ...(stack !== undefined && { stack }) })}\n`,
+    );
   } else {
-    const name = color ? "\u001b[31msubcrew:\u001b[39m" : "subcrew:";
-    process.stderr.write(sanitized(`${name} `, [message, ...(hint === "" ? [] : [`  ${hint}`]), ...(stack === undefined ? [] : [stack])]));
+    const lines = [message, ...(hint === "" ? [] : [`  ${hint}`]), ...(stack === undefined ? [] : [stack])];
+    process.stderr.write(`${look.colors.red("subcrew:")} ${lines.map(sanitize).join("\n")}\n`);
   }
   return isCrewError(thrown) ? exitCodeOfError(thrown.code) : 1;
 }
@@ -21,9 +24,9 @@ export function report(thrown: unknown, { json, color }: ReportOptions): number 
 /** A fault of ours: one line, and how to see more. */
 function unexpected(thrown: unknown): Pick<CrewError, "message" | "hint"> & { code: string } {
   const message = messageOf(thrown).split("\n")[0] ?? "";
-  return { code: "UNEXPECTED", message: `Something unexpected happened: ${message}`, hint: "Run it again with SUBCREW_DEBUG=1 to see where." };
-}
-
-function sanitized(begin: string, lines: readonly string[]): string {
-  return `${begin}${lines.map(sanitize).join("\n")}\n`;
+  return {
+    code: "UNEXPECTED",
+    message: `Something unexpected happened: ${message}`,
+    hint: "Run it again with SUBCREW_DEBUG=1 to see where.",
+  };
 }

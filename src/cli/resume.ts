@@ -8,7 +8,8 @@ const settled: ReadonlySet<string> = new Set(["--name", "--strict"]);
 
 /** `subcrew resume RUN` */
 export const resume: CommandDefinition = {
-  description: "Goes on with a run that was stopped; nothing that is done is done again. Of a run that has ended, shows the result.",
+  description:
+    "Goes on with a run that was stopped; nothing that is done is done again. Of a run that has ended, shows the result.",
   words: "[run]",
   usage: "RUN",
   options: [
@@ -21,8 +22,17 @@ export const resume: CommandDefinition = {
     ["subcrew resume nightly --retry-failed", "by its name, and with another try for what failed"],
   ],
   act: async ([word], flags) => {
-    if (word === undefined) throw new CrewError("BAD_INPUT", "Which run to resume was not said.", "Give its id, the beginning of it, or its name; `subcrew runs` lists them.");
-    const [{ attend }, { crewFor, runOptionsOf }, { terminal }] = await Promise.all([import("./attend.ts"), import("./start.ts"), import("./terminal.ts")]);
+    if (word === undefined)
+      throw new CrewError(
+        "BAD_INPUT",
+        "Which run to resume was not said.",
+        "Give its id, the beginning of it, or its name; `subcrew runs` lists them.",
+      );
+    const [{ attend }, { crewFor, runOptionsOf }, { terminal }] = await Promise.all([
+      import("./attend.ts"),
+      import("./start.ts"),
+      import("./terminal.ts"),
+    ]);
     const place = terminal(flags);
     const id = await (await crewFor({})).findRun(word);
     const { cwd } = await (await crewFor({})).record(id);

@@ -17,10 +17,15 @@ export const single: ModeCommand = {
   notes: `Models:
   offline         needs no key and no network: it searches, reads and quotes, and does not reason
   scripted:FILE   for tests of your own agents: plays the turns of a JSON file, as in ["hello"] or
-                  [{"text": "...", "calls": [{"name": "glob", "input": {}}], "delayMs": 100}]`,
+                  [{"text": "...", "calls": [{"name": "list_files", "input": {}}], "delayMs": 100}]`,
   input: async ([agent, ...words], { plan }) => {
     if (plan !== undefined) {
-      if (agent !== undefined) throw new CrewError("BAD_INPUT", "A plan names its own agents and prompts.", "Leave out the words after --plan.");
+      if (agent !== undefined)
+        throw new CrewError(
+          "BAD_INPUT",
+          "A plan names its own agents and prompts.",
+          "Leave out the words after --plan.",
+        );
       return { mode: "plan", plan: await (await import("./read-input.ts")).readData(plan) };
     }
     if (agent === undefined) return undefined;
@@ -28,7 +33,11 @@ export const single: ModeCommand = {
     if (prompt.trim() === "") throw noPrompt(agent);
     return { mode: "single", agent, task: prompt };
   },
-  missing: new CrewError("BAD_INPUT", "Nothing to run was given.", 'Give an agent and a prompt, as in `subcrew run explore "..."`, or --input or --plan.'),
+  missing: new CrewError(
+    "BAD_INPUT",
+    "Nothing to run was given.",
+    'Give an agent and a prompt, as in `subcrew run explore "..."`, or --input or --plan.',
+  ),
 };
 
 export const run = running(single);

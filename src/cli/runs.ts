@@ -17,7 +17,11 @@ export const runs: CommandDefinition = {
   ],
   examples: [["subcrew runs --limit 5", "the last five"]],
   act: async (_, flags) => {
-    const [{ crewFor }, { table }, { terminal }] = await Promise.all([import("./start.ts"), import("./table.ts"), import("./terminal.ts")]);
+    const [{ crewFor }, { table }, { terminal }] = await Promise.all([
+      import("./start.ts"),
+      import("./table.ts"),
+      import("./terminal.ts"),
+    ]);
     const crew = await crewFor({});
     const ids = (await crew.runs()).slice(0, flags.limit ?? DEFAULT_LIMIT);
     const rows = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
@@ -28,18 +32,36 @@ export const runs: CommandDefinition = {
   },
 };
 
-type Row = Readonly<{ id: string; status: string; startedAt: number; ms: number; cost: string; name: string; tasks: readonly string[] }>;
+type Row = Readonly<{
+  id: string;
+  status: string;
+  startedAt: number;
+  ms: number;
+  cost: string;
+  name: string;
+  tasks: readonly string[];
+}>;
 
 function rowFor(id: string, state: State | undefined): Row {
-  if (!state || state.plan === undefined) return { id, status: "damaged", startedAt: 0, ms: 0, cost: "", name: "", tasks: [] };
+  if (!state || state.plan === undefined)
+    return { id, status: "damaged", startedAt: 0, ms: 0, cost: "", name: "", tasks: [] };
   const tasks = Object.entries(state.plan.nodes).flatMap(([name, { kind }]) => (kind === "join" ? [] : [name]));
   const status = state.status === "running" ? "unfinished" : state.status;
   const ms = state.endedAt === undefined ? 0 : state.endedAt - state.startedAt;
-  return { id, status, startedAt: state.startedAt, ms, cost: state.usage.turns === 0 ? "" : formatCost(state.cost), name: state.name ?? "", tasks };
+  return {
+    id,
+    status,
+    startedAt: state.startedAt,
+    ms,
+    cost: state.usage.turns === 0 ? "" : formatCost(state.cost),
+    name: state.name ?? "",
+    tasks,
+  };
 }
 
 function shown({ id, status, startedAt, ms, cost, name, tasks }: Row): Record<string, string> {
-  const what = name === "" ? `${tasks.slice(0, 4).join(", ")}${tasks.length > 4 ? ` and ${tasks.length - 4} more` : ""}` : name;
+  const what =
+    name === "" ? `${tasks.slice(0, 4).join(", ")}${tasks.length > 4 ? ` and ${tasks.length - 4} more` : ""}` : name;
   const ago = startedAt === 0 ? "" : `${formatDuration(Date.now() - startedAt, "spaced")} ago`;
   return { id, status, ago, took: ms === 0 ? "" : formatDuration(ms), cost: cost === "$0.0000" ? "free" : cost, what };
 }

@@ -2,8 +2,6 @@
 export type SignalOptions = Readonly<{
   /** Ends the run in order; called once. */
   cancel(reason: string): void;
-  /** Gives the terminal back, as the process leaves at once. */
-  close(): void;
 }>;
 
 /** The signals while a run lasts. */
@@ -17,18 +15,19 @@ export type Signals = Readonly<{
 
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type Name = keyof typeof codes;
-const reasons: Readonly<Record<Name, string>> = { SIGINT: "stopped with Ctrl-C", SIGTERM: "the process was told to end", SIGHUP: "the terminal was closed" };
+const reasons: Readonly<Record<Name, string>> = {
+  SIGINT: "stopped with Ctrl-C",
+  SIGTERM: "the process was told to end",
+  SIGHUP: "the terminal was closed",
+};
 
 /** How long a run has to end in order before the process leaves without it. */
 const DRAIN_MS = 10_000;
 
 /** The first signal cancels, a second one leaves at once. */
-export function onSignals({ cancel, close }: SignalOptions): Signals {
+export function onSignals({ cancel }: SignalOptions): Signals {
   let first: Name | undefined;
-  const leave = (name: Name): never => {
-    close();
-    process.exit(codes[name]);
-  };
+  const leave = (name: Name): never => process.exit(codes[name]);
   const receive = (name: Name): void => {
     if (first !== undefined) leave(name);
     first = name;

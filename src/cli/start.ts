@@ -21,8 +21,12 @@ export async function crewFor({ cwd, trust }: Pick<Flags, "cwd" | "trust">): Pro
 }
 
 /** What the flags say about a run as a whole. */
-export function runOptionsOf({ maxTime, strict, yes, concurrency, name, deltas, json }: Flags, { attended }: { attended: boolean }): RunOptions {
-  if (deltas && !json) throw new CrewError("BAD_INPUT", "--deltas only goes with --json.", "Add --json, or leave it out.");
+export function runOptionsOf(
+  { maxTime, strict, yes, concurrency, name, deltas, json }: Flags,
+  { attended }: { attended: boolean },
+): RunOptions {
+  if (deltas && !json)
+    throw new CrewError("BAD_INPUT", "--deltas only goes with --json.", "Add --json, or leave it out.");
   return {
     unattended: !attended && !yes,
     ...(maxTime !== undefined && { maxTimeMs: maxTime }),
@@ -35,5 +39,9 @@ export function runOptionsOf({ maxTime, strict, yes, concurrency, name, deltas, 
 async function checkFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory()) return;
-  throw new CrewError("BAD_FILE", found ? `--cwd: "${folder}" is not a folder.` : `--cwd: there is no folder "${folder}".`, "Check the path; it starts from the folder you are in.");
+  throw new CrewError(
+    "BAD_FILE",
+    found ? `--cwd: "${folder}" is not a folder.` : `--cwd: there is no folder "${folder}".`,
+    "Check the path; it starts from the folder you are in.",
+  );
 }

@@ -10,7 +10,15 @@ export function table(rows: readonly Readonly<Record<string, string>>[], { color
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
   const room = process.stdout.isTTY ? Math.max(10, process.stdout.columns - before - 1) : Number.POSITIVE_INFINITY;
   const lines = cells.map((row) =>
-    row.map((cell, column) => (column === keys.length - 1 ? fit(cell, room, signs.more) : column === 0 ? colors.bold(pad(cell, widths[0] ?? 0)) : pad(cell, widths[column] ?? 0))).join("  "),
+    row
+      .map((cell, column) =>
+        column === keys.length - 1
+          ? fit(cell, room, signs.more)
+          : column === 0
+            ? colors.bold(pad(cell, widths[0] ?? 0))
+            : pad(cell, widths[column] ?? 0),
+      )
+      .join("  "),
   );
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }

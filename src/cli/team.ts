@@ -21,7 +21,11 @@ export const group: ModeCommand = {
       - { id: facts, task: List what it does., assignee: reader }
       - { id: page, task: Write one page., assignee: editor, depends: [facts], review: { reviewer: reader } }`,
   input: async () => undefined,
-  missing: new CrewError("BAD_INPUT", "No team was given.", "Give a file with --input, as in `subcrew team --input team.yaml`; see `subcrew team --help` for an example."),
+  missing: new CrewError(
+    "BAD_INPUT",
+    "No team was given.",
+    "Give a file with --input, as in `subcrew team --input team.yaml`; see `subcrew team --help` for an example.",
+  ),
 };
 
 export const team = running(group);

@@ -14,7 +14,11 @@ export function terminal({ color }: { color: boolean }): Terminal {
   const { stdin, stderr } = process;
   const dumb = process.env["TERM"] === "dumb";
   const live = stderr.isTTY && !dumb;
-  return { look: createLook({ color: color && wantsColor(live), unicode: hasUnicode(dumb) }), live, attended: stdin.isTTY && stderr.isTTY };
+  return {
+    look: createLook({ color: color && wantsColor(live), unicode: hasUnicode(dumb) }),
+    live,
+    attended: stdin.isTTY && stderr.isTTY,
+  };
 }
 
 /** https://no-color.org: any value that is not empty means no. */
@@ -27,6 +31,7 @@ function wantsColor(live: boolean): boolean {
 /** A locale that names another charset is believed; one that names none says nothing. */
 function hasUnicode(dumb: boolean): boolean {
   const locale = process.env["LC_ALL"] || process.env["LC_CTYPE"] || process.env["LANG"] || "";
-  if (process.platform === "win32") return process.env["WT_SESSION"] !== undefined || process.env["TERM_PROGRAM"] !== undefined;
+  if (process.platform === "win32")
+    return process.env["WT_SESSION"] !== undefined || process.env["TERM_PROGRAM"] !== undefined;
   return !dumb && process.env["TERM"] !== "linux" && (locale === "" || /utf-?8/i.test(locale));
 }

@@ -10,7 +10,11 @@ export function usageError(error: CommanderError, command: Command): CrewError {
     case "commander.unknownOption":
       return new CrewError("BAD_INPUT", `There is no flag ${quoted(first)}.`, flagHint(first, command));
     case "commander.optionMissingArgument":
-      return new CrewError("BAD_INPUT", `The flag ${quoted(first.split(/[ ,]/).find((part) => part.startsWith("--")) ?? first)} needs a value.`, help);
+      return new CrewError(
+        "BAD_INPUT",
+        `The flag ${quoted(first.split(/[ ,]/).find((part) => part.startsWith("--")) ?? first)} needs a value.`,
+        help,
+      );
     case "commander.excessArguments":
       return new CrewError("BAD_INPUT", `There are more words than ${quoted(nameOf(command))} takes.`, help);
     case "commander.missingArgument":
@@ -34,7 +38,9 @@ export function noneChosen(command: string, word: string | undefined, names: rea
 }
 
 function flagHint(flag: string, command: Command): string {
-  const flags = command.options.flatMap(({ long, short }) => [long, short]).filter((one) => one !== undefined && one !== null);
+  const flags = command.options
+    .flatMap(({ long, short }) => [long, short])
+    .filter((one) => one !== undefined && one !== null);
   const close = nearest(flag.replace(/=.*$/s, ""), [...flags, "--help"]);
   if (close !== undefined) return `Did you mean ${quoted(close)}?`;
   if (!command.parent) return "Flags come after the command, as in `subcrew run --json ...`.";

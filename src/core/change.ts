@@ -122,7 +122,7 @@ function checkAdded(all: Schedule, newTasks: Readonly<Record<string, Node>>): vo
   for (const [id, added] of Object.entries(newTasks)) {
     if (all.entries.has(id)) throw new CrewError("BAD_CHANGE", `The plan already has a node "${id}".`, "Give the new node another name.");
     try {
-      checkNode(id, added, { has, ids, outer: new Set(), depth: 0 });
+      checkNode(id, added, { has, ids, outer: () => false, depth: 0 });
     } catch (error) {
       throw isCrewError(error) ? new CrewError("BAD_CHANGE", error.message, error.hint, { cause: error }) : error;
     }

@@ -1,5 +1,5 @@
 import { CrewError } from "./error.ts";
-import { needsOf, refsOf, targetOf } from "./graph.ts";
+import { needsIn, needsOf, type Needs, referencesOf, targetOf } from "./graph.ts";
 import { nearest } from "./nearest.ts";
 import { cycleIn } from "./order.ts";
 import { parseAs } from "./parse.ts";
@@ -10,14 +10,19 @@ export const MAX_LOOP_DEPTH = 8;
 
 /** The plan that an unknown value is, or the first thing that is wrong with it. */
 export function parsePlan(value: unknown): Plan {
-  const plan = parseAs(planSchema, value, { code: "PLAN_INVALID", what: "plan" });
+  const plan = readPlan(value);
   checkPlan(plan);
   return plan;
 }
 
+/** The plan that a value has the shape of; whether it holds together is for `checkPlan` to say. */
+export function readPlan(value: unknown): Plan {
+  return parseAs(planSchema, value, { code: "PLAN_INVALID", what: "plan" });
+}
+
 /** Throws on the first fault of a plan: the node, the problem, and what to do about it. */
 export function checkPlan(plan: Body): void {
-  checkBody(plan, [plan.output], new Set(), 0);
+  checkBody(plan, [plan.output], () => false, 0);
 }
 
 /** Throws when a task names an agent that `known` does not hold; the names are only listed when one is missing. */
@@ -31,7 +36,7 @@ export function checkAgents(plan: Body, known: (name: string) => boolean, names:
   }
 }
 
-function checkBody(body: Body, roots: readonly string[], outer: ReadonlySet<string>, depth: number): void {
+function checkBody(body: Body, roots: readonly string[], outer: Place["outer"], depth: number): void {
   const ids = Object.keys(body.nodes);
   if (ids.length === 0) throw new CrewError("PLAN_EMPTY", "The plan has no nodes.", "Add at least one task under `nodes`.");
   if (depth > MAX_LOOP_DEPTH) {
@@ -44,17 +49,19 @@ function checkBody(body: Body, roots: readonly string[], outer: ReadonlySet<stri
   }
   const has = (id: string): boolean => Object.hasOwn(body.nodes, id);
   for (const [id, node] of Object.entries(body.nodes)) checkNode(id, node, { has, ids, outer, depth });
-  checkCycles(body);
-  checkUsed(body, roots);
+  const needs = needsIn(body);
+  checkCycles(body, needs);
+  checkUsed(body, roots, needs);
 }
 
-type Place = Readonly<{ has(id: string): boolean; ids: readonly string[]; outer: ReadonlySet<string>; depth: number }>;
+/** The nodes beside one that is checked, and those of the plans around. */
+type Place = Readonly<{ has(id: string): boolean; ids: readonly string[]; outer(id: string): boolean; depth: number }>;
 
 /** Throws on the first fault of one node that stands among the nodes of its place. */
 export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Place): void {
-  const exists = (other: string): boolean => has(other) || outer.has(other);
+  const exists = (other: string): boolean => has(other) || outer(other);
   if (node.kind === "task" || node.kind === "gate") {
-    for (const [name, reference] of Object.entries(refsOf(node))) {
+    for (const [name, reference] of referencesOf(node)) {
       if (exists(targetOf(reference))) continue;
       const hint = `${suggestion(targetOf(reference), ids, "Nodes are")} To keep the braces as text, list the real references under \`refs\`.`;
       throw new CrewError("PLAN_UNKNOWN_REFERENCE", `Node "${id}" refers to {${name}}, which is not a node.`, hint);
@@ -75,24 +82,23 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
     throw new CrewError("PLAN_INVALID", `Node "${id}" wants ${node.count} successes and gathers only ${new Set(node.needs).size}.`, "Lower `count` or add nodes to its needs.");
   }
   if (node.kind === "loop") {
-    checkBody(node.body, [node.body.output, node.until], new Set([...outer, ...ids]), depth + 1);
+    checkBody(node.body, [node.body.output, node.until], exists, depth + 1);
   }
 }
 
-function checkCycles(body: Body): void {
-  const path = cycleIn(body);
+function checkCycles(body: Body, needs: Needs): void {
+  const path = cycleIn(body, needs);
   if (path === undefined) return;
   throw new CrewError("PLAN_CYCLE", `The plan has a cycle: ${path.join(" -> ")}.`, `Remove one of these needs, for example "${path[1]}" from "${path[0]}".`);
 }
 
-function checkUsed(body: Body, roots: readonly string[]): void {
+function checkUsed(body: Body, roots: readonly string[], needs: Needs): void {
   const used = new Set<string>();
   const walk = [...roots];
   for (let id = walk.pop(); id !== undefined; id = walk.pop()) {
     if (used.has(id)) continue;
     used.add(id);
-    const node = body.nodes[id];
-    if (node) walk.push(...needsOf(node));
+    for (const need of needs.get(id) ?? []) walk.push(need);
   }
   const unused = Object.keys(body.nodes).find((id) => !used.has(id));
   if (unused === undefined) return;

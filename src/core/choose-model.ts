@@ -68,12 +68,12 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
   for (const [at, wish] of wishes.entries()) {
     const { candidates, missed } = look(wish);
     if (candidates.length === 0) {
-      misses.push(...missed);
-      if (missed.length === 0) continue;
+      const names = modelNames(wish.names).join(", ");
+      const short = inShort(names, missed);
+      misses.push(...short);
+      if (short.length === 0) continue;
       if (wish.by === binding) break;
-      warnings.push(
-        `${asks[wish.by]} ${modelNames(wish.names).join(", ")}: ${missed.map(({ because }) => because).join("; ")}.`,
-      );
+      warnings.push(`${asks[wish.by]} ${names}: ${short.map(({ because }) => because).join("; ")}.`);
       continue;
     }
     const chosen = candidates.map((one) => ({ ...one, why: `${asks[wish.by]} ${one.why}` }));
@@ -148,12 +148,18 @@ function standsFor(word: string, { catalogue, inherited, depth }: Looking): stri
   return Object.hasOwn(shortcuts, word) ? shortcuts[word] : undefined;
 }
 
-/** Of the many that a name can stand for, nobody wants to read the keys of all. */
+/** Of the many that names can stand for, nobody wants to read the keys of all. */
 function inShort(name: string, missed: readonly Miss[]): readonly Miss[] {
   const [first] = missed;
-  if (first === undefined || missed.length <= 2) return missed;
-  const because = `${first.because}, nor is a key of ${missed.length - 1} other providers`;
-  return [{ ...first, name, because }];
+  if (first === undefined || missed.length === 1 || missed.some(({ code }) => code !== "MISSING_KEY")) return missed;
+  const alone = missed.every(({ because }) => because === first.because);
+  return [
+    {
+      ...first,
+      name,
+      because: alone ? first.because : `${first.because.split(",")[0]}, nor another key that would do`,
+    },
+  ];
 }
 
 function unknown(name: string, provider: string | undefined, { names }: Catalogue): Miss {

@@ -30,6 +30,8 @@ export type CommandResult = Readonly<{
   /** How much of the beginning is missing in `text`, and where all of it is kept. */
   cutBytes: number;
   file?: string;
+  /** Protected things that it made, and what they are called now. */
+  setAside?: readonly Readonly<{ place: string; now: string }>[];
 }>;
 
 export type BackgroundCommand = Readonly<{

@@ -23,6 +23,15 @@ export const resourceLimits = z.strictObject({
 });
 export type ResourceLimits = z.infer<typeof resourceLimits>;
 
+/** What each of them is when nobody says anything. */
+export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullable<ResourceLimits[K]> } = {
+  maxDurationMs: DEFAULT_MAX_TIME_MS,
+  maxConcurrentToolCalls: DEFAULT_CONCURRENCY,
+  maxTurns: DEFAULT_MAX_TURNS,
+  maxIdleMs: DEFAULT_MAX_IDLE_MS,
+  enforceLimits: true,
+};
+
 /** What bounds one task, complete. */
 export type Limits = Readonly<{
   maxTurns: number;
@@ -35,7 +44,10 @@ export type Limits = Readonly<{
 /** Limits combine by minimum: nobody can widen what another level narrowed. */
 export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]): Limits {
   const given = levels.filter((level) => level !== undefined);
-  const smallest = (key: "maxTurns" | "maxDurationMs" | "maxConcurrentToolCalls" | "maxIdleMs", fallback: number): number => {
+  const smallest = (
+    key: "maxTurns" | "maxDurationMs" | "maxConcurrentToolCalls" | "maxIdleMs",
+    fallback: number,
+  ): number => {
     const values = given.map((level) => level[key]).filter((value) => value !== undefined);
     return values.length > 0 ? Math.min(...values) : fallback;
   };
@@ -44,6 +56,7 @@ export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]
     maxTimeMs: smallest("maxDurationMs", DEFAULT_MAX_TIME_MS),
     maxConcurrentToolCalls: smallest("maxConcurrentToolCalls", DEFAULT_CONCURRENCY),
     maxIdleMs: smallest("maxIdleMs", DEFAULT_MAX_IDLE_MS),
-    enforce: !given.some((level) => level.enforceLimits === false) || given.some((level) => level.enforceLimits === true),
+    enforce:
+      !given.some((level) => level.enforceLimits === false) || given.some((level) => level.enforceLimits === true),
   };
 }

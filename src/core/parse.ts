@@ -38,19 +38,28 @@ function describe(issue: Issue, { schema, value, what }: Parsed): Said {
     case "invalid_type":
       return found === undefined
         ? { message: `${place} is missing.`, hint: about(`Give it ${typeName(issue.expected)}.`) }
-        : { message: `${place} has to be ${typeName(issue.expected)}, not ${kindOf(found)}.`, hint: about(`Give it ${typeName(issue.expected)}.`) };
+        : {
+            message: `${place} has to be ${typeName(issue.expected)}, not ${kindOf(found)}.`,
+            hint: about(`Give it ${typeName(issue.expected)}.`),
+          };
     case "too_small":
       return issue.origin === "number"
         ? { message: `${place} has to be at least ${issue.minimum}.`, hint: about("Give a larger number.") }
         : { message: `${place} is empty.`, hint: about("Put at least one in.") };
     case "too_big":
-      return { message: `${place} has to be at most ${issue.maximum}${issue.origin === "string" ? " characters long" : ""}.`, hint: about("Give less.") };
+      return {
+        message: `${place} has to be at most ${issue.maximum}${issue.origin === "string" ? " characters long" : ""}.`,
+        hint: about("Give less."),
+      };
     case "invalid_value":
       return oneOf(place, found, issue.values);
     case "invalid_union":
       return unionSaid(issue, { place, found, about });
     case "invalid_key":
-      return { message: `${placeOf(issue.path.slice(0, -1), what)} holds the name "${String(issue.path.at(-1))}", which is not allowed.`, hint: sentence(issue.issues[0]?.message ?? "") };
+      return {
+        message: `${placeOf(issue.path.slice(0, -1), what)} holds the name "${String(issue.path.at(-1))}", which is not allowed.`,
+        hint: sentence(issue.issues[0]?.message ?? ""),
+      };
     default:
       return { message: `${place} is not valid.`, hint: sentence(issue.message) };
   }
@@ -58,7 +67,12 @@ function describe(issue: Issue, { schema, value, what }: Parsed): Said {
 
 function unknownKey(place: string, key: string, known: readonly string[]): Said {
   const close = nearest(key, known);
-  const hint = close !== undefined ? `Did you mean "${close}"?` : known.length > 0 ? `Known keys: ${known.join(", ")}.` : `Remove "${key}".`;
+  const hint =
+    close !== undefined
+      ? `Did you mean "${close}"?`
+      : known.length > 0
+        ? `Known keys: ${known.join(", ")}.`
+        : `Remove "${key}".`;
   return { message: `${place} has an unknown key "${key}".`, hint };
 }
 
@@ -71,13 +85,21 @@ function oneOf(place: string, found: unknown, values: readonly unknown[]): Said 
   return { message, hint: close === undefined ? list : `Did you mean "${close}"?` };
 }
 
-function unionSaid(issue: Extract<Issue, { code: "invalid_union" }>, { place, found, about }: { place: string; found: unknown; about(otherwise: string): string }): Said {
-  if (issue.errors.length === 0 && "options" in issue && Array.isArray(issue.options)) return oneOf(place, found, issue.options);
+function unionSaid(
+  issue: Extract<Issue, { code: "invalid_union" }>,
+  { place, found, about }: { place: string; found: unknown; about: (otherwise: string) => string },
+): Said {
+  if (issue.errors.length === 0 && "options" in issue && Array.isArray(issue.options))
+    return oneOf(place, found, issue.options);
   const first = issue.errors.map((variant) => variant[0]).filter((error) => error !== undefined);
   const values = first.find((error) => error.code === "invalid_value");
   if (values?.code === "invalid_value" && typeof found === "string") return oneOf(place, found, values.values);
   const types = first.flatMap((error) => (error.code === "invalid_type" ? [typeName(error.expected)] : []));
-  return { message: types.length > 0 ? `${place} has to be ${types.join(" or ")}, not ${kindOf(found)}.` : `${place} is not valid.`, hint: about("Correct it.") };
+  return {
+    message:
+      types.length > 0 ? `${place} has to be ${types.join(" or ")}, not ${kindOf(found)}.` : `${place} is not valid.`,
+    hint: about("Correct it."),
+  };
 }
 
 function placeOf(path: readonly PropertyKey[], what: string): string {

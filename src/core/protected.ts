@@ -55,8 +55,11 @@ export function protectedPart(path: string): string | undefined {
   return place ?? TOP_PLACES.find((each) => whole.startsWith(`/${each}/`));
 }
 
-/** What to guard at the top of a folder so that no program can make it there. */
-export function guardedAtTop(isHome: boolean): Readonly<{ folders: readonly string[]; files: readonly string[] }> {
-  const folders = [...PROJECT_FOLDERS, ...PROJECT_PLACES, ...TOP_PLACES];
-  return isHome ? { folders: [...folders, ...HOME_FOLDERS], files: [...PROJECT_FILES, ...HOME_FILES] } : { folders, files: PROJECT_FILES };
-}
+/**
+ * What is guarded at the top of a workspace even while it is missing, so that no program can make it there. These are the ones
+ * that are obeyed as soon as somebody opens the folder; what else comes into being is set aside afterwards.
+ */
+export const guardedAtTop: Readonly<{ folders: readonly string[]; files: readonly string[] }> = {
+  folders: [".git", ".husky", ".subcrew", ".agents", ".claude", ".codex", ".gemini", ".opencode", ".cursor", ".vscode", ".idea"],
+  files: [".mcp.json", ".envrc", ".npmrc"],
+};

@@ -1,9 +1,15 @@
 /** Where the value of one field came from. */
 export type Origin =
   | { readonly from: "file"; readonly key: string; readonly file?: string; readonly line?: number }
-  /** Taken over from another agent. `own` is what the file itself adds. */
-  | { readonly from: "base"; readonly base: string; readonly file?: string; readonly own?: Origin }
-  | { readonly from: "settings"; readonly key: string }
+  /** Taken over from another agent. `at` is where that has it from, `own` what the file itself adds. */
+  | {
+      readonly from: "base";
+      readonly base: string;
+      readonly file?: string;
+      readonly at?: Origin;
+      readonly own?: Origin;
+    }
+  | { readonly from: "settings"; readonly key: string; readonly file?: string; readonly line?: number }
   | { readonly from: "call"; readonly key: string }
   /** Nobody said anything, or the rule named here decided. */
   | { readonly from: "default"; readonly rule?: string };
@@ -19,13 +25,18 @@ export function describeOrigin(origin: Origin): string {
       const key = origin.key.startsWith("(") ? origin.key : `(${origin.key})`;
       return `${place}${origin.line === undefined ? "" : `:${origin.line}`} ${key}`;
     }
-    case "base":
-      return `base ${origin.base}${origin.own === undefined ? "" : ` and ${describeOrigin(origin.own)}`}`;
+    case "base": {
+      const at = origin.at === undefined ? "" : `: ${describeOrigin(origin.at)}`;
+      return `base ${origin.base}${at}${origin.own === undefined ? "" : ` and ${describeOrigin(origin.own)}`}`;
+    }
     case "settings":
-      return `settings (${origin.key})`;
+      return `settings ${placeOf(origin)}(${origin.key})`;
     case "call":
       return `the call (${origin.key})`;
     case "default":
       return origin.rule === undefined ? "default" : `default (${origin.rule})`;
   }
 }
+
+const placeOf = ({ file, line }: { readonly file?: string; readonly line?: number }): string =>
+  file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;

@@ -1,6 +1,8 @@
 /** The keys that an object at a place of a zod schema may have, as far as the schema tells. */
 export function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
-  const shapes = placesAt(schema, path).flatMap(unwrap).map((place) => definitionOf(place)["shape"] as object | undefined);
+  const shapes = placesAt(schema, path)
+    .flatMap(unwrap)
+    .map((place) => definitionOf(place)["shape"] as object | undefined);
   return [...new Set(shapes.flatMap((shape) => Object.keys(shape ?? {})))];
 }
 
@@ -21,7 +23,8 @@ function placesAt(schema: unknown, path: readonly PropertyKey[]): unknown[] {
 
 function below(schema: unknown, step: PropertyKey): unknown[] {
   const definition = definitionOf(schema);
-  if (definition.type === "object") return [(definition["shape"] as Record<PropertyKey, unknown>)[step]].filter((found) => found !== undefined);
+  if (definition.type === "object")
+    return [(definition["shape"] as Record<PropertyKey, unknown>)[step]].filter((found) => found !== undefined);
   if (definition.type === "array") return [definition["element"]];
   if (definition.type === "record") return [definition["valueType"]];
   return [];

@@ -101,11 +101,14 @@ export function reduce(state: State, event: Event): State {
   return state;
 }
 
-/** A run that ended and goes on again is running until it says otherwise. */
+/** A run that ended and goes on again is running until it says otherwise; who was skipped or cancelled waits again. */
 function reopen(state: State): void {
   state.status = "running";
   state.outcome = undefined;
   state.endedAt = undefined;
+  for (const [path, { status }] of state.nodes) {
+    if (status === "cancelled" || status === "skipped") state.nodes.delete(path);
+  }
 }
 
 /** Where every node begins; shared, since each is replaced and never written to. */

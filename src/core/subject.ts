@@ -1,6 +1,6 @@
 /** What a call is about, as its arguments say it: what the patterns of rules are compared with. */
 export type Subject =
-  | Readonly<{ kind: "path"; path: string; /** it is written, moved or deleted */ change: boolean }>
+  | Readonly<{ kind: "path"; path: string; /** it is written, moved or deleted */ change: boolean; /** a link there is meant itself */ itself?: true }>
   | Readonly<{ kind: "command"; command: string }>
   | Readonly<{ kind: "url"; url: string }>
   /** Anything else that has a name: a note, an agent. */

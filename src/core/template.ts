@@ -3,7 +3,9 @@ const PLACEHOLDER = /\{([A-Za-z0-9_][\w.:@-]*)\}/g;
 /** The placeholders of a text, each once, in order. */
 export function placeholdersIn(text: string): string[] {
   if (!text.includes("{")) return [];
-  return [...new Set(Array.from(text.matchAll(PLACEHOLDER), (match) => match[1] ?? ""))];
+  const found = new Set<string>();
+  for (let match = PLACEHOLDER.exec(text); match !== null; match = PLACEHOLDER.exec(text)) found.add(match[1] ?? "");
+  return [...found];
 }
 
 /**

@@ -1,10 +1,14 @@
+import type { AgentSource } from "../core/agent.ts";
 import type { ReadAgent } from "../core/dialect.ts";
 import { CrewError } from "../core/error.ts";
 import { hasError } from "../core/problem.ts";
 import { agentFiles } from "../embedded.ts";
 import { own } from "./own.ts";
 
-/** The agents that come with this program. Anything wrong with one of them is our own fault, so it throws. */
+/**
+ * The agents that come with this program. Those in a folder are one system's own and know it as their family. Anything
+ * wrong with one of them is our own fault, so it throws.
+ */
 export function readBundledAgents(files: Readonly<Record<string, string>> = agentFiles): readonly ReadAgent[] {
   return Object.entries(files).map(([name, text]) => {
     const file = `${name}.md`;
@@ -15,6 +19,9 @@ export function readBundledAgents(files: Readonly<Record<string, string>> = agen
       const why = wrong?.message ?? "it holds no agent";
       throw new CrewError("BAD_AGENT", `The bundled agent ${name} is damaged: ${why}`, "Install the program again.");
     }
-    return agent;
+    return isOfSystem(name) ? { ...agent, agent: { ...agent.agent, source: sourceOf(name) } } : agent;
   });
 }
+
+const isOfSystem = (name: string): boolean => name.includes("/");
+const sourceOf = (name: string): AgentSource => ({ kind: "bundled", family: name.slice(0, name.indexOf("/")) });

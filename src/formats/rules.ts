@@ -64,12 +64,14 @@ export const limit =
     if (scaled === undefined || scaled <= 0) return bad(draft, key, "a number above zero");
     draft.agent.limits = { ...draft.agent.limits, [which]: scaled };
     draft.from["limits"] ??= key;
+    draft.from[`limits.${which}`] = key;
   };
 
 /** 003's limits, as one object. */
 export const limits: Rule = (draft, value, key) => {
   const read = resourceLimits.safeParse(value);
   if (!read.success) return bad(draft, key, "an object of limits");
+  for (const name of Object.keys(read.data)) draft.from[`limits.${name}`] ??= key;
   draft.agent.limits = { ...read.data, ...draft.agent.limits };
   draft.from["limits"] ??= key;
 };

@@ -1,5 +1,6 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
+import { version } from "../core/version.ts";
 
 /** Sends requests to one provider over connections that are kept. */
 export type Connection = Readonly<{ post(path: string, request: PostRequest): Promise<IncomingMessage> }>;
@@ -9,6 +10,12 @@ export type PostRequest = Readonly<{
   body: string;
   signal: AbortSignal;
 }>;
+
+const usual = {
+  "content-type": "application/json",
+  accept: "text/event-stream",
+  "user-agent": `subcrew/${version}`,
+};
 
 /** How long a provider may send nothing at all, not even a sign of life. */
 const SILENCE_MS = 10 * 60_000;
@@ -25,7 +32,7 @@ export function connect(baseURL: string, { silenceMs = SILENCE_MS }: { silenceMs
   const once = (path: string, { headers, body, signal }: PostRequest): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const length = String(Buffer.byteLength(body));
-      const all = { "content-type": "application/json", "content-length": length, ...headers };
+      const all = { ...usual, "content-length": length, ...headers };
       const req = client.request(base + path, { method: "POST", agent, headers: all, timeout: silenceMs });
       const giveUp = (): void => void req.destroy(new Error("aborted"));
       if (signal.aborted) giveUp();
@@ -33,7 +40,7 @@ export function connect(baseURL: string, { silenceMs = SILENCE_MS }: { silenceMs
       req.once("timeout", () => req.destroy(new SilentError(silenceMs)));
       req.once("close", () => signal.removeEventListener("abort", giveUp));
       req.once("response", resolve);
-      req.once("error", (error) => reject(stale(error, req.reusedSocket) ? new StaleError() : error));
+      req.on("error", (error) => reject(stale(error, req.reusedSocket) ? new StaleError() : error));
       req.end(body);
     });
 

@@ -90,6 +90,10 @@ function jsonIn(text: string, path: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new CrewError("BAD_FILE", `The script ${basename(path)} is not JSON.`, 'Give a list of turns, as in ["hello"].');
+    throw new CrewError(
+      "BAD_FILE",
+      `The script ${basename(path)} is not JSON.`,
+      'Give a list of turns, as in ["hello"].',
+    );
   }
 }

@@ -11,10 +11,12 @@ export function createEventReader(): EventReader {
   let rest = "";
   return {
     push: (piece) => {
+      const seen = Math.max(0, rest.length - 1); // what was searched before is not searched again
       rest += piece.includes("\r") ? piece.replaceAll("\r", "") : piece;
+      if (rest.length > LONGEST_EVENT) throw new Error("an event has no end");
       const found: string[] = [];
       let from = 0;
-      for (let at = rest.indexOf("\n\n", from); at !== -1; at = rest.indexOf("\n\n", from)) {
+      for (let at = rest.indexOf("\n\n", seen); at !== -1; at = rest.indexOf("\n\n", from)) {
         const data = dataOf(rest.slice(from, at));
         if (data !== undefined) found.push(data);
         from = at + 2;
@@ -44,3 +46,4 @@ function dataOf(event: string): string | undefined {
 }
 
 const SPACE = 0x20;
+const LONGEST_EVENT = 64 * 1_024 * 1_024;

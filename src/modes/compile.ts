@@ -1,4 +1,4 @@
-import { checkPlan, parsePlan } from "../core/check.ts";
+import { checkPlan, readPlan } from "../core/check.ts";
 import { CrewError } from "../core/error.ts";
 import { isRecord } from "../core/json.ts";
 import { suggestion } from "../core/check.ts";
@@ -21,7 +21,7 @@ const modes = {
   chain: { input: chainInput, key: "chain", compile: chain },
   race: { input: raceInput, key: "race", compile: race },
   team: { input: teamInput, key: "team", compile: team },
-  plan: { input: planInput, key: "plan", compile: ({ plan }: z.infer<typeof planInput>) => parsePlan(plan) },
+  plan: { input: planInput, key: "plan", compile: ({ plan }: z.infer<typeof planInput>) => readPlan(plan) },
 } as const;
 
 export type Mode = keyof typeof modes;
@@ -38,7 +38,7 @@ export function compile(value: unknown, { strict = false }: { strict?: boolean }
 }
 
 function toPlan(value: unknown): Plan {
-  if (isBarePlan(value)) return parsePlan(value);
+  if (isBarePlan(value)) return readPlan(value);
   const mode = modeOf(value);
   const { input, compile: compiler } = modes[mode];
   const parsed = parseAs(input as z.ZodType<Input>, { ...(value as object), mode }, { code: "BAD_INPUT", what: `${mode} input` });

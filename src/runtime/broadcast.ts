@@ -21,11 +21,11 @@ export class Broadcast<T> {
     this.#listeners.add(listener);
     try {
       for (;;) {
-        yield* listener.drain();
+        for (const value of listener.drain()) yield value;
         if (this.#over) break;
         await listener.next();
       }
-      yield* listener.drain();
+      for (const value of listener.drain()) yield value;
       if (this.#failure !== undefined) throw this.#failure;
     } finally {
       this.#listeners.delete(listener);

@@ -8,6 +8,7 @@ import { isInside } from "./inside.ts";
 import { type Box, sandboxArgs } from "./sandbox-args.ts";
 import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
 import { secretPlaces } from "./secret-places.ts";
+import { type SetAside, setAside } from "./set-aside.ts";
 
 /** Everything that decides how the commands of one task are carried out; nothing that a model says is in it. */
 export type CommandSetting = Readonly<{
@@ -39,20 +40,18 @@ const MOST_BACKGROUND = 20;
 /** Carries out commands: in the sandbox when there is one, unless the person gave it up. */
 export function createCommands(setting: CommandSetting): CommandHost {
   const background: BackgroundCommand[] = [];
-  const running = new Set<Child>();
+  const running = new Set<Running>();
   let count = 0;
   let over = false;
 
-  const launch = async (command: string, { input, report }: { input?: string; report?(text: string): void }): Promise<Child> => {
+  const launch = async (command: string, { input, report }: { input?: string; report?(text: string): void }): Promise<Running> => {
     const { spec, release } = await specFor(setting, command, ++count);
     const child = startChild({ ...spec, ...(input !== undefined && { input }), ...(report && { onText: report }) });
-    running.add(child);
-    const gone = child.ended.finally(async () => {
-      running.delete(child);
-      await release();
-    });
+    const alive: Running = { ...child, over: child.ended.then(async (exit) => ({ exit, aside: await release() })) };
+    running.add(alive);
+    alive.over.finally(() => running.delete(alive)).catch(() => {});
     if (over) await child.kill();
-    return { ...child, ended: gone };
+    return alive;
   };
 
   const commands: Commands = {
@@ -60,8 +59,8 @@ export function createCommands(setting: CommandSetting): CommandHost {
     run: async (command, { timeoutMs, signal, report, input }) => {
       if (signal.aborted) return { ended: "cancelled", text: "", cutBytes: 0 };
       const child = await launch(command, { report, ...(input !== undefined && { input }) });
-      const { exit, cut } = await within(child, { timeoutMs, signal });
-      return resultOf(child, exit, cut);
+      const { cut } = await within(child, { timeoutMs, signal });
+      return resultOf(child, await child.over, cut);
     },
     start: async (command) => {
       const alive = background.filter((each) => each.result() === undefined);
@@ -69,8 +68,8 @@ export function createCommands(setting: CommandSetting): CommandHost {
       const child = await launch(command, {});
       let result: CommandResult | undefined;
       let killed = false;
-      const ended = child.ended.then((exit) => {
-        result = resultOf(child, exit, killed ? { by: "cancelled", reason: "killed" } : undefined);
+      const ended = child.over.then((end) => {
+        result = resultOf(child, end, killed ? { by: "cancelled", reason: "killed" } : undefined);
       });
       const started: BackgroundCommand = {
         id: `shell_${background.length + 1}`,
@@ -92,21 +91,32 @@ export function createCommands(setting: CommandSetting): CommandHost {
     commands,
     end: async () => {
       over = true;
-      await Promise.all([...running].map(async (child) => child.kill()));
+      await Promise.all(background.map((each) => each.kill()));
+      await Promise.all([...running].map(async (child) => {
+        await child.kill();
+        await child.over;
+      }));
     },
   };
 }
 
-function resultOf({ output }: Child, { code, signal, problem }: Exit, cut: Cut | undefined): CommandResult {
+/** A program, and its end once what it left was looked at. */
+type Running = Child & Readonly<{ over: Promise<End> }>;
+type End = Readonly<{ exit: Exit; aside: readonly SetAside[] }>;
+
+function resultOf({ output }: Child, { exit: { code, signal, problem }, aside }: End, cut: Cut | undefined): CommandResult {
   const file = output.file();
-  const rest = { cutBytes: output.cutBytes(), ...(file !== undefined && { file }), ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
+  const rest = { ...(aside.length > 0 && { setAside: aside }), cutBytes: output.cutBytes(), ...(file !== undefined && { file }), ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
   if (problem !== undefined) return { ...rest, ended: "not-started", text: problem };
   const ended = cut?.by ?? (signal === undefined ? "exited" : "killed");
   return { ...rest, ended, text: output.text() };
 }
 
+/** Undoes what was prepared for a program, and says what it made that it must not. */
+type Release = () => Promise<readonly SetAside[]>;
+
 /** The program that carries out a command, and what has to be undone when it has ended. */
-async function specFor(setting: CommandSetting, command: string, number: number): Promise<{ spec: ChildSpec; release(): Promise<void> }> {
+async function specFor(setting: CommandSetting, command: string, number: number): Promise<{ spec: ChildSpec; release: Release }> {
   const { sandbox, wish, cwd, outputs } = setting;
   const boxed = wish !== "off" && sandbox.bwrap !== undefined;
   const id = `${setting.name}/${randomBytes(6).toString("hex")}`;
@@ -115,15 +125,15 @@ async function specFor(setting: CommandSetting, command: string, number: number)
   const outputFile = outputs === undefined ? undefined : join(outputs, `${number}-${randomBytes(4).toString("hex")}.txt`);
   if (outputFile !== undefined) await mkdir(dirname(outputFile), { recursive: true, mode: 0o700 });
   const common = { cwd, marker: `SUBCREW_RUN=${id}`, ...(outputFile !== undefined && { outputFile }) };
-  if (!boxed) return { spec: { ...common, file: shell[0]!, args: shell.slice(1), env, diesWithUs: false }, release: async () => {} };
+  if (!boxed) return { spec: { ...common, file: shell[0]!, args: shell.slice(1), env, diesWithUs: false }, release: async () => [] };
   const { box, release } = await boxFor(setting, env);
   // What starts the sandbox needs nothing of the environment; what is in it gets its own.
   return { spec: { ...common, cwd: "/", file: sandbox.bwrap!, args: sandboxArgs(box, shell), env: {}, diesWithUs: true }, release };
 }
 
-async function boxFor({ cwd, writable, guards, isLifted, homes, hidden, network }: CommandSetting, env: Box["env"]): Promise<{ box: Box; release(): Promise<void> }> {
-  const guarded = await Promise.all(writable.map((root) => guards.take({ root, isHome: homes.includes(root), isLifted })));
-  const secrets = await secretPlaces(homes, await hidden());
+async function boxFor({ cwd, writable, guards, isLifted, homes, hidden, network }: CommandSetting, env: Box["env"]): Promise<{ box: Box; release: Release }> {
+  const secrets = secretPlaces(homes, await hidden());
+  const guarded = writable.map((root) => guards.take({ root, isLifted }));
   const covered = (path: string): boolean => guarded.some(({ readOnly }) => readOnly.includes(path));
   const box: Box = {
     cwd,
@@ -133,11 +143,12 @@ async function boxFor({ cwd, writable, guards, isLifted, homes, hidden, network 
     readOnly: guarded.flatMap((each) => each.readOnly).filter((path) => !secrets.folders.includes(path) && !secrets.files.includes(path)),
     pinned: guarded.flatMap((each) => each.pinned).filter((path) => !covered(path)),
     hiddenFolders: secrets.folders.filter((path) => !writable.some((root) => root === path)),
-    hiddenFiles: secrets.files,
+    hiddenFiles: [...secrets.files, ...guarded.flatMap((each) => each.blank)],
     // name resolution, and the programs of systems that keep them there
     kept: ["/run/current-system", ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : [])],
   };
-  return { box, release: async () => void (await Promise.all(guarded.map((each) => each.release()))) };
+  const release: Release = async () => (await Promise.all(guarded.map((each, at) => setAside(writable[at]!, each.release())))).flat();
+  return { box, release };
 }
 
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";

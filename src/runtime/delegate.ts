@@ -15,8 +15,10 @@ import { Slots } from "./slots.ts";
 export type Delegation = Readonly<{
   /** Begins an attempt with the slot in hand; false when the task was cancelled first. */
   begin(): Promise<boolean>;
-  /** Ends the attempt: gives the slot back, stops what was started in it and waits until that has ended. */
+  /** Ends the attempt: stops what was started in it and waits until that has ended. */
   end(): Promise<void>;
+  /** Gives the slot back until the next attempt. */
+  letGo(): void;
   delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Outcome>;
 }>;
 
@@ -26,35 +28,35 @@ export type Delegation = Readonly<{
  * The task's slot is free while it waits. A lead that kept its slot while its helpers queue for one would hang
  * every run whose depth reaches the number of slots.
  */
-export function createDelegation({ path, scope, signal, slot }: Pick<Place, "path" | "scope" | "signal" | "slot">): Delegation {
+export function createDelegation({ path, scope, signal, held }: Pick<Place, "path" | "scope" | "signal" | "held">): Delegation {
   const children = new Set<Promise<unknown>>();
-  const claimPrefix = prefixes(path, scope);
-  let release = slot;
-  let attempt: Follower | undefined;
+  let claimPrefix: ((plan: Plan) => string) | undefined;
+  /** Most tasks start nothing: what the plans below them follow is made for the first one. */
+  let attempt: { follower?: Follower } | undefined;
   let waitsFor = 0;
   let taking: Promise<void> | undefined;
 
   const letGo = (): void => {
-    release?.();
-    release = undefined;
+    held.slot?.();
+    held.slot = undefined;
   };
   /** A slot may come when it is no longer wanted: the attempt is over, or waits for children again. */
   const take = async (): Promise<void> => {
     const taken = await scope.slots.take(signal);
     taking = undefined;
-    if (attempt && waitsFor === 0 && !release && !signal.aborted) release = taken;
+    if (attempt && waitsFor === 0 && !held.slot && !signal.aborted) held.slot = taken;
     else taken?.();
   };
   const hold = async (): Promise<void> => {
-    if (!attempt || waitsFor > 0 || release) return;
+    if (!attempt || waitsFor > 0 || held.slot) return;
     taking ??= take();
     await taking;
   };
 
   const begin = async (): Promise<boolean> => {
-    attempt = following(signal);
+    attempt = {};
     await hold();
-    if (release && !signal.aborted) return true;
+    if (held.slot && !signal.aborted) return true;
     await end();
     return false;
   };
@@ -62,8 +64,9 @@ export function createDelegation({ path, scope, signal, slot }: Pick<Place, "pat
     const over = attempt;
     attempt = undefined;
     letGo();
-    over?.controller.abort(stopped(ENDED));
-    over?.release();
+    if (!over?.follower) return;
+    over.follower.controller.abort(stopped(ENDED));
+    over.follower.release();
     await Promise.allSettled(children);
   };
 
@@ -80,7 +83,9 @@ export function createDelegation({ path, scope, signal, slot }: Pick<Place, "pat
       if (refusal) return failed("BUDGET", `"${path}" may not start more agents: ${refusal.refused}.`, { hint: "Allow more with --max-spawns." });
     }
     if (!attempt) return { status: "cancelled", reason: ENDED };
-    const { controller, release: unfollow } = following(attempt.controller.signal, ...(stop ? [stop] : []));
+    attempt.follower ??= following(signal);
+    claimPrefix ??= prefixes(path, scope);
+    const { controller, release: unfollow } = following(attempt.follower.controller.signal, ...(stop ? [stop] : []));
     waitsFor += 1;
     letGo();
     const work = scope.run.execute(plan, {
@@ -107,7 +112,7 @@ export function createDelegation({ path, scope, signal, slot }: Pick<Place, "pat
       await hold();
     }
   };
-  return { begin, end, delegate };
+  return { begin, end, letGo, delegate };
 }
 
 const ENDED = "the task that asked for it has ended";
@@ -120,17 +125,17 @@ function prefixes(path: string, { run }: Scope): (plan: Plan) => string {
   const before = [...run.history.delegated(path)];
   let last = Math.max(0, ...before.map(({ number }) => number));
   return (plan) => {
-    const known = before.findIndex(({ spent, started }) => !spent && [...started].every(([id, event]) => isSame(plan.nodes[id], event)));
+    const known = before.findIndex(({ spent, started }) => !spent && [...started].every(([id, event]) => isSame(plan.nodes[id], event, run.redact)));
     if (known >= 0) return before.splice(known, 1)[0]!.prefix;
     last += 1;
     return last === 1 ? `${path}/` : `${path}.${last}/`;
   };
 }
 
-function isSame(node: Node | undefined, { kind, agent, prompt }: Started): boolean {
+function isSame(node: Node | undefined, { kind, agent, prompt }: Started, redact: (text: string) => string): boolean {
   if (node?.kind !== kind) return false;
   if (node.kind !== "task") return true;
-  return node.task.agent === agent && (node.task.prompt === prompt || Object.keys(refsOf(node)).length > 0);
+  return node.task.agent === agent && (redact(node.task.prompt) === prompt || Object.keys(refsOf(node)).length > 0);
 }
 
 /** What a model asked for wrongly is its failure, not the run's. */

@@ -84,12 +84,20 @@ function userPlaces(row: Row, home: string): Place[] {
 
 function pluginPlaces({ cwd, home, preset, scope }: Omit<PlacesOptions, "order">): Place[] {
   const row = preset.families.flat().find(({ family }) => family === "claude");
-  return pluginRoots(home, cwd)
+  return pluginRoots(home, cwd, row?.inPlugins)
     .filter((plugin) => scope === "both" || plugin.scope === scope)
     .flatMap((plugin) =>
       plugin.places.map(
         (path) =>
-          ({ family: "claude", dialect: row?.dialect ?? "claude", scope: "plugin", path, deep: true, plugin }) as const,
+          ({
+            family: "claude",
+            dialect: row?.dialect ?? "claude",
+            scope: "plugin",
+            path,
+            deep: true,
+            plugin,
+            ...(row?.folders === undefined ? {} : { folders: row.folders }),
+          }) as const,
       ),
     );
 }

@@ -7,8 +7,8 @@ export type PluginRoot = Readonly<{ name: string; scope: "user" | "project"; pat
 
 const REGISTRY = ".claude/plugins/installed_plugins.json";
 
-/** The installed plugins that hold agents, those of the project before those of the user. */
-export function pluginRoots(home: string, cwd: string): readonly PluginRoot[] {
+/** The installed plugins that hold agents, or something else, those of the project before those of the user. */
+export function pluginRoots(home: string, cwd: string, folder = "agents"): readonly PluginRoot[] {
   const entries = parsePluginRegistry(readJson(join(home, REGISTRY)));
   const roots = (entries ?? [])
     .filter(({ projectPath }) => projectPath === undefined || isInside(cwd, projectPath))
@@ -16,7 +16,7 @@ export function pluginRoots(home: string, cwd: string): readonly PluginRoot[] {
       name: id.split("@")[0]!,
       scope,
       path: installPath,
-      places: agentPlaces(installPath),
+      places: placesIn(installPath, folder),
     }))
     .filter(({ places }) => places.length > 0);
   return [...roots.filter(({ scope }) => scope === "project"), ...roots.filter(({ scope }) => scope === "user")];
@@ -52,11 +52,11 @@ export function pluginEntry(id: string, entry: unknown): PluginEntry | undefined
   };
 }
 
-/** `agents/`, and what the manifest names besides; nothing outside of the plugin. */
-function agentPlaces(root: string): string[] {
+/** The folder, `agents/` say, and what the manifest names besides; nothing outside of the plugin. */
+function placesIn(root: string, folder: string): string[] {
   const manifest = readJson(join(root, ".claude-plugin", "plugin.json"));
-  const named = isRecord(manifest) ? [manifest["agents"]].flat().filter((path) => typeof path === "string") : [];
-  const places = ["agents", ...named]
+  const named = isRecord(manifest) ? [manifest[folder]].flat().filter((path) => typeof path === "string") : [];
+  const places = [folder, ...named]
     .map((path) => join(root, path))
     .filter((path) => existsSync(path) && staysInside(path, root));
   return [...new Set(places)];

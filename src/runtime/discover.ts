@@ -1,4 +1,4 @@
-import { type AgentSettings, applySettings } from "../core/agent-settings.ts";
+import { type AgentAdjustments, type AgentSettings, applySettings } from "../core/agent-settings.ts";
 import type { Dialects, ReadAgent } from "../core/dialect.ts";
 import { HERITAGE, inherit, lineages } from "../core/inherit.ts";
 import { type Problem, problem } from "../core/problem.ts";
@@ -14,29 +14,28 @@ export { createDiscoveryCache, type DiscoveryCache, type DiscoveryChanges } from
 export type { FoundAgent } from "./discover-found.ts";
 export type { PlaceReport, Skipped, Trust } from "./discover-load.ts";
 
-export type DiscoverOptions = Readonly<{
-  cwd: string;
-  home: string;
-  /** How files are read; the composition root hands in the table. */
-  dialects: Dialects;
-  bundled?: readonly ReadAgent[];
-  preset?: PresetName;
-  /** Other places than the preset's, in order. */
-  sources?: readonly (readonly Row[])[];
-  scope?: Scope;
-  order?: Order;
-  /** Who says which project counts; without it none does. */
-  trust?: Trust;
-  /** Names that are switched off. */
-  disabled?: readonly string[];
-  /** What the user's settings say about agents, by name. */
-  settings?: Readonly<Record<string, AgentSettings>>;
-  protectBundled?: boolean;
-  /** Agents given by the caller; they come before every file. */
-  inline?: readonly ReadAgent[];
-  /** What the caller keeps between two discoveries, so that unchanged files are not read again. */
-  cache?: DiscoveryCache;
-}>;
+export type DiscoverOptions = AgentAdjustments &
+  Readonly<{
+    cwd: string;
+    home: string;
+    /** How files are read; the composition root hands in the table. */
+    dialects: Dialects;
+    bundled?: readonly ReadAgent[];
+    preset?: PresetName;
+    /** Other places than the preset's, in order. */
+    sources?: readonly (readonly Row[])[];
+    scope?: Scope;
+    order?: Order;
+    /** Who says which project counts; without it none does. */
+    trust?: Trust;
+    /** Names that are switched off. */
+    disabled?: readonly string[];
+    protectBundled?: boolean;
+    /** Agents given by the caller; they come before every file. */
+    inline?: readonly ReadAgent[];
+    /** What the caller keeps between two discoveries, so that unchanged files are not read again. */
+    cache?: DiscoveryCache;
+  }>;
 
 export type Discovery = Readonly<{
   /** The agents there are, the strongest places first. */
@@ -74,7 +73,9 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
     sources.push(loaded.report);
   }
   const bundled = (options.bundled ?? []).filter(({ agent }) => preset.bundled?.includes(agent.name) ?? true);
-  const ours = bundled.map((read) => given(read, "bundled"));
+  const isPresets = ({ agent }: ReadAgent): boolean => agent.source?.family === options.preset;
+  const ofPreset = options.preset === undefined ? [] : bundled.filter(isPresets);
+  const ours = [...new Set([...ofPreset, ...bundled])].map((read) => given(read, "bundled"));
   const ordered = protectBundled ? [...ours, ...findings] : [...findings, ...ours];
   const found = resolveAll(ordered, { ...options, toolsWhenOmitted: preset.toolsWhenOmitted }, skipped);
   return answer(found, { skipped, sources, options });
@@ -88,7 +89,7 @@ const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
 function given(read: ReadAgent, kind: "inline" | "bundled"): Finding {
   return {
     read,
-    agent: Object.freeze({ ...read.agent, source: { kind } }),
+    agent: Object.freeze({ ...read.agent, source: { ...read.agent.source, kind } }),
     rank: RANKS[kind],
     trusted: true,
     problems: [],
@@ -147,15 +148,9 @@ function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Res
     agent = Object.freeze({ ...agent, tools: [] });
     origins["tools"] = { from: "default", rule: "toolsWhenOmitted: none" };
   }
-  const settings =
-    options.settings !== undefined && Object.hasOwn(options.settings, agent.name)
-      ? options.settings[agent.name]
-      : undefined;
-  if (settings !== undefined) {
-    const applied = applySettings(agent, settings);
-    agent = applied.agent;
-    Object.assign(origins, applied.origins);
-  }
+  const applied = applySettings(agent, options);
+  agent = applied.agent;
+  Object.assign(origins, applied.origins);
   const { read, trusted, file, real, problems } = finding;
   return {
     name: agent.name,
@@ -169,6 +164,9 @@ function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Res
     ...(base === undefined ? {} : { base }),
   };
 }
+
+const settingsOf = ({ settings }: DiscoverOptions, name: string): AgentSettings | undefined =>
+  settings !== undefined && Object.hasOwn(settings, name) ? settings[name] : undefined;
 
 function fromBase(base: FoundAgent, finding: Finding, field: string): Origin {
   const key = finding.read.from[field];
@@ -202,8 +200,7 @@ function answer(found: readonly FoundAgent[], { skipped, sources, options }: Res
     for (const wrong of one.problems) problems.push(wrong);
     const by = winners.get(one.name);
     if (!one.trusted) untrusted.push(one);
-    else if (one.read.disabled || off.has(one.name) || options.settings?.[one.name]?.enabled === false)
-      disabled.push(one);
+    else if (!(settingsOf(options, one.name)?.enabled ?? !(one.read.disabled || off.has(one.name)))) disabled.push(one);
     else if (by === undefined) winners.set(one.name, one);
     else shadowed.push({ found: one, by });
   }

@@ -60,7 +60,8 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   const past = takesUp ? await journal.read() : [];
   past.forEach(publish);
   let seq = past.length;
-  const { emit, live } = redacting(start.redactor ?? createRedactor([]), {
+  const redactor = start.redactor ?? createRedactor([]);
+  const { emit, live } = redacting(redactor, {
     emit: (path: string, fact: Fact): void => {
       if (over) return;
       seq += 1;
@@ -107,6 +108,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           mailbox,
           maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,
           compile: start.compile,
+          redact: (text) => redactor.text(text),
           random: start.random,
           execute,
         },

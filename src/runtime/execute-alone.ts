@@ -55,6 +55,7 @@ export function executeAlone(body: Body, alone: Alone, started?: (growing: Growi
         compile: () => {
           throw new CrewError("BAD_INPUT", "Nobody can be asked to help here.", "Start a run to let agents start agents.");
         },
+        redact: (text) => text,
         random: () => 0,
         execute,
       },

@@ -9,8 +9,7 @@ import { reasonOf, type Stop, stopped } from "./cancel.ts";
 import { carryOut } from "./carry-out.ts";
 import { deferred } from "./deferred.ts";
 import { askedOf, type Lookup } from "./fill-in.ts";
-import type { Executed, Scope } from "./scope.ts";
-import type { Release } from "./slots.ts";
+import type { Executed, Held, Scope } from "./scope.ts";
 import { promptFor } from "./task-node.ts";
 
 /** A handle on a plan while it runs. */
@@ -59,36 +58,36 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     else if (node.kind === "task") standInLine(id);
     else follow(id, go(id));
   };
-  const follow = (id: string, work: Promise<Outcome>): void => {
+  const follow = (id: string, work: Promise<Outcome>, held?: Held): void => {
     const ended = (outcome: Outcome): void => {
       running.delete(id);
       advance(settle(all, id, outcome));
+      held?.slot?.(); // only now, so that nobody is seen to begin before this one is seen to end
     };
     work.then(ended, (thrown: unknown) => ended(failed("CRASHED", `The task broke: ${messageOf(thrown)}`))).catch(over.reject);
   };
-  const go = (id: string, slot?: Release): Promise<Outcome> => {
+  const go = (id: string, held: Held = { slot: undefined }): Promise<Outcome> => {
     const controller = new AbortController();
     running.set(id, controller);
-    return carryOut(all.entries.get(id)!.node, { ...lookup, path: scope.prefix + id, scope, signal: controller.signal, slot });
+    return carryOut(all.entries.get(id)!.node, { ...lookup, path: scope.prefix + id, scope, signal: controller.signal, held });
   };
   /** A task that waits for its slot is no more than a ticket: neither a signal nor a promise is made for it. */
   const standInLine = (id: string): void => {
     let stop: Stop | undefined;
-    const ticket = scope.slots.queue((slot) => follow(id, inSlot(id, slot, () => stop)));
+    const ticket = scope.slots.queue((slot) => {
+      const held: Held = { slot };
+      follow(id, inSlot(id, held, () => stop), held);
+    });
     const abort = (reason: Stop): void => {
       stop = reason;
       if (scope.slots.leave(ticket)) follow(id, Promise.resolve(cancelled(reason)));
     };
     running.set(id, { abort });
   };
-  const inSlot = async (id: string, slot: Release, stop: () => Stop | undefined): Promise<Outcome> => {
-    try {
-      await undefined; // a turn later, so that no task begins while a step is still being taken
-      const reason = stop();
-      return reason ? cancelled(reason) : await go(id, slot);
-    } finally {
-      slot();
-    }
+  const inSlot = async (id: string, held: Held, stop: () => Stop | undefined): Promise<Outcome> => {
+    await undefined; // a turn later, so that no task begins while a step is still being taken
+    const reason = stop();
+    return reason ? cancelled(reason) : go(id, held);
   };
   const cancel = (): void => {
     const reason = reasonOf(scope.signal);
@@ -156,5 +155,5 @@ function isAsBefore(entry: Entry | undefined, scope: Scope, lookup: Lookup): boo
   const before = scope.run.history.started(scope.prefix + entry.id);
   if (entry.node.kind !== before?.kind) return false;
   if (entry.node.kind !== "task" || before.prompt === undefined) return true;
-  return before.agent === entry.node.task.agent && before.prompt === promptFor(entry.node, scope, lookup);
+  return before.agent === entry.node.task.agent && before.prompt === scope.run.redact(promptFor(entry.node, scope, lookup));
 }

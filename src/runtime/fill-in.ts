@@ -1,4 +1,4 @@
-import { refsOf, textOf } from "../core/graph.ts";
+import { referencesOf, textOf } from "../core/graph.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { GateNode, Node, TaskNode } from "../core/plan.ts";
 import { fill, NO_OUTPUT } from "../core/template.ts";
@@ -15,12 +15,14 @@ export const nowhere: Lookup = { outcomeOf: () => undefined, promptOf: () => "" 
 
 /** The text of a task or gate with every reference replaced by what it stands for. */
 export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
+  const { text } = textOf(node);
+  const references = referencesOf(node);
+  if (references.length === 0) return text;
   const values = new Map<string, string>();
-  for (const [name, reference] of Object.entries(refsOf(node))) {
+  for (const [name, reference] of references) {
     values.set(name, typeof reference === "string" ? outputOf(lookup.outcomeOf(reference)) : lookup.promptOf(reference.prompt));
   }
-  const { text } = textOf(node);
-  return values.size === 0 ? text : fill(text, values);
+  return fill(text, values);
 }
 
 /** What a node was asked; only tasks and gates are. */

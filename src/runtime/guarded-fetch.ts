@@ -28,6 +28,8 @@ export type WebRequest = Readonly<{
   body?: string;
   /** Hosts that this request may reach besides the user's; for addresses that come from the user's settings. */
   allowHosts?: readonly string[];
+  /** Judges where a redirect leads, before it is followed; throws to refuse. */
+  check?(url: string): void;
 }>;
 
 /** What came back, unpacked. */
@@ -92,6 +94,7 @@ async function follow(request: WebRequest, way: Way): Promise<WebAnswer> {
     if (reply.location === undefined) return reply;
     if (hops === MAX_HOPS) throw webRefusal("REDIRECT", `the server sent us on more than ${MAX_HOPS} times`);
     hop = nextHop(hop, reply, way);
+    request.check?.(hop.target.url.href);
   }
 }
 

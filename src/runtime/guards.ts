@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, readdir, readFile, readlink, rmdir, unlink } from "node:fs/promises";
+import { closeSync, type Dirent, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { guardedAtTop, protectedPart } from "../core/protected.ts";
 
@@ -6,74 +6,73 @@ import { guardedAtTop, protectedPart } from "../core/protected.ts";
 export type Guard = Readonly<{
   /** To be mounted read-only. */
   readOnly: readonly string[];
+  /** Files that are not there: to be covered by an empty device, which no program takes for a file of the project. */
+  blank: readonly string[];
   /** To be mounted on themselves, so that they cannot be moved away with what is in them. */
   pinned: readonly string[];
-  /** Takes away what was only made to mount something on. */
-  release(): Promise<void>;
+  /** Takes away what was only made to mount something on. Gives back the protected places that came into being meanwhile. */
+  release(): readonly string[];
 }>;
 
 /** The folder to guard, as it really is, and what somebody allowed to be written although it is protected. */
-export type Guarded = Readonly<{ root: string; isHome: boolean; isLifted(place: string): boolean }>;
+export type Guarded = Readonly<{ root: string; isLifted(place: string): boolean }>;
 
 /**
- * Guards of the folders of one process. A mount needs something to be mounted on, so for what is missing an empty folder or
- * file is made, and taken away when the last program that needs it has ended. What a process that was killed left behind
- * is recognised by being empty and closed to everybody, and taken over.
+ * Guards of the folders of one process. A mount needs something to be mounted on, so for some of what is missing an empty
+ * folder or file is made, and taken away when the last program that needs it has ended. What a process that was killed left
+ * behind is recognised by being empty and closed to everybody, and taken over.
+ *
+ * All of it happens at once, without a moment in between: a hundred small steps take two milliseconds this way.
  */
 export class Guards {
   readonly #users = new Map<string, number>();
-  #turn: Promise<unknown> = Promise.resolve();
 
   /** Takes hold of everything protected in a folder. */
-  take(guarded: Guarded): Promise<Guard> {
-    return this.#inTurn(() => this.#take(guarded));
-  }
-
-  async #take({ root, isHome, isLifted }: Guarded): Promise<Guard> {
-    const found = await protectedIn(root);
-    const readOnly = found.filter((path) => !isLifted(placeIn(root, path)));
+  take({ root, isLifted }: Guarded): Guard {
+    const shut = (): string[] => protectedIn(root).filter((path) => !isLifted(placeIn(root, path)));
+    const readOnly = new Set(shut());
     const made: string[] = [];
-    const { folders, files } = guardedAtTop(isHome);
-    for (const [names, make] of [[folders, makeFolder], [files, makeFile]] as const) {
-      for (const name of names) {
-        if (isLifted(name)) continue;
-        const path = join(root, name);
-        for (const each of [...foldersAbove(root, path), path]) {
-          const kind = await this.#claim(each, each === path ? make : makeFolder);
-          if (kind === "made") made.push(each);
-          if (each === path && kind !== undefined && !readOnly.includes(path)) readOnly.push(path);
-        }
+    const blank: string[] = [];
+    for (const [names, make] of [[guardedAtTop.folders, makeFolder], [guardedAtTop.files, makeFile]] as const) {
+      for (const path of names.filter((name) => !isLifted(name)).map((name) => join(root, name))) {
+        const kind = this.#claim(path, make);
+        if (kind === "made") made.push(path);
+        if (kind === "made" && make === makeFile) blank.push(path);
+        else if (kind !== undefined) readOnly.add(path);
       }
     }
-    const pinned = [...new Set(readOnly.flatMap((path) => foldersAbove(root, path)))];
-    return { readOnly, pinned, release: () => this.#inTurn(() => this.#release(made)) };
+    const pinned = [...new Set([...readOnly].flatMap((path) => foldersAbove(root, path)))];
+    return {
+      readOnly: [...readOnly].filter((path) => !blank.includes(path)),
+      blank,
+      pinned,
+      release: () => {
+        this.#release(made);
+        return shut().filter((path) => !readOnly.has(path) && !blank.includes(path) && !this.#users.has(path));
+      },
+    };
   }
 
-  /** Makes something to mount on, or joins those who use it already. `undefined`: something else is there, or cannot be made. */
-  async #claim(path: string, make: (path: string) => Promise<boolean>): Promise<"made" | "there" | undefined> {
+  /** Makes something to mount on, or joins those who use it already. `undefined`: a link is there, or nothing can be. */
+  #claim(path: string, make: (path: string) => boolean): "made" | "there" | undefined {
     const users = this.#users.get(path) ?? 0;
-    const ours = users > 0 || (await make(path)) || (await isOurs(path));
-    if (!ours) return (await lstat(path).then((stats) => !stats.isSymbolicLink(), () => false)) ? "there" : undefined;
+    if (users === 0 && !make(path) && !isOurs(path)) {
+      const there = lstatSync(path, { throwIfNoEntry: false });
+      return there === undefined || there.isSymbolicLink() ? undefined : "there";
+    }
     this.#users.set(path, users + 1);
     return "made";
   }
 
-  async #release(made: readonly string[]): Promise<void> {
+  #release(made: readonly string[]): void {
     const unused = made.toReversed().filter((path) => {
       const users = (this.#users.get(path) ?? 1) - 1;
       if (users > 0) this.#users.set(path, users);
       else this.#users.delete(path);
       return users === 0;
     });
-    const elsewhere = unused.length > 0 ? await mountedElsewhere() : new Set<string>();
-    for (const path of unused) if (!elsewhere.has(path) && (await isOurs(path))) await rmdir(path).catch(() => unlink(path).catch(() => {}));
-  }
-
-  /** One after the other: two that make and take away the same things must not meet. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work, work);
-    this.#turn = turn.catch(() => {});
-    return turn;
+    const elsewhere = unused.length > 0 ? mountedElsewhere() : new Set<string>();
+    for (const path of unused) if (!elsewhere.has(path) && isOurs(path)) remove(path);
   }
 }
 
@@ -81,19 +80,30 @@ export class Guards {
 const FOLDER_MODE = 0o500;
 const FILE_MODE = 0o400;
 
-async function makeFolder(path: string): Promise<boolean> {
-  return mkdir(path, { mode: FOLDER_MODE }).then(() => true, () => false);
+function makeFolder(path: string): boolean {
+  return worked(() => mkdirSync(path, { mode: FOLDER_MODE }));
 }
 
-async function makeFile(path: string): Promise<boolean> {
-  const handle = await open(path, "wx", FILE_MODE).catch(() => undefined);
-  await handle?.close();
-  return handle !== undefined;
+function makeFile(path: string): boolean {
+  return worked(() => closeSync(openSync(path, "wx", FILE_MODE)));
 }
 
-async function isOurs(path: string): Promise<boolean> {
-  const stats = await lstat(path).catch(() => undefined);
-  if (stats?.isDirectory()) return (stats.mode & 0o777) === FOLDER_MODE && (await readdir(path).catch(() => ["?"])).length === 0;
+function remove(path: string): void {
+  if (!worked(() => rmdirSync(path))) worked(() => unlinkSync(path));
+}
+
+function worked(step: () => unknown): boolean {
+  try {
+    step();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isOurs(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) return (stats.mode & 0o777) === FOLDER_MODE && namesIn(path)?.length === 0;
   return stats?.isFile() === true && (stats.mode & 0o777) === FILE_MODE && stats.size === 0;
 }
 
@@ -110,7 +120,7 @@ const DEPTH = 3;
 const MOST_FOLDERS = 2_000;
 
 /** The protected places below a folder, links left out: what they lead to is not made writable by the folder. */
-async function protectedIn(root: string): Promise<string[]> {
+function protectedIn(root: string): string[] {
   const found: string[] = [];
   let level = [root];
   let seen = 0;
@@ -118,7 +128,7 @@ async function protectedIn(root: string): Promise<string[]> {
     const next: string[] = [];
     for (const folder of level) {
       if (++seen > MOST_FOLDERS) return found;
-      for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      for (const entry of entriesIn(folder)) {
         const path = join(folder, entry.name);
         if (entry.isSymbolicLink()) continue;
         if (protectedPart(placeIn(root, path)) !== undefined) found.push(path);
@@ -130,19 +140,50 @@ async function protectedIn(root: string): Promise<string[]> {
   return found;
 }
 
+function entriesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function namesIn(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Everything that is mounted in other mount namespaces: taking such a place away would take the mount along. */
-async function mountedElsewhere(): Promise<Set<string>> {
+function mountedElsewhere(): Set<string> {
   const mounted = new Set<string>();
-  const own = await readlink("/proc/self/ns/mnt").catch(() => "");
-  const known = new Set([own]);
-  for (const pid of (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name))) {
-    const space = await readlink(`/proc/${pid}/ns/mnt`).catch(() => own);
+  const own = spaceOf("self");
+  const known = new Set([own, ""]);
+  for (const pid of (namesIn("/proc") ?? []).filter((name) => /^\d+$/.test(name))) {
+    const space = spaceOf(pid);
     if (known.has(space)) continue;
     known.add(space);
-    const table = await readFile(`/proc/${pid}/mountinfo`, "utf8").catch(() => "");
-    for (const line of table.split("\n")) mounted.add(unescaped(line.split(" ")[4] ?? ""));
+    for (const line of textOf(`/proc/${pid}/mountinfo`).split("\n")) mounted.add(unescaped(line.split(" ")[4] ?? ""));
   }
   return mounted;
+}
+
+function spaceOf(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`);
+  } catch {
+    return "";
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** The kernel writes blanks and backslashes in paths as octal numbers. */

@@ -13,10 +13,7 @@ import { reveal } from "../core/sanitize.ts";
  */
 export async function openInside(root: string | Root, path: string): Promise<Opened> {
   const top = typeof root === "string" ? await rootOf(root) : root;
-  if (path.includes("\0")) throw refusal("BAD_PATH", `${quoted(path)} holds a NUL character: no file has such a name`);
-  if (path.length > MOST_CHARS) throw unopened(path, "ENAMETOOLONG");
-  const wanted = resolve(top.given, path);
-  if (!isInside(top.given, wanted) && !isInside(top.real, wanted)) throw outside(path);
+  const wanted = wantedPath(top, path);
   const target = await realpath(wanted).catch(async (error: unknown) => {
     throw await unreachable(top, { path, wanted, code: codeOf(error) });
   });
@@ -24,11 +21,21 @@ export async function openInside(root: string | Root, path: string): Promise<Ope
   return openTarget(top, { path, target });
 }
 
+/** The absolute path that a text names from the root on, if it can be one and does not lead out of it as it is written. */
+export function wantedPath(top: Root, path: string): string {
+  if (path.includes("\0")) throw refusal("BAD_PATH", `${quoted(path)} holds a NUL character: no file has such a name`);
+  if (path.length > MOST_CHARS) throw unopened(path, "ENAMETOOLONG");
+  const wanted = resolve(top.given, path);
+  if (!isInside(top.given, wanted) && !isInside(top.real, wanted)) throw outside(path);
+  return wanted;
+}
+
 /**
  * Opens what a walk has come upon: a path from the root on that holds no link. If there is one by now it is refused.
  * Half the work of {@link openInside}; what kind of thing it is, the caller has to ask.
  */
 export async function openWalked(root: Root, path: string): Promise<Walked> {
+  if (root.isClosed?.(slashed(path))) throw closed(path);
   const target = join(root.real, path);
   const handle = await open(target, FLAGS).catch((error: unknown) => {
     throw unopened(path, codeOf(error));
@@ -44,7 +51,12 @@ export async function openWalked(root: Root, path: string): Promise<Walked> {
 export type Walked = Readonly<{ handle: FileHandle; place: string }>;
 
 /** A folder that access is confined to: as it was given, and where it really is. */
-export type Root = Readonly<{ given: string; real: string }>;
+export type Root = Readonly<{
+  given: string;
+  real: string;
+  /** Whether a rule forbids to read what lies at this path from the root on. */
+  isClosed?(path: string): boolean;
+}>;
 
 /** Something inside the root that is open for reading. */
 export type Opened = Readonly<{
@@ -57,21 +69,26 @@ export type Opened = Readonly<{
   path: string;
 }>;
 
-/** Why something was not opened: `OUTSIDE`, `SPECIAL` and `BAD_PATH` are refused on principle. */
+/** Why something was not opened: `OUTSIDE`, `SPECIAL`, `BAD_PATH` and `DENIED` are refused on principle. */
 export type Refusal = Error & { readonly code: RefusalCode };
-export type RefusalCode = "OUTSIDE" | "SPECIAL" | "BAD_PATH" | "MISSING" | "UNREADABLE";
+export type RefusalCode = "OUTSIDE" | "SPECIAL" | "BAD_PATH" | "DENIED" | "MISSING" | "UNREADABLE";
 
 export function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === "Refusal";
 }
 
+/** True for a refusal that is about what may be done, not about what is there. */
+export function isDenial({ code }: Refusal): boolean {
+  return code !== "MISSING" && code !== "UNREADABLE";
+}
+
 /** Resolves a root once, for many accesses. */
-export async function rootOf(root: string): Promise<Root> {
+export async function rootOf(root: string, isClosed?: Root["isClosed"]): Promise<Root> {
   const given = resolve(root);
   const real = await realpath(given).catch(() => {
     throw refusal("MISSING", `the working folder ${quoted(given)} is not there any more`);
   });
-  return { given, real };
+  return { given, real, ...(isClosed && { isClosed }) };
 }
 
 /** Whether a resolved path is the folder or lies below it; a sibling whose name begins alike does not. */
@@ -110,7 +127,9 @@ async function openTarget(top: Root, { path, target }: Target): Promise<Opened> 
     if (kind === undefined) throw special(path);
     const real = (await knownPlace(handle)) ?? (await comparedPlace(handle, target));
     if (real === undefined || !isInside(top.real, real)) throw outside(path);
-    return { handle, kind, stats, real, path: relative(top.real, real).split(sep).join("/") };
+    const place = slashed(relative(top.real, real));
+    if (top.isClosed?.(place)) throw closed(path);
+    return { handle, kind, stats, real, path: place };
   } catch (error) {
     await handle?.close();
     throw isRefusal(error) ? error : unopened(path, codeOf(error));
@@ -118,15 +137,15 @@ async function openTarget(top: Root, { path, target }: Target): Promise<Opened> 
 }
 
 /** Where an open descriptor leads, on systems that say so. */
-async function knownPlace(handle: FileHandle): Promise<string | undefined> {
+export async function knownPlace(handle: FileHandle): Promise<string | undefined> {
   if (process.platform !== "linux") return undefined;
   return readlink(descriptor(handle)).catch(() => undefined);
 }
 
-const descriptor = (handle: FileHandle): string => `/proc/self/fd/${handle.fd}`;
+export const descriptor = (handle: FileHandle): string => `/proc/self/fd/${handle.fd}`;
 
 /** The resolved path, if at this moment it leads to the very object that is open. */
-async function comparedPlace(handle: FileHandle, target: string): Promise<string | undefined> {
+export async function comparedPlace(handle: FileHandle, target: string): Promise<string | undefined> {
   const real = await realpath(target);
   const [open, named] = [await handle.stat({ bigint: true }), await stat(real, { bigint: true })];
   return open.dev === named.dev && open.ino === named.ino ? real : undefined;
@@ -172,22 +191,28 @@ function unopened(path: string, code: string): Refusal {
   );
 }
 
-function outside(path: string): Refusal {
+export function outside(path: string): Refusal {
   return refusal("OUTSIDE", `${quoted(path)} is outside of the working folder: use a path inside it`);
 }
 
-function strayLink(path: string): Refusal {
+export function strayLink(path: string): Refusal {
   return refusal("OUTSIDE", `${quoted(path)} is a link that leads nowhere or outside of the working folder`);
 }
 
-function special(path: string): Refusal {
+function closed(path: string): Refusal {
+  return refusal("DENIED", `${quoted(path)} may not be read: a rule forbids it`);
+}
+
+export function special(path: string): Refusal {
   return refusal("SPECIAL", `${quoted(path)} is not a regular file: pipes, sockets and devices cannot be read`);
 }
 
-function refusal(code: RefusalCode, message: string): Refusal {
+export function refusal(code: RefusalCode, message: string): Refusal {
   return Object.assign(new Error(message), { name: "Refusal", code });
 }
 
-function codeOf(error: unknown): string {
+const slashed = (path: string): string => path.split(sep).join("/");
+
+export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 }

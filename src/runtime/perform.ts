@@ -11,14 +11,20 @@ export function createPerformer(world: World): Perform {
   return async (call, context) => {
     const began = world.clock();
     const outcome = await promptly(context, (inner) => perform(call, world, inner));
-    return { ...outcome, ms: world.clock() - began };
+    const ms = world.clock() - began;
+    // After the end: a task that is cancelled and says how far it came has no time for files.
+    return { ...(await kept(outcome, call, world, context)), ms };
   };
 }
 
 async function perform(call: Call, world: World, context: PerformContext): Promise<Outcome> {
   const assignment = await assign(call, world, context.emit);
   if ("status" in assignment) return assignment;
-  const outcome = await accepted(await world.runner(assignment, context), call, world);
+  return accepted(await world.runner(assignment, context), call, world);
+}
+
+/** The outcome with the file that holds its output. */
+async function kept(outcome: Outcome, call: Call, world: World, context: PerformContext): Promise<Outcome> {
   const text = "output" in outcome ? outcome.output : undefined;
   if (text === undefined || text === "") return outcome;
   // What was found counts more than where it is kept.

@@ -29,6 +29,8 @@ export type RunScope = Readonly<{
   maxDepth: number;
   /** The plan that a delegation asks for, checked. */
   compile(what: AnyInput | Plan): Plan;
+  /** A text as it is recorded: without what is secret. */
+  redact(text: string): string;
   /** A number in [0, 1) that spreads waits. */
   random(): number;
   /** The executor, for nodes that hold or start plans of their own. */
@@ -63,7 +65,10 @@ export type Scope = Readonly<{
 export type Round = Readonly<{ output: string; feedback: string }>;
 
 /** Where one node is carried out. */
-export type Place = Lookup & Readonly<{ path: string; scope: Scope; signal: AbortSignal; /** What a task holds when it starts. */ slot: Release | undefined }>;
+export type Place = Lookup & Readonly<{ path: string; scope: Scope; signal: AbortSignal; held: Held }>;
+
+/** What a task has in hand: its slot, unless it waits for something. Whoever carries it out gives it back in the end. */
+export type Held = { slot: Release | undefined };
 
 /** What executing a plan came to. */
 export type Executed = Readonly<{ outcome: Outcome; outcomeOf(id: string): Outcome | undefined }>;

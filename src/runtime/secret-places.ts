@@ -1,4 +1,4 @@
-import { lstat, realpath } from "node:fs/promises";
+import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** Folders and files in a home that hold keys, tokens, cookies or what was typed. */
@@ -17,16 +17,13 @@ const SYSTEM: readonly string[] = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers"
 export type Places = Readonly<{ folders: readonly string[]; files: readonly string[] }>;
 
 /** Those that are there, as they really are, so that they can be hidden; with `more` that somebody named. */
-export async function secretPlaces(homes: readonly string[], more: readonly string[] = []): Promise<Places> {
+export function secretPlaces(homes: readonly string[], more: readonly string[] = []): Places {
   const wanted = [...homes.flatMap((home) => [...FOLDERS, ...FILES].map((name) => join(home, name))), ...SYSTEM, ...more];
-  const found = await Promise.all(
-    wanted.map(async (path) => {
-      const real = await realpath(path).catch(() => undefined);
-      const stats = real === undefined ? undefined : await lstat(real).catch(() => undefined);
-      return real === undefined || stats === undefined ? undefined : { real, folder: stats.isDirectory() };
-    }),
-  );
-  const there = found.filter((each) => each !== undefined);
-  const unique = (folder: boolean): string[] => [...new Set(there.filter((each) => each.folder === folder).map(({ real }) => real))];
-  return { folders: unique(true), files: unique(false) };
+  const folders = new Set<string>();
+  const files = new Set<string>();
+  for (const path of wanted) {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined) (stats.isDirectory() ? folders : files).add(realpathSync(path));
+  }
+  return { folders: [...folders], files: [...files] };
 }

@@ -11,6 +11,8 @@ export type Row = Readonly<{
   deep?: true;
   /** Each agent is a folder with a file of this name. */
   folders?: string;
+  /** The folder of plugins that holds the same; absent: `agents`. */
+  inPlugins?: string;
 }>;
 
 /**

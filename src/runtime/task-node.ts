@@ -70,6 +70,7 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
       const asked = outcome.status === "failed" ? (outcome.fault.retryAfterMs ?? 0) : 0;
       const delayMs = Math.round(Math.max(asked, backoffMs) * (1 + run.random() * JITTER));
       run.emit(path, { type: "node.retried", attempt: numberOf(n), outcome, delayMs });
+      delegation.letGo();
       await run.engine.sleep(`${run.id}/${path}#${numberOf(n)}`, delayMs, signal);
       return signal.aborted ? stoppedAfter(outcome, signal) : undefined;
     },

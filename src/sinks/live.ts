@@ -23,9 +23,13 @@ export function frameOf(state: State, frame: Frame): string[] {
   const nodes = shownNodes(state);
   const room = Math.max(1, Math.min(MOST_ROWS, frame.rows - 2));
   const shown = nodes.length <= room ? nodes : chosen(nodes, Math.max(1, room - 1));
-  const names = Math.min(Math.max(8, ...shown.map((view) => widthOf(nameOf(view)))), Math.max(8, Math.floor(columns / 3)));
+  const names = Math.min(
+    Math.max(8, ...shown.map((view) => widthOf(nameOf(view)))),
+    Math.max(8, Math.floor(columns / 3)),
+  );
   const lines = shown.map((view) => rowFor(view, names, frame));
-  if (shown.length < Math.min(room, nodes.length)) lines.push(look.colors.dim(fit(`  +${nodes.length - shown.length} more`, columns, look.signs.more)));
+  if (shown.length < Math.min(room, nodes.length))
+    lines.push(look.colors.dim(fit(`  +${nodes.length - shown.length} more`, columns, look.signs.more)));
   return [...lines, footer(state, frame)];
 }
 
@@ -61,7 +65,13 @@ export function signFor({ status, kind }: NodeView, { colors, signs }: Look): st
 function doingOf(view: NodeView, look: Look): string {
   if (view.outcome) return view.outcome.status === "ok" ? toolsUsed(view.tools, look) : oneLine(explain(view.outcome));
   // The last words of a text that grows are where it grows.
-  if (view.doing === "writing") return oneLine(view.text.slice(-LAST_WORDS).split("\n").findLast((line) => line.trim() !== "") ?? "writing");
+  if (view.doing === "writing")
+    return oneLine(
+      view.text
+        .slice(-LAST_WORDS)
+        .split("\n")
+        .findLast((line) => line.trim() !== "") ?? "writing",
+    );
   return oneLine(view.doing);
 }
 
@@ -69,7 +79,10 @@ const LAST_WORDS = 400;
 
 function footer(state: State, { look, columns, now, hint }: Frame): string {
   const { total, done, running, waiting } = progressOf(state);
-  const counts = total > 1 ? [`${done} of ${total} done`, running > 0 ? `${running} running` : "", waiting > 0 ? `${waiting} waiting` : ""] : [];
+  const counts =
+    total > 1
+      ? [`${done} of ${total} done`, running > 0 ? `${running} running` : "", waiting > 0 ? `${waiting} waiting` : ""]
+      : [];
   const spent = state.usage.turns > 0 ? spentInAll(state.usage, state.cost).slice(1) : [];
   const time = took(now - (state.startedAt || now));
   return look.colors.dim(fit(listed([hint, ...counts, time, ...spent], look), columns - 1, look.signs.more));

@@ -9,7 +9,9 @@ export function shownNodes(state: State): NodeView[] {
   return all.filter((view) => {
     if (view.kind === "join") return false;
     if (view.kind !== "loop" || !parents.has(view.path)) return true;
-    return view.outcome?.status === "failed" && !all.some((other) => other !== view && faultOf(other) === faultOf(view));
+    return (
+      view.outcome?.status === "failed" && !all.some((other) => other !== view && faultOf(other) === faultOf(view))
+    );
   });
 }
 
@@ -33,7 +35,9 @@ export function progressOf(state: State): Progress {
 export function nameOf({ label, path, agent }: NodeView): string {
   const round = /\.(\d+)\/[^/]*$/.exec(path)?.[1];
   const who = agent !== undefined && !label.includes(agent) ? ` (${agent})` : "";
-  return oneLine(`${label}${who}${round !== undefined && Number(round) > 1 && label !== path ? `, round ${round}` : ""}`);
+  return oneLine(
+    `${label}${who}${round !== undefined && Number(round) > 1 && label !== path ? `, round ${round}` : ""}`,
+  );
 }
 
 /** `build.2/review` is below `build`. */

@@ -16,7 +16,13 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
   };
   switch (event.type) {
     case "run.started":
-      return say("run", event.run, [event.name === undefined ? "" : oneLine(event.name), counted(progressOf(state).total, "task")].filter(Boolean).join(", "));
+      return say(
+        "run",
+        event.run,
+        [event.name === undefined ? "" : oneLine(event.name), counted(progressOf(state).total, "task")]
+          .filter(Boolean)
+          .join(", "),
+      );
     case "node.started":
       return event.kind === "task" ? say("start", name, event.attempt > 1 ? `try ${event.attempt}` : "") : undefined;
     case "node.retried":
@@ -44,14 +50,23 @@ type Say = (word: keyof typeof shades, ...parts: readonly string[]) => string;
 
 function endOf(outcome: Outcome, view: NodeView, look: Look, say: Say): string {
   const name = nameOf(view);
-  if (outcome.status === "ok") return say("ok", name, view.kind === "gate" ? "" : spentBy(view, view.endedAt ?? 0, look));
+  if (outcome.status === "ok")
+    return say("ok", name, view.kind === "gate" ? "" : spentBy(view, view.endedAt ?? 0, look));
   if (outcome.status === "skipped") return say("skip", name, `${oneLine(outcome.because)} did not succeed`);
   if (outcome.status === "cancelled") return say("cancel", name, oneLine(outcome.reason));
   const hint = outcome.fault.hint === undefined ? "" : `\n        ${oneLine(outcome.fault.hint)}`;
   return `${say("failed", name, oneLine(outcome.fault.message))}${hint}`;
 }
 
-function answerOf({ approve, text = "", by }: { approve: boolean; text?: string | undefined; by?: string | undefined }): string {
+function answerOf({
+  approve,
+  text = "",
+  by,
+}: {
+  approve: boolean;
+  text?: string | undefined;
+  by?: string | undefined;
+}): string {
   const words = text.trim() === "" ? "" : `: ${oneLine(text)}`;
   return `${approve ? "approved" : "rejected"}${by === undefined ? "" : ` by ${oneLine(by)}`}${words}`;
 }

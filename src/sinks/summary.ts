@@ -13,7 +13,12 @@ export type SummaryOptions = Readonly<{ look: Look; columns: number; tasks: bool
 /** What there is to say after a run: how each task ended, what it cost, where things lie, and what to do next. */
 export function summaryOf(state: State, options: SummaryOptions): string[] {
   const { look, tasks } = options;
-  return [...(tasks ? taskLines(state, options) : []), ...endLines(state, look), ...fileLines(state, look), ...nextLines(state, options)];
+  return [
+    ...(tasks ? taskLines(state, options) : []),
+    ...endLines(state, look),
+    ...fileLines(state, look),
+    ...nextLines(state, options),
+  ];
 }
 
 /** More than so many good tasks are counted, not listed. */
@@ -23,10 +28,14 @@ function taskLines(state: State, options: SummaryOptions): string[] {
   const { look } = options;
   const all = shownNodes(state);
   const good = all.filter(({ status }) => status === "ok");
-  const listedNodes = all.length > MOST_LISTED ? all.filter(({ status }) => status !== "ok").slice(0, MOST_LISTED) : all;
+  const listedNodes =
+    all.length > MOST_LISTED ? all.filter(({ status }) => status !== "ok").slice(0, MOST_LISTED) : all;
   const left = all.length - listedNodes.length;
   const names = Math.min(32, Math.max(0, ...listedNodes.map((view) => widthOf(nameOf(view)))));
-  const rest = left === 0 ? [] : [`${look.colors.green(look.signs.ok)} ${left === good.length ? counted(left, "task") : `${left} more tasks`}`];
+  const rest =
+    left === 0
+      ? []
+      : [`${look.colors.green(look.signs.ok)} ${left === good.length ? counted(left, "task") : `${left} more tasks`}`];
   return [...listedNodes.flatMap((view) => taskLine(view, names, options)), ...rest];
 }
 
@@ -35,10 +44,16 @@ function taskLine(view: NodeView, names: number, { look, columns }: SummaryOptio
   const begin = `${signFor(view, look)} ${pad(nameOf(view), names)}  `;
   const indent = " ".repeat(names + 4);
   const { outcome } = view;
-  const spent = view.usage.turns > 0 || outcome?.status === "ok" ? colors.dim(fit(spentBy(view, view.endedAt ?? view.startedAt, look), columns - names - 4, signs.more)) : "";
+  const spent =
+    view.usage.turns > 0 || outcome?.status === "ok"
+      ? colors.dim(fit(spentBy(view, view.endedAt ?? view.startedAt, look), columns - names - 4, signs.more))
+      : "";
   if (!outcome || outcome.status === "ok") return [`${begin}${spent}`];
   const why = outcome.status === "failed" ? colors.red(oneLine(explain(outcome))) : oneLine(explain(outcome));
-  return [`${begin}${why}`, ...[hintOf(outcome), spent].filter((text) => text !== "").map((text) => `${indent}${text}`)];
+  return [
+    `${begin}${why}`,
+    ...[hintOf(outcome), spent].filter((text) => text !== "").map((text) => `${indent}${text}`),
+  ];
 }
 
 function endLines(state: State, look: Look): string[] {
@@ -48,14 +63,20 @@ function endLines(state: State, look: Look): string[] {
   const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   if (outcome.status === "ok") return [`${colors.green("done")} in ${took(ms)}${look.signs.dot}${facts}`];
   const word = outcome.status === "cancelled" ? colors.yellow("cancelled") : colors.red("failed");
-  const why = alreadySaid(state, outcome) ? [] : explain(outcome).split("\n").map((line) => `  ${oneLine(line)}`);
+  const why = alreadySaid(state, outcome)
+    ? []
+    : explain(outcome)
+        .split("\n")
+        .map((line) => `  ${oneLine(line)}`);
   const hint = alreadySaid(state, outcome) || hintOf(outcome) === "" ? [] : [`  ${hintOf(outcome)}`];
   return [`${word} after ${took(ms)}${look.signs.dot}${facts}`, ...why, ...hint];
 }
 
 /** True when the line of a task says the same. */
 function alreadySaid(state: State, outcome: Outcome): boolean {
-  return shownNodes(state).some((view) => view.outcome && view.outcome.status !== "ok" && explain(view.outcome) === explain(outcome));
+  return shownNodes(state).some(
+    (view) => view.outcome && view.outcome.status !== "ok" && explain(view.outcome) === explain(outcome),
+  );
 }
 
 function hintOf(outcome: Outcome): string {
@@ -68,7 +89,9 @@ function fileLines(state: State, { colors }: Look): string[] {
     return outcome?.file !== undefined && text.length > INLINE_CHARS ? [outcome.file] : [];
   });
   const shown = long.slice(0, MOST_FILES).map((file) => colors.dim(`full output: ${oneLine(file)}`));
-  return long.length > MOST_FILES ? [...shown, colors.dim(`and ${counted(long.length - MOST_FILES, "file")} more beside them`)] : shown;
+  return long.length > MOST_FILES
+    ? [...shown, colors.dim(`and ${counted(long.length - MOST_FILES, "file")} more beside them`)]
+    : shown;
 }
 
 const MOST_FILES = 5;
@@ -80,6 +103,7 @@ function nextLines({ run, outcome }: State, { look: { colors }, columns }: Summa
   };
   if (outcome?.status === "ok") return [];
   if (outcome?.status !== "failed") return next(`subcrew resume ${run}`, "goes on where it stopped");
-  if (outcome.fault.code === "NEEDS_ANSWER") return next(`subcrew resume ${run} --retry-failed`, "asks again; with --yes it approves");
+  if (outcome.fault.code === "NEEDS_ANSWER")
+    return next(`subcrew resume ${run} --retry-failed`, "asks again; with --yes it approves");
   return next(`subcrew resume ${run} --retry-failed`, "tries again what failed and keeps the rest");
 }

@@ -79,7 +79,11 @@ export function createTextSink({ out, err, look, live, quiet, since, clock }: Te
       out.write(output);
       if (quiet && state.outcome?.status === "ok") return;
       // In a log the line of the only task stands right above.
-      const lines = summaryOf(state, { look, columns: live ? screen.columns : Number.POSITIVE_INFINITY, tasks: live || quiet || shownNodes(state).length > 1 });
+      const lines = summaryOf(state, {
+        look,
+        columns: live ? screen.columns : Number.POSITIVE_INFINITY,
+        tasks: live || quiet || shownNodes(state).length > 1,
+      });
       err.write(`${live && output !== "" ? "\n" : ""}${lines.join("\n")}\n`);
     },
     pause: () => {
@@ -98,4 +102,10 @@ export function createTextSink({ out, err, look, live, quiet, since, clock }: Te
 }
 
 /** What the live lines cannot say, and so is printed above them. */
-const aboveLive: ReadonlySet<string> = new Set(["node.retried", "tool.denied", "limit.reached", "gate.answered", "warning"]);
+const aboveLive: ReadonlySet<string> = new Set([
+  "node.retried",
+  "tool.denied",
+  "limit.reached",
+  "gate.answered",
+  "warning",
+]);

@@ -20,7 +20,16 @@ export function toolsUsed(tools: Readonly<Record<string, number>>, { signs }: Lo
 /** What a task used: `1.2s · 4 turns · 13k tokens · read_file×5 · offline`. */
 export function spentBy(view: NodeView, now: number, look: Look): string {
   const { usage, cost, model, tools, startedAt, endedAt } = view;
-  return listed([took((endedAt ?? now) - startedAt), ...amounts(usage), ...price(cost), toolsUsed(tools, look), oneLine(model ?? "")], look);
+  return listed(
+    [
+      took((endedAt ?? now) - startedAt),
+      ...amounts(usage),
+      ...price(cost),
+      toolsUsed(tools, look),
+      oneLine(model ?? ""),
+    ],
+    look,
+  );
 }
 
 /** What a run used in all, as parts: turns, tokens, money. */

@@ -32,17 +32,21 @@ const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { convert } = require(workerData.library);
 const skip = (selector) => ({ selector, format: "skip" });
+const absolute = (path) => {
+  if (path.length > 2000 || !URL.canParse(path, workerData.baseUrl)) return "";
+  const { href, protocol } = new URL(path, workerData.baseUrl);
+  return ["http:", "https:", "mailto:", "tel:"].includes(protocol) ? href : "";
+};
 const title = /<title[^>]{0,200}>([^<]{1,500})/i.exec(workerData.html.slice(0, 50000));
 const page = convert(workerData.html, {
   wordwrap: false,
   limits: { maxInputLength: 10000000, maxDepth: 200 },
   selectors: [
     { selector: "a", options: {
-      baseUrl: workerData.baseUrl,
       hideLinkHrefIfSameAsText: true,
       noAnchorUrl: true,
       linkBrackets: ["(", ")"],
-      pathRewrite: (path) => (/^\\s*(?:data|javascript|blob|vbscript):/i.test(path) ? "" : path),
+      pathRewrite: absolute,
     } },
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: { uppercase: false } })),
     { selector: "table", format: "dataTable", options: { uppercaseHeaderCells: false } },
@@ -51,5 +55,6 @@ const page = convert(workerData.html, {
   ],
 });
 const name = title ? convert(title[1], { wordwrap: false }).trim() : "";
-parentPort.postMessage(name && !page.startsWith(name) ? name + "\\n\\n" + page : page);
+const whole = name && !page.startsWith(name) ? name + "\\n\\n" + page : page;
+parentPort.postMessage(whole.replace(/\\n{3,}/g, "\\n\\n"));
 `;

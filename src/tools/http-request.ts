@@ -4,6 +4,7 @@ import { bodySchema, contentFor } from "./http-body.ts";
 import { createGuardedFetch } from "../runtime/guarded-fetch.ts";
 import { pageText } from "./page-text.ts";
 import type { ToolParts } from "./parts.ts";
+import { ruled, webSubjects } from "./web-access.ts";
 
 const input = z.strictObject({
   method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]).describe("the method"),
@@ -19,9 +20,11 @@ export const httpRequest = ({ fetch = createGuardedFetch() }: ToolParts = {}): T
     description: "Makes a web request with any method and returns the status and the answer as text. Only addresses of the public internet can be asked.",
     input,
     effect: "write",
+    does: "net",
+    subjects: webSubjects,
     timeoutMs: 45_000,
-    async run({ method, url, headers = {}, body, json }, { signal }) {
+    async run({ method, url, headers = {}, body, json }, context) {
       if ((method === "GET" || method === "HEAD") && (body !== undefined || json !== undefined)) throw new Error(`a ${method} request has no body`);
-      return pageText(await fetch({ url, method, ...contentFor({ headers, body, json }) }, signal), {}, signal);
+      return pageText(await fetch({ url, method, ...ruled(context), ...contentFor({ headers, body, json }) }, context.signal), {}, context.signal);
     },
   });

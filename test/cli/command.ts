@@ -12,7 +12,13 @@ if (!existsSync(command)) throw new Error("dist/cli/main.js is missing: run `npm
 const root = realpathSync(mkdtempSync(join(tmpdir(), "subcrew-cli-")));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string; ms: number }>;
+export type Ended = Readonly<{
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+  ms: number;
+}>;
 
 export type Options = Readonly<{ cwd?: string; env?: Readonly<Record<string, string>>; input?: string }>;
 
@@ -43,7 +49,13 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
     mkdirSync(dirname(join(workspace, name)), { recursive: true });
     writeFileSync(join(workspace, name), text);
   }
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, SUBCREW_HOME: join(home, "state"), LANG: "C.UTF-8", TERM: "xterm" };
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    SUBCREW_HOME: join(home, "state"),
+    LANG: "C.UTF-8",
+    TERM: "xterm",
+  };
   const start = (args: readonly string[], { cwd = workspace, env: more = {}, input = "" }: Options = {}): Started => {
     const began = performance.now();
     const child = spawn(process.execPath, [command, ...args], { cwd, env: { ...env, ...more } });
@@ -73,7 +85,9 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
           resolve();
         };
         waiting.add(look);
-        child.on("close", () => reject(new Error(`the command ended without printing ${String(text)}:\n${stdout}${stderr}`)));
+        child.on("close", () =>
+          reject(new Error(`the command ended without printing ${String(text)}:\n${stdout}${stderr}`)),
+        );
         look();
       });
     return { child, ended, until };

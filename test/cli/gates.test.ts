@@ -2,7 +2,14 @@ import { describe, expect, test } from "vitest";
 import { parseAnswer } from "../../src/cli/gates.ts";
 import { place, script } from "./command.ts";
 
-const team = JSON.stringify({ team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true }, { id: "ship", task: "Ship it.", depends: ["page"] }] } });
+const team = JSON.stringify({
+  team: {
+    tasks: [
+      { id: "page", task: "Write it.", requiresApproval: true },
+      { id: "ship", task: "Ship it.", depends: ["page"] },
+    ],
+  },
+});
 const files = { "team.json": team, "turns.json": script("the page") };
 const args = ["team", "--input", "team.json", "--model", "scripted:turns.json"];
 
@@ -36,5 +43,7 @@ describe("what a person types", () => {
     ["No: too long", { approve: false, text: "too long" }],
   ])("%j is an answer", (line, answer) => expect(parseAnswer(line)).toEqual({ ...answer, by: "a person" }));
 
-  test.each(["", "   ", "maybe", "yeah sure", "nothing", "yn"])("%j is none", (line) => expect(parseAnswer(line)).toBeUndefined());
+  test.each(["", "   ", "maybe", "yeah sure", "nothing", "yn"])("%j is none", (line) =>
+    expect(parseAnswer(line)).toBeUndefined(),
+  );
 });

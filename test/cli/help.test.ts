@@ -6,7 +6,9 @@ import { place } from "./command.ts";
 const commands = ["run", "parallel", "chain", "race", "team", "resume", "plan", "agents", "models", "runs"];
 
 test("--version prints the version of the package", async () => {
-  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "package.json"), "utf8")) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "package.json"), "utf8")) as {
+    version: string;
+  };
   expect(await place().run(["--version"])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
@@ -29,11 +31,14 @@ test.concurrent.each(commands)("subcrew %s --help shows its flags and an example
   expect(stdout.split("\n").filter((line) => line.length > 110)).toEqual([]);
 });
 
-test.concurrent.each(["run", "single", "parallel", "chain", "race", "team"])("subcrew plan %s has the flags of its mode", async (mode) => {
-  const { code, stdout } = await place().run(["plan", mode, "--help"]);
-  expect(code).toBe(0);
-  expect(stdout).toContain("--input <file>");
-});
+test.concurrent.each(["run", "single", "parallel", "chain", "race", "team"])(
+  "subcrew plan %s has the flags of its mode",
+  async (mode) => {
+    const { code, stdout } = await place().run(["plan", mode, "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("--input <file>");
+  },
+);
 
 test("help and version load neither the crew nor a model", async () => {
   const there = place();

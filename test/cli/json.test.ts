@@ -5,13 +5,27 @@ import { resultOf } from "../../src/core/result.ts";
 import { command, place, script } from "./command.ts";
 
 type Line = { type: string } & Record<string, unknown>;
-const linesOf = (stdout: string): Line[] => stdout.trimEnd().split("\n").map((line) => JSON.parse(line) as Line);
+const linesOf = (stdout: string): Line[] =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Line);
 
-const turns = script({ text: "looking \u2028\u0085 around", calls: [{ name: "glob", input: { pattern: "*" } }] }, "It is here.");
+const turns = script(
+  { text: "looking \u2028\u0085 around", calls: [{ name: "list_files", input: {} }] },
+  "It is here.",
+);
 
 test("every line is JSON, the last one is the result, and the events fold to it", async () => {
   const there = place({ "turns.json": turns });
-  const { code, stdout, stderr } = await there.run(["parallel", "a@explore=x", "b@explore=y {task:a}", "--model", "scripted:turns.json", "--json"]);
+  const { code, stdout, stderr } = await there.run([
+    "parallel",
+    "a@explore=x",
+    "b@explore=y {task:a}",
+    "--model",
+    "scripted:turns.json",
+    "--json",
+  ]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const lines = linesOf(stdout);
   const { type, ...result } = lines.at(-1)!;
@@ -25,7 +39,8 @@ test("every line is JSON, the last one is the result, and the events fold to it"
 test("deltas come only when they are asked for", async () => {
   const there = place({ "turns.json": turns });
   const args = ["run", "explore", "x", "--model", "scripted:turns.json", "--json"];
-  const kinds = async (more: readonly string[]): Promise<Set<string>> => new Set(linesOf((await there.run([...args, ...more])).stdout).map(({ type }) => type));
+  const kinds = async (more: readonly string[]): Promise<Set<string>> =>
+    new Set(linesOf((await there.run([...args, ...more])).stdout).map(({ type }) => type));
   expect(await kinds([])).not.toContain("text.delta");
   expect(await kinds(["--deltas"])).toContain("text.delta");
 });
@@ -41,10 +56,19 @@ test("a failure is a result too, and a mistake is JSON on stderr", async () => {
   const there = place({ "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "busy" } }) });
   const failed = await there.run(["run", "explore", "x", "--model", "scripted:bad.json", "--json"]);
   expect(failed).toMatchObject({ code: 1, stderr: "" });
-  expect(linesOf(failed.stdout).at(-1)).toMatchObject({ type: "result", status: "failed", fault: { code: "MODEL_OVERLOADED" } });
+  expect(linesOf(failed.stdout).at(-1)).toMatchObject({
+    type: "result",
+    status: "failed",
+    fault: { code: "MODEL_OVERLOADED" },
+  });
   const wrong = await there.run(["run", "explor", "x", "--json"]);
   expect(wrong).toMatchObject({ code: 2, stdout: "" });
-  expect(JSON.parse(wrong.stderr)).toEqual({ type: "error", code: "UNKNOWN_AGENT", message: 'There is no agent "explor".', hint: 'Did you mean "explore"?' });
+  expect(JSON.parse(wrong.stderr)).toEqual({
+    type: "error",
+    code: "UNKNOWN_AGENT",
+    message: 'There is no agent "explor".',
+    hint: 'Did you mean "explore"?',
+  });
 });
 
 test("a reader that has seen enough ends it quietly", async () => {
@@ -65,7 +89,10 @@ test("a reader that goes away stops the run, which can be resumed", async () => 
   expect(performance.now() - began).toBeLessThan(20_000);
 });
 
-function sh(line: string, { workspace, env }: { workspace: string; env: Readonly<Record<string, string>> }): Promise<{ code: number | null; stdout: string; stderr: string }> {
+function sh(
+  line: string,
+  { workspace, env }: { workspace: string; env: Readonly<Record<string, string>> },
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn("/bin/sh", ["-c", line], { cwd: workspace, env });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => {

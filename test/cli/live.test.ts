@@ -14,17 +14,36 @@ afterEach(() => {
   open = undefined;
 });
 
-const slow = script({ delayMs: 300, text: "Looking around.", calls: [{ name: "glob", input: { pattern: "*.json" } }] }, { delayMs: 900, text: "Found it." });
-const many = (count: number): string => JSON.stringify({ tasks: Array.from({ length: count }, (_, n) => ({ name: `agent-${n + 1}-with-a-rather-long-name`, agent: "explore", task: "x", model: "scripted:turns.json" })) });
+const slow = script(
+  { delayMs: 300, text: "Looking around.", calls: [{ name: "list_files", input: {} }] },
+  { delayMs: 900, text: "Found it." },
+);
+const many = (count: number): string =>
+  JSON.stringify({
+    tasks: Array.from({ length: count }, (_, n) => ({
+      name: `agent-${n + 1}-with-a-rather-long-name`,
+      agent: "explore",
+      task: "x",
+      model: "scripted:turns.json",
+    })),
+  });
 
 describe("in a terminal", () => {
   test("fifty agents fit into 80 columns and 24 rows, with what runs and how many more there are", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
-    open = terminal(tmux.path, place({ "turns.json": slow, "work.json": many(50) }), ["parallel", "--input", "work.json", "--concurrency", "10"]);
+    open = terminal(tmux.path, place({ "turns.json": slow, "work.json": many(50) }), [
+      "parallel",
+      "--input",
+      "work.json",
+      "--concurrency",
+      "10",
+    ]);
     const lines = await open.until(/\+\d+ more/);
     expect(lines.length).toBeLessThanOrEqual(24);
     expect(lines.filter((line) => /^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] agent-/.test(line)).length).toBeGreaterThan(3);
-    expect(lines.findLast((line) => line.includes(" of 50 done"))).toMatch(/^\d+ of 50 done · \d+ running · \d+ waiting · [\d.]+m?s · /);
+    expect(lines.findLast((line) => line.includes(" of 50 done"))).toMatch(
+      /^\d+ of 50 done · \d+ running · \d+ waiting · [\d.]+m?s · /,
+    );
     await open.until("[exit 0]");
     const all = open.history();
     expect(all).toContain("✓ 50 tasks\n");
@@ -33,17 +52,37 @@ describe("in a terminal", () => {
 
   test("a terminal of ten columns and four rows is enough, and may change its size", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
-    open = terminal(tmux.path, place({ "turns.json": slow, "work.json": many(12) }), ["parallel", "--input", "work.json", "--concurrency", "3"], { columns: 10, rows: 4 });
+    open = terminal(
+      tmux.path,
+      place({ "turns.json": slow, "work.json": many(12) }),
+      ["parallel", "--input", "work.json", "--concurrency", "3"],
+      { columns: 10, rows: 4 },
+    );
     await open.until(/agent/);
-    for (const [columns, rows] of [[60, 10], [20, 5], [80, 24], [30, 8]] as const) open.resize(columns, rows);
+    for (const [columns, rows] of [
+      [60, 10],
+      [20, 5],
+      [80, 24],
+      [30, 8],
+    ] as const)
+      open.resize(columns, rows);
     open.resize(80, 24);
     await open.until("[exit 0]");
   });
 
   test("Ctrl-C cancels, shows what is there, and leaves the terminal as it was", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
-    const work = JSON.stringify({ tasks: [{ name: "quick", task: "x", model: "scripted:quick.json" }, { name: "stuck", task: "y", model: "scripted:stuck.json" }] });
-    open = terminal(tmux.path, place({ "work.json": work, "quick.json": script("done already"), "stuck.json": script({ delayMs: 600_000 }) }), ["parallel", "--input", "work.json"]);
+    const work = JSON.stringify({
+      tasks: [
+        { name: "quick", task: "x", model: "scripted:quick.json" },
+        { name: "stuck", task: "y", model: "scripted:stuck.json" },
+      ],
+    });
+    open = terminal(
+      tmux.path,
+      place({ "work.json": work, "quick.json": script("done already"), "stuck.json": script({ delayMs: 600_000 }) }),
+      ["parallel", "--input", "work.json"],
+    );
     await open.until(/✓ quick/);
     open.keys("C-c");
     const lines = await open.until("[exit 130]");
@@ -55,7 +94,11 @@ describe("in a terminal", () => {
   test("an approval is asked for, and what was typed before does not answer it", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const team = JSON.stringify({ team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true }] } });
-    open = terminal(tmux.path, place({ "team.json": team, "turns.json": script({ delayMs: 1_200, text: "the whole page" }) }), ["team", "--input", "team.json", "--model", "scripted:turns.json"]);
+    open = terminal(
+      tmux.path,
+      place({ "team.json": team, "turns.json": script({ delayMs: 1_200, text: "the whole page" }) }),
+      ["team", "--input", "team.json", "--model", "scripted:turns.json"],
+    );
     await open.until("thinking");
     open.keys("y", "Enter");
     const asked = await open.until(/^>$/m);
@@ -73,7 +116,13 @@ describe("in a terminal", () => {
   test("Ctrl-C at a question cancels the run", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const team = JSON.stringify({ team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true }] } });
-    open = terminal(tmux.path, place({ "team.json": team, "turns.json": script("the whole page") }), ["team", "--input", "team.json", "--model", "scripted:turns.json"]);
+    open = terminal(tmux.path, place({ "team.json": team, "turns.json": script("the whole page") }), [
+      "team",
+      "--input",
+      "team.json",
+      "--model",
+      "scripted:turns.json",
+    ]);
     await open.until(/^>$/m);
     open.keys("C-c");
     await open.until("[exit 130]");

@@ -10,7 +10,9 @@ describe("one task", () => {
     const there = place({ "turns.json": script("It is in a.ts:1.") });
     const { code, stdout, stderr } = await there.run(asked);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "It is in a.ts:1.\n" });
-    expect(stderr).toMatch(/^run {5}run_\w{12} {2}1 task\nstart {3}explore\nok {6}explore {2}\d+ms · 1 turn · [\d.k]+ tokens · unknown price · scripted:turns.json\ndone in /);
+    expect(stderr).toMatch(
+      /^run {5}run_\w{12} {2}1 task\nstart {3}explore\nok {6}explore {2}\d+ms · 1 turn · [\d.k]+ tokens · unknown price · scripted:turns.json\ndone in /,
+    );
   });
 
   test("the offline model answers about the files that are there, for free", async () => {
@@ -23,10 +25,10 @@ describe("one task", () => {
   });
 
   test("a price that is known is shown, and tools are counted", async () => {
-    const call = { name: "glob", input: { pattern: "*" } };
+    const call = { name: "list_files", input: {} };
     const there = place({ "turns.json": script({ calls: [call, call], cost: 0.01 }, { text: "two", cost: 0.02 }) });
     const { stderr } = await there.run(asked);
-    expect(stderr).toContain("$0.0300 · glob×2 · scripted:turns.json");
+    expect(stderr).toContain("$0.0300 · list_files×2 · scripted:turns.json");
   });
 
   test("a long output is printed whole, and its file is named", async () => {
@@ -40,12 +42,23 @@ describe("one task", () => {
 
   test("the words of a prompt need no quotes, and a dash stands for standard input", async () => {
     const there = place({ "turns.json": script("ok") });
-    const plans = await Promise.all([there.run(["plan", "run", "explore", "where", "is", "it"]), there.run(["plan", "run", "explore", "-"], { input: "from\nstdin\n" })]);
-    expect(plans.map(({ stdout }) => (JSON.parse(stdout) as { nodes: { explore: { task: { prompt: string } } } }).nodes.explore.task.prompt)).toEqual(["where is it", "from\nstdin"]);
+    const plans = await Promise.all([
+      there.run(["plan", "run", "explore", "where", "is", "it"]),
+      there.run(["plan", "run", "explore", "-"], { input: "from\nstdin\n" }),
+    ]);
+    expect(
+      plans.map(
+        ({ stdout }) =>
+          (JSON.parse(stdout) as { nodes: { explore: { task: { prompt: string } } } }).nodes.explore.task.prompt,
+      ),
+    ).toEqual(["where is it", "from\nstdin"]);
   });
 
   test("--quiet leaves only the result, and still says why something failed", async () => {
-    const there = place({ "turns.json": script("ok"), "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "busy", hint: "Wait." } }) });
+    const there = place({
+      "turns.json": script("ok"),
+      "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "busy", hint: "Wait." } }),
+    });
     expect(await there.run([...asked, "--quiet"])).toMatchObject({ code: 0, stdout: "ok\n", stderr: "" });
     const failed = await there.run(["run", "explore", "x", "--model", "scripted:bad.json", "--quiet"]);
     expect(failed).toMatchObject({ code: 1, stdout: "" });
@@ -54,7 +67,10 @@ describe("one task", () => {
 });
 
 describe("several tasks", () => {
-  const turns = { "good.json": script("good work"), "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "the model is busy", hint: "Wait a little." } }) };
+  const turns = {
+    "good.json": script("good work"),
+    "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "the model is busy", hint: "Wait a little." } }),
+  };
   const both = (mode: object): string => JSON.stringify(mode);
   const items = [
     { name: "a", agent: "explore", task: "x", model: "scripted:good.json" },
@@ -64,7 +80,13 @@ describe("several tasks", () => {
 
   test("each output is under its heading", async () => {
     const there = place(turns);
-    const { code, stdout } = await there.run(["parallel", "a@explore=x", "b@explore=y", "--model", "scripted:good.json"]);
+    const { code, stdout } = await there.run([
+      "parallel",
+      "a@explore=x",
+      "b@explore=y",
+      "--model",
+      "scripted:good.json",
+    ]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "## a\n\ngood work\n\n## b\n\ngood work\n" });
   });
 
@@ -91,13 +113,24 @@ describe("several tasks", () => {
 
   test("a race prints the winner and exits with 0", async () => {
     const there = place({ ...turns, "slow.json": script({ delayMs: 60_000, text: "late" }) });
-    const { code, stdout, ms } = await there.run(["race", "--agents", "explore", "--models", "scripted:slow.json,scripted:bad.json,scripted:good.json", "x"]);
+    const { code, stdout, ms } = await there.run([
+      "race",
+      "--agents",
+      "explore",
+      "--models",
+      "scripted:slow.json,scripted:bad.json,scripted:good.json",
+      "x",
+    ]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "good work\n" });
     expect(ms).toBeLessThan(20_000);
   });
 
   test("more than thirty tasks are counted in the end, and the failed ones are listed", async () => {
-    const many = Array.from({ length: 40 }, (_, n) => ({ name: `t${n}`, task: "x", model: `scripted:${n === 7 ? "bad" : "good"}.json` }));
+    const many = Array.from({ length: 40 }, (_, n) => ({
+      name: `t${n}`,
+      task: "x",
+      model: `scripted:${n === 7 ? "bad" : "good"}.json`,
+    }));
     const there = place({ ...turns, "work.json": both({ tasks: many }) });
     const { code, stderr } = await there.run(["parallel", "--input", "work.json"]);
     expect(code).toBe(1);
@@ -110,18 +143,35 @@ describe("several tasks", () => {
 describe("what a log gets", () => {
   test("one line per start, retry, denied tool and end, and no control character", async () => {
     const there = place({
-      "turns.json": JSON.stringify({ shared: true, turns: [{ error: { code: "MODEL_OVERLOADED", message: "busy" } }, { calls: [{ name: "bash", input: { command: "ls" } }] }, "done"] }),
+      "turns.json": JSON.stringify({
+        shared: true,
+        turns: [
+          { error: { code: "MODEL_OVERLOADED", message: "busy" } },
+          { calls: [{ name: "bash", input: { command: "ls" } }] },
+          "done",
+        ],
+      }),
     });
     const { code, stderr } = await there.run([...asked, "--retry", "2x10ms"]);
     expect(code).toBe(0);
     expect(stderr).not.toContain(ESC);
-    expect(stderr.split("\n").map((line) => line.split(" ")[0])).toEqual(["run", "start", "retry", "start", "denied", "ok", "done", ""]);
+    expect(stderr.split("\n").map((line) => line.split(" ")[0])).toEqual([
+      "run",
+      "start",
+      "retry",
+      "start",
+      "denied",
+      "ok",
+      "done",
+      "",
+    ]);
     expect(stderr).toMatch(/retry {3}explore {2}in \d+ms: busy\nstart {3}explore {2}try 2\n/);
   });
 
   test("colours come only when they are wanted", async () => {
     const there = place({ "turns.json": script("ok") });
-    const colored = async (env: Record<string, string>, more: readonly string[] = []): Promise<boolean> => (await there.run([...asked, ...more], { env })).stderr.includes(ESC);
+    const colored = async (env: Record<string, string>, more: readonly string[] = []): Promise<boolean> =>
+      (await there.run([...asked, ...more], { env })).stderr.includes(ESC);
     expect(await colored({})).toBe(false);
     expect(await colored({ FORCE_COLOR: "1" })).toBe(true);
     expect(await colored({ FORCE_COLOR: "0" })).toBe(false);
@@ -131,8 +181,13 @@ describe("what a log gets", () => {
   });
 
   test("a locale without Unicode gets signs that it has", async () => {
-    const there = place({ "a.json": script("ok"), "work.json": JSON.stringify({ tasks: [{ task: "x" }, { task: "y" }] }) });
-    const { stderr } = await there.run(["run", "--input", "work.json", "--model", "scripted:a.json"], { env: { LANG: "C" } });
+    const there = place({
+      "a.json": script("ok"),
+      "work.json": JSON.stringify({ tasks: [{ task: "x" }, { task: "y" }] }),
+    });
+    const { stderr } = await there.run(["run", "--input", "work.json", "--model", "scripted:a.json"], {
+      env: { LANG: "C" },
+    });
     expect(stderr).toMatch(/^[\x20-\x7e\n]*$/);
     expect(stderr).toContain("+ task_0");
   });

@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import { place, script, type Place } from "./command.ts";
 
 const hang = { delayMs: 600_000, text: "never" };
-const files = { "work.json": JSON.stringify({ tasks: [{ name: "quick", task: "x", model: "scripted:quick.json" }, { name: "stuck", task: "y", model: "scripted:stuck.json" }] }), "quick.json": script("done already"), "stuck.json": script(hang) };
+const files = {
+  "work.json": JSON.stringify({
+    tasks: [
+      { name: "quick", task: "x", model: "scripted:quick.json" },
+      { name: "stuck", task: "y", model: "scripted:stuck.json" },
+    ],
+  }),
+  "quick.json": script("done already"),
+  "stuck.json": script(hang),
+};
 const started = async (there: Place, more: readonly string[] = []) => {
   const run = there.start(["parallel", "--input", "work.json", ...more]);
   await run.until(more.includes("--json") ? /"type":"node.ended"/ : /^ok +quick/m);
@@ -50,11 +59,19 @@ test("with --json a cancelled run ends with its result", async () => {
   const { code, stdout, stderr } = await ended;
   expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
   const last = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as object;
-  expect(last).toMatchObject({ type: "result", status: "cancelled", nodes: { quick: { status: "ok", output: "done already" } } });
+  expect(last).toMatchObject({
+    type: "result",
+    status: "cancelled",
+    nodes: { quick: { status: "ok", output: "done already" } },
+  });
 });
 
 test("a run that is killed is taken up again where it was, and finished work is not repeated", async () => {
-  const there = place({ ...files, "work.json": files["work.json"].replace("scripted:stuck", "scripted:later") , "later.json": script(hang) });
+  const there = place({
+    ...files,
+    "work.json": files["work.json"].replace("scripted:stuck", "scripted:later"),
+    "later.json": script(hang),
+  });
   const { child, ended } = await started(there, ["--name", "nightly"]);
   child.kill("SIGKILL");
   await ended;
@@ -74,7 +91,15 @@ test("a run that is killed is taken up again where it was, and finished work is 
 
 test("a limit of time ends the run with exit code 4", async () => {
   const there = place({ "turns.json": script(hang) });
-  const { code, stderr, ms } = await there.run(["run", "explore", "x", "--model", "scripted:turns.json", "--max-time", "1s"]);
+  const { code, stderr, ms } = await there.run([
+    "run",
+    "explore",
+    "x",
+    "--model",
+    "scripted:turns.json",
+    "--max-time",
+    "1s",
+  ]);
   expect(code).toBe(4);
   expect(stderr).toContain("Allow more with --max-time.");
   expect(ms).toBeLessThan(15_000);

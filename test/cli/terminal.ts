@@ -22,14 +22,45 @@ export type Terminal = Readonly<{
 let number = 0;
 
 /** Runs the command in a terminal; `[exit N]` is on the screen when it has ended. */
-export function terminal(tmux: string, { workspace, env }: Place, args: readonly string[], { columns = 80, rows = 24, env: more = {} }: { columns?: number; rows?: number; env?: Readonly<Record<string, string>> } = {}): Terminal {
+export function terminal(
+  tmux: string,
+  { workspace, env }: Place,
+  args: readonly string[],
+  {
+    columns = 80,
+    rows = 24,
+    env: more = {},
+  }: { columns?: number; rows?: number; env?: Readonly<Record<string, string>> } = {},
+): Terminal {
   number += 1;
   const socket = `subcrew-${process.pid}-${number}`;
   const started = join(workspace, `.start-${number}.sh`);
   const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
-  writeFileSync(started, `trap : INT\necho '$ subcrew'\n${Object.entries(more).map(([name, value]) => `export ${name}=${quote(value)}\n`).join("")}${[process.execPath, command, ...args].map(quote).join(" ")}\necho "[exit $?]"\nexec sleep 600\n`);
-  const server = (...rest: readonly string[]): string => execFileSync(tmux, ["-L", socket, "-f", "/dev/null", ...rest], { encoding: "utf8", env, stdio: ["ignore", "pipe", "pipe"] });
-  server("new-session", "-d", "-s", "s", "-x", String(columns), "-y", String(rows), "-c", workspace, `/bin/sh ${quote(started)}`);
+  writeFileSync(
+    started,
+    `trap : INT\necho '$ subcrew'\n${Object.entries(more)
+      .map(([name, value]) => `export ${name}=${quote(value)}\n`)
+      .join("")}${[process.execPath, command, ...args].map(quote).join(" ")}\necho "[exit $?]"\nexec sleep 600\n`,
+  );
+  const server = (...rest: readonly string[]): string =>
+    execFileSync(tmux, ["-L", socket, "-f", "/dev/null", ...rest], {
+      encoding: "utf8",
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  server(
+    "new-session",
+    "-d",
+    "-s",
+    "s",
+    "-x",
+    String(columns),
+    "-y",
+    String(rows),
+    "-c",
+    workspace,
+    `/bin/sh ${quote(started)}`,
+  );
   const screen = (): string[] => server("capture-pane", "-p", "-t", "s").trimEnd().split("\n");
   return {
     screen,

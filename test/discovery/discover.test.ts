@@ -221,7 +221,7 @@ test("each field knows where it came from: the file and its line, the base, the 
     tools: "base base and .pi/agent/agents/kid.md:5 (tools)",
     instructions: ".pi/agent/agents/kid.md (body)",
     model: "base base",
-    thinking: "settings (kid.thinking)",
+    thinking: "settings (agents.kid.thinking)",
   });
   expect(explained("o")["completion"]).toBe("default (dialect)");
 });

@@ -21,6 +21,8 @@ export type Act = Readonly<{
   moments?: number;
   /** One after the other; a list inside is asked at the same time. */
   delegates?: readonly (AnyInput | Plan | readonly (AnyInput | Plan)[])[];
+  /** Asked for, and not waited for. */
+  abandons?: readonly (AnyInput | Plan)[];
   /** It takes one more moment to stop once it is told to. */
   slowToStop?: boolean;
   ends: "throws" | Outcome;
@@ -102,8 +104,10 @@ export async function observe(experiment: Experiment): Promise<Observed> {
 
   const perform = async (call: Call, context: PerformContext): Promise<Outcome> => {
     performed.push(`${call.path}#${call.attempt}`);
-    const { moments = 1, delegates = [], slowToStop = false, ends } = act(call);
+    const { moments = 1, delegates = [], abandons = [], slowToStop = false, ends } = act(call);
     await working(context.signal, moments);
+    for (const what of abandons) void context.delegate(what, { ceiling: [], model: "offline" });
+    if (abandons.length > 0) await moment(context.signal);
     for (const group of delegates) {
       if (context.signal.aborted) break;
       await Promise.all([group].flat().map((what) => context.delegate(what as AnyInput, { ceiling: [], model: "offline" })));
@@ -145,6 +149,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
         mailbox: createMailbox(),
         maxDepth,
         compile: (what) => compile(what),
+        redact: (text) => text,
         random: () => 0.5,
         execute,
       },

@@ -2,6 +2,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { defineAgent } from "../../src/core/agent.ts";
 import { defineTool } from "../../src/core/tool.ts";
 import { createCrew } from "../../src/crew.ts";
 import type { LanguageModel } from "../../src/models/is-language-model.ts";
@@ -97,9 +98,10 @@ test("a crew runs on objects of the AI SDK's own packages", async () => {
     claude: createAnthropic({ baseURL: `${server.url}/v1`, apiKey: "k" })("claude-haiku-4-5"),
     local: createOpenAICompatible({ name: "local", baseURL: `${server.url}/v1`, apiKey: "k" })("big"),
   };
-  const crew = createCrew({ home: false, discover: false, env: {}, tools: [peek], models });
+  const reader = defineAgent({ name: "reader", description: "d", instructions: "i", tools: ["peek"] });
+  const crew = createCrew({ home: false, discover: false, env: {}, agents: [reader], tools: [peek], models });
   for (const model of ["claude", "local"]) {
-    const result = await crew.run({ mode: "single", task: "what does it say?", model });
+    const result = await crew.run({ mode: "single", agent: "reader", task: "what does it say?", model });
     expect(result).toMatchObject({ status: "ok", output: "It is 42." });
   }
   const marked = server.requests.filter(({ wire }) => wire === "anthropic").map(({ body }) => JSON.stringify(body));

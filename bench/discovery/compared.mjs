@@ -1,0 +1,50 @@
+// @ts-check
+import { median } from "../executor/sample.mjs";
+
+/** @typedef {import("../executor/report.mjs").Report} Report */
+
+/** The second discovery with a cache, among the others. */
+export const AGAIN = "subcrew, unchanged files";
+
+/** What each of ours may take, in times of a peer in the same run. */
+const limits = [
+  { ours: "subcrew", peer: "js-yaml", atMost: 1.3 },
+  { ours: "subcrew", peer: "gray-matter", atMost: 1 },
+  { ours: AGAIN, peer: "bare read", atMost: 2 },
+];
+
+/**
+ * The table of one measurement, judged by the medians.
+ *
+ * @param {ReadonlyMap<string, number[]>} taken
+ * @param {{ title: string, how: string, judged?: boolean }} about
+ * @returns {Report}
+ */
+export function compared(taken, { title, how, judged = true }) {
+  const medians = new Map([...taken].map(([name, list]) => [name, median(list)]));
+  const ratio = (/** @type {string} */ name, /** @type {string} */ peer) =>
+    (medians.get(name) ?? Number.NaN) / (medians.get(peer) ?? Number.NaN);
+  /** @type {string[]} */
+  const failed = [];
+  const rows = [...medians].map(([name, ms]) => {
+    const verdicts = limits
+      .filter(({ ours }) => judged && ours === name)
+      .map(({ peer, atMost }) => {
+        const ok = ratio(name, peer) <= atMost;
+        if (!ok) failed.push(`${title}: ${name} takes ${ratio(name, peer).toFixed(2)} x ${peer}`);
+        return `${ok ? "PASS" : "FAIL"} (${atMost} x ${peer})`;
+      });
+    const times = PEERS.map((peer) => ratio(name, peer).toFixed(2));
+    return [name, ms.toFixed(1), ...times, verdicts.join(", ")];
+  });
+  return {
+    title,
+    how,
+    columns: ["", "ms", ...PEERS.map((peer) => `/ ${peer}`), ""],
+    rows,
+    failed,
+    raw: Object.fromEntries(taken),
+  };
+}
+
+const PEERS = ["bare read", "js-yaml", "gray-matter"];

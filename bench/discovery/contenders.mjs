@@ -1,0 +1,89 @@
+// @ts-check
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+/**
+ * Who walks through the files. `load` brings in what the contender is made of and gives back its work, which returns
+ * how many agents it has.
+ *
+ * @typedef {import("./corpus.mjs").Corpus} Corpus
+ * @typedef {(corpus: Corpus) => number | Promise<number>} Work
+ */
+
+/** @type {Record<string, () => Promise<Work>>} */
+export const contenders = {
+  "bare read": async () => (corpus) => each(corpus, (text) => text.length > 0),
+  "js-yaml": async () => {
+    const { load } = await import("js-yaml");
+    return (corpus) =>
+      each(corpus, (text) => {
+        const yaml = FRONTMATTER.exec(text)?.[1];
+        return yaml !== undefined && load(yaml) !== undefined;
+      });
+  },
+  "gray-matter": async () => {
+    const matter = createRequire(import.meta.url)("gray-matter");
+    // without options it remembers every text it has seen, and would read each file once in all rounds
+    return (corpus) => each(corpus, (text) => Object.keys(matter(text, {}).data).length > 0);
+  },
+  subcrew: async () => {
+    const { discoverAgents } = await subcrew();
+    return async ({ cwd, home }) => count(await discoverAgents(cwd, { home }));
+  },
+};
+
+/**
+ * The discovery of a caller that keeps a cache, which this is the second and later time.
+ *
+ * @returns {Promise<Work>}
+ */
+export async function againWithCache() {
+  const { createDiscoveryCache, discoverAgents } = await subcrew();
+  const cache = createDiscoveryCache();
+  return async ({ cwd, home }) => count(await discoverAgents(cwd, { home, cache }));
+}
+
+/** @param {import("../../src/doors/discover-agents.ts").AgentDiscoveryResult} found */
+const count = ({ agents, shadowed }) =>
+  [...agents, ...shadowed.map(({ found }) => found)].filter(({ agent }) => agent?.source?.kind !== "bundled").length;
+
+/**
+ * What is measured is dist; what is checked are the types of the source it was made from.
+ *
+ * @returns {Promise<typeof import("../../src/doors/agents.ts")>}
+ */
+export const subcrew = () => import(new URL("../../dist/doors/agents.js", import.meta.url).href);
+
+const FRONTMATTER = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/;
+
+/**
+ * The loop somebody writes who wants the files of some directories: list, read, parse, pass over what is broken.
+ *
+ * @param {Corpus} corpus
+ * @param {(text: string) => boolean} read
+ */
+function each({ directories }, read) {
+  let agents = 0;
+  for (const directory of directories) {
+    for (const path of filesIn(directory)) {
+      try {
+        if (read(readFileSync(path, "utf8"))) agents += 1;
+      } catch {
+        // a file that cannot be parsed is lost to the loop
+      }
+    }
+  }
+  return agents;
+}
+
+/**
+ * @param {string} directory
+ * @returns {string[]}
+ */
+function filesIn(directory) {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    return entry.isDirectory() ? filesIn(path) : entry.name.endsWith(".md") ? [path] : [];
+  });
+}

@@ -1,0 +1,134 @@
+import type { Agent } from "../core/agent.ts";
+import type { Dialect, FilePlace, ReadAgent } from "../core/dialect.ts";
+import { CrewError } from "../core/error.ts";
+import { firstParagraph, type Skill, type WorkflowCommand } from "../core/skill.ts";
+import { foldName } from "../core/tool-names.ts";
+import { commandFiles, skillFiles } from "../embedded.ts";
+import { defineFields } from "./draft.ts";
+import { listOf } from "./lists.ts";
+import { isMarkdown, markdown } from "./markdown.ts";
+import { flagOf, kept, model, note, text } from "./rules.ts";
+
+const fields = defineFields({
+  name: text("name"),
+  description: text("description"),
+  model,
+  context: note,
+  agent: note,
+  allowedTools: note,
+  argumentHint: note,
+  arguments: note,
+  disableModelInvocation: note,
+  userInvocable: note,
+  whenToUse: text("whenToUse"),
+  effort: kept(),
+  paths: kept(),
+  shell: kept("is never run from a file"),
+  hooks: kept("is never run from a file"),
+  subtask: note,
+  mode: note,
+  tools: note,
+  license: note,
+  compatibility: note,
+  version: note,
+  author: note,
+  tags: note,
+  metadata: note,
+});
+
+const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
+
+/** `SKILL.md` in a folder of its own. The folder gives the name, the first line the description, when no key does. */
+export const skillDialect: Dialect = markdown({
+  id: "skill",
+  accepts: (name) => name === "SKILL.md",
+  fields,
+  nameFromFile: folderOf,
+  freeName: true,
+  description: "optional",
+  bare: true,
+});
+
+/** `frontend/test.md` is `frontend:test`, and `frontend/test` still finds it. */
+const nameOf = ({ relative }: FilePlace): string => relative.replace(/(?:\.prompt)?\.md$/, "").replaceAll("/", ":");
+
+/** A prompt in a Markdown file, with or without frontmatter. */
+export const commandDialect: Dialect = markdown({
+  id: "command",
+  accepts: (name) => isMarkdown(name) && !/^readme\.md$/i.test(name),
+  ignoreUnderscore: true,
+  fields,
+  nameFromFile: nameOf,
+  freeName: true,
+  description: "optional",
+  bare: true,
+  settle: (draft, _data, { relative }) => {
+    if (relative.includes("/")) draft.aliases = [relative.replace(/\.md$/, "")];
+  },
+});
+
+/** What was read or found. */
+type Given = Readonly<{ agent: Agent; read: ReadAgent; file?: string }>;
+
+/** A skill as its file says it. */
+export function skillOf({ agent, read: { raw }, file }: Given): Skill {
+  const word = (key: string): string | undefined => wordOf(raw, key);
+  const allowed = listOf(valueOf(raw, "allowedTools"));
+  const [name, hint] = [word("agent"), word("argumentHint")];
+  return {
+    name: agent.name,
+    description: agent.description === "" ? firstParagraph(agent.instructions) : agent.description,
+    instructions: agent.instructions,
+    context: word("context") === "fork" ? "fork" : "inline",
+    disableModelInvocation: flagOf(valueOf(raw, "disableModelInvocation")) ?? false,
+    userInvocable: flagOf(valueOf(raw, "userInvocable")) ?? true,
+    source: agent.source?.kind === "inline" || agent.source === undefined ? "bundled" : agent.source.kind,
+    ...(name === undefined ? {} : { agent: name }),
+    ...(agent.model === undefined ? {} : { model: agent.model }),
+    ...(allowed === undefined ? {} : { allowedTools: allowed }),
+    ...(hint === undefined ? {} : { argumentHint: hint }),
+    ...(file === undefined ? {} : { file }),
+  };
+}
+
+/** A workflow command as its file says it. */
+export function commandOf(given: Given): WorkflowCommand {
+  const { name, description, instructions, agent, model: models, argumentHint, source, file } = skillOf(given);
+  return {
+    name,
+    description,
+    instructions,
+    source,
+    ...(agent === undefined ? {} : { agent }),
+    ...(models === undefined ? {} : { model: models }),
+    ...(argumentHint === undefined ? {} : { argumentHint }),
+    ...(file === undefined ? {} : { file }),
+  };
+}
+
+/** The skills that come with this program. */
+export const readBundledSkills = (): readonly ReadAgent[] => bundled(skillDialect, skillFiles);
+
+/** The workflow commands that come with this program. */
+export const readBundledCommands = (): readonly ReadAgent[] => bundled(commandDialect, commandFiles);
+
+function bundled(dialect: Dialect, files: Readonly<Record<string, string>>): readonly ReadAgent[] {
+  return Object.entries(files).map(([name, content]) => {
+    const [read] = dialect.read(content, { file: `${name}.md`, relative: `${name}.md` }).agents;
+    if (read === undefined)
+      throw new CrewError("BAD_AGENT", `The bundled file ${name}.md is damaged.`, "Install the program again.");
+    return read;
+  });
+}
+
+/** The value of a key in any spelling: `argument-hint`, `argumentHint`. */
+function valueOf(raw: ReadAgent["raw"], key: string): unknown {
+  const folded = foldName(key);
+  const written = Object.keys(raw).find((one) => foldName(one) === folded);
+  return written === undefined ? undefined : raw[written];
+}
+
+function wordOf(raw: ReadAgent["raw"], key: string): string | undefined {
+  const value = valueOf(raw, key);
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}

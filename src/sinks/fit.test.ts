@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { fit, pad, widthOf } from "./fit.ts";
+
+test.each([
+  ["short", 10, "short"],
+  ["exactly ten", 11, "exactly ten"],
+  ["a little too long", 8, "a littl…"],
+  ["日本語のテキスト", 7, "日本語…"],
+  ["日本語", 6, "日本語"],
+  ["👩‍👩‍👧‍👦 family", 4, "👩‍👩‍👧‍👦 …"],
+  ["anything", 1, "…"],
+  ["anything", 0, ""],
+])("%j in %i columns is %j", (text, columns, expected) => {
+  expect(fit(text, columns, "…")).toBe(expected);
+  expect(widthOf(fit(text, columns, "…"))).toBeLessThanOrEqual(Math.max(columns, 0));
+});
+
+test("padding counts columns, not characters", () => {
+  expect(pad("日本", 6)).toBe("日本  ");
+  expect(pad("too long", 3)).toBe("too long");
+});

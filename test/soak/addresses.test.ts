@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { judgeUrl, parseAllowedHosts } from "../../src/runtime/web-target.ts";
+import { bitsOf, special, SPELLINGS, spelling6, spellings4 } from "../support/special-addresses.ts";
+
+test("of a million spellings of special addresses not one passes", () => {
+  const nothing = parseAllowedHosts([]);
+  const passed: string[] = [];
+  const random = (bits: number): bigint => BigInt(`0b${Array.from({ length: bits }, () => (Math.random() < 0.5 ? "0" : "1")).join("")}`);
+  for (let n = 0; n < 1_000_000; n += 1) {
+    const { bits, family } = special[n % special.length]!;
+    const value = BigInt(`0b${bits}${bitsOf(random(family === 4 ? 32 : 128), family).slice(bits.length)}`);
+    const spelled = family === 4 ? spellings4(value, n % SPELLINGS) : spelling6(value, n);
+    try {
+      judgeUrl(`http://${spelled}/`, nothing);
+      passed.push(spelled);
+    } catch {
+      continue;
+    }
+  }
+  expect(passed).toEqual([]);
+});
