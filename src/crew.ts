@@ -1,38 +1,50 @@
-import { randomInt } from "node:crypto";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Agent } from "./core/agent.ts";
 import type { BudgetLimits } from "./core/budget.ts";
 import { checkAgents } from "./core/check.ts";
 import type { ModelWish } from "./core/choose-model.ts";
+import type { Config } from "./core/config.ts";
+import { settleConfig } from "./core/config-layers.ts";
+import { agentWords, crewWords, placeWords, runWords } from "./core/config-use.ts";
+import type { ReadAgent } from "./core/dialect.ts";
 import { CrewError } from "./core/error.ts";
 import type { AnyInput } from "./core/input.ts";
 import type { Model } from "./core/model.ts";
+import { type Permissions, withPermissions } from "./core/permissions.ts";
 import type { Body, Plan } from "./core/plan.ts";
-import { createRedactor } from "./core/redact.ts";
-import { secretsIn, secretValues } from "./core/secret-forms.ts";
+import { skillNotes, usesSkills, withSkills } from "./core/preload.ts";
+import type { Skill, WorkflowCommand } from "./core/skill.ts";
 import { emptyState, reduce, type State } from "./core/state.ts";
 import type { Tool } from "./core/tool.ts";
-import { builtinModels, builtinRunner, builtinTools, findAgents, makeEngine } from "./defaults.ts";
+import {
+  builtinRunner,
+  findAgents,
+  findCommands,
+  findSkills,
+  makeEngine,
+  readSettings,
+  type Workflows,
+} from "./defaults.ts";
 import type { LanguageModel } from "./models/is-language-model.ts";
 import type { ModelOverview } from "./models/overview.ts";
-import { createModelRegistry, noModel, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
+import { noModel, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
 import { compile, type Input } from "./modes/compile.ts";
 import { buildContext } from "./runtime/context.ts";
-import { createDiscoveryCache, findAgent, type Discovery } from "./runtime/discover.ts";
+import { createDiscoveryCache, findAgent, type Discovery, type Trust } from "./runtime/discover.ts";
 import { drive, type Start } from "./runtime/drive.ts";
-import { createGuardedFetch, type NetworkRules } from "./runtime/guarded-fetch.ts";
+import { createOutfit, homeOf, type Setup } from "./outfit.ts";
+import type { NetworkRules } from "./runtime/guarded-fetch.ts";
 import { memoryJournal, openJournal, readJournal } from "./runtime/journal.ts";
-import { openMemory } from "./runtime/memory.ts";
 import { createPerformer } from "./runtime/perform.ts";
 import { Run } from "./runtime/run.ts";
-import { createStore, runId, type Store } from "./runtime/store.ts";
+import { runId, type Store } from "./runtime/store.ts";
+import { noConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/load-config.ts";
+import { shadowNotes, withNotes } from "./runtime/shadow-notes.ts";
 import { openTrust, trustEverything } from "./runtime/trust.ts";
-import { createValidator } from "./runtime/validate.ts";
-import type { Roster, World } from "./runtime/world.ts";
+import type { Roster } from "./runtime/world.ts";
 import { version } from "./core/version.ts";
-import type { ToolParts } from "./tools/parts.ts";
-import { searchBackend, type WebSearch } from "./tools/search-backends.ts";
+import type { WebSearch } from "./tools/search-backends.ts";
 
 /** What a crew is made of; everything has a default. */
 export type CrewOptions = Readonly<{
@@ -48,7 +60,10 @@ export type CrewOptions = Readonly<{
   discover?: boolean;
   /** The project's own agents may run. */
   trusted?: boolean;
+  /** Tools of one's own. They exist in this process only: a task in another one cannot use them. */
   tools?: readonly Tool[];
+  /** Modules that export tools; those exist in every process in which a task runs. */
+  toolModules?: readonly string[];
   /** Models of one's own, or model objects of the AI SDK's ecosystem, by the names they get here. */
   models?: Readonly<Record<string, Model | LanguageModel>>;
   /** Addresses, keys and headers of known providers, and providers of one's own. */
@@ -56,10 +71,17 @@ export type CrewOptions = Readonly<{
   /** What `fast`, `balanced` and `powerful` mean here. */
   tiers?: ModelConfig["tiers"];
   /** The model of tasks for which nobody names one: by default the first of `models`, the first with a key, or offline. */
-  model?: string;
+  model?: string | readonly string[];
+  /**
+   * Settings for what is not said here. `true`: those of the user's file, of a trusted project's and of the variables.
+   * By default there are none.
+   */
+  config?: Config | true;
   concurrency?: number;
   /** Nobody is there to answer gates. */
   unattended?: boolean;
+  /** What agents may do unasked, what never, and how commands are isolated. */
+  permissions?: Permissions;
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that tasks and their programs may see besides PATH, HOME and the like. */
   passEnv?: readonly string[];
@@ -82,6 +104,8 @@ export type RunOptions = Readonly<{
   /** What the run and everything below it may use. */
   budget?: BudgetLimits;
   unattended?: boolean;
+  /** False: nobody is there to be asked about calls, although gates are answered. */
+  asksCalls?: boolean;
   /** A placeholder that refers to nothing is an error. */
   strict?: boolean;
 }>;
@@ -95,6 +119,11 @@ export type Crew = Readonly<{
   resume(id: string, options?: ResumeOptions): Run;
   /** Every agent there is right now, and what came and went since the last time. */
   agents(): Promise<Discovery>;
+  /** Every skill there is right now, and every workflow command. */
+  skills(): Promise<Workflows<Skill>>;
+  commands(): Promise<Workflows<WorkflowCommand>>;
+  /** The settings that hold, and where each was made. */
+  settings: LoadedConfig;
   /** What names of models mean here, and which providers can be used. */
   models(): Promise<ModelOverview>;
   /** The ids of the runs that were kept, newest first. */
@@ -107,49 +136,49 @@ export type Crew = Readonly<{
 }>;
 
 /** A crew that knows nothing of any other in the process. */
-export function createCrew(options: CrewOptions = {}): Crew {
-  const cwd = resolve(options.cwd ?? process.cwd());
-  const env = options.env ?? process.env;
-  const store = storeOf(options, env);
-  const random = options.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
-  const clock = options.clock ?? Date.now;
-  const validator = createValidator();
+export function createCrew(given: CrewOptions = {}): Crew {
+  const cwd = resolve(given.cwd ?? process.cwd());
+  const env = given.env ?? process.env;
+  const where = { cwd, home: given.userHome ?? env["HOME"] ?? homedir() };
+  const trust = (): Trust =>
+    given.trusted === true ? trustEverything : openTrust(join(homeOf({ ...given, env }), "trust.json")).trust;
+  const settings = settingsFor(given.config, { ...where, state: homeOf({ ...given, env }), env, trust: trust() });
+  const { config } = settings;
+  const options: CrewOptions = { ...crewWords(config), ...given, permissions: withPermissions(config.permissions, given.permissions) };
+  const setup = setupOf(options, { cwd, env });
+  const { models, redactor, store, clock, random, worldFor } = createOutfit(setup, options);
   const cache = createDiscoveryCache();
-  const found = (): Promise<Discovery> => {
-    const trust = options.trusted === true ? trustEverything : openTrust(join(homeOf(options, env), "trust.json")).trust;
-    const nowhere = options.discover === false ? { sources: [] } : {};
-    return findAgents({ cwd, home: options.userHome ?? env["HOME"] ?? homedir(), trust, cache, ...nowhere });
+  const nowhere = options.discover === false ? { sources: [] } : {};
+  const looking = { ...where, ...placeWords(config), ...nowhere };
+  let modules: Promise<readonly ReadAgent[]> | undefined;
+  const found = async (): Promise<Discovery> => {
+    modules ??= agentModules(settings, where.home);
+    return findAgents({
+      ...looking,
+      ...settings.agents,
+      ...agentWords(config),
+      trust: trust(),
+      cache,
+      inline: await modules,
+    });
   };
-  const models = modelsFor(options, { cwd, env, random });
-  const redactor = createRedactor([...secretValues(env), ...secretsIn(options.providers), ...(options.secrets ?? [])]);
-  const parts: ToolParts = {
-    fetch: createGuardedFetch(options.network),
-    ...(options.webSearch && { search: searchBackend(options.webSearch, env) }),
-    ...(options.home !== false && { memory: openMemory({ home: homeOf(options, env), project: cwd, clock }) }),
-  };
+  const skills = (): Promise<Workflows<Skill>> => findSkills({ ...looking, trust: trust() });
 
   /** Everything a run needs, checked; nothing has happened yet when this throws. */
-  const prepare = async (run: string, plan: Plan, { strict: _strict, ...more }: RunOptions): Promise<Start> => {
-    const roster = rosterOf(options.agents ?? [], await found());
+  const prepare = async (run: string, asked: Plan, { strict: _strict, ...wished }: RunOptions): Promise<Start> => {
+    const more = runWords(config, wished);
+    const discovery = await found();
+    const needsSkills = [...(options.agents ?? []), ...discovery.agents.map(({ agent }) => agent)].some(usesSkills);
+    const texts = needsSkills ? (await skills()).all : [];
+    const roster = rosterOf(options.agents ?? [], discovery, texts);
+    const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, texts)]);
     const check = (wanted: Body): void => checkAgents(wanted, (name) => roster.find(name) !== undefined, roster.names);
     check(plan);
     await checkModels(plan, models);
     if (more.budget?.maxUsd !== undefined) await models.loadPrices();
-    const world: World = {
-      roster,
-      tools: new Map([...(await builtinTools(parts)), ...(options.tools ?? [])].map((tool) => [tool.name, tool])),
-      models,
-      runner: builtinRunner,
-      validator,
-      cwd,
-      env,
-      passEnv: options.passEnv ?? [],
-      redactor,
-      clock,
-      keep: async (id, path, text) => store?.keep(id, path, redactor.text(text)),
-    };
+    const runner = builtinRunner;
     const engine = makeEngine({
-      perform: createPerformer(world),
+      perform: createPerformer(await worldFor(roster, runner)),
       journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
     });
     const concurrency = more.concurrency ?? options.concurrency;
@@ -177,14 +206,19 @@ export function createCrew(options: CrewOptions = {}): Crew {
 
   return {
     cwd,
+    settings,
     agents: found,
+    skills,
+    commands: () => findCommands({ ...looking, trust: trust() }),
     models: async () => (await import("./models/overview.ts")).overviewOf(models),
     runs: async () => (await store?.list()) ?? [],
     findRun: (word) => needed(store).find(word),
     record: async (id) => (await readJournal(needed(store).folder(id))).events.reduce(reduce, emptyState(id)),
     run: (what, more = {}) => {
       const id = runId(random);
-      return new Run(id, async (it) => drive(await prepare(id, compile(what, { strict: more.strict ?? false }), more), it));
+      return new Run(id, async (it) =>
+        drive(await prepare(id, compile(what, { strict: more.strict ?? false }), more), it),
+      );
     },
     resume: (id, more = {}) => new Run(id, async (it) => takeUp(needed(store), it, more, prepare)),
   };
@@ -193,28 +227,49 @@ export function createCrew(options: CrewOptions = {}): Crew {
 type Prepare = (run: string, plan: Plan, options: RunOptions) => Promise<Start>;
 
 /** Goes on where the journal of a run ends; a run that ended is only told again. */
-async function takeUp(store: Store, it: Parameters<typeof drive>[1], { retryFailed = false, ...more }: ResumeOptions, prepare: Prepare): Promise<void> {
+async function takeUp(
+  store: Store,
+  it: Parameters<typeof drive>[1],
+  { retryFailed = false, ...more }: ResumeOptions,
+  prepare: Prepare,
+): Promise<void> {
   const folder = store.folder(it.run);
   const { events } = await readJournal(folder).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ENOENT" ? new CrewError("UNKNOWN_RUN", `There is no run "${it.run}".`, "See `subcrew runs` for those that were kept.") : error;
+    throw error.code === "ENOENT"
+      ? new CrewError("UNKNOWN_RUN", `There is no run "${it.run}".`, "See `subcrew runs` for those that were kept.")
+      : error;
   });
   const started = events[0];
-  if (started?.type !== "run.started") throw new CrewError("RUN_DAMAGED", `The run "${it.run}" stopped before it began.`, "Start it again.");
+  if (started?.type !== "run.started")
+    throw new CrewError("RUN_DAMAGED", `The run "${it.run}" stopped before it began.`, "Start it again.");
   const last = events.findLast(({ type }) => type === "run.ended");
-  const over = last?.type === "run.ended" && last.seq === events.length && (last.outcome.status === "ok" || (last.outcome.status === "failed" && !retryFailed));
+  const over =
+    last?.type === "run.ended" &&
+    last.seq === events.length &&
+    (last.outcome.status === "ok" || (last.outcome.status === "failed" && !retryFailed));
   if (over) return events.forEach(it.publish);
   const start = await prepare(it.run, started.plan, more);
   await drive({ ...start, ...(started.name !== undefined && { name: started.name }), takesUp: { retryFailed } }, it);
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-function homeOf({ home }: CrewOptions, env: Env): string {
-  return (home === false ? undefined : home) ?? env["SUBCREW_HOME"] ?? join(env["HOME"] ?? homedir(), ".subcrew");
+function settingsFor(given: CrewOptions["config"], where: Omit<LoadConfigOptions, "read">): LoadedConfig {
+  if (given === true) return readSettings(where);
+  return given === undefined ? noConfig : { ...noConfig, ...settleConfig({ user: given }) };
 }
 
-function storeOf(options: CrewOptions, env: Env): Store | undefined {
-  return options.home === false ? undefined : createStore(homeOf(options, env));
+/** The options that can be written down; what is code, and what was used to find agents, stays here. */
+function setupOf(options: CrewOptions, where: Pick<Setup, "cwd" | "env">): Setup {
+  const { agents: _a, tools: _t, models: _m, clock: _c, random: _r, config: _s, ...written } = options;
+  return { ...written, ...where };
+}
+
+/** The agents of the modules that the user named; a path starts from the file that names it. */
+async function agentModules({ config, placeOf }: LoadedConfig, home: string): Promise<readonly ReadAgent[]> {
+  if (config.modules === undefined) return [];
+  const { loadAgentModule } = await import("./formats/module.ts");
+  const folder = dirname(placeOf("modules")?.file ?? resolve("settings"));
+  const files = config.modules.map((file) => resolve(folder, file.replace(/^~(?=\/)/, home)));
+  return (await Promise.all(files.map(loadAgentModule))).flat();
 }
 
 function needed(store: Store | undefined): Store {
@@ -222,28 +277,25 @@ function needed(store: Store | undefined): Store {
   throw new CrewError("UNKNOWN_RUN", "This crew keeps no runs, so none can be resumed.", "Give it a `home`.");
 }
 
-function rosterOf(given: readonly Agent[], found: Discovery): Roster {
+function rosterOf(given: readonly Agent[], found: Discovery, skills: readonly Skill[]): Roster {
   return {
     find: (name) => {
       const agent = given.find((one) => one.name === name) ?? findAgent(found, name)?.agent;
-      if (agent || !found.untrusted.some((one) => one.name === name)) return agent;
-      throw new CrewError("UNTRUSTED", `The agent "${name}" belongs to this project, which is not trusted.`, "Look at it with `subcrew agents show`, then trust the project with `subcrew trust`.");
+      if (agent) return withSkills(agent, skills);
+      if (found.untrusted.some((one) => one.name === name)) {
+        const hint = "Look at it with `subcrew agents show`, then trust the project with `subcrew trust`.";
+        throw new CrewError("UNTRUSTED", `The agent "${name}" belongs to this project, which is not trusted.`, hint);
+      }
+      if (found.disabled.some((one) => one.name === name))
+        throw new CrewError(
+          "DISABLED",
+          `The agent "${name}" is switched off.`,
+          `\`subcrew agents enable ${name}\` switches it on.`,
+        );
+      return undefined;
     },
     names: () => [...new Set([...given, ...found.agents].map(({ name }) => name))],
   };
-}
-
-function modelsFor({ models, model, providers, tiers }: CrewOptions, { cwd, env, random }: { cwd: string; env: Env; random: () => number }): ModelRegistry {
-  const named = model ?? env["SUBCREW_MODEL"];
-  return createModelRegistry({
-    env,
-    random,
-    builtin: builtinModels(cwd),
-    ...(models && { models }),
-    ...(providers && { providers }),
-    ...(tiers && { tiers }),
-    ...(named !== undefined && named !== "" && named !== "auto" && { default: named }),
-  });
 }
 
 /** A model that a task names has to exist before anything starts; the default one, when some task names none. */

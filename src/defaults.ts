@@ -3,10 +3,22 @@ import type { Model } from "./core/model.ts";
 import type { Runner } from "./core/runner.ts";
 import type { Tool } from "./core/tool.ts";
 import { localEngine, type LocalParts } from "./engines/local.ts";
+import type { Skill, WorkflowCommand } from "./core/skill.ts";
 import { readBundledAgents } from "./formats/bundled.ts";
+import { readConfig } from "./formats/config.ts";
+import {
+  commandDialect,
+  commandOf,
+  readBundledCommands,
+  readBundledSkills,
+  skillDialect,
+  skillOf,
+} from "./formats/skill.ts";
 import { dialects } from "./formats/table.ts";
 import { local } from "./runners/local.ts";
 import { discover, type DiscoverOptions, type Discovery } from "./runtime/discover.ts";
+import { loadConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/load-config.ts";
+import { commandFamilies, skillFamilies } from "./runtime/workflow-sources.ts";
 import type { ToolParts } from "./tools/parts.ts";
 import { builtinTools as toolRows } from "./tools/table.ts";
 
@@ -33,4 +45,29 @@ export async function builtinTools(parts: ToolParts): Promise<readonly Tool[]> {
 /** Finds every agent there is for a folder; the files of a project count as far as they are trusted. */
 export function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {
   return discover({ ...where, dialects, bundled: readBundledAgents() });
+}
+
+/** Skills, or workflow commands: those that there are, and everything that was found on the way. */
+export type Workflows<T> = Readonly<{ all: readonly T[]; discovery: Discovery }>;
+
+/** Where skills and commands are looked for; settings about agents do not concern them. */
+export type WorkflowPlaces = Pick<DiscoverOptions, "cwd" | "home" | "scope" | "order" | "trust" | "cache" | "sources">;
+
+/** Finds every skill there is for a folder, by the same rules as agents. */
+export async function findSkills(where: WorkflowPlaces): Promise<Workflows<Skill>> {
+  const found = { dialects: { skill: skillDialect }, bundled: readBundledSkills() };
+  const discovery = await discover({ sources: skillFamilies, ...where, ...found });
+  return { all: discovery.agents.map(skillOf), discovery };
+}
+
+/** Finds every workflow command there is for a folder, by the same rules as agents. */
+export async function findCommands(where: WorkflowPlaces): Promise<Workflows<WorkflowCommand>> {
+  const found = { dialects: { command: commandDialect }, bundled: readBundledCommands() };
+  const discovery = await discover({ sources: commandFamilies, ...where, ...found });
+  return { all: discovery.agents.map(commandOf), discovery };
+}
+
+/** The settings of the user, of a trusted project and of the environment. */
+export function readSettings(where: Omit<LoadConfigOptions, "read">): LoadedConfig {
+  return loadConfig({ ...where, read: readConfig });
 }

@@ -24,7 +24,7 @@ const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly togethe
   { places: ["modes"] },
   { places: ["runtime"] },
   { places: ["formats", "facades", "tools", "models", "runners", "engines", "sinks"] },
-  { places: ["crew.ts", "defaults.ts", "index.ts", "doors", "testing"], together: true },
+  { places: ["crew.ts", "outfit.ts", "task-child.ts", "defaults.ts", "index.ts", "doors", "testing"], together: true },
   { places: ["tui", "web", "mcp", "a2a"] },
   { places: ["cli"] }, // the command starts the other surfaces
 ];

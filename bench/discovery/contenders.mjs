@@ -53,7 +53,7 @@ const count = ({ agents, shadowed }) =>
  *
  * @returns {Promise<typeof import("../../src/doors/agents.ts")>}
  */
-export const subcrew = () => import(new URL("../../dist/doors/agents.js", import.meta.url).href);
+export const subcrew = () => import(process.env["BENCH_DIST"] ?? new URL("../../dist/doors/agents.js", import.meta.url).href);
 
 const FRONTMATTER = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/;
 

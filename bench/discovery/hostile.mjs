@@ -4,57 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { median } from "../executor/sample.mjs";
 import { subcrew } from "./contenders.mjs";
+import { hostileFiles } from "./hostile-files.mjs";
 
 const ROUNDS = 7;
 const LIMIT_MS = 100;
 
-const lines = (/** @type {number} */ count, /** @type {(index: number) => string} */ line) =>
-  Array.from({ length: count }, (_, index) => line(index)).join("\n");
-const agent = (/** @type {string} */ frontmatter, body = "Body") =>
-  `---\nname: hostile\ndescription: d\n${frontmatter}\n---\n${body}\n`;
-
-/** Nine lists, each of nine of the one before. */
-function bomb() {
-  const names = [..."abcdefghi"];
-  return names
-    .map((name, at) => `${name}: &${name} [${Array.from({ length: 9 }, () => (at === 0 ? "x" : `*${names[at - 1]}`))}]`)
-    .join("\n");
-}
-
-/** What would take a careless reader seconds, or its memory. `KB` of frontmatter stay below the limit, `MB` pass it. */
-const files = {
-  "10 MB of frontmatter": () => agent(`x: ${"y".repeat(10_000_000)}`),
-  "1 MB of frontmatter, below the limit of a file": () => agent(`x: ${"y".repeat(1_000_000)}`),
-  "60 KB on one line": () => agent(`x: ${"y ".repeat(30_000)}`),
-  "a body of 1 MB on one line": () => agent("", "x".repeat(1_000_000)),
-  "a body of 500,000 dashes lines": () => agent("", "--- x\n".repeat(160_000)),
-  "aliases that grow": () => agent(bomb()),
-  "10,000 anchors": () => agent(lines(4_000, (at) => `k${at}: &a${at} x`)),
-  "a merge of merges": () => agent(lines(1_500, (at) => `m${at}: &m${at} { <<: *m${Math.max(0, at - 1)} }`)),
-  "100,000 keys": () => agent(lines(100_000, (at) => `k${at}: 1`)),
-  "5,000 keys in 60 KB": () => agent(lines(5_000, (at) => `key${at}: 1`)),
-  "the same key 8,000 times": () => agent(lines(8_000, () => "key: 1")),
-  "brackets 30,000 deep": () => agent(`x: ${"[".repeat(30_000)}${"]".repeat(30_000)}`),
-  "30,000 brackets that never close": () => agent(`x: ${"[".repeat(60_000)}`),
-  "indented 1,000 deep": () => agent(lines(340, (at) => `${" ".repeat(at)}k:`)),
-  "60 KB of broken YAML with colons": () => agent(`x: ${"a: ".repeat(20_000)}`),
-  "4,000 broken lines with colons": () => agent(lines(4_000, (at) => `k${at}: a: b: c`)),
-  "broken, then text on 5,000 lines": () => agent(`x: a: b\n${lines(5_000, () => "  more: of it")}`),
-  "20,000 quotes that never close": () => agent(`x: ${"\"'".repeat(20_000)}: y`),
-  "20,000 escapes": () => agent(`x: "${"\\u0041".repeat(10_000)}": y`),
-  "30,000 commas in the tools": () => agent(`tools: ${"a,".repeat(30_000)}`),
-  "30,000 parentheses in the tools": () => agent(`tools: ${"a(".repeat(20_000)}`),
-  "10,000 unknown tools": () => agent(`tools: [${lines(9_000, (at) => `t${at}`).replaceAll("\n", ",")}]`),
-  "900 unknown keys": () => agent(lines(900, (at) => `descriptio${at}: 1`)),
-  "a name of 60 KB": () => `---\nname: ${"é".repeat(30_000)}\ndescription: d\n---\n`,
-  "60 KB of spaces and tabs": () => agent(`x:${" \t".repeat(30_000)}: y`),
-  "200,000 comments in the body": () => agent("", "<!--".repeat(200_000)),
-  "300,000 hidden characters": () => agent("", "\u200b".repeat(300_000)),
-  "carriage returns only": () => agent(lines(10_000, (at) => `# ${at}`)).replaceAll("\n", "\r"),
-  "NUL bytes": () => "\0".repeat(1_000_000),
-};
-
-/** The files above go through every one of these. */
+/** Every file goes through every one of these. */
 const places = [".claude/agents", ".subcrew/agents", ".omp/agent/agents", ".gemini/agents", ".config/opencode/agents"];
 
 /**
@@ -73,7 +28,7 @@ export async function hostile() {
     failed: [],
     raw: { limit: LIMIT_MS },
   };
-  for (const [name, write] of Object.entries(files)) {
+  for (const [name, write] of Object.entries(hostileFiles)) {
     const text = write();
     const taken = [];
     for (const place of places) {

@@ -6,7 +6,7 @@ import { compile, execute, holding, interrupted, recorded } from "./subcrew.mjs"
 
 /**
  * @typedef {import("./report.mjs").Report} Report
- * @typedef {{ name: string, judged?: boolean, prepare(size: number): Promise<() => unknown> }} Work
+ * @typedef {{ name: string, limit?: number, prepare(size: number): Promise<() => unknown> }} Work
  */
 
 const SIZES = [100, 1_000, 10_000];
@@ -14,6 +14,8 @@ const ROUNDS = 7;
 const WARM_UP = 2;
 /** The cost per node at the largest size over that at the smallest. */
 const LIMIT = 1.5;
+/** The same for what is done before a run: a few µs, of which most of the growth is memory that no cache holds. */
+const PLAN_LIMIT = 4;
 
 const shapes = [randomGraph, wideGraph, chainGraph];
 
@@ -29,7 +31,7 @@ export const costPerNode = () =>
   perNode("Cost per node of a run, with tasks that do nothing", [
     ...shapes.map((shape) => ({
       name: `${shape(1).name} graph, 8 slots`,
-      judged: true,
+      limit: LIMIT,
       prepare: async (/** @type {number} */ size) => {
         const plan = planOf(shape(size));
         return () => execute(plan, { perform: nothing });
@@ -53,7 +55,7 @@ export const planCostPerNode = () =>
   perNode("Cost per node of making, checking and taking up plans", [
     ...shapes.map((shape) => ({
       name: `compile: plan, ${shape(1).name} graph`,
-      judged: true,
+      limit: PLAN_LIMIT,
       prepare: async (/** @type {number} */ size) => {
         const plan = planOf(shape(size));
         return () => compile(plan);
@@ -61,7 +63,7 @@ export const planCostPerNode = () =>
     })),
     {
       name: "compile: parallel, one agent",
-      judged: true,
+      limit: PLAN_LIMIT,
       prepare: async (size) => {
         const tasks = Array.from({ length: size }, (_, index) => ({
           agent: "explore",
@@ -72,16 +74,25 @@ export const planCostPerNode = () =>
     },
     {
       name: "resume: random graph, one task left",
-      judged: true,
+      limit: PLAN_LIMIT,
       prepare: async (size) => {
         const plan = planOf(randomGraph(size));
-        const journal = holding(await interrupted(plan, nothing));
+        const journal = holding(await interrupted(plan, nothing, "last"));
+        return () => execute(plan, { perform: nothing, journal, resume: true });
+      },
+    },
+    {
+      name: "resume: wide graph, all under way",
+      limit: PLAN_LIMIT,
+      prepare: async (size) => {
+        const plan = planOf(wideGraph(size));
+        const journal = holding(await interrupted(plan, nothing, "first"));
         return () => execute(plan, { perform: nothing, journal, resume: true });
       },
     },
     {
       name: "resume: reading the journal file",
-      judged: true,
+      limit: PLAN_LIMIT,
       prepare: async (size) => {
         const { read, remove } = await recorded(planOf(randomGraph(size)), nothing);
         process.once("exit", remove);
@@ -117,14 +128,14 @@ async function perNode(title, works) {
     columns: ["", ...SIZES.map((size) => size.toLocaleString("en")), "largest / smallest", ""],
     rows: [],
     failed: [],
-    raw: { sizes: SIZES, limit: LIMIT, unit: "ms per 10,000 nodes", samples: Object.fromEntries(taken) },
+    raw: { sizes: SIZES, unit: "ms per 10,000 nodes", samples: Object.fromEntries(taken) },
   };
-  for (const { name, judged = false } of works) {
+  for (const { name, limit } of works) {
     const costs = SIZES.map((size) => (median(taken.get(`${name} ${size}`) ?? []) * 1_000) / largest);
     const growth = (costs.at(-1) ?? Number.NaN) / (costs[0] ?? Number.NaN);
-    const ok = growth <= LIMIT;
-    if (judged && !ok) report.failed.push(`${name}: ${growth.toFixed(2)} x`);
-    const verdict = judged ? `${ok ? "PASS" : "FAIL"} (limit ${LIMIT})` : "";
+    const ok = limit === undefined || growth <= limit;
+    if (!ok) report.failed.push(`${name}: ${growth.toFixed(2)} x`);
+    const verdict = limit === undefined ? "" : `${ok ? "PASS" : "FAIL"} (limit ${limit})`;
     report.rows.push([name, ...costs.map((cost) => cost.toFixed(1)), growth.toFixed(2), verdict]);
   }
   return report;

@@ -4,14 +4,14 @@ import { idOf } from "./graph.mjs";
 
 /** @typedef {import("./graph.mjs").Graph} Graph */
 
-const require = createRequire(import.meta.url); // both are CommonJS, and one has no types
-const { PGraph } = require("p-graph");
-const { auto } = require("async");
+const load = createRequire(import.meta.url); // both are CommonJS, and one has no types
+const { PGraph } = load("p-graph");
+const { auto } = load("async");
 
 /** @type {Record<string, string>} */
 export const versions = {
-  "p-graph": require("p-graph/package.json").version,
-  async: require("async/package.json").version,
+  "p-graph": load("p-graph/package.json").version,
+  async: load("async/package.json").version,
 };
 
 /**

@@ -13,7 +13,12 @@
 export function formatted({ title, how, columns, rows }) {
   const lines = [columns, ...rows];
   const widths = columns.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
-  const table = lines.map((line) => line.map((cell, column) => padded(cell, column, widths)).join("  ").trimEnd());
+  const table = lines.map((line) =>
+    line
+      .map((cell, column) => padded(cell, column, widths))
+      .join("  ")
+      .trimEnd(),
+  );
   return `${title}\n(${how})\n\n${table.join("\n")}\n`;
 }
 

@@ -1,9 +1,13 @@
 // @ts-check
+import { setFlagsFromString } from "node:v8";
+
+// Contenders take turns, and collecting garbage between them would throw away the code of those who rest.
+setFlagsFromString("--no-flush-bytecode");
 
 /**
  * One thing to time.
  *
- * @typedef {{ name: string, run(): unknown }} Contender
+ * @typedef {{ name: string, run(round: number): unknown }} Contender
  */
 
 /**
@@ -11,19 +15,19 @@
  * starts with another one. The first `warmUp` rounds do not count.
  *
  * @param {readonly Contender[]} contenders
- * @param {{ rounds: number, warmUp?: number }} options
- * @returns {Promise<Map<string, number[]>>} milliseconds by name, in the order they were taken
+ * @param {{ rounds: number, warmUp: number }} options
+ * @returns {Promise<Map<string, number[]>>} milliseconds by name, one for each round
  */
-export async function interleaved(contenders, { rounds, warmUp = 0 }) {
+export async function interleaved(contenders, { rounds, warmUp }) {
   /** @type {Map<string, number[]>} */
   const taken = new Map(contenders.map(({ name }) => [name, []]));
   for (let round = -warmUp; round < rounds; round += 1) {
     for (let index = 0; index < contenders.length; index += 1) {
       const next = contenders[(index + round + warmUp) % contenders.length];
       if (!next) continue;
-      collectGarbage();
+      collectGarbage(); // nobody pays for what the one before left behind
       const began = performance.now();
-      await next.run();
+      await next.run(Math.max(0, round));
       const ms = performance.now() - began;
       if (round >= 0) taken.get(next.name)?.push(ms);
     }
@@ -46,7 +50,6 @@ export function heapUsed() {
   return process.memoryUsage().heapUsed;
 }
 
-/** So that nobody pays for what the one before left behind. */
 function collectGarbage() {
   if (!globalThis.gc) throw new Error("start node with --expose-gc, as `npm run bench -- executor` does");
   globalThis.gc();

@@ -21,12 +21,16 @@ const { memoryJournal, openJournal, readJournal } = /** @type {typeof import("..
   await built("runtime/journal.js")
 );
 const { localEngine } = /** @type {typeof import("../../src/engines/local.ts")} */ (await built("engines/local.js"));
+const { createRedactor } = /** @type {typeof import("../../src/core/redact.ts")} */ (await built("core/redact.js"));
 const { compile } = /** @type {typeof import("../../src/modes/compile.ts")} */ (await built("modes/compile.js"));
 
 export { compile };
 
 /** A limit of time that is armed and never reached, so that its cost is in the figures. */
 const MAX_TIME_MS = 3_600_000;
+
+/** As the crew does, one for all runs: what looks like a secret is taken out of every event. */
+const redactor = createRedactor([]);
 
 let runs = 0;
 
@@ -47,6 +51,7 @@ export function start(plan, { perform, concurrency = 8, journal = inMemory, resu
         engine,
         clock: Date.now,
         random: Math.random,
+        redactor,
         version: "bench",
         cwd: "/",
         context: "",
@@ -108,17 +113,19 @@ export async function recorded(plan, perform) {
 }
 
 /**
- * What a run of this plan leaves behind when it is stopped just before the last of its tasks ends.
+ * What a run of this plan leaves behind when it is stopped just before the last of its tasks ends, or before the first.
  *
  * @param {Plan} plan
  * @param {Perform} perform
+ * @param {"last" | "first"} before
  * @returns {Promise<readonly KeptEvent[]>}
  */
-export async function interrupted(plan, perform) {
+export async function interrupted(plan, perform, before) {
   /** @type {KeptEvent[]} */
   const events = [];
   await start(plan, {
     perform,
+    concurrency: before === "first" ? Number.POSITIVE_INFINITY : 8,
     journal: async (_run, listener) =>
       memoryJournal({
         ...listener,
@@ -128,8 +135,8 @@ export async function interrupted(plan, perform) {
         },
       }),
   });
-  const last = events.findLastIndex((event) => event.type === "node.ended" && event.path !== plan.output);
-  return events.slice(0, last);
+  const isEnd = (/** @type {KeptEvent} */ event) => event.type === "node.ended" && event.path !== plan.output;
+  return events.slice(0, before === "first" ? events.findIndex(isEnd) : events.findLastIndex(isEnd));
 }
 
 /**

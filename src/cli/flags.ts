@@ -18,6 +18,11 @@ export type Flags = Readonly<{
   retry?: RetryConfig;
   maxTurns?: number;
   maxTime?: number;
+  maxUsd?: number;
+  maxTokens?: number;
+  maxToolCalls?: number;
+  maxSpawns?: number;
+  maxDepth?: number;
 
   context?: string;
   contextFile?: readonly string[];
@@ -64,7 +69,7 @@ export const jsonOption = (): Option => new Option("--json", "JSON on stdout and
 
 /** The flags of every command that runs something. */
 export function runOptions(): Option[] {
-  return [...taskOptions(), ...contextOptions(), ...runningOptions(), ...outputOptions()];
+  return [...taskOptions(), ...contextOptions(), ...runningOptions(), ...budgetOptions(), ...outputOptions()];
 }
 
 function taskOptions(): Option[] {
@@ -93,10 +98,24 @@ export function runningOptions(): Option[] {
     new Option("--cwd <folder>", "the folder to work in"),
     new Option("--trust", "let the agents of this project run"),
     new Option("--concurrency <n>", "how many tasks run at once (default: 8)").argParser(count("--concurrency")),
-    new Option("--max-time <span>", "how long all of it may take, as in 90s, 5m or 1h30m").argParser(span),
+    new Option(
+      "--max-time <span>",
+      "how long all of it may take, as in 90s or 1h30m; tasks get four fifths of it",
+    ).argParser(span),
     new Option("--name <name>", "what the run is called"),
     new Option("--strict", "a placeholder that refers to nothing is an error"),
     new Option("--yes", "approve whatever asks for approval"),
+  ]);
+}
+
+/** What a run and everything below it may use; also of `resume`. */
+export function budgetOptions(): Option[] {
+  return group("What all of it may use:", [
+    new Option("--max-usd <dollars>", "money, where the price of the model is known").argParser(dollars),
+    new Option("--max-tokens <n>", "tokens, sent and received").argParser(count("--max-tokens")),
+    new Option("--max-tool-calls <n>", "tool calls").argParser(count("--max-tool-calls")),
+    new Option("--max-spawns <n>", "agents that agents start").argParser(count("--max-spawns")),
+    new Option("--max-depth <n>", "how deep agents may start agents (default: 2)").argParser(count("--max-depth")),
   ]);
 }
 
@@ -142,6 +161,12 @@ function span(text: string): number {
     `--max-time cannot be "${text}".`,
     "Give a span, as in --max-time 90s, 5m or 1h30m.",
   );
+}
+
+function dollars(text: string): number {
+  const amount = Number(text.trim().replace(/^\$/, ""));
+  if (Number.isFinite(amount) && amount > 0) return amount;
+  throw new CrewError("BAD_INPUT", `--max-usd cannot be "${text}".`, "Give an amount in dollars, as in --max-usd 0.50.");
 }
 
 /** A whole number from one on. */

@@ -1,5 +1,7 @@
 import { exitCodeOfError, isCrewError, messageOf, type CrewError } from "../core/error.ts";
+import { createRedactor } from "../core/redact.ts";
 import { sanitize } from "../core/sanitize.ts";
+import { secretValues } from "../core/secret-forms.ts";
 import type { Look } from "../sinks/look.ts";
 
 /** How a command's failure is told. */
@@ -8,8 +10,10 @@ export type ReportOptions = Readonly<{ json: boolean; look: Look }>;
 /** Says on stderr what went wrong and what to do about it; gives back the exit code. */
 export function report(thrown: unknown, { json, look }: ReportOptions): number {
   const debug = process.env["SUBCREW_DEBUG"] === "1";
-  const { code, message, hint } = isCrewError(thrown) ? thrown : unexpected(thrown);
-  const stack = debug && thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : undefined;
+  const { text: redact } = createRedactor(secretValues(process.env));
+  const failure = isCrewError(thrown) ? thrown : unexpected(thrown);
+  const { code, message, hint } = { code: failure.code, message: redact(failure.message), hint: redact(failure.hint) };
+  const stack = debug && thrown instanceof Error && thrown.stack !== undefined ? redact(thrown.stack) : undefined;
   if (json) {
     process.stderr.write(
       `${JSON.stringify({ type: "error", code, message, hint, ...(stack !== undefined && { stack }) })}\n`,

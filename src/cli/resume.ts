@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { CrewError } from "../core/error.ts";
 import type { CommandDefinition } from "./command.ts";
-import { outputOptions, runningOptions } from "./flags.ts";
+import { budgetOptions, outputOptions, runningOptions } from "./flags.ts";
 
 /** What was settled when the run began stays as it was. */
 const settled: ReadonlySet<string> = new Set(["--name", "--strict"]);
@@ -15,6 +15,7 @@ export const resume: CommandDefinition = {
   options: [
     new Option("--retry-failed", "try again what failed, too").helpGroup("The run:"),
     ...runningOptions().filter(({ long }) => !settled.has(long ?? "")),
+    ...budgetOptions(),
     ...outputOptions(),
   ],
   examples: [

@@ -1,8 +1,10 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { BudgetLimits } from "../core/budget.ts";
 import { CrewError } from "../core/error.ts";
 import type { AnyInput } from "../core/input.ts";
 import { createCrew, type Crew, type RunOptions } from "../crew.ts";
+import { defined } from "../modes/settings.ts";
 import { attend } from "./attend.ts";
 import type { Flags } from "./flags.ts";
 import { terminal } from "./terminal.ts";
@@ -22,7 +24,7 @@ export async function crewFor({ cwd, trust }: Pick<Flags, "cwd" | "trust">): Pro
 
 /** What the flags say about a run as a whole. */
 export function runOptionsOf(
-  { maxTime, strict, yes, concurrency, name, deltas, json }: Flags,
+  { maxTime, strict, yes, concurrency, name, deltas, json, maxDepth, ...flags }: Flags,
   { attended }: { attended: boolean },
 ): RunOptions {
   if (deltas && !json)
@@ -33,7 +35,13 @@ export function runOptionsOf(
     ...(strict && { strict }),
     ...(concurrency !== undefined && { concurrency }),
     ...(name !== undefined && { name }),
+    ...(maxDepth !== undefined && { maxDepth }),
+    budget: budgetOf(flags),
   };
+}
+
+function budgetOf({ maxUsd, maxTokens, maxTurns, maxToolCalls, maxSpawns }: Pick<Flags, keyof BudgetLimits>): BudgetLimits {
+  return defined({ maxUsd, maxTokens, maxTurns, maxToolCalls, maxSpawns }) as BudgetLimits;
 }
 
 async function checkFolder(folder: string): Promise<void> {

@@ -1,19 +1,12 @@
-import { stat } from "node:fs/promises";
-import { isAbsolute, relative, resolve } from "node:path";
 import { parsePlan } from "../core/check.ts";
-import type { ContextOptions } from "../core/context-options.ts";
 import { CrewError } from "../core/error.ts";
 import type { AnyInput } from "../core/input.ts";
 import { isRecord } from "../core/json.ts";
-import type { ResourceLimits } from "../core/limits.ts";
-import { nearest } from "../core/nearest.ts";
 import type { Node, Plan } from "../core/plan.ts";
-import type { Task } from "../core/task.ts";
-import { thinking, type Thinking } from "../core/thinking.ts";
-import { toolNames, toolsNamed } from "../core/tool-names.ts";
 import { modeOf, type Mode } from "../modes/compile.ts";
 import { defined } from "../modes/settings.ts";
 import type { Flags } from "./flags.ts";
+import { modelName, runIn, settingsIn, type RunSettings, type Settings } from "./settings.ts";
 
 /**
  * An input with the flags in it. A flag beats what the input says for all its tasks; what a single task says about
@@ -38,8 +31,6 @@ export async function withFlags(input: AnyInput, flags: Flags): Promise<AnyInput
   return { ...places[mode](input, given), mode };
 }
 
-type Settings = Partial<Pick<Task, "model" | "thinking" | "tools" | "retry" | "resourceLimits">>;
-type RunSettings = ContextOptions & { name?: string; maxConcurrency?: number };
 type Given = Readonly<{ settings: Settings; run: RunSettings; schema: unknown; accept: unknown; flags: Flags }>;
 
 /** Where each mode keeps what is said about all its tasks. */
@@ -130,96 +121,6 @@ function nodesWith(nodes: Readonly<Record<string, Node>>, settings: Settings): R
         return [id, { ...node, body: { ...node.body, nodes: nodesWith(node.body.nodes, settings) } }];
       return [id, node];
     }),
-  );
-}
-
-function settingsIn({ model, thinking: level, tools, retry, maxTurns, maxTime }: Flags): Settings {
-  const limits: ResourceLimits = defined({
-    maxTurns,
-    maxDurationMs: maxTime === undefined ? undefined : Math.ceil(maxTime * TASK_SHARE),
-  });
-  return defined({
-    model: model === undefined ? undefined : modelsIn(model),
-    thinking: level === undefined ? undefined : thinkingOf(level),
-    tools: tools?.flatMap(toolsOf),
-    retry: retry && { ...retry },
-    resourceLimits: Object.keys(limits).length > 0 ? limits : undefined,
-  });
-}
-
-/** A task's own time ends a little before the run's, so that it can still hand in what it has. */
-const TASK_SHARE = 0.8;
-
-async function runIn({ context, contextFile, gitContext, name, concurrency, cwd }: Flags): Promise<RunSettings> {
-  return {
-    ...(context !== undefined && { context }),
-    ...(contextFile && {
-      contextFiles: await Promise.all(contextFile.map((file) => contextPath(file, resolve(cwd ?? ".")))),
-    }),
-    ...(gitContext && { gitContext }),
-    ...(name !== undefined && { name }),
-    ...(concurrency !== undefined && { maxConcurrency: concurrency }),
-  };
-}
-
-/** The path of a file as the run sees it. */
-async function contextPath(file: string, workspace: string): Promise<string> {
-  const path = relative(workspace, resolve(file));
-  const found = await stat(resolve(file)).catch(() => undefined);
-  if (!found?.isFile())
-    throw new CrewError(
-      "BAD_FILE",
-      found ? `--context-file: "${file}" is not a file.` : `--context-file: there is no file "${file}".`,
-      "Check the path; it starts from the folder you are in.",
-    );
-  if (!path.startsWith("..") && !isAbsolute(path)) return path;
-  throw new CrewError(
-    "BAD_FILE",
-    `--context-file: "${file}" is outside of the folder that is worked in.`,
-    "Choose a folder above it with --cwd, or give its text with --context.",
-  );
-}
-
-function modelsIn(text: string): string | string[] {
-  const names = text.startsWith(SCRIPTED)
-    ? [text]
-    : text
-        .split(",")
-        .map((part) => part.trim())
-        .filter((part) => part !== "");
-  const [only, ...more] = names.map(modelName);
-  if (only === undefined)
-    throw new CrewError("BAD_INPUT", "--model names no model.", "Give one, as in --model offline.");
-  return more.length === 0 ? only : [only, ...more];
-}
-
-const SCRIPTED = "scripted:";
-
-/** A file on the command line is meant from the folder the person is in, also with --cwd. */
-function modelName(name: string): string {
-  return name.startsWith(SCRIPTED) ? `${SCRIPTED}${resolve(name.slice(SCRIPTED.length))}` : name;
-}
-
-function thinkingOf(text: string): Thinking {
-  const parsed = thinking.safeParse(/^\d+$/.test(text) ? Number(text) : text);
-  if (parsed.success) return parsed.data;
-  throw new CrewError(
-    "BAD_INPUT",
-    `--thinking cannot be "${text}".`,
-    "Give off, minimal, low, medium, high, xhigh, or a number of tokens.",
-  );
-}
-
-function toolsOf(written: string): readonly string[] {
-  const named = toolsNamed(written);
-  if (named.length > 0) return named;
-  const close = nearest(written, toolNames);
-  throw new CrewError(
-    "UNKNOWN_TOOL",
-    `There is no tool "${written}".`,
-    close === undefined
-      ? "Known tools: read_file, list_files, glob, grep_files and more; an agent without --tools has its own."
-      : `Did you mean "${close}"?`,
   );
 }
 

@@ -23,7 +23,7 @@ export type AgentAdjustments = Readonly<{
   ceilings?: readonly Readonly<{ key: string; agent?: string; ceiling: AgentCeiling }>[];
 }>;
 
-const FIELDS = ["model", "thinking", "limits", "tools", "disallowedTools", "temperature", "topP"] as const;
+const REPLACED = ["model", "thinking", "tools", "temperature", "topP"] as const;
 
 /** The agent as its user wants it, and which fields that decided. Of limits each is told for itself: `limits.maxTurns`. */
 export function applySettings(
@@ -58,30 +58,33 @@ function applyDefaults(made: Making, defaults: AgentAdjustments["defaults"]): vo
 }
 
 function applyOwn(made: Making, settings: AgentSettings, key: string): void {
-  const { limits, ...rest } = settings;
-  for (const field of FIELDS) {
-    if (field === "limits" || rest[field] === undefined) continue;
-    Object.assign(made.agent, { [field]: rest[field] });
+  for (const field of REPLACED) {
+    if (settings[field] === undefined) continue;
+    Object.assign(made.agent, { [field]: settings[field] });
     made.origins[field] = said(`${key}.${field}`);
   }
-  setLimits(made, limits, { key: `${key}.limits`, value: (theirs) => theirs });
+  takeAway(made, settings.disallowedTools, key);
+  setLimits(made, settings.limits, { key: `${key}.limits`, value: (theirs) => theirs });
 }
 
-function applyCeiling(made: Making, { tools, disallowedTools = [], limits }: AgentCeiling, key: string): void {
+function applyCeiling(made: Making, { tools, disallowedTools, limits }: AgentCeiling, key: string): void {
   if (tools !== undefined) {
     const common = commonTools(made.agent.tools, tools);
     if (common.join() !== made.agent.tools?.join()) made.origins["tools"] = said(`${key}.tools`);
     made.agent.tools = common;
   }
-  const denied = disallowedTools.filter((tool) => !made.agent.disallowedTools?.includes(tool));
-  if (denied.length > 0) {
-    made.agent.disallowedTools = [...(made.agent.disallowedTools ?? []), ...denied];
-    made.origins["disallowedTools"] = said(`${key}.disallowedTools`);
-  }
+  takeAway(made, disallowedTools, key);
   setLimits(made, limits, {
     key: key === "" ? "limits" : `${key}.limits`,
     value: (theirs, ours, fallback) => (isNarrower(theirs, ours ?? fallback) ? theirs : undefined),
   });
+}
+
+function takeAway(made: Making, tools: readonly string[] | undefined, key: string): void {
+  const denied = (tools ?? []).filter((tool) => !made.agent.disallowedTools?.includes(tool));
+  if (denied.length === 0) return;
+  made.agent.disallowedTools = [...(made.agent.disallowedTools ?? []), ...denied];
+  made.origins["disallowedTools"] = said(`${key}.disallowedTools`);
 }
 
 /** A smaller number, or that limits are kept where they were not. */

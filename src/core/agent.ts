@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./json.ts";
 import type { ResourceLimits } from "./limits.ts";
+import type { RunnerName } from "./runner-name.ts";
 import type { Thinking } from "./thinking.ts";
 
 /** How an agent may end its work: by the finish tool only, by either, or by its last words. */
@@ -39,6 +40,8 @@ export type Agent = Readonly<{
   /** Runs in the background unless the caller says otherwise. */
   background?: boolean;
   isolation?: "worktree";
+  /** Where its tasks run; in this program by default. */
+  runner?: RunnerName;
   /** Where it keeps notes between runs. */
   memory?: "user" | "project" | "local";
   /** Not offered to models that look for a helper. */

@@ -3,7 +3,15 @@ import { answer } from "./gate.ts";
 
 /** What can be said to a run from outside of the process that owns it. */
 export const command = z.discriminatedUnion("do", [
-  z.strictObject({ do: z.literal("answer"), path: z.string(), answer }),
+  z.strictObject({
+    do: z.literal("answer"),
+    path: z.string(),
+    answer,
+    /** The call that the question is about. */
+    call: z.string().optional(),
+    /** The question as it was shown: an answer to another one does not count. */
+    question: z.string().optional(),
+  }),
   z.strictObject({ do: z.literal("send"), path: z.string(), text: z.string(), from: z.string(), how: z.enum(["steer", "interrupt"]).optional() }),
   z.strictObject({ do: z.literal("cancel"), reason: z.string() }),
 ]);

@@ -3,6 +3,8 @@ import type { ShellState } from "./judge-call.ts";
 /** Commands on this machine, inside the sandbox of the run when there is one. What a task starts ends with it. */
 export type Commands = Readonly<{
   state: ShellState;
+  /** One line about what isolates them. */
+  isolation: string;
   /** Runs one to its end, to the end of its time, or until the signal aborts. */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
   /** Starts one that goes on while the task does other things. */

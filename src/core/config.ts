@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { resourceLimits } from "./limits.ts";
-import { policyModes } from "./policy.ts";
+import { permissions } from "./permissions.ts";
 import { thinking } from "./thinking.ts";
 import { tierNames } from "./tiers.ts";
 
@@ -41,6 +41,13 @@ export const config = z.strictObject({
     .optional()
     .describe("addresses, keys and headers of known providers, and providers of your own"),
   concurrency: count.optional().describe("how many tasks run at once"),
+  defaults: z
+    .strictObject({
+      thinking: thinking.optional().describe("how much a model may think"),
+      limits: resourceLimits.optional().describe("limits of time, turns and tool calls"),
+    })
+    .optional()
+    .describe("what holds for agents that say nothing about it"),
   limits: resourceLimits.optional().describe("what no task may exceed, whatever its agent says"),
   budget: z
     .strictObject({
@@ -54,15 +61,7 @@ export const config = z.strictObject({
     .describe("what one run and everything below it may use"),
   maxTimeMs: count.optional().describe("how long a run may take, in milliseconds"),
   maxDepth: z.number().int().optional().describe("how deep agents may start agents; negative: without end"),
-  permissions: z
-    .strictObject({
-      mode: z.enum(policyModes).optional().describe("how much is asked"),
-      allow: names.optional().describe("calls that are not asked about, as in bash(git log *)"),
-      ask: names.optional().describe("calls that are always asked about"),
-      deny: names.optional().describe("calls that are refused"),
-    })
-    .optional()
-    .describe("what agents may do"),
+  permissions: permissions.optional().describe("what agents may do"),
   agents: z.record(z.string(), agent).optional().describe("what you want to be different about an agent, by its name"),
   disabled: names.optional().describe("agents that are switched off"),
   preset: z
@@ -76,7 +75,9 @@ export const config = z.strictObject({
   passEnv: names.optional().describe("variables that tasks may see besides PATH, HOME and the like"),
   network: z
     .strictObject({
-      allowHosts: names.optional().describe("hosts that may be asked although they are not public, as in 127.0.0.1:8080"),
+      allowHosts: names
+        .optional()
+        .describe("hosts that may be asked although they are not public, as in 127.0.0.1:8080"),
       proxy: z.string().optional().describe("the proxy that requests go through"),
     })
     .optional()
@@ -93,6 +94,9 @@ export const config = z.strictObject({
 export type Config = z.infer<typeof config>;
 type Tiers = Record<(typeof tierNames)[number], z.ZodOptional<typeof models>>;
 
+/** The way to a value: `["agents", "scout", "model"]`. */
+export type ConfigPath = readonly string[];
+
 /** What the file of a trusted project may say: only what takes something away. */
 export const projectKeys: ReadonlySet<string> = new Set([
   ...["concurrency", "limits", "budget", "maxTimeMs", "maxDepth", "disabled"],
@@ -100,6 +104,8 @@ export const projectKeys: ReadonlySet<string> = new Set([
   ...["agents.*.enabled", "agents.*.tools", "agents.*.disallowedTools", "agents.*.limits"],
 ]);
 
-/** Who said something, the strongest first. */
-export const configLayers = ["environment", "project", "user", "preset", "default"] as const;
-export type ConfigLayer = (typeof configLayers)[number];
+/** True for what a project may say. */
+export function isProjects(path: ConfigPath): boolean {
+  const general = path[0] === "agents" ? ["agents", "*", ...path.slice(2)] : path;
+  return general.some((_, at) => projectKeys.has(general.slice(0, at + 1).join(".")));
+}

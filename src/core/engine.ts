@@ -43,13 +43,15 @@ export type PerformContext = Readonly<{
   /** Runs a plan below this call; what is started takes after `parent`, and ends with the call or with `stop`. */
   delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Outcome>;
   /** What the run and everything below it may still use. */
-  budget: Budget;
+  budget: Pick<Budget, "reserve" | "count" | "room">;
   /** Somebody is there who can be asked about a call. */
   attended: boolean;
   /** Asks about one call and waits; `undefined` when nobody is there or the signal aborts first. */
   ask(question: string, about: Readonly<{ call: string; signal: AbortSignal }>): Promise<Answer | undefined>;
   /** What was said to this task since its last turn. */
-  mail(): readonly string[];
+  mail(): Promise<readonly string[]>;
+  /** Calls back when something was said that cannot wait for the end of a turn; gives back how to stop listening. */
+  onUrgent?(rung: () => void): () => void;
   /** Tells whoever started this task: the task above, or the person. */
   tell(text: string): void;
   /** What an earlier life recorded of this very attempt, in order; empty for a new one. */

@@ -3,6 +3,7 @@ const exitCodes = {
   BAD_INPUT: 2,
   BAD_FILE: 2,
   BAD_AGENT: 2,
+  BAD_CONFIG: 2,
   BAD_CHANGE: 2,
   UNKNOWN_AGENT: 2,
   UNKNOWN_MODEL: 2,
@@ -25,6 +26,8 @@ const exitCodes = {
   STATE_UNWRITABLE: 1,
   RUN_BUSY: 3,
   UNTRUSTED: 3,
+  NO_SANDBOX: 3,
+  DISABLED: 3,
 } as const;
 
 export type Code = keyof typeof exitCodes;

@@ -1,9 +1,11 @@
+import type { Agent } from "./agent.ts";
 import type { Answer } from "./gate.ts";
 import type { Change } from "./change.ts";
 import type { Cost, Usage } from "./usage.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 import type { Carry, ToolCall } from "./model.ts";
+import type { ToolStatus } from "./tool-status.ts";
 
 /** Where and when something happened. `path` is empty for the run itself. */
 export type Envelope = Readonly<{ run: string; path: string; at: number }>;
@@ -13,6 +15,8 @@ export type Fact =
   | { type: "run.started"; plan: Plan; name?: string; cwd: string; version: string; continues?: string }
   | { type: "run.ended"; outcome: Outcome }
   | { type: "node.started"; attempt: number; kind: "task" | "gate" | "loop"; label?: string; agent?: string; model?: string; prompt?: string }
+  | { type: "node.reused"; /** the task of an earlier run that was asked the same, as `run/path` */ from: string; /** when that ended */ endedAt: number }
+  | { type: "agent.resolved"; agent: string; hash: string; /** the first time in a life of the run: what the hash stands for */ definition?: Agent; rights?: readonly string[] }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | { type: "node.ended"; outcome: Outcome }
   | { type: "turn.started"; turn: number; model: string; /** with the first turn: why this model */ why?: string }
@@ -28,9 +32,6 @@ export type Fact =
   | { type: "context.compacted"; before: number; after: number }
   | { type: "note"; text: string }
   | { type: "warning"; code: string; text: string };
-
-/** How a call that began came to its end. One that was refused never begins, and one without an end is unknown. */
-export type ToolStatus = "ok" | "failed" | "not-started" | "timeout" | "cancelled";
 
 /** What is only seen while it happens; the fact that ends the turn or tool carries the whole. */
 export type Delta = { type: "text.delta"; text: string } | { type: "thinking.delta"; text: string } | { type: "tool.delta"; call: string; text: string };

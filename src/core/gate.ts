@@ -8,5 +8,7 @@ export const answer = z.strictObject({
   by: z.string().optional(),
   /** The same again needs no answer any more while the run lasts. */
   always: z.boolean().optional(),
+  /** For how long "always" holds: this run, this project, or everywhere. */
+  scope: z.enum(["run", "project", "user"]).optional(),
 });
 export type Answer = z.infer<typeof answer>;

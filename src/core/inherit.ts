@@ -1,5 +1,5 @@
 import type { Agent } from "./agent.ts";
-import { combineLimits, type ResourceLimits } from "./limits.ts";
+import { narrowest } from "./limits.ts";
 import { ALL_TOOLS } from "./tool-names.ts";
 
 /** What passes from a base to the agents that extend it. The prompt does not. */
@@ -22,7 +22,7 @@ export function inherit<A extends Heritage>(child: A, base: Heritage): A {
   if (model !== undefined) inherited.model = model;
   const thinking = child.thinking ?? base.thinking;
   if (thinking !== undefined) inherited.thinking = thinking;
-  const limits = narrower(child.limits, base.limits);
+  const limits = narrowest(child.limits, base.limits);
   if (limits !== undefined) inherited.limits = limits;
   const permission = child.permission ?? base.permission;
   if (permission !== undefined) inherited.permission = permission;
@@ -38,18 +38,6 @@ export function unionOfTools(
   if (child === undefined) return base;
   if (base.includes(ALL_TOOLS)) return child;
   return [...new Set([...base, ...child])];
-}
-
-function narrower(child: ResourceLimits | undefined, base: ResourceLimits | undefined): ResourceLimits | undefined {
-  if (child === undefined || base === undefined) return child ?? base;
-  const both = combineLimits(child, base);
-  const given = { ...base, ...child };
-  return {
-    ...given,
-    ...(given.maxTurns === undefined ? {} : { maxTurns: both.maxTurns }),
-    ...(given.maxDurationMs === undefined ? {} : { maxDurationMs: both.maxTimeMs }),
-    ...(given.maxConcurrentToolCalls === undefined ? {} : { maxConcurrentToolCalls: both.maxConcurrentToolCalls }),
-  };
 }
 
 /** One definition among those that may be extended, the strongest first. */

@@ -1,9 +1,10 @@
-import type { Policy, PolicyLevel } from "./policy.ts";
-import { rulesFor } from "./policy.ts";
+import { foldPath } from "./fold-path.ts";
+import { type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
 import { protectedPart } from "./protected.ts";
 import { ruleFits, ruleText, type Rule } from "./rule.ts";
-import type { Located } from "./subject.ts";
+import { placed, type Located } from "./subject.ts";
 import type { ToolClass } from "./tool-class.ts";
+import { FILE_CHANGING_TOOLS } from "./tool-names.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /** One call, as far as judging it needs to know it. */
@@ -52,10 +53,25 @@ export function banned(policy: Policy, { tool, does }: Pick<Ask, "tool" | "does"
   return found && { decision: "deny", rule: `deny ${ruleText(found)}`, why: "a rule forbids it", hint: `Remove the rule "${ruleText(found)}" to allow it.` };
 }
 
-const KIN = {
-  read: ["read_file", "list_files", "get_file_info", "grep_files", "glob"],
-  write: ["write_file", "edit_file", "delete_file", "move_file"],
-} as const;
+/** The tools that read files, and those that change them. */
+export const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
+const KIN = { read: READING_TOOLS, write: FILE_CHANGING_TOOLS } as const;
+
+/** Why a tool can never be used under a policy, whatever the call is about; `undefined` when that depends on it. */
+export function barred({ level, deny }: Policy, { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">): string | undefined {
+  const ban = rulesFor(deny, tool).find(({ pattern }) => pattern === undefined);
+  if (ban) return `deny ${ruleText(ban)}`;
+  const verdict = byMode(level, { tool, does, effect }, undefined);
+  return verdict.decision === "deny" ? verdict.rule : undefined;
+}
+
+/** Whether a rule opens a protected place with all that is in it. */
+export function lifts({ allow }: Policy, place: string): boolean {
+  return allow.some(({ tool, pattern, ...rule }) => {
+    if (pattern === undefined || protectedPart(pattern) === undefined || !FILE_CHANGING_TOOLS.includes(tool)) return false;
+    return foldPath(pattern) === foldPath(place) || ruleFits({ ...rule, tool, pattern }, tool, placed(`${place}/any/thing`, true), "permission");
+  });
+}
 
 /** What the file of the agent, or of one above it, leaves of a tool. */
 function restricted({ only }: Policy, { tool }: Ask, subject: Located | undefined): Verdict | undefined {

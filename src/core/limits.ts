@@ -8,6 +8,8 @@ export const GRACE_MS = 60_000;
 /** How long a model may send nothing at all before the call is given up. */
 export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
 export const DEFAULT_CONCURRENCY = 8;
+/** How deep agents may start agents. */
+export const DEFAULT_MAX_DEPTH = 2;
 /** How many tasks at once the `parallel` tool may be asked for. */
 export const MAX_CONCURRENCY = 8;
 /** How many items of a list are shown before the rest is folded away. */
@@ -19,6 +21,8 @@ export const resourceLimits = z.strictObject({
   maxConcurrentToolCalls: z.number().int().positive().optional().describe("how many tool calls of a turn run at once"),
   maxTurns: z.number().int().positive().optional().describe("how many model turns the task may take"),
   maxIdleMs: z.number().int().positive().optional().describe("how long a model may send nothing, in milliseconds"),
+  maxMemoryMB: z.number().positive().optional().describe("how much memory the task and all that it starts may use, in megabytes"),
+  maxCpuSeconds: z.number().positive().optional().describe("how much processor time the task and all that it starts may use"),
   enforceLimits: z.boolean().optional().describe("false: a limit that is passed is reported, not enforced"),
 });
 export type ResourceLimits = z.infer<typeof resourceLimits>;
@@ -29,6 +33,8 @@ export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullab
   maxConcurrentToolCalls: DEFAULT_CONCURRENCY,
   maxTurns: DEFAULT_MAX_TURNS,
   maxIdleMs: DEFAULT_MAX_IDLE_MS,
+  maxMemoryMB: Number.POSITIVE_INFINITY,
+  maxCpuSeconds: Number.POSITIVE_INFINITY,
   enforceLimits: true,
 };
 
@@ -38,25 +44,35 @@ export type Limits = Readonly<{
   maxTimeMs: number;
   maxConcurrentToolCalls: number;
   maxIdleMs: number;
+  /** Absent: nobody looks. */
+  maxMemoryMB?: number;
+  maxCpuSeconds?: number;
   enforce: boolean;
 }>;
 
 /** Limits combine by minimum: nobody can widen what another level narrowed. */
-export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]): Limits {
+export function narrowest(...levels: readonly (ResourceLimits | undefined)[]): ResourceLimits | undefined {
   const given = levels.filter((level) => level !== undefined);
-  const smallest = (
-    key: "maxTurns" | "maxDurationMs" | "maxConcurrentToolCalls" | "maxIdleMs",
-    fallback: number,
-  ): number => {
-    const values = given.map((level) => level[key]).filter((value) => value !== undefined);
-    return values.length > 0 ? Math.min(...values) : fallback;
-  };
+  if (given.length < 2) return given[0];
+  const narrow: { [K in keyof ResourceLimits]: number | boolean } = {};
+  for (const [key, value] of given.flatMap((level) => Object.entries(level)) as [keyof ResourceLimits, number | boolean | undefined][]) {
+    const before = narrow[key];
+    if (value === undefined) continue;
+    narrow[key] = typeof value === "number" && typeof before === "number" ? Math.min(value, before) : value || (before ?? false);
+  }
+  return narrow as ResourceLimits;
+}
+
+/** What bounds a task of which these levels say something. */
+export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]): Limits {
+  const given = narrowest(...levels) ?? {};
   return {
-    maxTurns: smallest("maxTurns", DEFAULT_MAX_TURNS),
-    maxTimeMs: smallest("maxDurationMs", DEFAULT_MAX_TIME_MS),
-    maxConcurrentToolCalls: smallest("maxConcurrentToolCalls", DEFAULT_CONCURRENCY),
-    maxIdleMs: smallest("maxIdleMs", DEFAULT_MAX_IDLE_MS),
-    enforce:
-      !given.some((level) => level.enforceLimits === false) || given.some((level) => level.enforceLimits === true),
+    maxTurns: given.maxTurns ?? DEFAULT_MAX_TURNS,
+    maxTimeMs: given.maxDurationMs ?? DEFAULT_MAX_TIME_MS,
+    maxConcurrentToolCalls: given.maxConcurrentToolCalls ?? DEFAULT_CONCURRENCY,
+    maxIdleMs: given.maxIdleMs ?? DEFAULT_MAX_IDLE_MS,
+    ...(given.maxMemoryMB !== undefined && { maxMemoryMB: given.maxMemoryMB }),
+    ...(given.maxCpuSeconds !== undefined && { maxCpuSeconds: given.maxCpuSeconds }),
+    enforce: given.enforceLimits ?? true,
   };
 }

@@ -19,12 +19,15 @@ const faultExits = {
   MODEL_BAD_ANSWER: 1,
   MODEL_UNKNOWN: 1,
   BAD_INPUTS: 2,
+  UNSUPPORTED: 2,
   DENIED: 3,
   REJECTED: 3,
   NEEDS_ANSWER: 3,
   TIMEOUT: 4,
   MAX_TURNS: 4,
   BUDGET: 4,
+  MEMORY: 4,
+  CPU: 4,
   INVALID_OUTPUT: 5,
   EMPTY: 5,
 } as const;
@@ -75,7 +78,7 @@ export function withPartial(outcome: Extract<Outcome, { status: "failed" | "canc
 }
 
 /** Faults that trying again cannot mend: somebody or something said no. */
-const final: ReadonlySet<FaultCode> = new Set(["DENIED", "REJECTED", "NEEDS_ANSWER", "BUDGET", "MARKED_FAILED", "BAD_INPUTS", "MODEL_AUTH", "MODEL_UNKNOWN"]);
+const final: ReadonlySet<FaultCode> = new Set(["DENIED", "REJECTED", "NEEDS_ANSWER", "BUDGET", "MARKED_FAILED", "BAD_INPUTS", "UNSUPPORTED", "MODEL_AUTH", "MODEL_UNKNOWN"]);
 
 /** False for a fault that would be the same again. */
 export function canRetry({ code }: Fault): boolean {

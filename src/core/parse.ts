@@ -12,6 +12,19 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, { code, what }:
   throw new CrewError(code, message, hint);
 }
 
+/** Everything that is wrong with something from outside, each with its place. */
+export function faultsOf(
+  schema: z.ZodType,
+  value: unknown,
+  what: string,
+): readonly (Said & { path: readonly string[] })[] {
+  const { error } = schema.safeParse(value);
+  return (error?.issues ?? []).map(deepest).map((issue) => {
+    const key = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+    return { ...describe(issue, { schema, value, what }), path: [...issue.path, ...key].map(String) };
+  });
+}
+
 type Issue = z.core.$ZodIssue;
 type Parsed = Readonly<{ schema: z.ZodType; value: unknown; what: string }>;
 type Said = Readonly<{ message: string; hint: string }>;
@@ -44,7 +57,10 @@ function describe(issue: Issue, { schema, value, what }: Parsed): Said {
           };
     case "too_small":
       return issue.origin === "number"
-        ? { message: `${place} has to be at least ${issue.minimum}.`, hint: about("Give a larger number.") }
+        ? {
+            message: `${place} has to be ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}.`,
+            hint: about("Give a larger number."),
+          }
         : { message: `${place} is empty.`, hint: about("Put at least one in.") };
     case "too_big":
       return {

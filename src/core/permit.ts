@@ -13,14 +13,25 @@ export function isFinishTool(name: string): boolean {
 /** Yes or no, and the rule that decided. */
 export type Permission = Readonly<{ allowed: boolean; rule: string }>;
 
-/** What a task may use: its agent's word, bounded by what its parent may use. */
-export type Rights = Pick<Agent, "name" | "tools" | "disallowedTools"> & Readonly<{ ceiling?: readonly string[] }>;
+/** What a task may use: its agent's word, bounded by what its parent may use and by what the policy never allows. */
+export type Rights = Pick<Agent, "name" | "tools" | "disallowedTools"> &
+  Readonly<{ ceiling?: readonly string[]; /** tool -> the rule that shuts it out */ barred?: Readonly<Record<string, string>> }>;
 
-/** Decides what a model is shown and, again, what is executed. A parent's rights bound its child's. */
-export function permit({ name, tools, disallowedTools, ceiling }: Rights, tool: string): Permission {
+/** Tools that only look after what another one started: who has that one has these. */
+const companions: Readonly<Record<string, string>> = { bash_output: "bash", kill_shell: "bash" };
+
+/**
+ * Decides what a model is shown and, again, what is executed. A parent's rights bound its child's. A tool that is listed with a
+ * pattern, as `bash(git log *)`, is shown; which of its calls fit is judged call by call.
+ */
+export function permit(rights: Rights, tool: string): Permission {
+  const { name, tools, disallowedTools, ceiling, barred } = rights;
   const covers = (list: readonly string[]): boolean => list.some((pattern) => toolMatches(pattern, tool));
   if (ceiling && !ceiling.includes(tool)) return { allowed: false, rule: `the parent of ${name} may not use it` };
+  if (barred && Object.hasOwn(barred, tool)) return { allowed: false, rule: barred[tool]! };
   if (disallowedTools && covers(disallowedTools)) return { allowed: false, rule: `disallowedTools of ${name}` };
   if (tools === undefined) return { allowed: tool !== DELEGATION_TOOL, rule: `${name} lists no tools, so all but delegation are allowed` };
-  return { allowed: covers(tools), rule: `tools of ${name}` };
+  const lead = Object.hasOwn(companions, tool) ? companions[tool] : undefined;
+  const listed = covers(tools.map((written) => written.replace(/\([\s\S]*\)$/, "")));
+  return { allowed: listed || (lead !== undefined && permit(rights, lead).allowed), rule: `tools of ${name}` };
 }

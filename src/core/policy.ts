@@ -40,22 +40,27 @@ export function createPolicy(mode: PolicyMode, rules: Partial<Pick<Policy, "allo
 }
 
 /** The policy of an agent: what holds around it, and what its file takes away. Nothing in a file adds to it. */
-export function narrow(policy: Policy, { name, permission, tools }: Narrowing): Policy {
+export function narrow(policy: Policy, { name, permission, tools, disallowedTools }: Narrowing): Policy {
   const own = permission === undefined ? policy : modes[permission];
-  const rules = (tools ?? []).flatMap((written): Rule[] => {
-    const parts = /^([^()]+)\(([\s\S]+)\)$/.exec(written);
-    const whole = parts === null || tools?.some((each) => toolMatches(each, parts[1]!));
-    return whole ? [] : [{ tool: parts[1]!, ...(parts[2] !== "*" && { pattern: parts[2]! }) }];
-  });
+  const rules = patternsIn(tools).filter(({ tool }) => !tools?.some((each) => toolMatches(each, tool)));
   return {
     ...policy,
     level: levels[Math.min(levels.indexOf(policy.level), levels.indexOf(own.level))]!,
     asks: policy.asks && own.asks,
+    deny: [...policy.deny, ...patternsIn(disallowedTools)],
     only: rules.length === 0 ? policy.only : [...policy.only, { of: name, rules }],
   };
 }
 
-type Narrowing = Readonly<{ name: string; permission?: PermissionMode; tools?: readonly string[] }>;
+type Narrowing = Readonly<{ name: string; permission?: PermissionMode; tools?: readonly string[]; disallowedTools?: readonly string[] }>;
+
+/** The entries of a tool list that speak about arguments. */
+function patternsIn(written: readonly string[] = []): Rule[] {
+  return written.flatMap((entry) => {
+    const [, tool, pattern] = /^([^()]+)\(([\s\S]+)\)$/.exec(entry) ?? [];
+    return tool === undefined ? [] : [{ tool, ...(pattern !== undefined && pattern !== "*" && { pattern }) }];
+  });
+}
 
 /** True when commands in the sandbox may use the network: only when a rule says so. */
 export function mayUseNetwork({ allow, deny, level }: Policy): boolean {

@@ -59,7 +59,7 @@ export function protectedPart(path: string): string | undefined {
  * What is guarded at the top of a workspace even while it is missing, so that no program can make it there. These are the ones
  * that are obeyed as soon as somebody opens the folder; what else comes into being is set aside afterwards.
  */
-export const guardedAtTop: Readonly<{ folders: readonly string[]; files: readonly string[] }> = {
-  folders: [".git", ".husky", ".subcrew", ".agents", ".claude", ".codex", ".gemini", ".opencode", ".cursor", ".vscode", ".idea"],
-  files: [".mcp.json", ".envrc", ".npmrc"],
-};
+export const guardedAtTop: readonly string[] = [
+  ...[".git", ".husky", ".subcrew", ".agents", ".claude", ".codex", ".gemini", ".opencode", ".cursor", ".vscode", ".idea"],
+  ...[".mcp.json", ".envrc", ".npmrc"],
+];

@@ -1,5 +1,5 @@
 import type { Fault, Outcome } from "./outcome.ts";
-import type { NodeView, State } from "./state.ts";
+import type { State } from "./state.ts";
 import type { Cost, Usage } from "./usage.ts";
 
 /** What a run came to: the fold of its events, and nothing else. */
@@ -20,7 +20,13 @@ export type Result = Readonly<{
 
 /** The result of a run that has ended. */
 export function resultOf(state: State): Result {
-  const ended = [...state.nodes.values()].filter((view): view is NodeView & { outcome: Outcome } => view.outcome !== undefined);
+  const nodes: [string, Outcome][] = [];
+  const files: [string, string][] = [];
+  for (const { path, outcome } of state.nodes.values()) {
+    if (!outcome) continue;
+    nodes.push([path, outcome]);
+    if (outcome.file) files.push([path, outcome.file]);
+  }
   const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   return {
     id: state.run,
@@ -31,7 +37,7 @@ export function resultOf(state: State): Result {
     usage: state.usage,
     cost: state.cost,
     ms: (state.endedAt ?? state.startedAt) - state.startedAt,
-    nodes: Object.fromEntries(ended.map((view) => [view.path, view.outcome])),
-    files: Object.fromEntries(ended.flatMap((view) => (view.outcome.file ? [[view.path, view.outcome.file]] : []))),
+    nodes: Object.fromEntries(nodes),
+    files: Object.fromEntries(files),
   };
 }

@@ -21,7 +21,7 @@ export const NETWORK = "network";
 
 /**
  * Reads rules such as `bash(git log *)`, `write_file(src/**)`, `http_get(https://example.com/*)` or `delete_file`, in
- * anybody's spelling. `own` are tools that only this crew has. A rule that cannot be read is the caller's mistake: one that
+ * anybody's spelling. A pattern after `=`, as in `bash(=make && make test)`, is the argument itself, character by character. `own` are tools that only this crew has. A rule that cannot be read is the caller's mistake: one that
  * is silently ignored would be a right, or a ban, that nobody gave.
  */
 export function parseRules(texts: readonly string[], own: readonly string[] = []): Rule[] {
@@ -31,7 +31,8 @@ export function parseRules(texts: readonly string[], own: readonly string[] = []
 function parseRule(text: string, own: readonly string[]): Rule[] {
   const parts = /^([^()]+?)\s*(?:\(([\s\S]*)\))?$/.exec(text);
   const name = parts?.[1]?.trim() ?? "";
-  const pattern = parts?.[2]?.trim();
+  const exact = parts?.[2]?.startsWith("=") === true;
+  const pattern = exact ? parts?.[2]?.slice(1) : parts?.[2]?.trim();
   const tools = name === NETWORK || own.includes(name) ? [name] : toolsNamed(name);
   if (tools.length === 0) {
     const close = nearest(name, [...toolNames, ...own]);
@@ -39,7 +40,7 @@ function parseRule(text: string, own: readonly string[]): Rule[] {
     throw new CrewError("UNKNOWN_TOOL", `The rule "${text}" names no tool.`, hint);
   }
   if (pattern === "") throw new CrewError("BAD_INPUT", `The rule "${text}" has an empty pattern.`, `Write "${name}" for every call of it.`);
-  return tools.map((tool) => ({ tool, ...(pattern !== undefined && pattern !== "*" && { pattern }) }));
+  return tools.map((tool) => ({ tool, ...(pattern !== undefined && (exact || pattern !== "*") && { pattern, ...(exact && { exact }) }) }));
 }
 
 /** The rule that covers exactly this and nothing else. */
@@ -48,8 +49,8 @@ export function exactRule(tool: string, pattern: string): Rule {
 }
 
 /** A rule as it is written. */
-export function ruleText({ tool, pattern }: Rule): string {
-  return pattern === undefined ? tool : `${tool}(${pattern})`;
+export function ruleText({ tool, pattern, exact }: Rule): string {
+  return pattern === undefined ? tool : `${tool}(${exact ? "=" : ""}${pattern})`;
 }
 
 /**

@@ -6,7 +6,9 @@ import type { Limits } from "./limits.ts";
 import type { Model } from "./model.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Rights } from "./permit.ts";
+import type { RunnerName } from "./runner-name.ts";
 import type { Thinking } from "./thinking.ts";
+import type { TaskAccess } from "./task-access.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 /** A model that was chosen, and why. */
@@ -51,10 +53,14 @@ export type Assignment = Readonly<{
   /** The tools that exist for it; `permit` says which of them it may see and use. */
   tools: ReadonlyMap<string, Tool>;
   limits: Limits;
+  /** Where it is carried out. */
+  runner: RunnerName;
   completion: Completion;
   schema?: JsonSchema;
   /** Checks a result against the schema: `undefined`, or what is wrong with it. */
   validate?(value: unknown): string | undefined;
+  /** What its calls are judged by and may touch; absent: a careful policy, and nothing that needs one. */
+  access?: TaskAccess;
   system: string;
   prompt: string;
   /** Takes known secrets out of what a tool answers, before a model reads it. */

@@ -19,7 +19,10 @@ export function secretValues(env: Readonly<Record<string, string | undefined>>):
 
 /** The secrets in settings: keys and headers of providers, for example. */
 export function secretsIn(settings: unknown, name = ""): string[] {
-  if (typeof settings === "string") return settings.length >= SHORTEST_SECRET && looksSecret(name) ? [settings.replace(/^(?:Bearer|Basic|Token)\s+/i, "")] : [];
+  if (typeof settings === "string")
+    return settings.length >= SHORTEST_SECRET && looksSecret(name)
+      ? [settings.replace(/^(?:Bearer|Basic|Token)\s+/i, "")]
+      : [];
   if (typeof settings !== "object" || settings === null) return [];
   return Object.entries(settings).flatMap(([key, value]) => secretsIn(value, Array.isArray(settings) ? name : key));
 }
@@ -29,10 +32,11 @@ export function looksSecret(name: string): boolean {
   return !NOT_SECRET.test(name) && wordsOf(name).some((word) => TELLING.has(word));
 }
 
-const TELLING: ReadonlySet<string> = new Set([
-  ...["KEY", "KEYS", "APIKEY", "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS"],
-  ...["PWD", "PW", "CREDENTIAL", "CREDENTIALS", "CREDS", "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "PRIVATE", "DSN", "PAT"],
-]);
+const TELLING: ReadonlySet<string> = new Set(
+  "KEY KEYS APIKEY TOKEN TOKENS SECRET SECRETS PASSWORD PASSWD PASSPHRASE PASS PWD PW CREDENTIAL CREDENTIALS CREDS AUTH AUTHORIZATION BEARER COOKIE PRIVATE DSN PAT".split(
+    " ",
+  ),
+);
 /** Places, not contents; and the working folder. */
 const NOT_SECRET = /^(?:OLD)?PWD$|^XAUTHORITY$|_(?:SOCK|SOCKET|FILE|PATH|DIR|HOME|BASE)$/i;
 
@@ -42,7 +46,12 @@ function isSecret(name: string, value: string): boolean {
   return TELLING.has(wordsOf(name).at(-1) ?? "") || value.length >= 20 || /\d|[a-z][A-Z]|[^A-Za-z0-9_.-]/.test(value);
 }
 
-const wordsOf = (name: string): string[] => name.replace(/([a-z])([A-Z])/g, "$1_$2").toUpperCase().split(/[^A-Z0-9]+|(?<=[A-Z])\d+$/).filter((word) => word !== "");
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z])([A-Z])/g, "$1_$2")
+    .toUpperCase()
+    .split(/[^A-Z0-9]+|(?<=[A-Z])\d+$/)
+    .filter((word) => word !== "");
 
 function passwordIn(value: string): string[] {
   const written = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#:@]*:([^\s/?#@]{8,})@/i.exec(value)?.[1];

@@ -8,7 +8,9 @@ export type Look = Readonly<{ before: string; length: number; after: string }>;
 export function lookAt(text: string, at: number, { pattern }: SecretPattern): Look | undefined {
   pattern.lastIndex = at;
   const found = pattern.exec(text);
-  return found ? { before: found.groups?.["before"] ?? "", length: found[0].length, after: found.groups?.["after"] ?? "" } : undefined;
+  return found
+    ? { before: found.groups?.["before"] ?? "", length: found[0].length, after: found.groups?.["after"] ?? "" }
+    : undefined;
 }
 
 /** A name that is glued to what precedes it is part of a word, unless that is an escaped line end. */
@@ -18,7 +20,7 @@ const HAS_DIGIT = "(?=[A-Za-z_.~+/=-]{0,60}\\d)";
 /** Between the name of a header and its value, also inside of JSON that was escaped. */
 const IS = "[\"'\\\\]{0,3}\\s{0,4}[:=]\\s{0,4}[\"'\\\\]{0,3}";
 const SCHEME = "(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest)\\s{1,4}";
-const KEY_LINES = "(?:(?:\\\\{1,2}[rn]|[\\s\"'+,]){0,40}[A-Za-z0-9+/=]{20,4000}){1,400}";
+const KEY_LINES = "(?:(?:\\\\{1,2}[rn]|[\\s\"'+,]){0,40}[A-Za-z0-9+/=]{16,4000}){1,400}";
 /** What the login of a URL cannot hold. */
 const NO_LOGIN = "\\s/?#@\"'<>\\\\`";
 
@@ -39,7 +41,11 @@ export const secretPatterns: readonly SecretPattern[] = [
   row(["SG."], "SG\\.[A-Za-z0-9_-]{16,64}\\.[A-Za-z0-9_-]{16,64}"),
   row(["eyJ"], "(?<!-)eyJ[A-Za-z0-9_-]{8,4000}\\.[A-Za-z0-9_-]{8,8000}\\.[A-Za-z0-9_-]{0,4000}"),
   row(["Bea", "bea"], `(?<before>[Bb]earer\\s{1,4})${HAS_DIGIT}[A-Za-z0-9._~+/=-]{16,8000}`),
-  row(["Aut", "aut", "AUT"], `(?<before>(?:[Aa]uthorization|AUTHORIZATION)${IS}${SCHEME})[^\\s"'\\\\,}]{6,8000}`, "(?<![A-Za-z0-9_])"),
+  row(
+    ["Aut", "aut", "AUT"],
+    `(?<before>(?:[Aa]uthorization|AUTHORIZATION)${IS}${SCHEME})[^\\s"'\\\\,}]{6,8000}`,
+    "(?<![A-Za-z0-9_])",
+  ),
   row(
     ["api", "Api", "API", ...letters.flatMap((letter) => [`x-${letter}`, `X-${letter}`, `X-${letter.toUpperCase()}`])],
     `(?<before>(?:[Xx]-(?:[A-Za-z]{1,16}-){0,3}(?:[Kk]ey|[Tt]oken)|(?:api|Api|API)[-_]?(?:[Kk]ey|KEY))${IS})${HAS_DIGIT}[A-Za-z0-9_.-]{16,4000}`,
@@ -53,7 +59,11 @@ export const secretPatterns: readonly SecretPattern[] = [
     "",
   ),
   // With a password, or any login of a web address; a user name alone, as in ssh://git@host, is no secret.
-  row(["://"], `(?<before>://)(?:(?<=https?://)[^${NO_LOGIN}]{1,300}|[^:${NO_LOGIN}]{0,200}:[^${NO_LOGIN}]{1,300})(?<after>@)`, ""),
+  row(
+    ["://"],
+    `(?<before>://)(?:(?<=https?://)[^${NO_LOGIN}]{1,300}|[^:${NO_LOGIN}]{0,200}:[^${NO_LOGIN}]{1,300})(?<after>@)`,
+    "",
+  ),
 ];
 
 function row(begins: readonly string[], pattern: string, start: string = START): SecretPattern {

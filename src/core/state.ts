@@ -1,5 +1,6 @@
 import { changedPlan } from "./change.ts";
 import type { Event } from "./event.ts";
+import type { Answer } from "./gate.ts";
 import { nodeAt } from "./graph.ts";
 import type { Outcome } from "./outcome.ts";
 import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "./usage.ts";
@@ -24,7 +25,12 @@ export type NodeView = {
   startedAt: number;
   endedAt: number | undefined;
   outcome: Outcome | undefined;
+  /** What somebody is asked, and about which call of the task. */
   question: string | undefined;
+  call: string | undefined;
+  askedAt: number | undefined;
+  /** What was said to the last question. */
+  answer: Answer | undefined;
 };
 
 /** What is known about a run. One owner; `reduce` changes it in place. */
@@ -33,6 +39,8 @@ export type State = {
   name: string | undefined;
   plan: Plan | undefined;
   cwd: string;
+  /** The task of an earlier run whose conversation this one goes on with. */
+  continues: string | undefined;
   status: "starting" | "running" | Outcome["status"];
   outcome: Outcome | undefined;
   readonly nodes: Map<string, NodeView>;
@@ -52,6 +60,7 @@ export function emptyState(run: string): State {
     name: undefined,
     plan: undefined,
     cwd: "",
+    continues: undefined,
     status: "starting",
     outcome: undefined,
     nodes: new Map(),
@@ -72,6 +81,7 @@ export function reduce(state: State, event: Event): State {
       state.plan = event.plan;
       state.name = event.name;
       state.cwd = event.cwd;
+      state.continues = event.continues;
       state.startedAt = event.at;
       state.status = "running";
       break;
@@ -92,6 +102,7 @@ export function reduce(state: State, event: Event): State {
       if (state.plan) state.plan = changedPlan(state.plan, event.change);
       break;
     case "note":
+    case "agent.resolved":
       break;
     default:
       if (state.status !== "running" && event.type === "node.started") reopen(state);
@@ -139,6 +150,9 @@ function viewOf(state: State, { path, at }: Event): NodeView {
     endedAt: undefined,
     outcome: undefined,
     question: undefined,
+    call: undefined,
+    askedAt: undefined,
+    answer: undefined,
   };
   state.nodes.set(path, view);
   return view;
@@ -158,6 +172,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.doing = "starting";
       break;
     case "node.retried":
+      view.question = undefined;
       view.doing = `waiting to try again (${event.attempt + 1})`;
       break;
     case "node.ended":
@@ -172,6 +187,7 @@ function foldNode(view: NodeView, event: Event): void {
     case "turn.started":
       view.model = event.model;
       view.text = "";
+      view.question = undefined; // nobody waits for an answer any more who asks the model again
       view.doing = "thinking";
       break;
     case "text.delta":
@@ -189,10 +205,13 @@ function foldNode(view: NodeView, event: Event): void {
       break;
     case "gate.opened":
       view.question = event.question;
+      view.call = event.call;
+      view.askedAt = event.at;
       view.doing = "waiting for an answer";
       break;
     case "gate.answered":
       view.question = undefined;
+      view.answer = event.answer;
       break;
     default:
       break;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { resourceLimits } from "./limits.ts";
+import { runnerName } from "./runner-name.ts";
 import { thinking } from "./thinking.ts";
 
 /** When a failed task is tried again. */
@@ -23,7 +24,8 @@ export const taskSettings = {
   cwd: z.string().optional().describe("the folder it works in"),
   schema: schema.optional().describe("the schema that its result has to meet"),
   retry: retry.optional().describe("when a failure is tried again"),
-  resourceLimits: resourceLimits.optional().describe("limits of time, turns and tool calls"),
+  resourceLimits: resourceLimits.optional().describe("limits of time, turns, tool calls, memory and processor time"),
+  runner: runnerName.optional().describe("where it runs: in this program, in a thread or in a process of its own"),
 } as const;
 
 /** What a placeholder stands for: the output of a node, or the prompt that a node was given. */
@@ -40,5 +42,6 @@ export const task = z.strictObject({
   include: z.array(z.string()).optional().describe("nodes whose outputs are attached after the prompt"),
   revise: z.string().optional().describe("the prompt of later rounds in a loop, with {task}, {output} and {feedback}"),
   acceptSchema: schema.optional().describe("an answer that does not meet this schema counts as failed"),
+  acceptCommand: z.string().min(1).optional().describe("a command that reads the answer and accepts it by ending with 0"),
 });
 export type Task = z.infer<typeof task>;

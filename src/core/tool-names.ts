@@ -84,6 +84,11 @@ export function toolsNamed(written: string, groups?: ToolGroups): readonly strin
   return byFoldedName.get(folded) ?? ownPattern(written) ?? mcpPattern(written) ?? NONE;
 }
 
+/** The canonical name of one that is spelled exactly as another tool spells it; no guessing. */
+export function canonicalName(written: string): string | undefined {
+  return byExactName.get(written)?.[0];
+}
+
 /** True when a name or pattern of an allow-list or deny-list covers a tool. */
 export function toolMatches(pattern: string, tool: string): boolean {
   if (pattern === tool) return true;

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { AnyInput } from "./input.ts";
 import type { Commands } from "./commands.ts";
 import type { Desk } from "./desk.ts";
+import type { ToolStatus } from "./tool-status.ts";
 import type { Answer } from "./gate.ts";
 import type { JsonSchema } from "./json.ts";
 import type { Outcome } from "./outcome.ts";
@@ -25,7 +26,7 @@ export type Tool<I = unknown> = Readonly<{
   run(input: I, context: ToolContext): Promise<ToolResult> | ToolResult;
 }>;
 
-export type ToolResult = string | Readonly<{ text: string; /** set when the call did not succeed */ error?: boolean }>;
+export type ToolResult = string | Readonly<{ text: string; /** set when the call did not succeed */ error?: boolean; /** how it ended, when more is known than that */ status?: ToolStatus }>;
 
 /** What a tool is handed: where it works, when to stop, and whom it may ask. */
 export type ToolContext = Readonly<{
@@ -64,7 +65,8 @@ export type Access = Readonly<{
   roots: readonly string[];
   /** How files looked when this task last read or wrote them, by their real path. */
   seen: Map<string, string>;
-  commands?: Commands;
+  /** Commands on this machine, where the task may run any. */
+  commands?(): Promise<Commands>;
 }>;
 
 /** Identity at run time; ties the input's type to its schema at compile time. */

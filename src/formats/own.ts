@@ -2,6 +2,7 @@ import type { Dialect } from "../core/dialect.ts";
 import { defineFields, type Fields } from "./draft.ts";
 import { markdown } from "./markdown.ts";
 import {
+  aliases,
   choice,
   flag,
   kept,
@@ -18,6 +19,7 @@ import {
   thinking,
 } from "./rules.ts";
 import { inputs } from "./inputs.ts";
+import { remote } from "./remote.ts";
 import { disallowedTools, mistakenTools, readonlyFlag, spawns, tools } from "./tools.ts";
 
 /** Every key there is, in any spelling. */
@@ -53,9 +55,12 @@ export const ownFields: Fields = defineFields({
   skills,
   background: flag("background"),
   isolation: choice("isolation", { worktree: "worktree", none: undefined, off: undefined }),
+  runner: choice("runner", { local: "local", worker: "worker", process: "process" }),
   memory: choice("memory", { user: "user", project: "project", local: "local" }),
   hidden: flag("hidden"),
   inputs,
+  remote,
+  aliases,
   enabled: switchedOff(false),
   disabled: switchedOff(true),
   color: kept(),

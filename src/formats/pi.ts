@@ -3,7 +3,20 @@ import { isRecord } from "../core/json.ts";
 import { defineFields, type Rule } from "./draft.ts";
 import { isMarkdown, markdown } from "./markdown.ts";
 import { listOf } from "./lists.ts";
-import { bad, choice, flag, kept, limit, model, output, skills, switchedOff, text, thinking } from "./rules.ts";
+import {
+  aliases,
+  bad,
+  choice,
+  flag,
+  kept,
+  limit,
+  model,
+  output,
+  skills,
+  switchedOff,
+  text,
+  thinking,
+} from "./rules.ts";
 import { disallowedTools, mistakenReadonly, mistakenTools, spawns, tools } from "./tools.ts";
 
 const GROUPS = { all: ["*"], none: [] };
@@ -33,10 +46,6 @@ const memory: Rule = (draft, value, key) =>
     isRecord(value) ? value["scope"] : value,
     key,
   );
-
-const aliases: Rule = (draft, value) => {
-  draft.aliases = listOf(value) ?? [];
-};
 
 const toolsOrNone: Rule = (draft, value, key) => tools(GROUPS)(draft, value === "none" ? [] : value, key);
 

@@ -122,6 +122,11 @@ export const skills: Rule = (draft, value, key) => {
   else put(draft, "skills", read, key);
 };
 
+/** Other names for it. */
+export const aliases: Rule = (draft, value) => {
+  draft.aliases = listOf(value) ?? [];
+};
+
 /** The words for how much is asked, of every tool that has them. */
 const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
   plan: "plan",

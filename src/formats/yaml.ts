@@ -6,9 +6,9 @@ import {
   type Event,
   getScalarValue,
   parseEvents,
-  SCALAR_STYLE,
   YAMLException,
 } from "js-yaml";
+import { readSimpleYaml } from "./simple-yaml.ts";
 
 /** More than this is not frontmatter but an attack, or a mistake. */
 export const YAML_LIMITS = { bytes: 64 * 1024, depth: 64, keys: 1000, aliases: 32, nodes: 10_000 };
@@ -27,12 +27,12 @@ export type YamlResult =
 /** Strict YAML 1.2 core: plain data without prototypes, no tags beyond the core ones, no merge keys, one document. */
 export function readYaml(text: string, { bytes = YAML_LIMITS.bytes }: { readonly bytes?: number } = {}): YamlResult {
   if (text.length > bytes) return refused(`longer than ${bytes} bytes`);
+  const simple = readSimpleYaml(text, YAML_LIMITS.keys);
+  if (simple !== undefined) return { ok: true, value: simple };
   try {
     const events = parseEvents(text, { maxDepth: YAML_LIMITS.depth });
     if (events.length > YAML_LIMITS.keys && keysIn(events) > YAML_LIMITS.keys)
       return refused(`more than ${YAML_LIMITS.keys} keys`);
-    const simple = constructSimple(text, events);
-    if (simple !== undefined) return { ok: true, value: simple };
     const documents = constructFromEvents(events, { source: text, schema: SCHEMA, maxAliases: YAML_LIMITS.aliases });
     if (documents.length > 1) return { ok: false, kind: "syntax", reason: "more than one YAML document" };
     const value = documents[0];
@@ -60,48 +60,6 @@ export function yamlLineOf(text: string, key: string): number | undefined {
   }
   return undefined;
 }
-
-/**
- * The value of a single mapping of scalars and lists of scalars, which nearly every frontmatter is. Anything else, and
- * anything wrong, is left to the parser's own constructor: it is four times slower and has the last word.
- */
-function constructSimple(text: string, events: readonly Event[]): Record<string, unknown> | undefined {
-  if (events[0]?.type !== EVENT_ID.DOCUMENT || events[0].directives.length > 0) return undefined;
-  if (events[1]?.type !== EVENT_ID.MAPPING || isMarked(events[1])) return undefined;
-  const map = Object.create(null) as Record<string, unknown>;
-  let at = 2;
-  for (; events[at]?.type === EVENT_ID.SCALAR; at++) {
-    const key = scalarOf(text, events[at]!);
-    if (typeof key !== "string" || key in map) return undefined;
-    const event = events[++at];
-    if (event?.type === EVENT_ID.SCALAR) {
-      const value = scalarOf(text, event);
-      if (value === undefined) return undefined;
-      map[key] = value;
-    } else if (event?.type === EVENT_ID.SEQUENCE && !isMarked(event)) {
-      const list: unknown[] = [];
-      while (events[++at]?.type === EVENT_ID.SCALAR) {
-        const item = scalarOf(text, events[at]!);
-        if (item === undefined) return undefined;
-        list.push(item);
-      }
-      if (events[at]?.type !== EVENT_ID.POP) return undefined;
-      map[key] = list;
-    } else return undefined;
-  }
-  const ended = events[at]?.type === EVENT_ID.POP && events[at + 1]?.type === EVENT_ID.POP && events.length === at + 2;
-  return ended ? map : undefined;
-}
-
-/** A scalar without tag or anchor, as the core schema resolves it; `undefined` for any other. */
-function scalarOf(text: string, event: Event): unknown {
-  if (event.type !== EVENT_ID.SCALAR || isMarked(event)) return undefined;
-  const value = getScalarValue(text, event);
-  return event.style === SCALAR_STYLE.PLAIN ? CORE_SCHEMA.resolveImplicitScalarTag(value).value : value;
-}
-
-const isMarked = ({ tagStart, anchorStart }: { readonly tagStart: number; readonly anchorStart: number }): boolean =>
-  tagStart !== -1 || anchorStart !== -1;
 
 /** A mapping without a prototype: `__proto__` is a key like any other. */
 const plainMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:map", {

@@ -14,9 +14,10 @@ export function nodeIds(wishes: readonly Wish[], what: string): string[] {
     if (taken.has(id)) throw new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${given}".`, "Give each its own name.");
     taken.add(id);
   }
+  const wished = new Set(wishes.map(({ given, else: fallback }) => asId(given ?? fallback)));
   return wishes.map(({ given, else: fallback }) => {
     if (given !== undefined) return asId(given);
-    const id = unique(asId(fallback), taken, counts);
+    const id = unique(unlikeRound(asId(fallback), wished), taken, counts);
     taken.add(id);
     return id;
   });
@@ -25,15 +26,24 @@ export function nodeIds(wishes: readonly Wish[], what: string): string[] {
 /** A name as a node id: what an id may not hold becomes an underscore. */
 export function asId(name: string): string {
   if (NODE_ID.test(name)) return name;
-  const safe = name.replace(/[^A-Za-z0-9_.:@-]/g, "_").replace(/^[^A-Za-z0-9_]/, "_").slice(0, 80);
-  return NODE_ID.test(safe) ? safe : `_${safe}`;
+  const safe = name.replace(/[^A-Za-z0-9_.:@-]/g, "_").replace(/^[^A-Za-z0-9_]/, "_").slice(0, ID_CHARS);
+  return NODE_ID.test(safe) ? safe : `_${safe}`.slice(0, ID_CHARS);
 }
+
+const ID_CHARS = 80;
 
 /** Counts on from the last number that was given out, so that ten thousand tasks of one agent stay cheap. */
 function unique(id: string, taken: ReadonlySet<string>, counts: Map<string, number>): string {
   if (!taken.has(id)) return id;
   let n = counts.get(id) ?? 2;
-  while (taken.has(`${id}-${n}`)) n += 1;
+  const numbered = (): string => `${id.slice(0, ID_CHARS - String(n).length - 1)}-${n}`;
+  while (taken.has(numbered())) n += 1;
   counts.set(id, n + 1);
-  return `${id}-${n}`;
+  return numbered();
+}
+
+/** Beside `gpt-4`, the name `gpt-4.1` would be that of a later round of it. */
+function unlikeRound(id: string, wished: ReadonlySet<string>): string {
+  const round = /^(.+)\.(\d+)$/.exec(id);
+  return round && wished.has(round[1]!) ? `${round[1]}_${round[2]}` : id;
 }

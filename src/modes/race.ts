@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Node, Plan } from "../core/plan.ts";
 import { taskSettings } from "../core/task.ts";
 import { nodeIds } from "./names.ts";
-import { runParts, runSettings, settingsOf } from "./settings.ts";
+import { defined, runParts, runSettings, settingsOf } from "./settings.ts";
 
 const schema = z.record(z.string(), z.unknown());
 
@@ -14,6 +14,7 @@ export const raceInput = z.strictObject({
     agents: z.array(z.string().min(1)).min(1).optional().describe("the agents that compete"),
     models: z.array(z.string().min(1)).min(1).optional().describe("the models that compete; with agents, each agent runs on each"),
     acceptSchema: schema.optional().describe("an answer that does not meet this schema does not win"),
+    acceptCommand: z.string().min(1).optional().describe("a command that reads an answer; it wins only when the command ends with 0"),
     ...taskSettings,
   }),
   ...runSettings,
@@ -27,7 +28,7 @@ export function race({ race, ...input }: RaceInput): Plan {
   const nodes: Record<string, Node> = {};
   for (const [index, { agent, model, label }] of contenders.entries()) {
     const settings = settingsOf({ agent, model }, race);
-    const accept = race.acceptSchema && { acceptSchema: race.acceptSchema };
+    const accept = defined({ acceptSchema: race.acceptSchema, acceptCommand: race.acceptCommand });
     nodes[ids[index]!] = { kind: "task", task: { ...settings, prompt: race.task, refs: {}, label, ...accept } };
   }
   const output = nodeIds([...ids.map((given) => ({ given, else: given })), { else: "winner" }], "contenders").at(-1)!;

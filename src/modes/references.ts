@@ -9,7 +9,7 @@ export function referencesIn(prompt: string, { ids, self, words = {} }: { ids: r
   const refs: NonNullable<Task["refs"]> = {};
   const unknown: string[] = [];
   for (const placeholder of placeholdersIn(prompt)) {
-    const target = words[placeholder] ?? referenced(placeholder, ids);
+    const target = Object.hasOwn(words, placeholder) ? words[placeholder] : referenced(placeholder, ids);
     if (target !== undefined && target !== self) refs[placeholder] = target;
     else if (target === self || referenceName(placeholder) !== undefined) unknown.push(placeholder);
   }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { contextFields, type ContextOptions } from "../core/context-options.ts";
+import { narrowest } from "../core/limits.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Task } from "../core/task.ts";
 
@@ -24,12 +25,13 @@ export function runParts({ context, contextFiles, gitContext, name, maxConcurren
 }
 
 /** What a level may say about the tasks below it. */
-export type Settings = Pick<Task, "agent" | "model" | "tools" | "thinking" | "systemPrompt" | "inputs" | "cwd" | "schema" | "retry" | "resourceLimits">;
+export type Settings = Pick<Task, "agent" | "model" | "tools" | "thinking" | "systemPrompt" | "inputs" | "cwd" | "schema" | "retry" | "resourceLimits" | "runner">;
 
-/** What tasks may be told; the first level that says something about a matter decides it. */
+/** What tasks may be told; the first level that says something about a matter decides it, and of limits the smallest. */
 export function settingsOf(...levels: readonly (Settings | undefined)[]): Settings {
-  const keys = ["agent", "model", "tools", "thinking", "systemPrompt", "inputs", "cwd", "schema", "retry", "resourceLimits"] as const;
-  return defined(Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]])) as Settings);
+  const keys = ["agent", "model", "tools", "thinking", "systemPrompt", "inputs", "cwd", "schema", "retry", "runner"] as const;
+  const first = Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]]));
+  return defined({ ...first, resourceLimits: narrowest(...levels.map((level) => level?.resourceLimits)) } as Settings);
 }
 
 /** The same object without keys whose value is `undefined`. */

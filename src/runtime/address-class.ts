@@ -4,7 +4,8 @@ import { BlockList, isIP } from "node:net";
 export function specialAddress(address: string): string | undefined {
   const family = familyOf(address);
   if (family === undefined) return "no plain address";
-  const isClosed = closed[family].check(address, family) || (family === "ipv6" && !globalUnicast.check(address, family));
+  const isClosed =
+    closed[family].check(address, family) || (family === "ipv6" && !globalUnicast.check(address, family));
   if (!isClosed) return undefined;
   return kinds[family].find(([, list]) => list.check(address, family))?.[0] ?? "an address outside of the public range";
 }
@@ -30,12 +31,29 @@ type Range = readonly [network: string, prefix: number];
  * as a whole, since what is inside decides where the packet goes.
  */
 const ranges: Readonly<Record<string, readonly Range[]>> = {
-  "an address of this machine": [["127.0.0.0", 8], ["0.0.0.0", 8], ["::1", 128], ["::", 128]],
-  "a private address": [["10.0.0.0", 8], ["172.16.0.0", 12], ["192.168.0.0", 16], ["fc00::", 7], ["fec0::", 10]],
-  "a link-local address": [["169.254.0.0", 16], ["fe80::", 10]],
+  "an address of this machine": [
+    ["127.0.0.0", 8],
+    ["0.0.0.0", 8],
+    ["::1", 128],
+    ["::", 128],
+  ],
+  "a private address": [
+    ["10.0.0.0", 8],
+    ["172.16.0.0", 12],
+    ["192.168.0.0", 16],
+    ["fc00::", 7],
+    ["fec0::", 10],
+  ],
+  "a link-local address": [
+    ["169.254.0.0", 16],
+    ["fe80::", 10],
+  ],
   "an address behind a provider's translation": [["100.64.0.0", 10]],
   "an address of the cloud's own services": [["168.63.129.16", 32]],
-  "a multicast address": [["224.0.0.0", 4], ["ff00::", 8]],
+  "a multicast address": [
+    ["224.0.0.0", 4],
+    ["ff00::", 8],
+  ],
   "a reserved address": [
     ["192.0.0.0", 24],
     ["192.0.2.0", 24],
@@ -82,6 +100,8 @@ const listOf = (rows: readonly Range[], family: Family): BlockList => {
 };
 
 const closed = byFamily((family) => listOf(Object.values(ranges).flat(), family));
-const kinds = byFamily((family) => Object.entries(ranges).map(([what, rows]): [string, BlockList] => [what, listOf(rows, family)]));
+const kinds = byFamily((family) =>
+  Object.entries(ranges).map(([what, rows]): [string, BlockList] => [what, listOf(rows, family)]),
+);
 const metadata = byFamily((family) => listOf(cloud, family));
 const globalUnicast = listOf([["2000::", 3]], "ipv6");

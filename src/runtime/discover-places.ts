@@ -37,6 +37,16 @@ export function nearestPlace(cwd: string, relative: string, home?: string): stri
   return undefined;
 }
 
+/** The nearest file of that name in the project that `cwd` is in, and whose trust decides about it. */
+export function nearestInProject(
+  cwd: string,
+  relative: string,
+  home: string,
+): { readonly path: string; readonly root: string } | undefined {
+  const near = ancestorsOf(cwd, home).find(({ has }) => has(relative));
+  return near && { path: join(near.dir, relative), root: canonical(near.root) };
+}
+
 type Ancestor = { readonly dir: string; readonly root: string; readonly has: (relative: string) => boolean };
 
 /**

@@ -6,7 +6,7 @@ import { failed, type Outcome } from "../core/outcome.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Delta, Fact } from "../core/event.ts";
 import type { AnyInput } from "../core/input.ts";
-import { DEFAULT_CONCURRENCY } from "../core/limits.ts";
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../core/limits.ts";
 import type { Plan } from "../core/plan.ts";
 import { createRedactor, type Redactor } from "../core/redact.ts";
 import { following, stopped } from "./cancel.ts";
@@ -37,13 +37,14 @@ export type Start = Readonly<{
   maxDepth?: number;
   budget?: BudgetLimits;
   unattended?: boolean;
+  asksCalls?: boolean;
+  answerTimeoutMs?: number;
   name?: string;
+  /** The task of an earlier run that this one goes on with. */
+  continues?: string;
   /** Set when an earlier life of this run is taken up again. */
   takesUp?: Readonly<{ retryFailed: boolean }>;
 }>;
-
-/** How deep agents may start agents when nothing else is said. */
-const DEFAULT_MAX_DEPTH = 2;
 
 /** Drives one run from its first event to its last. */
 export async function drive(start: Start, { run, signal, publish, connect }: Drive): Promise<void> {
@@ -88,7 +89,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   const clock = deadline(record.controller.signal, start.maxTimeMs);
   try {
     if (takesUp) emit("", { type: "note", text: `resumed after ${past.length} events` });
-    else emit("", { type: "run.started", plan, cwd: start.cwd, version: start.version, ...(start.name !== undefined && { name: start.name }) });
+    else emit("", { type: "run.started", plan, cwd: start.cwd, version: start.version, ...(start.name !== undefined && { name: start.name }), ...(start.continues !== undefined && { continues: start.continues }) });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
     for (const text of takesUp ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
 
@@ -104,6 +105,8 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           durable: () => journal.durable(),
           context: start.context,
           unattended: start.unattended ?? false,
+          ...(start.asksCalls !== undefined && { asksCalls: start.asksCalls }),
+          ...(start.answerTimeoutMs !== undefined && { answerTimeoutMs: start.answerTimeoutMs }),
           budget: createBudget(start.budget ?? {}),
           mailbox,
           maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,

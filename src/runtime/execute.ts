@@ -69,7 +69,8 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
   const go = (id: string, held: Held = { slot: undefined }): Promise<Outcome> => {
     const controller = new AbortController();
     running.set(id, controller);
-    return carryOut(all.entries.get(id)!.node, { ...lookup, path: scope.prefix + id, scope, signal: controller.signal, held });
+    const { outcomeOf, promptOf } = lookup; // to spread an object of functions costs as much as to make the controller
+    return carryOut(all.entries.get(id)!.node, { outcomeOf, promptOf, path: scope.prefix + id, scope, signal: controller.signal, held });
   };
   /** A task that waits for its slot is no more than a ticket: neither a signal nor a promise is made for it. */
   const standInLine = (id: string): void => {

@@ -46,7 +46,8 @@ export function finishText(text: string, assignment: Pick<Assignment, "schema" |
 }
 
 function asText(value: unknown): Finish {
-  const text = typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value, null, 2);
+  const isNothing = typeof value === "object" && (value === null || Object.keys(value).length === 0);
+  const text = typeof value === "string" ? value : value === undefined || isNothing ? "" : JSON.stringify(value, null, 2);
   return text.trim() === "" ? { problem: "the result is empty", empty: true } : { output: text };
 }
 

@@ -1,4 +1,4 @@
-import { watch } from "node:fs";
+import { watch, type FSWatcher } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeptEvent } from "../core/event.ts";
@@ -16,14 +16,15 @@ export async function* follow(folder: string, until: (last: KeptEvent | undefine
   const path = join(folder, "journal.jsonl");
   const file = await open(path, "r");
   let wake = (): void => {};
-  const watcher = watch(path, () => wake());
-  watcher.on("error", () => {});
+  const watcher = watching(path, () => wake());
   try {
     let rest = Buffer.alloc(0);
     let position = 0;
     let last: KeptEvent | undefined;
+    let over = false; // said before the last look, so that nothing is missed that was written meanwhile
     while (!signal.aborted) {
       const chunk = await readFrom(file, position);
+      if (chunk.length > 0) over = false;
       position += chunk.length;
       rest = Buffer.concat([rest, chunk]);
       for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a)) {
@@ -34,14 +35,23 @@ export async function* follow(folder: string, until: (last: KeptEvent | undefine
         yield event;
       }
       if (chunk.length > 0) continue;
-      if (await until(last)) return;
       const looked = new AbortController();
       wake = (): void => looked.abort();
-      await pause(LOOK_EVERY_MS, AbortSignal.any([looked.signal, signal]));
+      if (over) return;
+      over = await until(last);
+      if (!over) await pause(LOOK_EVERY_MS, AbortSignal.any([looked.signal, signal]));
     }
   } finally {
-    watcher.close();
+    watcher?.close();
     await file.close();
+  }
+}
+
+function watching(path: string, changed: () => void): FSWatcher | undefined {
+  try {
+    return watch(path, changed).on("error", () => {});
+  } catch {
+    return undefined; // looking from time to time has to do
   }
 }
 

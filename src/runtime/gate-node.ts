@@ -2,6 +2,7 @@ import { failed, type Outcome } from "../core/outcome.ts";
 import type { GateNode } from "../core/plan.ts";
 import { reasonOf } from "./cancel.ts";
 import { fillIn } from "./fill-in.ts";
+import { patienceOf, questionKey } from "./question.ts";
 import type { Place } from "./scope.ts";
 
 /** Asks, and waits for as long as it takes. Nobody there to answer is a failure, never a yes. */
@@ -17,7 +18,10 @@ export async function carryOutGate(node: GateNode, place: Place): Promise<Outcom
         hint: "Run it in a terminal and answer there, or approve in advance with --yes.",
       });
     }
-    answer = await run.engine.answer(`${run.id}/${path}`, signal);
+    const patience = patienceOf(run, signal);
+    answer = await run.engine.answer(questionKey(run.id, path, undefined), patience.signal);
+    patience.release();
+    if (!answer && !signal.aborted) return failed("NEEDS_ANSWER", `"${path}" waited for an approval: ${patience.text}.`, { hint: "Allow more time with --answer-timeout, then resume it with --retry-failed." });
     if (!answer) return { status: "cancelled", reason: reasonOf(signal) };
     run.emit(path, { type: "gate.answered", answer });
   }

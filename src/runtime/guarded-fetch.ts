@@ -2,6 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { lookup as systemLookup } from "node:dns/promises";
 import { pipeline, type Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
+import { callbackify } from "node:util";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Agent, buildConnector, Dispatcher } from "undici";
 import { CrewError, messageOf } from "../core/error.ts";
@@ -18,7 +19,11 @@ export type NetworkRules = Readonly<{
 }>;
 
 /** What is different in tests and odd networks. */
-export type NetworkParts = Readonly<{ lookup?: (host: string) => Promise<readonly LookupAddress[]>; tls?: Pick<ConnectionOptions, "ca">; timeoutMs?: number }>;
+export type NetworkParts = Readonly<{
+  lookup?: (host: string) => Promise<readonly LookupAddress[]>;
+  tls?: Pick<ConnectionOptions, "ca">;
+  timeoutMs?: number;
+}>;
 
 /** One request for one resource. */
 export type WebRequest = Readonly<{
@@ -68,7 +73,8 @@ export function createGuardedFetch(rules: NetworkRules = {}, parts: NetworkParts
     try {
       return await follow(request, way);
     } catch (error) {
-      if (controller.signal.aborted && !signal.aborted) throw new Error(`there was no whole answer within ${limit / 1_000} s`, { cause: error });
+      if (controller.signal.aborted && !signal.aborted)
+        throw new Error(`there was no whole answer within ${limit / 1_000} s`, { cause: error });
       throw error;
     } finally {
       clearTimeout(timer);
@@ -98,7 +104,10 @@ async function follow(request: WebRequest, way: Way): Promise<WebAnswer> {
   }
 }
 
-const DEFAULT_HEADERS: WebHeaders = { accept: "text/html, application/json, text/*;q=0.9, */*;q=0.5", "user-agent": "subcrew" };
+const DEFAULT_HEADERS: WebHeaders = {
+  accept: "text/html, application/json, text/*;q=0.9, */*;q=0.5",
+  "user-agent": "subcrew",
+};
 
 /** Where a redirect leads, judged like a first request; what was meant for one server does not go to another. */
 function nextHop({ target, method, headers, body }: Hop, { status, location }: Reply, way: Way): Hop {
@@ -108,21 +117,27 @@ function nextHop({ target, method, headers, body }: Hop, { status, location }: R
   }
   const sameOrigin = target.url.origin === next.url.origin;
   const keepsBody = status === 307 || status === 308 || method === "GET" || method === "HEAD";
-  if (!keepsBody) return { target: next, method: "GET", headers: crossing(headers, { sameOrigin, body: false }), body: undefined };
+  if (!keepsBody)
+    return { target: next, method: "GET", headers: crossing(headers, { sameOrigin, body: false }), body: undefined };
   if (!sameOrigin && body !== undefined) {
-    throw webRefusal("REDIRECT", `the server sent the whole request on to ${next.host}, which is not followed: ask that host yourself if it is meant`);
+    throw webRefusal(
+      "REDIRECT",
+      `the server sent the whole request on to ${next.host}, which is not followed: ask that host yourself if it is meant`,
+    );
   }
   return { target: next, method, headers: crossing(headers, { sameOrigin, body: true }), body };
 }
 
 /** One request and its answer, over a connection of its own. */
 async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Reply> {
-  const undici = await import("undici");
+  // Through the default: a bundler offers nothing else of a CommonJS package that is imported late.
+  const loaded = await import("undici");
+  const undici = loaded.default as unknown as typeof loaded;
   const { dispatcher, origin } = await connection(undici, target, way);
   try {
     const response = await undici.request(`${origin}${target.url.pathname}${target.url.search}`, {
       dispatcher,
-      method: method as Dispatcher.HttpMethod,
+      method,
       headers: { "accept-encoding": "gzip, deflate, br", ...headers, host: target.url.host },
       ...(body !== undefined && { body }),
       signal: way.signal,
@@ -130,10 +145,15 @@ async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Re
     const status = response.statusCode;
     const answered = flat(response.headers);
     const location = REDIRECTS.has(status) ? answered["location"] : undefined;
-    const content = location === undefined ? await bodyOf(response.body, answered["content-encoding"]) : { body: Buffer.alloc(0), cut: false };
+    const content =
+      location === undefined
+        ? await bodyOf(response.body, answered["content-encoding"])
+        : { body: Buffer.alloc(0), cut: false };
     return { url: target.url.href, status, headers: answered, ...content, location };
   } catch (error) {
-    throw isRefusal(error) ? error : new Error(`${target.url.host} could not be asked: ${reason(error)}`, { cause: error });
+    throw isRefusal(error)
+      ? error
+      : new Error(`${target.url.host} could not be asked: ${reason(error)}`, { cause: error });
   } finally {
     await dispatcher.destroy();
   }
@@ -152,8 +172,15 @@ async function connection(undici: typeof import("undici"), target: Target, { pro
   // The proxy gets the address that was checked, not the name: it cannot resolve it to another one.
   const [address] = await addressesOf(target, parts);
   const shown = address!.family === 6 ? `[${address!.address}]` : address!.address;
-  const dispatcher = new undici.ProxyAgent({ ...common, uri: proxy.href, requestTls: { ...parts.tls, servername: target.host } });
-  return { dispatcher, origin: `${target.url.protocol}//${shown}:${target.url.port || (target.url.protocol === "https:" ? "443" : "80")}` };
+  const dispatcher = new undici.ProxyAgent({
+    ...common,
+    uri: proxy.href,
+    requestTls: { ...parts.tls, servername: target.host },
+  });
+  return {
+    dispatcher,
+    origin: `${target.url.protocol}//${shown}:${target.url.port || (target.url.protocol === "https:" ? "443" : "80")}`,
+  };
 }
 
 type Build = typeof buildConnector;
@@ -162,26 +189,28 @@ function checkedConnector(build: Build, target: Target, parts: NetworkParts): bu
   const connect = build({
     ...parts.tls,
     timeout: CONNECT_MS,
+    autoSelectFamily: true, // so that all addresses are asked for, and one that does not answer is no obstacle
     // Runs for names only; an address in the URL was judged with its text.
-    lookup: (_host, options, done) => {
-      addressesOf(target, parts).then(
-        (addresses) => (options.all ? done(null, [...addresses]) : done(null, addresses[0]!.address, addresses[0]!.family)),
-        (error: unknown) => done(error as NodeJS.ErrnoException, ""),
-      );
-    },
-  } as buildConnector.BuildOptions);
+    lookup: callbackify(async (_host: string, _options: object) => [...(await addressesOf(target, parts))]),
+  });
   return (options, done) => {
     connect(options, (...[error, socket]) => {
       if (error) return done(error, null);
-      try {
-        judgeAddress(socket.remoteAddress ?? "", target);
-        done(null, socket);
-      } catch (refused) {
-        socket.destroy();
-        done(refused as Error, null);
-      }
+      const refused = refusalOf(socket.remoteAddress ?? "", target);
+      if (!refused) return done(null, socket);
+      socket.destroy();
+      done(refused, null);
     });
   };
+}
+
+function refusalOf(address: string, target: Target): Error | undefined {
+  try {
+    judgeAddress(address, target);
+    return undefined;
+  } catch (refused) {
+    return refused as Error;
+  }
 }
 
 /** Every address of a host, all of them judged: one that is not public spoils the name. */
@@ -196,7 +225,11 @@ const everyAddress = (host: string): Promise<LookupAddress[]> => systemLookup(ho
 
 /** The unpacked body, as much of it as is kept: what is packed counts by what it becomes. */
 async function bodyOf(stream: Readable, encoding: string | undefined): Promise<Pick<WebAnswer, "body" | "cut">> {
-  const decoders = (encoding ?? "").split(",").map((name) => name.trim().toLowerCase()).filter((name) => name !== "" && name !== "identity").toReversed();
+  const decoders = (encoding ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "" && name !== "identity")
+    .toReversed();
   if (decoders.length > MAX_ENCODINGS) throw new Error("the answer is packed too many times over");
   const unpacked = decoders.reduce<Readable>((packed, name) => {
     const decoder = DECODERS[name]?.();
@@ -224,15 +257,22 @@ const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> 
 function proxyUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new CrewError("BAD_INPUT", "The proxy is no http or https address.", "Write it such as http://proxy.example:3128.");
+  throw new CrewError(
+    "BAD_INPUT",
+    "The proxy is no http or https address.",
+    "Write it such as http://proxy.example:3128.",
+  );
 }
 
 function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]]));
+  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]],
+  );
   return Object.fromEntries(pairs);
 }
 
-const lowerCased = (headers: WebHeaders): WebHeaders => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+const lowerCased = (headers: WebHeaders): WebHeaders =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === "Refusal";

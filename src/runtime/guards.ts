@@ -1,4 +1,4 @@
-import { closeSync, type Dirent, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, rmdirSync, unlinkSync } from "node:fs";
+import { type Dirent, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { guardedAtTop, protectedPart } from "../core/protected.ts";
 
@@ -6,8 +6,6 @@ import { guardedAtTop, protectedPart } from "../core/protected.ts";
 export type Guard = Readonly<{
   /** To be mounted read-only. */
   readOnly: readonly string[];
-  /** Files that are not there: to be covered by an empty device, which no program takes for a file of the project. */
-  blank: readonly string[];
   /** To be mounted on themselves, so that they cannot be moved away with what is in them. */
   pinned: readonly string[];
   /** Takes away what was only made to mount something on. Gives back the protected places that came into being meanwhile. */
@@ -19,8 +17,8 @@ export type Guarded = Readonly<{ root: string; isLifted(place: string): boolean 
 
 /**
  * Guards of the folders of one process. A mount needs something to be mounted on, so for some of what is missing an empty
- * folder or file is made, and taken away when the last program that needs it has ended. What a process that was killed left
- * behind is recognised by being empty and closed to everybody, and taken over.
+ * folder is made (git does not see those), and taken away when the last program that needs it has ended. What a process that
+ * was killed left behind is recognised by its mode and by being empty, and taken over.
  *
  * All of it happens at once, without a moment in between: a hundred small steps take two milliseconds this way.
  */
@@ -32,31 +30,26 @@ export class Guards {
     const shut = (): string[] => protectedIn(root).filter((path) => !isLifted(placeIn(root, path)));
     const readOnly = new Set(shut());
     const made: string[] = [];
-    const blank: string[] = [];
-    for (const [names, make] of [[guardedAtTop.folders, makeFolder], [guardedAtTop.files, makeFile]] as const) {
-      for (const path of names.filter((name) => !isLifted(name)).map((name) => join(root, name))) {
-        const kind = this.#claim(path, make);
-        if (kind === "made") made.push(path);
-        if (kind === "made" && make === makeFile) blank.push(path);
-        else if (kind !== undefined) readOnly.add(path);
-      }
+    for (const path of guardedAtTop.filter((name) => !isLifted(name)).map((name) => join(root, name))) {
+      const kind = this.#claim(path);
+      if (kind === "made") made.push(path);
+      if (kind !== undefined) readOnly.add(path);
     }
     const pinned = [...new Set([...readOnly].flatMap((path) => foldersAbove(root, path)))];
     return {
-      readOnly: [...readOnly].filter((path) => !blank.includes(path)),
-      blank,
+      readOnly: [...readOnly],
       pinned,
       release: () => {
         this.#release(made);
-        return shut().filter((path) => !readOnly.has(path) && !blank.includes(path) && !this.#users.has(path));
+        return shut().filter((path) => !readOnly.has(path) && !this.#users.has(path));
       },
     };
   }
 
   /** Makes something to mount on, or joins those who use it already. `undefined`: a link is there, or nothing can be. */
-  #claim(path: string, make: (path: string) => boolean): "made" | "there" | undefined {
+  #claim(path: string): "made" | "there" | undefined {
     const users = this.#users.get(path) ?? 0;
-    if (users === 0 && !make(path) && !isOurs(path)) {
+    if (users === 0 && !worked(() => mkdirSync(path, { mode: MODE })) && !isOurs(path)) {
       const there = lstatSync(path, { throwIfNoEntry: false });
       return there === undefined || there.isSymbolicLink() ? undefined : "there";
     }
@@ -72,25 +65,12 @@ export class Guards {
       return users === 0;
     });
     const elsewhere = unused.length > 0 ? mountedElsewhere() : new Set<string>();
-    for (const path of unused) if (!elsewhere.has(path) && isOurs(path)) remove(path);
+    for (const path of unused) if (!elsewhere.has(path) && isOurs(path)) worked(() => rmdirSync(path));
   }
 }
 
-/** Nobody else makes anything that nobody may read, write or enter but its owner, and leaves it empty. */
-const FOLDER_MODE = 0o500;
-const FILE_MODE = 0o400;
-
-function makeFolder(path: string): boolean {
-  return worked(() => mkdirSync(path, { mode: FOLDER_MODE }));
-}
-
-function makeFile(path: string): boolean {
-  return worked(() => closeSync(openSync(path, "wx", FILE_MODE)));
-}
-
-function remove(path: string): void {
-  if (!worked(() => rmdirSync(path))) worked(() => unlinkSync(path));
-}
+/** Nobody else makes a folder that only its owner may look into and not even he may write, and leaves it empty. */
+const MODE = 0o500;
 
 function worked(step: () => unknown): boolean {
   try {
@@ -103,8 +83,7 @@ function worked(step: () => unknown): boolean {
 
 function isOurs(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) return (stats.mode & 0o777) === FOLDER_MODE && namesIn(path)?.length === 0;
-  return stats?.isFile() === true && (stats.mode & 0o777) === FILE_MODE && stats.size === 0;
+  return stats?.isDirectory() === true && (stats.mode & 0o777) === MODE && namesIn(path)?.length === 0;
 }
 
 /** The folders between a root and a path below it, from the top. */

@@ -106,11 +106,14 @@ export function historyOf(events: readonly KeptEvent[], { retryFailed = false }:
     ended: (path) => ended.get(path),
     started: (path) => started.get(path),
     delegated: (path) => [...(delegated.get(path)?.values() ?? [])],
-    close: closing(new Set([...started.keys()].filter((path) => !ended.has(path)))),
+    close: closing(new Set([...started.keys()].filter((path) => path.includes("/") && !ended.has(path)))),
   };
 }
 
-/** Whatever goes on in this life has ended before what is above it, so that only what was left behind is still open then. */
+/**
+ * Whatever goes on in this life has ended before what is above it, so that only what was left behind is still open then.
+ * Of what was under way, only that which has something above it is of interest.
+ */
 function closing(open: Set<string>): History["close"] {
   return (path) => {
     open.delete(path);

@@ -15,15 +15,11 @@ export const JOURNAL_FILE = "journal.jsonl";
  */
 export async function openJournal(folder: string, listener: JournalListener): Promise<Journal> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch(cannotWrite(folder));
-  const owner = await claim(folder);
-  const file = await open(join(folder, JOURNAL_FILE), "a", 0o600).catch(cannotWrite(folder));
-  const { wholeBytes, problems } = await readJournal(folder).catch(async (error: unknown) => {
-    await file.close();
+  const owner = await claim(folder).catch(cannotWrite(folder));
+  const { file, wholeBytes, problems } = await openWhole(folder).catch(async (error: unknown) => {
     await owner.release();
     throw error;
   });
-  // A torn last record is cut off, so that the next one does not grow into it.
-  if (problems.length > 0) await file.truncate(wholeBytes);
   let length = wholeBytes;
   let waiting: KeptEvent[] = [];
   let flushing: Promise<void> | undefined;
@@ -116,6 +112,19 @@ export async function readJournal(folder: string): Promise<{ events: readonly Ke
   return { events, problems, wholeBytes: start };
 }
 
+/** Opens the journal at the end of what is whole. A torn last record is cut off, so that the next one does not grow into it. */
+async function openWhole(folder: string): Promise<{ file: FileHandle; wholeBytes: number; problems: readonly string[] }> {
+  const file = await open(join(folder, JOURNAL_FILE), "a", 0o600).catch(cannotWrite(folder));
+  try {
+    const { wholeBytes, problems } = await readJournal(folder);
+    if (problems.length > 0) await file.truncate(wholeBytes);
+    return { file, wholeBytes, problems };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
 /** A write may be short; only the whole counts. */
 async function writeWhole(file: FileHandle, bytes: Buffer): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) offset += (await file.write(bytes, offset)).bytesWritten;
@@ -123,7 +132,7 @@ async function writeWhole(file: FileHandle, bytes: Buffer): Promise<void> {
 
 function cannotWrite(folder: string): (error: unknown) => never {
   return (error) => {
-    throw unwritable(folder, error);
+    throw isCrewError(error) ? error : unwritable(folder, error);
   };
 }
 

@@ -58,6 +58,7 @@ async function converse(assignment: Assignment, context: PerformContext, { talk,
         continue;
       }
       if ("aborted" in got) {
+        if (got.urgent) continue;
         if (clock.passed() && !context.signal.aborted) continue;
         return partly({ status: "cancelled", reason: clock.reason() });
       }
@@ -71,7 +72,7 @@ async function converse(assignment: Assignment, context: PerformContext, { talk,
     if (reply.is === "stuck") return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
     if (reply.is === "denied") return partly(failed("DENIED", reply.text, { hint: "Allow it the tools it needs, or change its task." }));
     // What was said while it finished still gets its turn.
-    if (talk.readMail()) continue;
+    if (await talk.readMail()) continue;
     const { finish } = reply;
     if ("output" in finish) return { status: "ok", ...finish };
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));

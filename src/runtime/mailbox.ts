@@ -4,6 +4,10 @@ export type Mailbox = Readonly<{
   put(path: string, text: string): boolean;
   /** What waits for a task, oldest first; it is gone from the box. */
   take(path: string): readonly string[];
+  /** Calls whoever listens for a task: something in its box cannot wait. */
+  ring(path: string): void;
+  /** Listens for that; gives back how to stop listening. */
+  listen(path: string, rung: () => void): () => void;
   /** From here on until `close` the task can be written to. */
   open(path: string): void;
   close(path: string): void;
@@ -15,6 +19,7 @@ const MOST = 100;
 /** An empty mailbox. */
 export function createMailbox(): Mailbox {
   const boxes = new Map<string, string[]>();
+  const bells = new Map<string, () => void>();
   return {
     put: (path, text) => {
       const box = boxes.get(path);
@@ -23,6 +28,11 @@ export function createMailbox(): Mailbox {
       return true;
     },
     take: (path) => boxes.get(path)?.splice(0) ?? [],
+    ring: (path) => bells.get(path)?.(),
+    listen: (path, rung) => {
+      bells.set(path, rung);
+      return () => void bells.delete(path);
+    },
     open: (path) => void boxes.set(path, boxes.get(path) ?? []),
     close: (path) => void boxes.delete(path),
   };

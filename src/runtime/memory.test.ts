@@ -4,15 +4,24 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { MAX_ENTRY_BYTES, type Memory, type MemoryEntry, openMemory } from "./memory.ts";
 
+// The cases of the area "memory-workspace"; MEM-04 is about the workspace that a team shares and is shown beside that.
+
 const { signal } = new AbortController();
 const me = { by: "run_a/scout (explore)", project: "/ws" };
 const fresh = (home = tempFolder(), project = "/ws"): Memory => openMemory({ home, project, clock: () => 0 });
-const append = (memory: Memory, key: string, text: string): Promise<MemoryEntry> => memory.change("project", key, (now) => `${now?.text ?? ""}${text}`, me, signal);
+const append = (memory: Memory, key: string, text: string): Promise<MemoryEntry> =>
+  memory.change("project", key, (now) => `${now?.text ?? ""}${text}`, me, signal);
 
 test("what was written is read, with who wrote it", async () => {
   const memory = fresh();
   await append(memory, "plan", "one");
-  await memory.change("project", "plan", (now) => `${now?.text}, two`, { by: "run_b/lead (general)", project: "/ws" }, signal);
+  await memory.change(
+    "project",
+    "plan",
+    (now) => `${now?.text}, two`,
+    { by: "run_b/lead (general)", project: "/ws" },
+    signal,
+  );
   expect(await memory.read("project", "plan")).toEqual({
     key: "plan",
     revision: 2,
@@ -61,7 +70,11 @@ test("a change that throws leaves nothing behind", async () => {
 
 test("MEM-02: many writers in one process lose nothing", async () => {
   const memory = fresh();
-  await Promise.all(Array.from({ length: 8 }, (_, writer) => Promise.all(Array.from({ length: 25 }, (_, n) => append(memory, "log", `${writer}.${n}\n`)))));
+  await Promise.all(
+    Array.from({ length: 8 }, (_, writer) =>
+      Promise.all(Array.from({ length: 25 }, (_, n) => append(memory, "log", `${writer}.${n}\n`))),
+    ),
+  );
   const { text, revision } = (await memory.read("project", "log"))!;
   expect(revision).toEqual(200);
   expect(new Set(text.trim().split("\n")).size).toEqual(200);
@@ -93,27 +106,50 @@ test("MEM-02: nor do writers that know nothing of each other, and readers never 
   expect(new Set(text.trim().split("\n")).size).toEqual(200);
 });
 
-test.each(["../../etc/passwd", "/etc/passwd", "..", ".", "a/../b", "a//b", "C:\\..\\x", "a\0b", "a\nb", " a", "a ", "", "\u202ea", "x".repeat(121), "\ud800"])(
-  "MEM-01: the key %j is refused",
-  async (key) => {
-    const home = tempFolder();
-    await expect(append(fresh(home), key, "x")).rejects.toThrow("a key");
-    await expect(fresh(home).read("project", key)).rejects.toThrow("a key");
-    expect(readdirSync(home)).toEqual([]);
-  },
-);
+test.each([
+  "../../etc/passwd",
+  "/etc/passwd",
+  "..",
+  ".",
+  "a/../b",
+  "a//b",
+  "C:\\..\\x",
+  "a\0b",
+  "a\nb",
+  " a",
+  "a ",
+  "",
+  "\u202ea",
+  "x".repeat(121),
+  "\ud800",
+])("MEM-01: the key %j is refused", async (key) => {
+  const home = tempFolder();
+  await expect(append(fresh(home), key, "x")).rejects.toThrow("a key");
+  await expect(fresh(home).read("project", key)).rejects.toThrow("a key");
+  expect(readdirSync(home)).toEqual([]);
+});
 
-test.each(["notes/today", "C:\\temp", "__proto__", "constructor", "CON", "~", "-rf", "a.b", "$HOME", "%2e%2e%2f", "\u00fc", "plan 2"])(
-  "MEM-01: the key %j is a name like any other",
-  async (key) => {
-    const home = tempFolder();
-    const memory = fresh(home);
-    await append(memory, key, "x");
-    expect(await memory.read("project", key)).toMatchObject({ key, text: "x" });
-    const files = readdirSync(home, { recursive: true, encoding: "utf8" });
-    expect(files.every((file) => /^[a-z0-9~/-]+$/.test(file))).toBe(true);
-  },
-);
+test.each([
+  "notes/today",
+  "C:\\temp",
+  "__proto__",
+  "constructor",
+  "CON",
+  "~",
+  "-rf",
+  "a.b",
+  "$HOME",
+  "%2e%2e%2f",
+  "\u00fc",
+  "plan 2",
+])("MEM-01: the key %j is a name like any other", async (key) => {
+  const home = tempFolder();
+  const memory = fresh(home);
+  await append(memory, key, "x");
+  expect(await memory.read("project", key)).toMatchObject({ key, text: "x" });
+  const files = readdirSync(home, { recursive: true, encoding: "utf8" });
+  expect(files.every((file) => /^[a-z0-9~/-]+$/.test(file))).toBe(true);
+});
 
 test("keys that differ in case only are two", async () => {
   const memory = fresh();

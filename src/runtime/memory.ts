@@ -13,7 +13,13 @@ export type Memory = Readonly<{
    * Replaces a note by what `change` makes of it; `change` is called again when somebody else was faster, so nothing
    * that was written in between is lost. It throws to leave everything as it is.
    */
-  change(scope: MemoryScope, key: string, change: (now: MemoryEntry | undefined) => string, origin: MemoryOrigin, signal: AbortSignal): Promise<MemoryEntry>;
+  change(
+    scope: MemoryScope,
+    key: string,
+    change: (now: MemoryEntry | undefined) => string,
+    origin: MemoryOrigin,
+    signal: AbortSignal,
+  ): Promise<MemoryEntry>;
 }>;
 
 export type MemoryScope = "project" | "user";
@@ -21,7 +27,13 @@ export type MemoryScope = "project" | "user";
 /** Who wrote something: `run_.../path (agent)`, and from which project. */
 export type MemoryOrigin = Readonly<{ by: string; project: string }>;
 
-export type MemoryInfo = Readonly<{ key: string; revision: number; at: string; bytes: number; origins: readonly MemoryOrigin[] }>;
+export type MemoryInfo = Readonly<{
+  key: string;
+  revision: number;
+  at: string;
+  bytes: number;
+  origins: readonly MemoryOrigin[];
+}>;
 export type MemoryEntry = MemoryInfo & Readonly<{ text: string }>;
 
 export const MAX_ENTRY_BYTES = 64_000;
@@ -31,7 +43,11 @@ const MAX_ENTRIES = 500;
 const MAX_ORIGINS = 10;
 
 /** The memory below a home folder, seen from a project. */
-export function openMemory({ home, project, clock }: Readonly<{ home: string; project: string; clock(): number }>): Memory {
+export function openMemory({
+  home,
+  project,
+  clock,
+}: Readonly<{ home: string; project: string; clock(): number }>): Memory {
   let projectName: Promise<string> | undefined;
   const folderOf = async (scope: MemoryScope): Promise<string> => {
     projectName ??= realpath(project).then(hash, () => hash(project));
@@ -80,12 +96,16 @@ async function makeRoom(folder: string): Promise<void> {
 /** A key is a name and never a path: what stands for it on the disk is made of harmless letters and a hash. */
 function nameFor(key: string): string {
   if (key.trim() === "" || key.length > MAX_KEY_CHARS) throw new Error(`a key has 1 to ${MAX_KEY_CHARS} characters`);
-  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(key)) throw new Error("a key must not hold control or invisible characters");
+  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(key))
+    throw new Error("a key must not hold control or invisible characters");
   if (/^\s|\s$/.test(key)) throw new Error("a key must not begin or end with a space");
   if (/^\.+$|[/\\]/.test(key) && key.split(/[/\\]/).some((step) => /^\.*$/.test(step))) {
     throw new Error("a key is a name, not a path: write it without empty, . and .. steps");
   }
-  return `${key.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40)}~${hash(key.normalize("NFC"))}`;
+  return `${key
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)}~${hash(key.normalize("NFC"))}`;
 }
 
 const NAME = /^[a-z0-9-]{0,40}~[0-9a-f]{20}$/;
@@ -110,7 +130,9 @@ async function newest(folder: string): Promise<MemoryEntry | undefined> {
 
 /** A file is one line of JSON about the note, then its text. `undefined`: it is not there any more, or not whole. */
 async function readRevision(folder: string, revision: number): Promise<MemoryEntry | undefined> {
-  const file = await open(join(folder, String(revision)), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(() => undefined);
+  const file = await open(join(folder, String(revision)), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(
+    () => undefined,
+  );
   if (!file) return undefined;
   try {
     const content = await file.readFile("utf8");
@@ -126,8 +148,16 @@ async function readRevision(folder: string, revision: number): Promise<MemoryEnt
 function parsed(line: string): Pick<MemoryInfo, "key" | "at" | "origins"> | undefined {
   try {
     const about: unknown = JSON.parse(line);
-    if (!isRecord(about) || typeof about["key"] !== "string" || typeof about["at"] !== "string" || !Array.isArray(about["origins"])) return undefined;
-    const origins = about["origins"].filter(isRecord).map(({ by, project }) => ({ by: String(by), project: String(project) }));
+    if (
+      !isRecord(about) ||
+      typeof about["key"] !== "string" ||
+      typeof about["at"] !== "string" ||
+      !Array.isArray(about["origins"])
+    )
+      return undefined;
+    const origins = about["origins"]
+      .filter(isRecord)
+      .map(({ by, project }) => ({ by: String(by), project: String(project) }));
     return { key: about["key"], at: about["at"], origins };
   } catch {
     return undefined;
@@ -160,13 +190,15 @@ async function exchange({ folder, key, change, origin, clock, signal }: Exchange
     const now = await newest(folder);
     const text = change(now);
     const bytes = Buffer.byteLength(text);
-    if (bytes > MAX_ENTRY_BYTES) throw new Error(`a note holds ${MAX_ENTRY_BYTES} bytes at most, and this would be ${bytes}`);
+    if (bytes > MAX_ENTRY_BYTES)
+      throw new Error(`a note holds ${MAX_ENTRY_BYTES} bytes at most, and this would be ${bytes}`);
     if (!now) await makeRoom(folder);
     const origins = [origin, ...(now?.origins ?? []).filter(({ by }) => by !== origin.by)].slice(0, MAX_ORIGINS);
     const about = { key, at: new Date(clock()).toISOString(), origins };
     const revision = (now?.revision ?? 0) + 1;
     if (await claim(join(folder, String(revision)), `${JSON.stringify(about)}\n${text}`, isFresh)) {
-      if (!isFresh() && (await newestRevision(folder)) > revision) throw new Error(`whether "${key}" was changed is not known: read it`);
+      if (!isFresh() && (await newestRevision(folder)) > revision)
+        throw new Error(`whether "${key}" was changed is not known: read it`);
       await tidy(folder, revision);
       return { ...about, revision, text, bytes };
     }

@@ -1,19 +1,42 @@
 import type { Command, Receipt } from "../core/command.ts";
+import { pause } from "./cancel.ts";
 import type { Run } from "./run.ts";
 
-/** Carries out what was said to a run from outside. */
-export async function obey(run: Run, command: Command): Promise<Receipt> {
+/** Carries out what was said to a run from outside. `undefined`: not yet, it has to be tried again. */
+export async function obey(run: Run, command: Command, signal: AbortSignal): Promise<Receipt | undefined> {
   switch (command.do) {
-    case "answer": {
-      const taken = run.answer(command.path, command.answer);
-      return { done: taken, text: taken ? "The answer was taken." : `"${command.path}" does not wait for an answer; perhaps somebody was faster.` };
-    }
+    case "answer":
+      return takeAnswer(run, command, signal);
     case "send": {
-      const taken = await run.send(command.path, command.text, command.from);
-      return { done: taken, text: taken ? `"${command.path}" reads it before its next turn.` : `"${command.path}" is not running.` };
+      const { path, text, from, how = "steer" } = command;
+      const taken = await run.send(path, text, from, how);
+      if (!taken) return no(`"${path}" is not running, or too many messages wait for it.`);
+      return yes(how === "interrupt" ? `"${path}" stops what it says and reads it.` : `"${path}" reads it before its next turn.`);
     }
     case "cancel":
       run.cancel(command.reason);
-      return { done: true, text: "The run is being stopped." };
+      return yes("The run is being stopped.");
   }
 }
+
+type Answering = Extract<Command, { do: "answer" }>;
+
+/** The first answer counts, whichever way it came; everybody else is told so. */
+async function takeAnswer(run: Run, { path, answer, call, question }: Answering, signal: AbortSignal): Promise<Receipt | undefined> {
+  const view = run.state.nodes.get(path);
+  const asked = view?.question;
+  if (!view || asked === undefined) return no(`"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} was faster` : ""}.`);
+  if (question !== undefined && question !== asked) return no(`"${path}" asks something else by now. See \`subcrew inbox\`.`);
+  if (call !== undefined && call !== view.call) return no(`"${path}" asks about another call by now. See \`subcrew inbox\`.`);
+  // An earlier life of the run asked, and this one has not come to it yet; or somebody else's answer is being recorded.
+  if (!run.answer(path, clean(answer), view.call)) return undefined;
+  while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));
+  return yes("The answer was taken.");
+}
+
+/** Without the keys that are there and say nothing. */
+const clean = (answer: Answering["answer"]): Answering["answer"] =>
+  Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined)) as Answering["answer"];
+
+const yes = (text: string): Receipt => ({ done: true, text });
+const no = (text: string): Receipt => ({ done: false, text });

@@ -1,6 +1,7 @@
-import { access, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { access, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CrewError } from "../core/error.ts";
+import { isRecord } from "../core/json.ts";
 
 /** A claim on a run: only its holder may write. */
 export type Owner = Readonly<{
@@ -28,11 +29,26 @@ export async function claim(folder: string): Promise<Owner> {
   await writeFile(file, record, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EEXIST" ? busy(folder) : error;
   });
+  const released = join(folder, `released.${epoch}.json`);
+  // Somebody may have come and gone since the names were read; a number stands for one claim only.
+  if (await exists(released)) {
+    await rename(file, released);
+    return claim(folder);
+  }
   const hold = async (): Promise<void> => {
     const next = await Promise.all([exists(join(folder, `owner.${epoch + 1}.json`)), exists(join(folder, `released.${epoch + 1}.json`))]);
     if (next.some(Boolean)) throw busy(folder);
   };
-  return { epoch, hold, release: () => rename(file, join(folder, `released.${epoch}.json`)).catch(() => {}) };
+  return { epoch, hold, release: () => rename(file, released).catch(() => {}) };
+}
+
+/** The process that works on the run, while it lives. */
+export async function ownerOf(folder: string): Promise<number | undefined> {
+  const names = await readdir(folder).catch(() => []);
+  const last = Math.max(0, ...names.map((name) => Number(OWNER.exec(name)?.[1] ?? 0)));
+  const file = join(folder, `owner.${last}.json`);
+  const pid = last > 0 && (await isAlive(file)) ? (await claimIn(file))?.pid : undefined;
+  return typeof pid === "number" ? pid : undefined;
 }
 
 /** True while a living process works on the run. */
@@ -50,16 +66,37 @@ const exists = (file: string): Promise<boolean> =>
 
 /** A process id alone proves nothing, since it is used again; with its start time it does. */
 async function isAlive(file: string): Promise<boolean> {
-  const { pid, started } = JSON.parse(await readFile(file, "utf8").catch(() => "{}")) as { pid?: unknown; started?: unknown };
+  const claimed = await claimIn(file);
+  if (!claimed) return isYoung(file);
+  const { pid, started } = claimed;
   if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return false;
   const now = await startOf(pid);
   return now !== undefined && now === started;
 }
 
+/** What a claim says; `undefined` when it is empty or half written. A file that is gone says nothing. */
+async function claimIn(file: string): Promise<{ pid?: unknown; started?: unknown } | undefined> {
+  try {
+    const claimed: unknown = JSON.parse(await readFile(file, "utf8").catch(() => "{}"));
+    return isRecord(claimed) ? claimed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A claim that cannot be read is being written right now, or its writer died over it a while ago. */
+async function isYoung(file: string): Promise<boolean> {
+  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
+  return Date.now() - mtimeMs < WRITING_MS;
+}
+
+const WRITING_MS = 10_000;
+
 /** When a process started, in the kernel's words; elsewhere than on Linux, whether it is there at all. */
 async function startOf(pid: number): Promise<string | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
-  if (stat !== undefined) return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  const line = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+  const fields = line?.slice(line.lastIndexOf(")") + 2).split(" ");
+  if (fields) return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19]; // one that nobody buried is dead, too
   if (process.platform === "linux") return undefined;
   try {
     process.kill(pid, 0);

@@ -1,6 +1,7 @@
 import type { Call, Perform, PerformContext } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
+import { acceptedByCommand } from "./accept-command.ts";
 import { assign } from "./assign.ts";
 import { promptly } from "./promptly.ts";
 import { checkFor } from "./validate.ts";
@@ -20,7 +21,12 @@ export function createPerformer(world: World): Perform {
 async function perform(call: Call, world: World, context: PerformContext): Promise<Outcome> {
   const assignment = await assign(call, world, context.emit);
   if ("status" in assignment) return assignment;
-  return accepted(await world.runner(assignment, context), call, world);
+  try {
+    const outcome = await accepted(await world.runner(assignment, context), call, world);
+    return await acceptedByCommand(outcome, assignment, world, context);
+  } finally {
+    await assignment.access?.end();
+  }
 }
 
 /** The outcome with the file that holds its output. */

@@ -3,8 +3,8 @@ import type { Redactor } from "../core/redact.ts";
 
 /** The two ways in which a run says something: facts that are kept, and what is only seen while it happens. */
 export type Outlets = Readonly<{
-  emit(path: string, fact: Fact): void;
-  live(path: string, delta: Delta): void;
+  emit: (path: string, fact: Fact) => void;
+  live: (path: string, delta: Delta) => void;
 }>;
 
 /**
@@ -22,7 +22,7 @@ export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets 
   return {
     emit: (path, fact) => {
       if (ENDS.has(fact.type)) {
-        if (fact.type === "run.ended") for (const one of [...held.keys()]) release(one);
+        if (fact.type === "run.ended") for (const one of held.keys()) release(one);
         else release(path);
       }
       emit(path, redactor.deep(fact));
@@ -44,7 +44,14 @@ export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets 
   };
 }
 
-const ENDS: ReadonlySet<Fact["type"]> = new Set(["turn.started", "turn.ended", "tool.ended", "node.retried", "node.ended", "run.ended"]);
+const ENDS: ReadonlySet<Fact["type"]> = new Set([
+  "turn.started",
+  "turn.ended",
+  "tool.ended",
+  "node.retried",
+  "node.ended",
+  "run.ended",
+]);
 
 /** No secret is longer, except a private key. */
 const LONGEST_WORD = 8_000;
@@ -58,10 +65,15 @@ function safeLength(text: string): number {
   while (end > 0 && !isSpace(text.charCodeAt(end - 1))) end -= 1;
   if (text.length - end > LONGEST_WORD) end = text.length;
   const key = text.indexOf("-----BEGIN ");
-  if (key >= 0 && text.length - key < LONGEST_KEY && !text.includes("-----END ", key)) return Math.min(end, key);
+  if (key >= 0 && text.length - key < LONGEST_KEY && !isWholeKey(text.slice(0, end), key)) return Math.min(end, key);
   const line = text.lastIndexOf("\n") + 1;
   const name = text.length - line < LONGEST_WORD ? text.slice(line).search(NAME_OF_SECRET) : -1;
   return name < 0 ? end : Math.min(end, line + name);
+}
+
+function isWholeKey(text: string, from: number): boolean {
+  const last = text.indexOf("-----END ", from);
+  return last >= 0 && text.includes("-----", last + 9);
 }
 
 const isSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);

@@ -86,9 +86,9 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     return this.#connection?.engine.give(questionKey(this.id, path, call), answer) ?? false;
   }
 
-  /** Says something to a task that is running; it reads it before its next turn. False: it is not running. True: it is kept. */
-  async send(path: string, text: string, from = "the user"): Promise<boolean> {
-    return (await this.#connection?.send(path, { text, from })) ?? false;
+  /** Says something to a task that is running; it reads it before its next turn, or stops saying something else for it. False: it is not running. True: it is kept. */
+  async send(path: string, text: string, from = "the user", how: Note["how"] = "steer"): Promise<boolean> {
+    return (await this.#connection?.send(path, { text, from, how })) ?? false;
   }
 
   /** Grows the plan: new nodes, other dependencies, nodes given up. A change that does not fit throws and does nothing. */

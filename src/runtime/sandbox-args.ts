@@ -28,6 +28,8 @@ export function sandboxArgs(box: Box, program: readonly string[]): string[] {
     { path: "/", args: ["--ro-bind", "/", "/"] },
     { path: "/dev", args: ["--dev", "/dev"] },
     { path: "/proc", args: ["--proc", "/proc"] },
+    // For root these are writable in a process space of its own, too, and some of them run programs outside of it.
+    ...KERNEL.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
     ...["/tmp", "/var/tmp", "/run"].map((path): Mount => ({ path, args: ["--tmpfs", path] })),
     ...box.kept.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
     ...box.hiddenFolders.map((path): Mount => ({ path, args: ["--tmpfs", path, "--remount-ro", path] })),
@@ -45,6 +47,8 @@ export function sandboxArgs(box: Box, program: readonly string[]): string[] {
     ...["--chdir", box.cwd, "--", ...program],
   ];
 }
+
+const KERNEL: readonly string[] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"];
 
 type Mount = Readonly<{ path: string; args: readonly string[] }>;
 

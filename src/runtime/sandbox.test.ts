@@ -66,6 +66,13 @@ test.each<[string, string[], string]>([
   expect(level.text).toContain(said);
 });
 
+test("SBX-04: one that leaves the kernel's settings writable is partial", async (context) => {
+  if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+  if (process.getuid?.() !== 0) return context.skip("only root could write them");
+  const script = `args=(); while [ $# -gt 0 ]; do if [ "$1 $2" = "--ro-bind-try /proc/sys" ]; then shift 3; else args+=("$1"); shift; fi; done; exec ${bwrap.path} "\${args[@]}"`;
+  expect((await probeSandbox([stub(script)])).text).toContain("NOT isolated: files.");
+});
+
 test("SBX-04: one that leaves the machine writable is partial", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const level = await probeSandbox([stub(`args=(); for arg; do [ "$arg" = --ro-bind ] && arg=--bind; args+=("$arg"); done; exec ${bwrap.path} "\${args[@]}"`)]);

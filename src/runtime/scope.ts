@@ -23,6 +23,10 @@ export type RunScope = Readonly<{
   context: string;
   /** Nobody is there to answer a gate. */
   unattended: boolean;
+  /** False: nobody is there to be asked about a call, although gates are answered. */
+  asksCalls?: boolean;
+  /** How long a question waits for its answer; absent: for ever. */
+  answerTimeoutMs?: number;
   budget: Budget;
   mailbox: Mailbox;
   /** How deep agents may start agents; negative: as deep as they like. */

@@ -53,8 +53,8 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
   };
 
   /** Takes what was said to the task into the conversation; true when there was something. */
-  const readMail = (): boolean => {
-    const mail = [...unread.splice(0), ...context.mail()];
+  const readMail = async (): Promise<boolean> => {
+    const mail = [...unread.splice(0), ...(await context.mail())];
     for (const text of mail) say({ role: "user", text });
     return mail.length > 0;
   };
@@ -63,7 +63,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
   const next = async (signal: AbortSignal, { last = false }: { last?: boolean } = {}): Promise<Turn | Refusal> => {
     const refusal = last ? undefined : await context.budget.count("maxTurns");
     if (refusal) return refusal;
-    readMail();
+    await readMail();
     await makeRoom(signal);
     const request: ModelRequest = {
       model: model.id,
@@ -99,10 +99,17 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
       return held;
     }
     const limited = room === undefined && usd === undefined ? request : { ...request, maxOutputTokens: output };
+    let urgent = false;
+    const deaf = context.onUrgent?.(() => {
+      urgent = !last;
+      if (urgent) controller.abort(stopped(URGENT));
+    });
     const turn = await takeTurn(model.model, limited, { signal: controller.signal, maxIdleMs: limits.maxIdleMs, live: context.live, emit: context.emit });
+    deaf?.();
     release();
     if (!("calls" in turn)) {
       held.release();
+      if (urgent && !signal.aborted) return { aborted: true, text: "", urgent };
       const revoked = controller.signal.aborted && !signal.aborted;
       return revoked ? { refused: "other calls of the run cost more than was set aside for them", limit: "maxTokens" } : turn;
     }
@@ -189,6 +196,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
 
 /** Even a small budget asks for an answer that can say something. */
 const MIN_ANSWER_TOKENS = 256;
+const URGENT = "something was said that cannot wait";
 const REVOKED = "the budget is used up";
 const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 

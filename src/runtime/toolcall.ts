@@ -1,4 +1,4 @@
-import type { PerformContext } from "../core/engine.ts";
+import type { Parent, PerformContext } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import type { ToolAnswer, ToolCall } from "../core/model.ts";
 import { isRecord } from "../core/json.ts";
@@ -6,9 +6,15 @@ import { nearest } from "../core/nearest.ts";
 import { permit } from "../core/permit.ts";
 import { extractToolArgsPreview } from "../core/preview.ts";
 import type { Assignment } from "../core/runner.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Located } from "../core/subject.ts";
+import type { TaskAccess } from "../core/task-access.ts";
+import { canonicalName } from "../core/tool-names.ts";
+import type { ToolStatus } from "../core/tool-status.ts";
+import type { Access, Tool } from "../core/tool.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../core/cut.ts";
+import { approve, verdictOn } from "./approve.ts";
 import { following, stopped } from "./cancel.ts";
+import { isDenial, isRefusal } from "./inside.ts";
 import { parseArguments } from "./toolkit.ts";
 
 /** How long a tool may take when it says nothing itself. */
@@ -25,29 +31,43 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     context.emit({ type: "tool.denied", call: call.id, tool: call.name, rule, text });
     return { ...answer(text, true), denied: true };
   };
-  const tool = tools.get(call.name);
+  const tool = tools.get(call.name) ?? tools.get(canonicalName(call.name) ?? "");
   if (!tool) {
     const close = nearest(call.name, [...tools.keys()].filter((name) => permit(rights, name).allowed));
     return deny("no such tool", `There is no tool "${call.name}".${close === undefined ? "" : ` Did you mean "${close}"?`}`);
   }
   const { allowed, rule } = permit(rights, tool.name);
-  if (!allowed) return deny(rule, `The tool "${tool.name}" is not allowed here (${rule}). Go on without it.`);
+  if (!allowed) return deny(rule, `DENIED: Tool "${tool.name}" is not available for task type "${rights.name}" (${rule}). Go on without it.`);
   const parsed = parseArguments(tool, call.input);
   if ("problem" in parsed) return answer(`The arguments of ${tool.name} are not valid: ${parsed.problem}. Correct them and call again.`, true);
+  const approved = await approve(tool, parsed.value, call.id, { assignment, context });
+  if ("rule" in approved) return deny(approved.rule, approved.text);
+  if ("problem" in approved) return answer(approved.problem, true);
 
   const preview = extractToolArgsPreview(tool.name, isRecord(call.input) ? call.input : {});
   context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect });
   if (tool.effect === "write") await context.durable();
   const began = performance.now();
-  const { text, error } = await runTool(tool, parsed.value, call.id, assignment, context);
-  context.emit({ type: "tool.ended", call: call.id, tool: tool.name, error, text, ms: Math.round(performance.now() - began) });
-  return answer(text, error);
+  const { text, status, rule: broken } = await runTool(tool, { input: parsed.value, id: call.id, judged: approved.judged }, assignment, context);
+  const error = status !== "ok";
+  if (broken !== undefined) context.emit({ type: "tool.denied", call: call.id, tool: tool.name, rule: broken, text });
+  context.emit({ type: "tool.ended", call: call.id, tool: tool.name, error, text, ms: Math.round(performance.now() - began), status });
+  return broken === undefined ? answer(text, error) : { ...answer(text, true), denied: true };
 }
 
-async function runTool(tool: Tool, input: unknown, id: string, assignment: Assignment, context: PerformContext): Promise<{ text: string; error: boolean }> {
+type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[] }>;
+type Ended = Readonly<{ text: string; status: ToolStatus; /** the rule that stopped it on the way */ rule?: string }>;
+
+
+async function runTool(tool: Tool, { input, id, judged }: Started, assignment: Assignment, context: PerformContext): Promise<Ended> {
   const { controller, release } = following(context.signal);
+  let late = false;
+  const { redact = (text) => text } = assignment;
   const limit = tool.timeoutMs ?? DEFAULT_TOOL_MS;
-  const timer = setTimeout(() => controller.abort(stopped(`${tool.name} took longer than ${limit} ms`)), limit);
+  const timer = setTimeout(() => {
+    late = true;
+    controller.abort(stopped(`${tool.name} took longer than ${limit} ms`));
+  }, limit);
   try {
     const work = Promise.resolve(
       tool.run(input, {
@@ -55,24 +75,37 @@ async function runTool(tool: Tool, input: unknown, id: string, assignment: Assig
         signal: controller.signal,
         report: (text) => context.live({ type: "tool.delta", call: id, text }),
         notify: context.tell,
-        delegate: (what) => context.delegate(what, { ceiling: allowed(assignment), model: assignment.model.ref }, controller.signal),
+        ask: (question) => context.ask(question, { call: id, signal: controller.signal }),
+        delegate: (what) => context.delegate(what, parentOf(assignment), controller.signal),
+        ...(assignment.access && { access: accessFor(assignment.access, tool, judged, assignment) }),
       }),
     );
     const result = await unlessAborted(work, controller.signal);
-    const whole = typeof result === "string" ? { text: result, error: false } : { text: result.text, error: result.error ?? false };
-    const { text, cut } = cutTail(whole.text, { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
-    const known = assignment.redact?.(text) ?? text;
-    return { text: cut ? `[the beginning was cut]\n${known}` : known, error: whole.error };
+    const whole = typeof result === "string" ? { text: result } : result;
+    const { text, cut } = cutTail(redact(whole.text), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
+    return { text: cut ? `[the beginning was cut]\n${text}` : text, status: whole.status ?? (whole.error ? "failed" : "ok") };
   } catch (thrown) {
-    return { text: `${tool.name} failed: ${messageOf(thrown)}`, error: true };
+    if (isRefusal(thrown) && isDenial(thrown)) return { text: `DENIED: ${redact(thrown.message)}.`, status: "failed", rule: thrown.code.toLowerCase() };
+    const status = late ? "timeout" : context.signal.aborted ? "cancelled" : isNotStarted(thrown) ? "not-started" : "failed";
+    return { text: `${tool.name} failed: ${redact(messageOf(thrown))}`, status };
   } finally {
     clearTimeout(timer);
     release();
   }
 }
 
-function allowed({ tools, rights }: Assignment): string[] {
-  return [...tools.keys()].filter((name) => permit(rights, name).allowed);
+/** What those that a task starts take after it in. */
+function parentOf({ tools, rights, model, access }: Assignment): Parent {
+  const ceiling = [...tools.keys()].filter((name) => permit(rights, name).allowed);
+  return { ceiling, model: model.ref, ...(access && { policy: access.policy() }) };
+}
+
+function accessFor({ placeOf, roots, seen, commands }: TaskAccess, tool: Tool, judged: readonly Located[], assignment: Assignment): Access {
+  return { judged, placeOf, roots, seen, check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }), ...(commands && { commands }) };
+}
+
+function isNotStarted(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "NOT_STARTED";
 }
 
 /** A tool that ignores its signal is left behind, so that cancelling never waits for it. */

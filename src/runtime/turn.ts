@@ -7,7 +7,7 @@ import { noUsage, type Cost, type Usage } from "../core/usage.ts";
 import { following, stopped } from "./cancel.ts";
 
 /** What one call of the model gave. */
-export type Turn = Answered | Readonly<{ fault: Fault; text: string }> | Readonly<{ aborted: true; text: string }>;
+export type Turn = Answered | Readonly<{ fault: Fault; text: string }> | Readonly<{ aborted: true; text: string; /** for something that was said meanwhile */ urgent?: true }>;
 export type Answered = Readonly<{
   text: string;
   calls: readonly ToolCall[];

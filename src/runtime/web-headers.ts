@@ -8,14 +8,23 @@ export function checkHeaders(headers: WebHeaders): void {
   if (names.length > MOST) throw webRefusal("HEADER", `a request may have ${MOST} headers at most`);
   for (const [name, value] of Object.entries(headers)) {
     if (!TOKEN.test(name)) throw webRefusal("HEADER", `${JSON.stringify(name.slice(0, 60))} is no name of a header`);
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(value) || value.length > LONGEST) throw webRefusal("HEADER", `the value of the header ${name} is not valid: one line of plain text is`);
-    if (FORBIDDEN.test(name)) throw webRefusal("HEADER", `the header ${name} cannot be set: it says how or to whom a request is sent`);
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value) || value.length > LONGEST)
+      throw webRefusal("HEADER", `the value of the header ${name} is not valid: one line of plain text is`);
+    if (FORBIDDEN.test(name))
+      throw webRefusal("HEADER", `the header ${name} cannot be set: it says how or to whom a request is sent`);
   }
 }
 
 /** What of the headers goes along on a redirect: to another origin only what says nothing about the sender. */
-export function crossing(headers: WebHeaders, { sameOrigin, body }: Readonly<{ sameOrigin: boolean; body: boolean }>): WebHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => (sameOrigin || HARMLESS.has(name)) && (body || !name.startsWith("content-"))));
+export function crossing(
+  headers: WebHeaders,
+  { sameOrigin, body }: Readonly<{ sameOrigin: boolean; body: boolean }>,
+): WebHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => (sameOrigin || HARMLESS.has(name)) && (body || !name.startsWith("content-")),
+    ),
+  );
 }
 
 const MOST = 50;

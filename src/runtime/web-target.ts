@@ -33,7 +33,10 @@ export function judgeUrl(text: string, allow: AllowedHosts): Target {
     throw webRefusal("SCHEME", `${quoted(text)} is not on the web: only http and https addresses can be asked`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw webRefusal("LOGIN", "an address must not hold a user name or password: send them as a header if they are meant");
+    throw webRefusal(
+      "LOGIN",
+      "an address must not hold a user name or password: send them as a header if they are meant",
+    );
   }
   url.hash = "";
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
@@ -53,7 +56,10 @@ export function judgeAddress(address: string, { host, allowed }: Pick<Target, "h
   const special = allowed ? undefined : specialAddress(address);
   if (special === undefined) return;
   const subject = isIP(host) === 0 ? `${quoted(host)} leads to` : `${quoted(host)} is`;
-  throw webRefusal("ADDRESS", `${subject} ${special}: only addresses of the public internet can be asked, unless the user allows this host`);
+  throw webRefusal(
+    "ADDRESS",
+    `${subject} ${special}: only addresses of the public internet can be asked, unless the user allows this host`,
+  );
 }
 
 /** The user's own exceptions. Each names one host and one port; nothing else is opened by it. */
@@ -66,7 +72,11 @@ function allowedHost(entry: string): string {
   const port = /:(\d{1,5})$/.exec(entry)?.[1];
   const plain = url && url.pathname === "/" && !/[\s/?#@*\\%]/.test(entry) && url.hostname !== "";
   if (!plain || port === undefined || Number(port) < 1) {
-    throw new CrewError("BAD_INPUT", `"${entry}" is no host that can be allowed.`, "Write the host and its port, such as 127.0.0.1:8080 or wiki.example:443.");
+    throw new CrewError(
+      "BAD_INPUT",
+      `"${entry}" is no host that can be allowed.`,
+      "Write the host and its port, such as 127.0.0.1:8080 or wiki.example:443.",
+    );
   }
   return `${url.hostname.replace(/\.$/, "")}:${Number(port)}`;
 }
@@ -85,7 +95,10 @@ function judgeHost(host: string, allowed: boolean): void {
   if (METADATA_NAMES.has(name)) throw metadataRefusal();
   if (isIP(host) !== 0) return judgeAddress(host, { host, allowed });
   if (!allowed && (name === "localhost" || name.endsWith(".localhost"))) {
-    throw webRefusal("ADDRESS", `${quoted(host)} is this machine: only hosts of the public internet can be asked, unless the user allows this one`);
+    throw webRefusal(
+      "ADDRESS",
+      `${quoted(host)} is this machine: only hosts of the public internet can be asked, unless the user allows this one`,
+    );
   }
 }
 
@@ -97,14 +110,21 @@ const portOf = (url: URL): number => Number(url.port || (url.protocol === "https
 
 /** Low ports belong to other services, and so do these high ones: a request must not be mistaken for their protocol. */
 const isWebPort = (port: number): boolean => port === 80 || port === 443 || (port >= 1024 && !OTHER_SERVICES.has(port));
-const OTHER_SERVICES: ReadonlySet<number> = new Set([
-  ...[1719, 1720, 1723, 2049, 2375, 2376, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566],
-  ...[6665, 6666, 6667, 6668, 6669, 6679, 6697, 9200, 9300, 10_080, 11_211, 27_017],
-]);
+const OTHER_SERVICES: ReadonlySet<number> = new Set(
+  "1719 1720 1723 2049 2375 2376 3306 3659 4045 4190 5060 5061 5432 6000 6379 6566 6665 6666 6667 6668 6669 6679 6697 9200 9300 10080 11211 27017"
+    .split(" ")
+    .map(Number),
+);
 
 const METADATA_NAMES: ReadonlySet<string> = new Set([
-  ...["metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"],
-  ...["metadata.azure.internal", "metadata.tencentyun.com", "metadata.platformequinix.com"],
+  "metadata",
+  "metadata.google.internal",
+  "metadata.goog",
+  "metadata.azure.internal",
+  "metadata.tencentyun.com",
+  "metadata.platformequinix.com",
+  "instance-data",
+  "instance-data.ec2.internal",
 ]);
 
 const LONGEST_URL = 8_000;

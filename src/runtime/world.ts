@@ -2,6 +2,7 @@ import type { Agent } from "../core/agent.ts";
 import type { Redactor } from "../core/redact.ts";
 import type { ModelSource, Runner } from "../core/runner.ts";
 import type { Tool } from "../core/tool.ts";
+import type { RunAccess } from "./access.ts";
 import type { Validator } from "./validate.ts";
 
 /** The agents that a run may use, found once when it starts. */
@@ -18,6 +19,8 @@ export type World = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Variables that tasks and their programs see besides the usual ones. */
   passEnv: readonly string[];
+  /** What may be done on this machine, and who agreed to it; absent: only what a careful policy allows, and no commands. */
+  access?: RunAccess;
   /** Takes secrets out of whatever leaves the program. */
   redactor: Redactor;
   clock(): number;

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { defineTool } from "../core/tool.ts";
 
-const input = z.strictObject({ data: z.string().min(1).max(2_000_000).describe("the base64 text, in either alphabet; line breaks do not matter") });
+const input = z.strictObject({
+  data: z.string().min(1).max(2_000_000).describe("the base64 text, in either alphabet; line breaks do not matter"),
+});
 
 /** Base64 to text; bytes that are no text are said and shown as hex. */
 export const base64Decode = defineTool({
@@ -12,7 +14,11 @@ export const base64Decode = defineTool({
   does: "none",
   timeoutMs: 10_000,
   run({ data }) {
-    const plain = data.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/").replace(/={1,2}$/, "");
+    const plain = data
+      .replace(/\s+/g, "")
+      .replaceAll("-", "+")
+      .replaceAll("_", "/")
+      .replace(/={1,2}$/, "");
     if (!/^[A-Za-z0-9+/]*$/.test(plain) || plain.length % 4 === 1) throw new Error("this is no base64");
     const bytes = Buffer.from(plain, "base64");
     try {

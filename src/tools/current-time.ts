@@ -12,6 +12,7 @@ export const currentTimeBy = (clock: () => number): Tool =>
     description: "Tells the date and time in UTC and, when asked, in a time zone.",
     input,
     effect: "read",
+    does: "none",
     timeoutMs: 1_000,
     run({ timeZone }) {
       const now = new Date(clock());

@@ -14,6 +14,7 @@ export const getFileInfo = defineTool({
     "Tells kind, size, time of the last change and permissions of a file or folder, and its number of lines or entries.",
   input,
   effect: "read",
+  does: "read",
   timeoutMs: 30_000,
   async run({ path }, { cwd, signal }) {
     const root = await rootOf(cwd);

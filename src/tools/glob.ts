@@ -21,6 +21,7 @@ export const glob = defineTool({
     "in path order.",
   input,
   effect: "read",
+  does: "read",
   timeoutMs: 30_000,
   async run({ pattern, path = "." }, { cwd, signal }) {
     if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern))

@@ -35,6 +35,7 @@ export const grepWith = (find: Search): Tool =>
       "context, the lines around it as `path-line- text`. What git ignores and binary files are left out.",
     input,
     effect: "read",
+    does: "read",
     timeoutMs: 30_000,
     async run(wanted, context) {
       const found = await hitsFor(find, wanted, context);

@@ -10,8 +10,18 @@ const TIME_MS = 8_000;
  * thread of its own, since a page can be written so that reading it takes minutes.
  */
 export async function htmlText(html: string, baseUrl: string, signal: AbortSignal): Promise<string> {
-  const workerData = { library: createRequire(import.meta.url).resolve("html-to-text"), html: html.slice(0, MOST_CHARS), baseUrl };
-  const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 512 } });
+  const workerData = {
+    library: createRequire(import.meta.url).resolve("html-to-text"),
+    html: html.slice(0, MOST_CHARS),
+    baseUrl,
+  };
+  const worker = new Worker(PROGRAM, {
+    eval: true,
+    workerData,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 512 },
+  });
   const timer = setTimeout(() => void worker.terminate(), TIME_MS);
   const stop = (): void => void worker.terminate();
   signal.addEventListener("abort", stop, { once: true });

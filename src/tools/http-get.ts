@@ -24,7 +24,10 @@ export const httpGet = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool 
     subjects: webSubjects,
     timeoutMs: 45_000,
     async run({ url, headers, offset }, context) {
-      const answer = await fetch({ url, method: "GET", ...ruled(context), ...(headers && { headers }) }, context.signal);
+      const answer = await fetch(
+        { url, method: "GET", ...ruled(context), ...(headers && { headers }) },
+        context.signal,
+      );
       return pageText(answer, offset === undefined ? {} : { offset }, context.signal);
     },
   });

@@ -16,13 +16,21 @@ const input = z.strictObject({
 export const httpPost = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
   defineTool({
     name: "http_post",
-    description: "Posts a text or a JSON value to a web address and returns the status and the answer as text. Only addresses of the public internet can be asked.",
+    description:
+      "Posts a text or a JSON value to a web address and returns the status and the answer as text. Only addresses of the public internet can be asked.",
     input,
     effect: "write",
     does: "net",
     subjects: webSubjects,
     timeoutMs: 45_000,
     async run({ url, headers = {}, body, json }, context) {
-      return pageText(await fetch({ url, method: "POST", ...ruled(context), ...contentFor({ headers, body: body ?? "", json }) }, context.signal), {}, context.signal);
+      return pageText(
+        await fetch(
+          { url, method: "POST", ...ruled(context), ...contentFor({ headers, body: body ?? "", json }) },
+          context.signal,
+        ),
+        {},
+        context.signal,
+      );
     },
   });

@@ -17,14 +17,20 @@ const input = z.strictObject({
 export const httpRequest = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
   defineTool({
     name: "http_request",
-    description: "Makes a web request with any method and returns the status and the answer as text. Only addresses of the public internet can be asked.",
+    description:
+      "Makes a web request with any method and returns the status and the answer as text. Only addresses of the public internet can be asked.",
     input,
     effect: "write",
     does: "net",
     subjects: webSubjects,
     timeoutMs: 45_000,
     async run({ method, url, headers = {}, body, json }, context) {
-      if ((method === "GET" || method === "HEAD") && (body !== undefined || json !== undefined)) throw new Error(`a ${method} request has no body`);
-      return pageText(await fetch({ url, method, ...ruled(context), ...contentFor({ headers, body, json }) }, context.signal), {}, context.signal);
+      if ((method === "GET" || method === "HEAD") && (body !== undefined || json !== undefined))
+        throw new Error(`a ${method} request has no body`);
+      return pageText(
+        await fetch({ url, method, ...ruled(context), ...contentFor({ headers, body, json }) }, context.signal),
+        {},
+        context.signal,
+      );
     },
   });

@@ -5,7 +5,11 @@ import { defineTool } from "../core/tool.ts";
 
 const input = z.strictObject({
   text: z.string().min(1).describe("the JSON text"),
-  pointer: z.string().regex(/^(?:\/.*)?$/s, "begins with /").optional().describe("the part to show, such as /items/0/name; all of it when absent"),
+  pointer: z
+    .string()
+    .regex(/^(?:\/.*)?$/s, "begins with /")
+    .optional()
+    .describe("the part to show, such as /items/0/name; all of it when absent"),
 });
 
 /** Reads JSON, and shows it or a part of it indented. */
@@ -19,7 +23,10 @@ export const jsonParse = defineTool({
   run({ text, pointer = "" }) {
     let value = parsed(text);
     let place = "";
-    for (const step of pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))) {
+    for (const step of pointer
+      .split("/")
+      .slice(1)
+      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))) {
       value = below(value, step, place || "the value");
       place += `/${step}`;
     }

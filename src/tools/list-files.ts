@@ -19,6 +19,7 @@ export const listFiles = defineTool({
     `What git ignores is left out. Shows at most ${MOST_ENTRIES} entries, upper levels first.`,
   input,
   effect: "read",
+  does: "read",
   timeoutMs: 30_000,
   async run({ path = ".", depth = 2 }, { cwd, signal }) {
     const root = await rootOf(cwd);

@@ -9,7 +9,8 @@ const input = z.strictObject({ key, text: z.string().min(1).describe("what to ad
 export const memoryAppend = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_append",
-    description: "Adds lines to the end of a note, which is made when there is none. What others add at the same time stays.",
+    description:
+      "Adds lines to the end of a note, which is made when there is none. What others add at the same time stays.",
     input,
     effect: "write",
     does: "memory",
@@ -17,7 +18,10 @@ export const memoryAppend = (parts: ToolParts = {}): Tool =>
     timeoutMs: 20_000,
     async run({ key: name, text, scope: where = "project" }, context) {
       const line = text.endsWith("\n") ? text : `${text}\n`;
-      const add = (now: { text: string } | undefined): string => (now === undefined || now.text === "" || now.text.endsWith("\n") ? `${now?.text ?? ""}${line}` : `${now.text}\n${line}`);
+      const add = (now: { text: string } | undefined): string =>
+        now === undefined || now.text === "" || now.text.endsWith("\n")
+          ? `${now?.text ?? ""}${line}`
+          : `${now.text}\n${line}`;
       return changed(await memoryOf(parts).change(where, name, add, originOf(context), context.signal));
     },
   });

@@ -25,7 +25,8 @@ export const memoryPatch = (parts: ToolParts = {}): Tool =>
         if (!now) throw new Error(`there is no note "${name}"`);
         const at = now.text.indexOf(old);
         if (at < 0) throw new Error(`the text is not in "${name}": read it and copy the piece exactly`);
-        if (now.text.includes(old, at + 1)) throw new Error(`the text occurs more than once in "${name}": take more of what is around it`);
+        if (now.text.includes(old, at + 1))
+          throw new Error(`the text occurs more than once in "${name}": take more of what is around it`);
         return now.text.slice(0, at) + next + now.text.slice(at + old.length);
       };
       return changed(await memoryOf(parts).change(where, name, patch, originOf(context), context.signal));

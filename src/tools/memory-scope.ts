@@ -5,7 +5,10 @@ import { type Memory, MAX_KEY_CHARS, type MemoryEntry, type MemoryInfo, type Mem
 import type { ToolParts } from "./parts.ts";
 
 /** What every memory tool may be told. */
-export const scope = z.enum(["project", "user"]).optional().describe("notes of this project, which is the default, or of the user for all projects");
+export const scope = z
+  .enum(["project", "user"])
+  .optional()
+  .describe("notes of this project, which is the default, or of the user for all projects");
 export const key = z.string().min(1).max(MAX_KEY_CHARS).describe("the name of the note; a name, not a path");
 
 /** The memory, or why there is none. */
@@ -23,7 +26,9 @@ export function originOf({ run, path, agent, cwd }: ToolContext): MemoryOrigin {
 export function about({ key: name, revision, at, bytes, origins }: MemoryInfo): string {
   const [last, ...earlier] = origins;
   const before = earlier.length === 0 ? "" : `, before that by ${earlier.map(({ by }) => by).join(", ")}`;
-  return sanitize(`${name}: revision ${revision}, ${bytes} bytes, written ${at} by ${last?.by ?? "nobody known"} in ${last?.project ?? "?"}${before}`).replaceAll("\n", " ");
+  return sanitize(
+    `${name}: revision ${revision}, ${bytes} bytes, written ${at} by ${last?.by ?? "nobody known"} in ${last?.project ?? "?"}${before}`,
+  ).replaceAll("\n", " ");
 }
 
 /** What came of a change. */

@@ -7,7 +7,11 @@ const input = z.strictObject({
   key,
   text: z.string().min(1).describe("the whole note"),
   scope,
-  revision: z.int().min(0).optional().describe("the revision that is replaced, as memory_read shows it; 0: there must be none"),
+  revision: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("the revision that is replaced, as memory_read shows it; 0: there must be none"),
   overwrite: z.boolean().optional().describe("replace the note whatever it says now"),
 });
 
@@ -15,7 +19,8 @@ const input = z.strictObject({
 export const memoryWrite = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_write",
-    description: "Keeps a note for later runs. To replace one that exists, give the revision that you read, or overwrite: true.",
+    description:
+      "Keeps a note for later runs. To replace one that exists, give the revision that you read, or overwrite: true.",
     input,
     effect: "write",
     does: "memory",
@@ -24,8 +29,14 @@ export const memoryWrite = (parts: ToolParts = {}): Tool =>
     async run({ key: name, text, scope: where = "project", revision, overwrite = false }, context) {
       const replace = (now: { revision: number } | undefined): string => {
         const is = now?.revision ?? 0;
-        if (revision !== undefined && revision !== is) throw new Error(`"${name}" was changed meanwhile: it is at revision ${is}, not ${revision}. Read it and write again`);
-        if (revision === undefined && is > 0 && !overwrite) throw new Error(`"${name}" exists (revision ${is}): read it first and give its revision, use memory_append or memory_patch, or say overwrite: true`);
+        if (revision !== undefined && revision !== is)
+          throw new Error(
+            `"${name}" was changed meanwhile: it is at revision ${is}, not ${revision}. Read it and write again`,
+          );
+        if (revision === undefined && is > 0 && !overwrite)
+          throw new Error(
+            `"${name}" exists (revision ${is}): read it first and give its revision, use memory_append or memory_patch, or say overwrite: true`,
+          );
         return text;
       };
       return changed(await memoryOf(parts).change(where, name, replace, originOf(context), context.signal));

@@ -6,7 +6,8 @@ const input = z.strictObject({ message: z.string().min(1).max(2_000).describe("w
 /** Tells whoever started the task how far it is, while it goes on. */
 export const notify = defineTool({
   name: "notify",
-  description: "Tells whoever gave you the task something while you go on: a milestone, a finding that cannot wait. It is not your result.",
+  description:
+    "Tells whoever gave you the task something while you go on: a milestone, a finding that cannot wait. It is not your result.",
   input,
   effect: "read",
   does: "none",

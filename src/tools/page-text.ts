@@ -5,7 +5,11 @@ import type { WebAnswer } from "../runtime/guarded-fetch.ts";
 import { htmlText } from "./html-text.ts";
 
 /** What an answer of the web says: its status, and its content as text that cannot drive a terminal. */
-export async function pageText(answer: WebAnswer, { offset = 0 }: { offset?: number }, signal: AbortSignal): Promise<ToolResult> {
+export async function pageText(
+  answer: WebAnswer,
+  { offset = 0 }: { offset?: number },
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const { mime, charset } = contentType(answer);
   const head = `${answer.status} ${answer.url} (${mime}, ${answer.body.length} bytes${answer.cut ? ", cut: there is more" : ""})`;
   const error = answer.status >= 400;
@@ -13,7 +17,10 @@ export async function pageText(answer: WebAnswer, { offset = 0 }: { offset?: num
   if (isBinary(answer, mime)) return { text: `${head}\n[this is no text, so there is nothing to show]`, error };
   const whole = sanitize(await readable(answer, { mime, charset }, signal)).trim();
   const { text, next } = portion(whole, offset);
-  const rest = next === undefined ? "" : `\n[cut after ${next} of ${whole.length} characters: ask again with offset ${next} for more]`;
+  const rest =
+    next === undefined
+      ? ""
+      : `\n[cut after ${next} of ${whole.length} characters: ask again with offset ${next} for more]`;
   return { text: `${head}\n${NOTICE}\n${text || "[there is no text in it]"}${rest}`, error };
 }
 
@@ -25,7 +32,10 @@ type Content = Readonly<{ mime: string; charset: string }>;
 async function readable(answer: WebAnswer, { mime, charset }: Content, signal: AbortSignal): Promise<string> {
   const text = decoded(answer.body, charset);
   if (mime.endsWith("/json") || mime.endsWith("+json")) return pretty(text);
-  if (/^(?:text\/html|application\/xhtml\+xml)$/.test(mime) || /^\s*<(?:!doctype html|html)\b/i.test(text.slice(0, 1_000))) {
+  if (
+    /^(?:text\/html|application\/xhtml\+xml)$/.test(mime) ||
+    /^\s*<(?:!doctype html|html)\b/i.test(text.slice(0, 1_000))
+  ) {
     return htmlText(text, answer.url, signal);
   }
   return text;
@@ -36,11 +46,18 @@ function contentType({ headers, body }: WebAnswer): Content {
   const named = /^charset="?([\w:.-]{1,40})"?$/i;
   const charset = parameters.map((part) => named.exec(part)?.[1]).find((found) => found !== undefined);
   const inside = /<meta[^>]{1,200}charset=["']?([\w:.-]{1,40})/i.exec(body.subarray(0, 2_048).toString("latin1"))?.[1];
-  return { mime: /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime.toLowerCase() : "unknown type", charset: charset ?? inside ?? "utf-8" };
+  return {
+    mime: /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime.toLowerCase() : "unknown type",
+    charset: charset ?? inside ?? "utf-8",
+  };
 }
 
 function isBinary({ body }: WebAnswer, mime: string): boolean {
-  if (/^(?:image\/(?!svg)|audio\/|video\/|font\/)|^application\/(?:pdf|zip|gzip|octet-stream)$/.test(mime) && mime !== "application/octet-stream") return true;
+  if (
+    /^(?:image\/(?!svg)|audio\/|video\/|font\/)|^application\/(?:pdf|zip|gzip|octet-stream)$/.test(mime) &&
+    mime !== "application/octet-stream"
+  )
+    return true;
   return body.subarray(0, 8_192).includes(0);
 }
 

@@ -24,6 +24,7 @@ export const readFile = defineTool({
     `One call shows at most ${MAX_OUTPUT_LINES} lines or 50 KB and says how to go on.`,
   input,
   effect: "read",
+  does: "read",
   timeoutMs: 30_000,
   async run(wanted, { cwd, signal }) {
     const opened = await openInside(cwd, wanted.path).catch(withNearNames(cwd, wanted.path));

@@ -14,7 +14,8 @@ const input = z.strictObject({
 /** Writes one finding of a review down, so that it is seen before the review is over. */
 export const reportFinding = defineTool({
   name: "report_finding",
-  description: "Reports one finding of a review: what is wrong, where, how bad, how sure. Call it once for each; your result sums them up.",
+  description:
+    "Reports one finding of a review: what is wrong, where, how bad, how sure. Call it once for each; your result sums them up.",
   input,
   effect: "read",
   does: "none",

@@ -23,7 +23,10 @@ export type SearchQuery = Readonly<{ query: string; count: number }>;
 export type SearchResult = Readonly<{ title: string; url: string; text: string }>;
 
 /** The engine that the user chose, ready to be asked. Its own address may be anywhere: the user wrote it down. */
-export function searchBackend({ backend, url, keyEnv }: WebSearch, env: Readonly<Record<string, string | undefined>>): SearchBackend {
+export function searchBackend(
+  { backend, url, keyEnv }: WebSearch,
+  env: Readonly<Record<string, string | undefined>>,
+): SearchBackend {
   const row = backends[backend];
   const base = url ?? row.url;
   const variable = keyEnv ?? row.keyEnv;
@@ -48,8 +51,12 @@ export function searchBackend({ backend, url, keyEnv }: WebSearch, env: Readonly
 
 /** What a search answered, or why it could not be read. */
 export function parsedAnswer({ status, body }: WebAnswer, name: string): unknown {
-  if (status === 401 || status === 403) throw new Error(`the search engine ${name} does not accept its key (${status})${name === "searxng" ? ", or does not offer JSON: enable the format in its settings" : ""}`);
-  if (status === 429) throw new Error(`the search engine ${name} allows no more searches right now (429): try again later`);
+  if (status === 401 || status === 403)
+    throw new Error(
+      `the search engine ${name} does not accept its key (${status})${name === "searxng" ? ", or does not offer JSON: enable the format in its settings" : ""}`,
+    );
+  if (status === 429)
+    throw new Error(`the search engine ${name} allows no more searches right now (429): try again later`);
   if (status !== 200) throw new Error(`the search engine ${name} answered with ${status}`);
   try {
     return JSON.parse(body.toString("utf8")) as unknown;
@@ -81,7 +88,8 @@ const backends: Readonly<Record<WebSearch["backend"], Row>> = {
       url: under(base, "", { q: query, count: String(count) }),
       headers: { accept: "application/json", "x-subscription-token": key },
     }),
-    results: (answer) => listAt(isRecord(answer) ? answer["web"] : undefined, "results").map((row) => result(row, "description")),
+    results: (answer) =>
+      listAt(isRecord(answer) ? answer["web"] : undefined, "results").map((row) => result(row, "description")),
   },
   tavily: {
     url: "https://api.tavily.com/search",

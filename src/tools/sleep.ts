@@ -5,7 +5,9 @@ import { pause } from "../runtime/cancel.ts";
 
 const MOST_SECONDS = 300;
 
-const input = z.strictObject({ seconds: z.number().positive().max(MOST_SECONDS).describe(`how long, ${MOST_SECONDS} at most`) });
+const input = z.strictObject({
+  seconds: z.number().positive().max(MOST_SECONDS).describe(`how long, ${MOST_SECONDS} at most`),
+});
 
 /** Waits, unless the task is stopped first. */
 export const sleep = defineTool({

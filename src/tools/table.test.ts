@@ -6,7 +6,7 @@ test.each(Object.keys(builtinTools))(
   "%s is found under its own name, and a model can be told its input",
   async (name) => {
     const tool = await builtinTools[name]?.();
-    expect(tool).toMatchObject({ name, effect: "read" });
+    expect(tool).toMatchObject({ name });
     expect(z.toJSONSchema(tool?.input as z.ZodType)).toMatchObject({ type: "object", additionalProperties: false });
   },
 );

@@ -7,8 +7,14 @@ const MOST = 100;
 const title = z.string().trim().min(1).max(300);
 const status = z.enum(todoStatuses);
 const input = z.strictObject({
-  action: z.enum(["list", "add", "update", "complete", "set"]).describe("set replaces the whole list; update changes one entry; complete checks one off"),
-  items: z.array(z.strictObject({ title, status: status.optional() })).max(MOST).optional().describe("for add and set: the entries"),
+  action: z
+    .enum(["list", "add", "update", "complete", "set"])
+    .describe("set replaces the whole list; update changes one entry; complete checks one off"),
+  items: z
+    .array(z.strictObject({ title, status: status.optional() }))
+    .max(MOST)
+    .optional()
+    .describe("for add and set: the entries"),
   title: title.optional().describe("for add: one entry; for update: its new words"),
   id: z.int().min(1).optional().describe("for update and complete: the number of the entry"),
   status: status.optional().describe("for update: how far it is"),
@@ -17,7 +23,8 @@ const input = z.strictObject({
 /** A list of things to do that belongs to this task. */
 export const todo = defineTool({
   name: "todo",
-  description: "Keeps your list of things to do for this task: add entries, change or complete them, and see the whole list after each call. Use it when a task has several steps.",
+  description:
+    "Keeps your list of things to do for this task: add entries, change or complete them, and see the whole list after each call. Use it when a task has several steps.",
   input,
   effect: "read",
   does: "none",
@@ -41,7 +48,8 @@ const actions: Readonly<Record<Wanted["action"], Action>> = {
   },
   set: (todos, wanted) => void todos.splice(0, todos.length, ...entriesIn(wanted)),
   update: (todos, wanted) => {
-    if (wanted.title === undefined && wanted.status === undefined) throw new Error("say what to change: `title` or `status`");
+    if (wanted.title === undefined && wanted.status === undefined)
+      throw new Error("say what to change: `title` or `status`");
     const entry = entryOf(todos, wanted);
     entry.title = wanted.title ?? entry.title;
     entry.status = wanted.status ?? entry.status;
@@ -62,7 +70,12 @@ function entryOf(todos: readonly Todo[], { id }: Wanted): Todo {
   throw new Error(id === undefined ? "say which entry: `id`" : `there is no entry ${id}: the list has ${todos.length}`);
 }
 
-const MARKS: Readonly<Record<TodoStatus, string>> = { pending: "[ ]", in_progress: "[>]", completed: "[x]", dropped: "[-]" };
+const MARKS: Readonly<Record<TodoStatus, string>> = {
+  pending: "[ ]",
+  in_progress: "[>]",
+  completed: "[x]",
+  dropped: "[-]",
+};
 
 function shown(todos: readonly Todo[]): string {
   if (todos.length === 0) return "[the list is empty]";

@@ -12,7 +12,11 @@ export function ruled({ access }: ToolContext): Pick<WebRequest, "check"> {
   return {
     check: (url) => {
       const { decision, rule } = access.check({ kind: "url", url });
-      if (decision !== "allow") throw webRefusal("REDIRECT", `the server sent us on to ${new URL(url).origin}, which is not allowed here (${rule})`);
+      if (decision !== "allow")
+        throw webRefusal(
+          "REDIRECT",
+          `the server sent us on to ${new URL(url).origin}, which is not allowed here (${rule})`,
+        );
     },
   };
 }

@@ -35,6 +35,21 @@ test("Ctrl-C once cancels, shows what is there and how to go on, and exits with 
   expect(resumed.stderr).not.toMatch(/^start +quick/m);
 });
 
+test("what a cancelled task had said so far is not lost", async () => {
+  const there = place({
+    "turns.json": script({ text: "So far: a.ts:1.", calls: [{ name: "list_files", input: {} }] }, hang),
+  });
+  const { child, ended, until } = there.start(["run", "explore", "x", "--model", "scripted:turns.json", "--json"]);
+  await until(/"type":"turn.started"[^\n]*"turn":2/);
+  child.kill("SIGINT");
+  const { code, stdout } = await ended;
+  expect(code).toBe(130);
+  expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+    status: "cancelled",
+    output: "So far: a.ts:1.",
+  });
+});
+
 test("Ctrl-C twice leaves at once", async () => {
   const there = place(files);
   const { child, ended } = await started(there);

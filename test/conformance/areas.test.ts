@@ -151,7 +151,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "secrets-env": policy,
     "trust-discovery": policy,
     parsing: agents,
-    network,
+    network: "test/reliability/network.test.ts",
     "git-context": "src/runtime/git-context.test.ts",
     "tools-permissions": policy,
     "terminal-ui": surfaces,
@@ -159,7 +159,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "mcp-client": network,
     sandbox: processes,
     "distributed-engine": scaleOut,
-    "memory-workspace": tools,
+    "memory-workspace": "src/runtime/memory.test.ts",
     "fuzz-property": journal,
   },
 };

@@ -1,6 +1,7 @@
 import { createBudget } from "../../src/core/budget.ts";
 import type { Change } from "../../src/core/change.ts";
 import type { Call, Engine, PerformContext } from "../../src/core/engine.ts";
+import { CrewError } from "../../src/core/error.ts";
 import type { Fact, KeptEvent } from "../../src/core/event.ts";
 import type { Answer } from "../../src/core/gate.ts";
 import type { AnyInput } from "../../src/core/input.ts";
@@ -79,7 +80,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
   const control: Control = {
     cancel: (reason = "enough") => stop.abort(stopped(reason)),
     change: (change) => {
-      if (!growing) throw new Error("it does not run");
+      if (!growing) throw new CrewError("BAD_CHANGE", "It does not run yet.", "Wait a moment.");
       growing.change(change);
     },
   };

@@ -75,24 +75,40 @@ describe("over random plans", () => {
     );
   });
 
+  test("nobody is seen to begin while as many as there are slots are seen to be at work", async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds(), async (world) => {
+        const atWork = new Set<string>();
+        for (const event of (await observe(experiment(world, {}))).events) {
+          if (event.type === "node.started" && event.kind === "task") atWork.add(event.path);
+          if (event.type === "node.ended" || event.type === "node.retried") atWork.delete(event.path);
+          expect(atWork.size).toBeLessThanOrEqual(world.slots);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   test("cancelling at any moment ends everything, begins nothing more and takes nothing back", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), fc.nat(25), async (world, when) => {
-        const done: number[] = [];
+        const whole = await observe(experiment(world));
+        let cancelledAt = Number.POSITIVE_INFINITY;
         const seen = await observe({
           ...experiment(world),
           before: (step, { cancel }) => {
-            if (step === when) cancel("by hand");
+            if (step !== when) return;
+            cancelledAt = 0;
+            cancel("by hand");
           },
-          heard: (event) => {
-            if (event.type === "node.started") done.push(event.seq);
+          heard: ({ seq }) => {
+            if (cancelledAt === 0) cancelledAt = seq;
           },
         });
         checkEnd(seen, world.plan, world.slots);
-        if (seen.steps < when) return;
-        const rest = await observe(experiment(world));
-        const good = (observed: Observed): string[] => observed.performed.filter((key) => !rest.performed.includes(key));
-        expect(good(seen), "performed only because of the cancelling").toEqual([]);
+        expect(seen.events.filter(({ type, seq }) => type === "node.started" && seq >= cancelledAt).map(line)).toEqual([]);
+        const before = (event: KeptEvent): boolean => event.seq < cancelledAt;
+        expect(seen.events.filter(before).map(line)).toEqual(whole.events.filter(before).map(line));
       }),
       { numRuns: RUNS },
     );
@@ -205,6 +221,23 @@ describe("taken up again after any prefix of its events", () => {
         await cuts(world, everything, (whole, rest) => expect(outcomesOf(rest)).toEqual(outcomesOf(whole)));
       }),
       { numRuns: 60 },
+    );
+  });
+
+  test("also when it breaks off a second time", async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds({ races: false }), fc.nat(1000), fc.nat(1000), async (world, first, second) => {
+        const whole = await observe(experiment(world));
+        const past = whole.journal.slice(0, 1 + (first % whole.journal.length));
+        const taken = await observe({ ...experiment(world), past });
+        const more = taken.journal.slice(0, past.length + (second % (taken.events.length + 1)));
+        const rest = await observe({ ...experiment(world), past: more });
+        const done = doneIn(more);
+        expect(rest.performed.filter((key) => done.has(key))).toEqual([]);
+        checkEndings(rest.events);
+        expect(outcomesOf(rest)).toEqual(outcomesOf(whole));
+      }),
+      { numRuns: RUNS },
     );
   });
 
@@ -321,6 +354,31 @@ describe("plans that change while they run", () => {
     // Otherwise this test would have tested nothing.
     expect(applied).toBeGreaterThan(50);
     expect(refused).toBeGreaterThan(50);
+  });
+
+  test("a change in the middle of being told something is as good as any", async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds(), spec, async (world, one) => {
+        let open = true;
+        const seen = await observe({
+          ...experiment(world),
+          heard: (event, { change }) => {
+            if (event.seq !== one.when + 2 || !open) return;
+            open = false;
+            try {
+              change(changeOf(one, world.plan));
+            } catch (error) {
+              if (!isCrewError(error) || error.code !== "BAD_CHANGE") throw error;
+            }
+          },
+        });
+        checkEnd(seen, seen.state.plan!, world.slots);
+        const again = await observe({ ...experiment(world), past: seen.journal });
+        expect(again.performed).toEqual([]);
+        expect(again.executed.outcome.status).toEqual(seen.executed.outcome.status);
+      }),
+      { numRuns: RUNS },
+    );
   });
 
   test("a change that does not fit leaves everything as it was", async () => {

@@ -182,9 +182,10 @@ test("what is said to a running task is kept, and read before its next turn", as
 });
 
 test("a message that arrives with the last words gets a turn of its own", async () => {
-  const model = scripted("done", "done, and left, too");
+  const late: { send?: () => Promise<boolean> } = {};
+  const model = scripted(async () => ((await late.send?.()) ? "done" : "nobody heard"), "done, and left, too");
   const crew = createCrew({ home: false, discover: false, agents: [agent()], models: { m: model }, model: "m" });
   const run = crew.run({ mode: "single", agent: "worker", task: "Do it." });
-  for await (const event of run) if (event.type === "text.delta" && event.text === "done") void run.send("worker", "and left?");
+  late.send = () => run.send("worker", "and left?");
   expect((await run).output).toBe("done, and left, too");
 });

@@ -3,18 +3,27 @@ export type Range = Readonly<{ bits: string; family: 4 | 6 }>;
 
 const range4 = (text: string): Range => {
   const [network, prefix] = text.split("/") as [string, string];
-  const bits = network.split(".").map((part) => Number(part).toString(2).padStart(8, "0")).join("");
+  const bits = network
+    .split(".")
+    .map((part) => Number(part).toString(2).padStart(8, "0"))
+    .join("");
   return { bits: bits.slice(0, Number(prefix)), family: 4 };
 };
 
 const range6 = (hex: string, prefix: number): Range => {
-  const bits = Array.from(hex.padEnd(32, "0"), (digit) => Number.parseInt(digit, 16).toString(2).padStart(4, "0")).join("");
+  const bits = Array.from(hex.padEnd(32, "0"), (digit) => Number.parseInt(digit, 16).toString(2).padStart(4, "0")).join(
+    "",
+  );
   return { bits: bits.slice(0, prefix), family: 6 };
 };
 
 export const special: readonly Range[] = [
-  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"].map(range4),
-  ...["192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"].map(range4),
+  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"].map(
+    range4,
+  ),
+  ...["192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"].map(
+    range4,
+  ),
   ...["224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32"].map(range4),
   range6("", 8), // unspecified, loopback, IPv4-compatible, -mapped and -translated
   range6("0064ff9b", 96), // NAT64
@@ -32,7 +41,8 @@ export const special: readonly Range[] = [
 ];
 
 /** The number of an address as bits. */
-export const bitsOf = (value: bigint, family: 4 | 6): string => value.toString(2).padStart(family === 4 ? 32 : 128, "0");
+export const bitsOf = (value: bigint, family: 4 | 6): string =>
+  value.toString(2).padStart(family === 4 ? 32 : 128, "0");
 
 /** What the registries say about an address; for IPv6 only 2000::/3 is given out at all. */
 export function isSpecial(value: bigint, family: 4 | 6): boolean {
@@ -93,5 +103,6 @@ export function spelling6(value: bigint, choice: number): string {
 }
 
 const percent = (text: string): string => Array.from(text, (char) => `%${char.charCodeAt(0).toString(16)}`).join("");
-const wide = (text: string): string => Array.from(text, (char) => (char === "." ? "．" : String.fromCharCode(char.charCodeAt(0) + 0xfee0))).join("");
+const wide = (text: string): string =>
+  Array.from(text, (char) => (char === "." ? "．" : String.fromCharCode(char.charCodeAt(0) + 0xfee0))).join("");
 const hex4 = (value: bigint): string => `${(value >> 16n).toString(16)}:${(value & 0xff_ffn).toString(16)}`;

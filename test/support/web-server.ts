@@ -48,7 +48,12 @@ function listener(routes: Routes, requests: Asked[]): RequestListener {
     request.on("error", () => {});
     request.on("end", () => {
       const url = request.url ?? "/";
-      requests.push({ method: request.method ?? "", url, headers: request.headers, body: Buffer.concat(chunks).toString() });
+      requests.push({
+        method: request.method ?? "",
+        url,
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      });
       const route = routes[url] ?? routes[url.split("?")[0]!] ?? routes["*"];
       if (route === undefined) response.writeHead(404).end("nothing here");
       else if (typeof route === "string") response.writeHead(200, { "content-type": "text/plain" }).end(route);
@@ -59,7 +64,10 @@ function listener(routes: Routes, requests: Asked[]): RequestListener {
 
 type Listening = Readonly<{ address: string; requests: readonly Asked[]; scheme: string }>;
 
-async function listening(server: Server & { closeAllConnections(): void }, { address, requests, scheme }: Listening): Promise<WebServer> {
+async function listening(
+  server: Server & { closeAllConnections(): void },
+  { address, requests, scheme }: Listening,
+): Promise<WebServer> {
   let connections = 0;
   server.on("connection", () => {
     connections += 1;

@@ -1,0 +1,43 @@
+import type { Verdict } from "./verdict.ts";
+
+/** What a person is asked to agree to. */
+export type Approval = Readonly<{
+  agent: string;
+  tool: string;
+  /** The arguments, as they will be used. */
+  input: unknown;
+  verdict: Verdict;
+  /** What isolates commands, where that matters. */
+  isolation?: string;
+}>;
+
+/**
+ * The question, with everything that will be done in it: nothing is shortened, and nothing in it can hide, be it a control
+ * character, a mark that reorders text, or five thousand blanks before the part that matters.
+ */
+export function approvalText({ agent, tool, input, verdict, isolation }: Approval): string {
+  const why = verdict.why === "" ? "" : ` (${verdict.why})`;
+  const parts = Object.entries(typeof input === "object" && input !== null ? input : { input });
+  const shown = parts.map(([name, value]) => field(name, typeof value === "string" ? value : JSON.stringify(value) ?? "undefined"));
+  return [`${visible(agent)} wants to use ${visible(tool)}${why}:`, ...shown, ...(isolation === undefined ? [] : [isolation])].join("\n");
+}
+
+/** Text in which everything can be seen; line ends stay. */
+export function visible(text: string): string {
+  return text
+    .replaceAll("\\", "\\\\")
+    .replace(HIDDEN, (char) => (char === "\r" ? "\\r" : `\\u{${char.codePointAt(0)!.toString(16)}}`))
+    .replace(/ {9,}/g, (blanks) => `[${blanks.length} blanks]`)
+    .replace(/\t{5,}/g, (tabs) => `[${tabs.length} tabs]`)
+    .replace(/\n{5,}/g, (ends) => `\n[${ends.length - 1} empty lines]\n`);
+}
+
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu;
+
+/** One argument; one of several lines is set off, so that none of it can be taken for another part of the question. */
+function field(name: string, value: string): string {
+  const shown = visible(value);
+  const size = value.length > 2_000 ? ` (${value.length} characters)` : "";
+  return shown.includes("\n") ? `  ${name}${size}:\n${shown.replace(/^/gm, "    | ")}` : `  ${name}${size}: ${shown}`;
+}

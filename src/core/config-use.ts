@@ -1,0 +1,43 @@
+import type { BudgetLimits } from "./budget.ts";
+import type { Config } from "./config.ts";
+
+/** The settings of a crew as a whole. */
+export type CrewWords = Defined<
+  Pick<Config, "model" | "tiers" | "providers" | "concurrency" | "passEnv" | "network" | "webSearch">
+>;
+
+export function crewWords(config: Config): CrewWords {
+  const { model, tiers, providers, concurrency, passEnv, network, webSearch } = config;
+  return defined({ model, tiers, providers, concurrency, passEnv, network, webSearch });
+}
+
+/** Where anything is looked for. */
+export type PlaceWords = Defined<Pick<Config, "scope" | "order">>;
+
+export const placeWords = ({ scope, order }: Config): PlaceWords => defined({ scope, order });
+
+/** How agents are found. */
+export type AgentWords = Defined<Pick<Config, "preset" | "protectBundled" | "disabled">>;
+
+export const agentWords = ({ preset, protectBundled, disabled }: Config): AgentWords =>
+  defined({ preset, protectBundled, disabled });
+
+type RunWords = Readonly<{ maxTimeMs?: number; maxDepth?: number; budget?: BudgetLimits }>;
+
+/** What bounds a run; what is wished for this one comes before the settings. */
+export function runWords<T extends RunWords>({ maxTimeMs, maxDepth, budget }: Config, wished: T): T & RunWords {
+  const both = { ...defined(budget ?? {}), ...wished.budget };
+  return { ...defined({ maxTimeMs, maxDepth }), ...wished, ...(Object.keys(both).length > 0 && { budget: both }) };
+}
+
+type Defined<T> = Partial<Said<T>>;
+type Said<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { [K in keyof T]: Said<Exclude<T[K], undefined>> }
+    : T;
+
+/** The same without what is not said, also inside. */
+function defined<T extends object>(value: T): Defined<T> {
+  return JSON.parse(JSON.stringify(value)) as Defined<T>;
+}

@@ -1,0 +1,35 @@
+import type { NodeView, State } from "./state.ts";
+
+/** How a run is, for somebody who looks at it from outside. */
+export type Life = "starting" | "running" | "waiting" | "interrupted" | "ok" | "failed" | "cancelled";
+
+/** What the record says together with whether a living process works on it: nothing runs that nobody runs. */
+export function lifeOf(state: State, owned: boolean): Life {
+  if (state.status === "ok" || state.status === "failed" || state.status === "cancelled") return state.status;
+  if (state.status === "skipped") return "failed";
+  if (!owned) return "interrupted";
+  if (state.status === "starting") return "starting";
+  return openQuestions(state).length > 0 ? "waiting" : "running";
+}
+
+/** True for a run that somebody works on. */
+export function isActive(life: Life): boolean {
+  return life === "starting" || life === "running" || life === "waiting";
+}
+
+/** True for a run that came to its end. */
+export function isEnded(life: Life): boolean {
+  return life === "ok" || life === "failed" || life === "cancelled";
+}
+
+/** A question that somebody has to answer. */
+export type Question = Readonly<{ run: string; path: string; question: string; /** the call it is about; absent for a gate of the plan */ call?: string; askedAt: number; agent?: string }>;
+
+/** Every question of a run that has no answer yet, the oldest first. */
+export function openQuestions(state: State): Question[] {
+  if (state.endedAt !== undefined) return [];
+  const asking = [...state.nodes.values()].filter((view): view is NodeView & { question: string } => view.question !== undefined);
+  return asking
+    .map(({ path, question, call, askedAt = 0, agent }) => ({ run: state.run, path, question, askedAt, ...(call !== undefined && { call }), ...(agent !== undefined && { agent }) }))
+    .toSorted((a, b) => a.askedAt - b.askedAt);
+}

@@ -1,0 +1,23 @@
+import type { Commands } from "./commands.ts";
+import type { Policy } from "./policy.ts";
+import type { Rule } from "./rule.ts";
+import type { Located, Subject } from "./subject.ts";
+
+/** What the calls of one task are judged by, and what they may touch on this machine. */
+export type TaskAccess = Readonly<{
+  /** With what was agreed to for the rest of the run. */
+  policy(): Policy;
+  agree(rules: readonly Rule[]): void;
+  /** Looks up what a call is about; throws a refusal for what lies outside. */
+  locate(subject: Subject): Promise<Located>;
+  /** What rules call the file at this real path. */
+  placeOf(absolute: string): string;
+  /** The folders that may be written besides the working folder. */
+  roots: readonly string[];
+  /** How files looked when the task last read or wrote them. */
+  seen: Map<string, string>;
+  /** Its commands; what isolates them is found out the first time. */
+  commands?(): Promise<Commands>;
+  /** Ends whatever the task still has running. */
+  end(): Promise<void>;
+}>;

@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { CORE_SCHEMA, load } from "js-yaml";
+import { describe, expect, test } from "vitest";
+import { readSimpleYaml } from "./simple-yaml.ts";
+
+const MAX_KEYS = 1000;
+const RUNS = Number(process.env["FAST_CHECK_RUNS"] ?? 20_000);
+
+/** What the parser makes of a text, or that it makes nothing of it. */
+function parsed(text: string): { value: unknown } | "broken" {
+  try {
+    return { value: load(text, { schema: CORE_SCHEMA }) };
+  } catch {
+    return "broken";
+  }
+}
+
+/** True when both read the same; `undefined` when the simple reader leaves it to the parser. */
+function agrees(text: string): boolean | undefined {
+  const simple = readSimpleYaml(text, MAX_KEYS);
+  if (simple === undefined) return undefined;
+  const whole = parsed(text);
+  return whole !== "broken" && same({ ...simple }, whole.value);
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, at) => same(item, b[at]));
+  if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return Object.is(a, b);
+  const [left, right] = [Object.entries(a), Object.entries(b)];
+  return (
+    left.length === right.length &&
+    left.every(([key, value], at) => key === right[at]![0] && same(value, right[at]![1]))
+  );
+}
+
+const word = fc.constantFrom(
+  ..."a B true True null Null ~ no yes on 0 1 -1 +1 1e3 0x1F 0o17 .5 .inf -.inf .nan 1. 1_000 007 2026-01-05 12:30 a:b c: :d".split(
+    " ",
+  ),
+  ..."# #e f#g * & ! % @ ` | > - -- --- ... ? , [ ] { } ' '' \" \\ \\n \\u00e9 \\x41 é 日 👩 \u00a0 \ufeff \u2028 < << <example> = $x ~/x".split(
+    " ",
+  ),
+  "it's",
+  'say "so"',
+  "",
+  " ",
+  "\t",
+);
+const tame = fc.constantFrom("a", "Use it", "reads,", "x.y", "(z)", "Grep", "no", "12", "true");
+const words = fc.array(fc.oneof({ weight: 5, arbitrary: tame }, word), { maxLength: 5 }).map((list) => list.join(" "));
+const value = fc.oneof(
+  { weight: 4, arbitrary: words },
+  words.map((text) => `"${text}"`),
+  words.map((text) => `'${text.replaceAll("'", "''")}'`),
+  words.map((text) => `'${text}'`),
+  fc.string({ maxLength: 12 }),
+  fc.string({ maxLength: 12, unit: "binary" }),
+  fc.array(words, { maxLength: 4 }).map((list) => `[${list.join(", ")}]`),
+  fc.array(word, { maxLength: 4 }).map((list) => `[${list.join(",")}]`),
+  fc.array(words, { maxLength: 4 }).map((list) => JSON.stringify(list)),
+  fc.constantFrom("|", ">", "|-", ">-", "|+", ">2", "| # c"),
+);
+const key = fc.oneof(
+  { weight: 12, arbitrary: fc.stringMatching(/^[a-z][a-z_-]{0,8}$/) },
+  fc.constantFrom("true", "Null", "1", "a b", "a:b", "__proto__", '"q"', "?", "- k", "<<", "é", ""),
+);
+const indent = fc.constantFrom("", "", " ", "  ", "  ", "    ", "\t");
+const entry = fc.tuple(key, fc.constantFrom(": ", ": ", ": ", ":", ":  ", " : "), value).map((parts) => parts.join(""));
+const item = fc.tuple(indent, fc.constantFrom("- ", "- ", "-", "-  "), value).map((parts) => parts.join(""));
+const loose = fc.tuple(indent, words).map((parts) => parts.join(""));
+const comment = fc.tuple(indent, words).map(([space, text]) => `${space}# ${text}`);
+const odd = fc.constantFrom("", "", "  ", "---", "...");
+/** A key with what belongs to it, or nearly so. */
+const chunk = fc.oneof(
+  { weight: 8, arbitrary: entry },
+  fc.tuple(key, fc.array(item, { maxLength: 3 })).map(([name, items]) => [`${name}:`, ...items].join("\n")),
+  fc
+    .tuple(key, fc.constantFrom("|", ">", "|-", ">-"), fc.array(fc.oneof(loose, odd), { maxLength: 3 }))
+    .map(([name, header, lines]) => [`${name}: ${header}`, ...lines].join("\n")),
+  fc.oneof(item, loose, comment, odd),
+);
+const texts = fc.tuple(fc.array(chunk, { maxLength: 5 }), fc.constantFrom("\n", ""));
+
+describe("what the simple reader reads, the parser reads too", () => {
+  test("on any text made of what frontmatter is made of", () => {
+    let read = 0;
+    fc.assert(
+      fc.property(texts, ([chunks, last]) => {
+        const agreed = agrees(chunks.join("\n") + last);
+        if (agreed) read++;
+        return agreed !== false;
+      }),
+      { numRuns: RUNS },
+    );
+    expect(read / RUNS).toBeGreaterThan(0.05); // it is no test when everything is left to the parser
+  });
+
+  test("on simple frontmatter, which it reads nearly always", () => {
+    const safe = fc.stringMatching(/^[A-Za-z<(][\w ,.;()!?é日]{0,40}$/).filter((text) => text.trim() !== "");
+    const plainKey = fc.stringMatching(/^[a-z][a-z_-]{0,12}$/).filter((name) => !/^(?:true|false|null)$/.test(name));
+    const simple = fc.oneof(
+      fc.tuple(plainKey, safe).map(([name, text]) => `${name}: ${text}`),
+      fc.tuple(plainKey, safe).map(([name, text]) => `${name}: ${JSON.stringify(text)}`),
+      fc
+        .tuple(plainKey, fc.array(safe, { minLength: 1, maxLength: 4 }))
+        .map(([name, list]) => [`${name}:`, ...list.map((text) => `  - ${text}`)].join("\n")),
+      fc
+        .tuple(plainKey, fc.constantFrom("|", ">", ">-"), fc.array(safe, { minLength: 1, maxLength: 4 }))
+        .map(([name, header, list]) => [`${name}: ${header}`, ...list.map((text) => `  ${text}`)].join("\n")),
+      fc.tuple(plainKey, fc.double()).map(([name, number]) => `${name}: ${number}`),
+    );
+    let missed = 0;
+    fc.assert(
+      fc.property(fc.uniqueArray(simple, { minLength: 1, maxLength: 6, selector: keyOf }), (entries) => {
+        const agreed = agrees(`${entries.join("\n")}\n`);
+        if (agreed === undefined) missed++;
+        return agreed !== false;
+      }),
+      { numRuns: RUNS / 4 },
+    );
+    expect(missed).toBeLessThan(RUNS / 8);
+  });
+});
+
+const keyOf = (entry: string): string => entry.slice(0, entry.indexOf(":"));
+
+test.each([
+  "name: a\ndescription: Reads it.\ntools: Read, Grep\n",
+  'a: [x, y]\nb: []\nc: ["x y", "z"]\nd:\n- 1\n- two\ne:\n',
+  "a: >-\n  one\n  two\n\n  three\nb: |\n  one\n    two\n\n\nc: 'it''s'\n",
+  'a: "line\\nline \\"q\\" \\u00e9"\nb: 1.5\nc: true\nd: ~\ne: .inf\n# done\n',
+])("it reads %j", (text) => {
+  expect(agrees(text)).toBe(true);
+});
+
+test.each([
+  ["nothing", ""],
+  ["only a comment", "# a\n"],
+  ["a key given twice", "a: 1\na: 2\n"],
+  ["a mapping", "a:\n  b: c\n"],
+  ["an anchor", "a: &x y\n"],
+  ["an alias", "a: *x\n"],
+  ["a tag", "a: !!str 1\n"],
+  ["text that runs on", "a: one\n  two\n"],
+  ["a comment behind a value", "a: b # c\n"],
+  ["two documents", "a: b\n---\nc: d\n"],
+  ["more keys than allowed", Array.from({ length: MAX_KEYS + 1 }, (_, at) => `k${at}: 1`).join("\n")],
+])("it leaves %s to the parser", (_what, text) => {
+  expect(readSimpleYaml(text, MAX_KEYS)).toBeUndefined();
+});

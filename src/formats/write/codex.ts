@@ -1,0 +1,36 @@
+import { stringify } from "smol-toml";
+import type { PermissionMode } from "../../core/agent.ts";
+import { READ_ONLY_TOOLS } from "../../core/tool-names.ts";
+import { effortWord, modelFor } from "./model-words.ts";
+import { described, fileName, onlyLooks, said, type Writer } from "./writer.ts";
+
+const SANDBOX: Readonly<Partial<Record<PermissionMode, string>>> = {
+  plan: "read-only",
+  acceptEdits: "workspace-write",
+  auto: "workspace-write",
+  bypass: "danger-full-access",
+};
+
+/** Codex's roles. */
+export const codexWriter: Writer = {
+  folder: ".codex/agents",
+  file: (name) => `${fileName(name)}.toml`,
+  carries: [],
+  notes: {
+    tools: "Codex knows no list of tools, only a sandbox",
+    disallowedTools: "Codex knows no list of tools, only a sandbox",
+    permission: "the nearest sandbox of Codex",
+  },
+  write: ({ agent }, extra) => {
+    const looks = agent.permission === undefined && onlyLooks(agent, READ_ONLY_TOOLS);
+    const keys = {
+      name: agent.name,
+      description: described(agent),
+      model: modelFor(agent, { bare: ["openai"], knows: /^(?:gpt|o\d|codex)/i }),
+      model_reasoning_effort: effortWord(agent, ["minimal", "low", "medium", "high", "xhigh"]),
+      sandbox_mode: looks ? "read-only" : agent.permission && SANDBOX[agent.permission],
+      developer_instructions: agent.instructions.trim() === "" ? described(agent) : agent.instructions,
+    };
+    return `${stringify(said({ ...keys, ...extra })).trimEnd()}\n`;
+  },
+};

@@ -1,0 +1,68 @@
+import type { ReadAgent } from "../../core/dialect.ts";
+import { CrewError } from "../../core/error.ts";
+import { foldName } from "../../core/tool-names.ts";
+import { dialects } from "../table.ts";
+import { lossesBetween, type Loss } from "./losses.ts";
+import { writers } from "./table.ts";
+import type { Writer } from "./writer.ts";
+
+/** An agent in another dialect, where its file belongs, and what did not come through. */
+export type Converted = Readonly<{ text: string; path: string; losses: readonly Loss[] }>;
+
+/**
+ * Writes an agent in another dialect. The file is read again at once: whatever comes back otherwise than it went in is in
+ * the report, so that nothing can get lost unsaid.
+ */
+export function convert(read: ReadAgent, to: string): Converted {
+  const [writer, dialect] = [writers[to], dialects[to]];
+  if (writer === undefined || dialect === undefined) throw unknownDialect(to);
+  if (read.agent.remote !== undefined && !REMOTE.has(to)) throw runsElsewhere(read, to);
+  const { extra, lost } = comingAlong(read, writer);
+  const text = writer.write(read, extra);
+  const relative = writer.file(read.agent.name);
+  const path = writer.folder === "" ? relative : `${writer.folder}/${relative}`;
+  const { agents, problems } = dialect.read(text, { file: path, relative });
+  const [back] = agents;
+  if (back === undefined) {
+    const why = problems.find(({ severity }) => severity === "error")?.message ?? "it holds no agent";
+    throw new CrewError("BAD_AGENT", `"${read.agent.name}" cannot be written as ${to}: ${why}`, "Change it first.");
+  }
+  return { text, path, losses: [...lossesBetween(read, back, writer.notes), ...lost] };
+}
+
+/** Dialects that know agents which run elsewhere. */
+const REMOTE: ReadonlySet<string> = new Set(["own", "gemini"]);
+
+const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
+  new CrewError("BAD_AGENT", `"${agent.name}" runs elsewhere, which ${to} cannot say.`, "Convert it to gemini or own.");
+
+const unknownDialect = (to: string): CrewError =>
+  new CrewError("BAD_INPUT", `There is no dialect "${to}".`, `It is one of: ${Object.keys(writers).join(", ")}.`);
+
+/** What several tools have under one name, each in its own form. */
+const FOREIGN: ReadonlySet<string> = new Set(["mcpservers", "hooks"]);
+
+/** Keys without effect here: those that the other dialect has too come along, the others are lost. */
+function comingAlong(
+  { kept, raw }: ReadAgent,
+  { carries }: Writer,
+): { extra: Record<string, unknown>; lost: readonly Loss[] } {
+  const extra: Record<string, unknown> = {};
+  const lost: Loss[] = [];
+  for (const key of new Set(kept)) {
+    if (!Object.hasOwn(raw, key)) continue;
+    const name = carries.find((one) => foldName(one) === foldName(key));
+    if (name === undefined)
+      lost.push({ field: key, kind: "dropped", was: raw[key], note: "it has no effect here and no place there" });
+    else extra[name] = raw[key];
+    if (name !== undefined && FOREIGN.has(foldName(name)))
+      lost.push({
+        field: key,
+        kind: "approximated",
+        was: raw[key],
+        now: raw[key],
+        note: "copied as it stands; its form may differ there",
+      });
+  }
+  return { extra, lost };
+}

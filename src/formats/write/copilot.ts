@@ -1,0 +1,29 @@
+import { frontmatter } from "./markdown.ts";
+import { effortWord, modelsFor } from "./model-words.ts";
+import { copilotTools } from "./spelling.ts";
+import { fileName, formOf, said, type Writer } from "./writer.ts";
+
+/** GitHub Copilot's `.agent.md`. The file's name is the agent's. */
+export const copilotWriter: Writer = {
+  folder: ".github/agents",
+  file: (name) => `${fileName(name)}.agent.md`,
+  carries: "target handoffs argumentHint userInvocable metadata".split(" "),
+  notes: {
+    disallowedTools:
+      "Copilot knows no list of denied tools; they were taken out of the list of tools where there is one",
+  },
+  write: (read, extra) => {
+    const { agent, tools } = formOf(read, copilotTools);
+    const models = modelsFor(agent, { bare: "any" });
+    const keys = {
+      name: agent.displayName,
+      description: agent.description === "" ? undefined : agent.description,
+      tools,
+      agents: agent.spawns === "*" ? ["*"] : agent.spawns,
+      model: models?.length === 1 ? models[0] : models,
+      "reasoning-effort": effortWord(agent, ["minimal", "low", "medium", "high", "xhigh"]),
+      "disable-model-invocation": agent.hidden,
+    };
+    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+  },
+};

@@ -1,0 +1,22 @@
+import { READ_ONLY_TOOLS } from "../../core/tool-names.ts";
+import { frontmatter } from "./markdown.ts";
+import { modelFor } from "./model-words.ts";
+import { described, fileName, onlyLooks, said, type Writer } from "./writer.ts";
+
+/** Cursor's Markdown. */
+export const cursorWriter: Writer = {
+  folder: ".cursor/agents",
+  file: (name) => `${fileName(name)}.md`,
+  carries: [],
+  notes: { tools: "Cursor knows no list of tools, only whether an agent may write" },
+  write: ({ agent }, extra) => {
+    const keys = {
+      name: agent.name,
+      description: described(agent),
+      model: modelFor(agent, { words: { inherit: "inherit", fast: "fast" }, bare: "any" }),
+      readonly: onlyLooks(agent, READ_ONLY_TOOLS) || agent.permission === "plan" ? true : undefined,
+      is_background: agent.background,
+    };
+    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+  },
+};

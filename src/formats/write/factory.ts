@@ -1,0 +1,26 @@
+import { frontmatter } from "./markdown.ts";
+import { effortWord, modelFor } from "./model-words.ts";
+import { factoryTools } from "./spelling.ts";
+import { described, fileName, formOf, hasAllTools, said, type Writer } from "./writer.ts";
+
+/** Factory's droids. */
+export const factoryWriter: Writer = {
+  folder: ".factory/droids",
+  file: (name) => `${fileName(name)}.md`,
+  carries: ["mcpServers", "version"],
+  notes: {
+    disallowedTools:
+      "Factory knows no list of denied tools; they were taken out of the list of tools where there is one",
+  },
+  write: (read, extra) => {
+    const { agent, tools } = formOf(read, factoryTools);
+    const keys = {
+      name: agent.name,
+      description: described(agent),
+      model: modelFor(agent, { words: { inherit: "inherit" }, bare: "any" }),
+      reasoningEffort: effortWord(agent, ["off", "low", "medium", "high"]),
+      tools: hasAllTools(agent) ? undefined : tools,
+    };
+    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+  },
+};

@@ -1,0 +1,50 @@
+import { DELEGATION_TOOL } from "../../core/tool-names.ts";
+import { frontmatter } from "./markdown.ts";
+import { modelFor, type ModelWords } from "./model-words.ts";
+import { geminiTools } from "./spelling.ts";
+import { described, formOf, said, type Writer } from "./writer.ts";
+
+const models: ModelWords = {
+  words: {
+    ...{ inherit: "inherit", auto: "auto", fast: "flash", balanced: "auto", powerful: "pro" },
+    ...{ flash: "flash", "flash-lite": "flash-lite", pro: "pro" },
+  },
+  bare: ["google"],
+  knows: /^(?:gemini|gemma)/i,
+};
+
+/** What Gemini CLI takes as a name. */
+const slug = (name: string): string => name.toLowerCase().replace(/[^a-z0-9-_]+/g, "-");
+
+/** Gemini CLI's Markdown, of local and of remote agents. */
+export const geminiWriter: Writer = {
+  folder: ".gemini/agents",
+  file: (name) => `${slug(name)}.md`,
+  carries: ["mcp_servers"],
+  notes: {
+    name: "Gemini CLI takes small letters, digits, dashes and underscores",
+    spawns: "agents of Gemini CLI cannot start others",
+    completion: "agents of Gemini CLI hand in their result with a tool",
+    disallowedTools:
+      "Gemini CLI knows no list of denied tools; they were taken out of the list of tools where there is one",
+  },
+  write: (read, extra) => {
+    const { agent, tools } = formOf(read, geminiTools);
+    const { remote, limits } = agent;
+    const named = { name: slug(agent.name), description: described(agent), display_name: agent.displayName };
+    if (remote !== undefined) {
+      const card = { agent_card_url: remote.cardUrl, agent_card_json: remote.cardJson, auth: remote.auth };
+      return frontmatter(said({ kind: "remote", ...named, ...card, ...extra }), "");
+    }
+    const keys = {
+      kind: "local",
+      ...named,
+      tools: tools?.filter((tool) => tool !== DELEGATION_TOOL),
+      model: modelFor(agent, models),
+      temperature: agent.temperature,
+      max_turns: limits?.maxTurns,
+      timeout_mins: limits?.maxDurationMs === undefined ? undefined : limits.maxDurationMs / 60_000,
+    };
+    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+  },
+};

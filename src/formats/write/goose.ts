@@ -1,0 +1,15 @@
+import { frontmatter } from "./markdown.ts";
+import { described, fileName, said, type Writer } from "./writer.ts";
+import { modelFor } from "./model-words.ts";
+
+/** Agents of goose. */
+export const gooseWriter: Writer = {
+  folder: ".goose/agents",
+  file: (name) => `${fileName(name)}.md`,
+  carries: [],
+  notes: { tools: "goose knows no list of tools: the agent has all of them there" },
+  write: ({ agent }, extra) => {
+    const keys = { name: agent.name, description: described(agent), model: modelFor(agent, { bare: "any" }) };
+    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+  },
+};

@@ -1,0 +1,22 @@
+import { modelFor } from "./model-words.ts";
+import { kiroTools } from "./spelling.ts";
+import { fileName, formOf, said, some, type Writer } from "./writer.ts";
+
+/** Kiro's JSON. */
+export const kiroWriter: Writer = {
+  folder: ".kiro/agents",
+  file: (name) => `${fileName(name)}.json`,
+  carries: "mcpServers hooks resources toolAliases toolsSettings includeMcpJson welcomeMessage".split(" "),
+  write: (read, extra) => {
+    const { agent, tools, denied } = formOf(read, kiroTools, { denies: true });
+    const keys = {
+      name: agent.name,
+      description: agent.description === "" ? undefined : agent.description,
+      prompt: agent.instructions,
+      tools,
+      excludedTools: some(denied),
+      model: modelFor(agent, { bare: "any" }),
+    };
+    return `${JSON.stringify(said({ ...keys, ...extra }), null, 2)}\n`;
+  },
+};

@@ -1,0 +1,80 @@
+import type { Agent } from "../../core/agent.ts";
+import type { ReadAgent } from "../../core/dialect.ts";
+import { isRecord } from "../../core/json.ts";
+
+/** One thing that another dialect cannot hold, or only nearly. */
+export type Loss = Readonly<{
+  /** The field, or the key of the file where it has no field. */
+  field: string;
+  kind: "dropped" | "approximated";
+  was: unknown;
+  /** What is there now. */
+  now?: unknown;
+  note: string;
+}>;
+
+const FIELDS = [
+  ...(["name", "description", "instructions", "tools", "disallowedTools", "spawns", "model", "thinking"] as const),
+  ...(["output", "completion", "extends", "displayName", "whenToUse", "documentation", "temperature"] as const),
+  ...(["topP", "permission", "skills", "background", "isolation", "memory", "hidden", "inputs", "remote"] as const),
+] satisfies readonly (keyof Agent)[];
+
+type Notes = Readonly<Partial<Record<keyof Agent, string>>>;
+
+/** What became of an agent on its way through another dialect: each field that does not come back as it was. */
+export function lossesBetween(before: ReadAgent, after: ReadAgent, notes: Notes = {}): readonly Loss[] {
+  const losses = FIELDS.flatMap((field) => lossOf(field, before.agent[field], after.agent[field], notes[field]));
+  const [ours, theirs] = [before.agent.limits ?? {}, after.agent.limits ?? {}];
+  const limits = Object.keys({ ...ours, ...theirs }) as (keyof typeof ours)[];
+  losses.push(...limits.flatMap((name) => lossOf(`limits.${name}`, ours[name], theirs[name], notes.limits)));
+  losses.push(...lossOf("disabled", before.disabled, after.disabled, "the agent is switched on there"));
+  const names =
+    before.aliases?.filter((name) => !after.aliases?.includes(name) && name !== after.agent.displayName) ?? [];
+  if (names.length > 0) losses.push({ field: "aliases", kind: "dropped", was: names, note: NO_PLACE });
+  return losses;
+}
+
+const NO_PLACE = "there is no place for it";
+
+function lossOf(field: string, was: unknown, now: unknown, note: string | undefined): Loss[] {
+  if (canonical(was, field) === canonical(now, field)) return [];
+  const kind = now === undefined ? "dropped" : "approximated";
+  const said = [note, detailOf(field, was, now)].filter((text) => text !== undefined).join("; ");
+  const usual = kind === "dropped" ? NO_PLACE : "the nearest that can be said";
+  return [{ field, kind, was, ...(now === undefined ? {} : { now }), note: said === "" ? usual : said }];
+}
+
+/** Which tools are missing and which came along. */
+function detailOf(field: string, was: unknown, now: unknown): string | undefined {
+  if (field !== "tools" && field !== "disallowedTools") return undefined;
+  if (now === undefined) return field === "tools" ? "every tool is allowed there" : undefined;
+  const [before, after] = [namesIn(was), namesIn(now)];
+  const lost = before.filter((name) => !after.includes(name));
+  const gained = after.filter((name) => !before.includes(name));
+  const parts = [
+    ...(lost.length > 0 ? [`without ${lost.join(", ")}`] : []),
+    ...(gained.length > 0 && was !== undefined ? [`also ${gained.join(", ")}`] : []),
+    ...(was === undefined ? [`only ${after.join(", ")}`] : []),
+  ];
+  return parts.length > 0 ? parts.join(", ") : undefined;
+}
+
+const namesIn = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as string[]) : []);
+
+/** Lists of names are sets, and the order of keys means nothing. */
+const SETS: ReadonlySet<string> = new Set(["tools", "disallowedTools", "spawns"]);
+
+function canonical(value: unknown, field: string): string | undefined {
+  if (value === undefined) return undefined;
+  return JSON.stringify(SETS.has(field) && Array.isArray(value) ? [...(value as unknown[])].sort() : sorted(value));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
+}

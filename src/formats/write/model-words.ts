@@ -1,0 +1,75 @@
+import type { Agent } from "../../core/agent.ts";
+import { modelNames, parseModelName, splitModelName } from "../../core/model-name.ts";
+import { type ThinkingLevel, thinkingLevel } from "../../core/thinking.ts";
+import { shortcuts, tierNames, tiers } from "../../core/tiers.ts";
+
+/** How a dialect names models. */
+export type ModelWords = Readonly<{
+  /** Words of ours, and what they are called there. */
+  words?: Readonly<Record<string, string>>;
+  /** Providers whose models go by their id alone; `any`: all of them. Absent: `provider/model`. */
+  bare?: readonly string[] | "any";
+  /** Which ids without a provider are understood; absent: all. */
+  knows?: RegExp;
+}>;
+
+/** What a model is called there, or nothing when it has no name there. A level after the name is left out. */
+export function modelWord(written: string, words: ModelWords): string | undefined {
+  const { name } = parseModelName(written);
+  const direct = wordOf(name, words);
+  if (direct !== undefined) return direct;
+  for (const meant of meaningOf(name)) {
+    const word = wordOf(meant, words);
+    if (word !== undefined) return word;
+  }
+  return undefined;
+}
+
+/** The first model of an agent that has a name there. */
+export function modelFor({ model }: Agent, words: ModelWords): string | undefined {
+  return modelsFor({ model }, words)?.[0];
+}
+
+/** All of them, in order. */
+export function modelsFor(
+  { model }: { readonly model?: Agent["model"] | undefined },
+  words: ModelWords,
+): readonly string[] | undefined {
+  if (model === undefined) return undefined;
+  const found = modelNames(model).flatMap((name) => modelWord(name, words) ?? []);
+  return found.length === 0 ? undefined : [...new Set(found)];
+}
+
+/** A level of thinking in the words a dialect has; less rather than more. */
+export function effortWord({ thinking }: Agent, levels: readonly ThinkingLevel[]): ThinkingLevel | undefined {
+  if (thinking === undefined) return undefined;
+  const wanted = thinkingLevel(thinking);
+  if (levels.includes(wanted)) return wanted;
+  if (wanted === "off") return undefined;
+  const order: readonly ThinkingLevel[] = ["minimal", "low", "medium", "high", "xhigh"];
+  const below = order.slice(0, order.indexOf(wanted)).findLast((level) => levels.includes(level));
+  return below ?? order.find((level) => levels.includes(level));
+}
+
+/** What our tiers and shortcuts stand for. */
+function meaningOf(name: string): readonly string[] {
+  const word = name.toLowerCase();
+  const tier = tierNames.find((one) => one === word);
+  if (tier !== undefined) return tiers[tier];
+  const meant = Object.hasOwn(shortcuts, word) ? shortcuts[word]! : [];
+  return [meant]
+    .flat()
+    .flatMap((one) => (one === word ? [] : tierNames.some((each) => each === one) ? meaningOf(one) : [one]));
+}
+
+const OURS: ReadonlySet<string> = new Set([...tierNames, ...Object.keys(shortcuts), "inherit", "auto", "default"]);
+
+function wordOf(name: string, { words = {}, bare, knows = /./ }: ModelWords): string | undefined {
+  const word = name.toLowerCase();
+  if (Object.hasOwn(words, word)) return words[word];
+  if (OURS.has(word)) return undefined;
+  const parts = splitModelName(name);
+  if (parts === undefined) return knows.test(name) ? name : undefined;
+  if (bare === undefined) return name;
+  return bare === "any" || bare.includes(parts.provider) ? parts.id : undefined;
+}

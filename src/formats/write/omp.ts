@@ -1,0 +1,31 @@
+import { frontmatter } from "./markdown.ts";
+import { ompTools } from "./spelling.ts";
+import { described, fileName, formOf, said, type Writer } from "./writer.ts";
+
+/** oh-my-pi's Markdown. */
+export const ompWriter: Writer = {
+  folder: ".omp/agents",
+  file: (name) => `${fileName(name)}.md`,
+  carries: "readSummarize prewalk advisor color".split(" "),
+  notes: {
+    completion: "oh-my-pi takes a result from its completion tool, or the last words",
+    instructions: "oh-my-pi leaves comments in HTML out of a prompt",
+    disallowedTools:
+      "oh-my-pi knows no list of denied tools; they were taken out of the list of tools where there is one",
+  },
+  write: (read, extra) => {
+    const { agent, tools } = formOf(read, ompTools);
+    const keys = {
+      name: agent.name,
+      description: described(agent),
+      tools,
+      spawns: agent.spawns,
+      model: agent.model,
+      "thinking-level": agent.thinking,
+      output: agent.output,
+      blocking: agent.background === false ? true : undefined,
+      autoloadSkills: agent.skills,
+    };
+    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+  },
+};

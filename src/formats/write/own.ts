@@ -1,0 +1,48 @@
+import type { ReadAgent } from "../../core/dialect.ts";
+import { fitsBody, frontmatter } from "./markdown.ts";
+import { fileName, said, some, type Writer } from "./writer.ts";
+
+/** Our own files. They hold everything there is. */
+export const ownWriter: Writer = {
+  folder: ".agents/agents",
+  file: (name) => `${fileName(name)}.md`,
+  carries: "color hooks mcpServers metadata version author license tags".split(" "),
+  write: (read, extra) => frontmatter(said({ ...keysOf(read), ...extra }), bodyOf(read)),
+};
+
+function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown> {
+  return {
+    name: agent.name,
+    description: agent.description,
+    displayName: agent.displayName,
+    whenToUse: agent.whenToUse,
+    aliases: some(aliases?.filter((alias) => alias !== agent.displayName)),
+    extends: agent.extends,
+    tools: agent.tools,
+    disallowedTools: some(agent.disallowedTools),
+    spawns: agent.spawns,
+    model: agent.model,
+    thinking: agent.thinking,
+    temperature: agent.temperature,
+    topP: agent.topP,
+    limits: agent.limits,
+    completion: agent.completion,
+    permissionMode: agent.permission === "bypass" ? "bypassPermissions" : agent.permission,
+    skills: agent.skills,
+    background: agent.background,
+    isolation: agent.isolation,
+    memory: agent.memory,
+    hidden: agent.hidden,
+    inputs: agent.inputs,
+    remote: agent.remote,
+    enabled: disabled ? false : undefined,
+    output: agent.output,
+    systemPrompt: inBody(agent) ? undefined : agent.instructions,
+  };
+}
+
+/** The prompt is the body, unless the body is about the agent, or would change it. */
+const inBody = ({ instructions, documentation }: ReadAgent["agent"]): boolean =>
+  documentation === undefined && fitsBody(instructions);
+
+const bodyOf = ({ agent }: ReadAgent): string => (inBody(agent) ? agent.instructions : (agent.documentation ?? ""));

@@ -1,0 +1,30 @@
+import { frontmatter } from "./markdown.ts";
+import { modelFor } from "./model-words.ts";
+import { ownTools } from "./spelling.ts";
+import { csv, formOf, said, type Writer } from "./writer.ts";
+
+/** What the folder, and so the agent, may be called. */
+const slug = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .replace(/^-+/, "")
+    .slice(0, 64);
+
+/** `SUBAGENT.md` in a folder of the agent's name. */
+export const subagentWriter: Writer = {
+  folder: "subagents",
+  file: (name) => `${slug(name)}/SUBAGENT.md`,
+  carries: ["color"],
+  notes: { name: "such a folder has small letters, digits and dashes" },
+  write: (read, extra) => {
+    const { agent, tools } = formOf(read, { ...ownTools, rules: false });
+    const keys = {
+      name: slug(agent.name),
+      description: agent.description === "" ? undefined : agent.description,
+      tools: csv(tools),
+      model: modelFor(agent, { words: { fast: "fast", balanced: "balanced", powerful: "powerful" } }),
+    };
+    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+  },
+};

@@ -1,0 +1,37 @@
+import { claudeWriter } from "./claude.ts";
+import { codexWriter } from "./codex.ts";
+import { copilotWriter } from "./copilot.ts";
+import { cursorWriter } from "./cursor.ts";
+import { factoryWriter } from "./factory.ts";
+import { geminiWriter } from "./gemini.ts";
+import { gencodeWriter } from "./gencode.ts";
+import { gooseWriter } from "./goose.ts";
+import { kiroWriter } from "./kiro.ts";
+import { ompWriter } from "./omp.ts";
+import { opencodeWriter } from "./opencode.ts";
+import { ownWriter } from "./own.ts";
+import { piWriter } from "./pi.ts";
+import { qwenWriter } from "./qwen.ts";
+import { rooWriter } from "./roo.ts";
+import { subagentWriter } from "./subagent.ts";
+import type { Writer } from "./writer.ts";
+
+/** Every way of writing agents down, by the id of the dialect that reads it. */
+export const writers: Readonly<Record<string, Writer>> = {
+  own: ownWriter,
+  omp: ompWriter,
+  pi: piWriter,
+  gencode: gencodeWriter,
+  claude: claudeWriter,
+  codex: codexWriter,
+  gemini: geminiWriter,
+  opencode: opencodeWriter,
+  copilot: copilotWriter,
+  cursor: cursorWriter,
+  qwen: qwenWriter,
+  factory: factoryWriter,
+  goose: gooseWriter,
+  roo: rooWriter,
+  kiro: kiroWriter,
+  subagent: subagentWriter,
+};

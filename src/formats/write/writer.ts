@@ -1,0 +1,80 @@
+import type { Agent } from "../../core/agent.ts";
+import type { ReadAgent } from "../../core/dialect.ts";
+import { ALL_TOOLS, DELEGATION_TOOL, toolMatches } from "../../core/tool-names.ts";
+import { spelled, type Spelling } from "./spelling.ts";
+
+/** How agents are written down in one dialect. What it cannot hold it leaves out; who asks for the file is told. */
+export type Writer = Readonly<{
+  /** Where such files lie in a project. */
+  folder: string;
+  /** The file of an agent, below that folder. */
+  file(name: string): string;
+  /** The text of the file; `extra` are keys without effect here that come along. */
+  write(read: ReadAgent, extra: Readonly<Record<string, unknown>>): string;
+  /** Keys without effect here that such files can carry along. */
+  carries: readonly string[];
+  /** Why a field does not come through, where more can be said than that there is no place for it. */
+  notes?: Readonly<Partial<Record<keyof Agent, string>>>;
+}>;
+
+/** An agent with its tools as a dialect spells them. */
+export type Form = Readonly<{
+  agent: Agent;
+  read: ReadAgent;
+  /** `undefined`: every tool there is. */
+  tools: readonly string[] | undefined;
+  denied: readonly string[];
+}>;
+
+/** Prepares an agent for a dialect. Without a deny-list of its own, what is denied is taken out of the list of tools. */
+export function formOf(
+  read: ReadAgent,
+  spelling: Spelling,
+  { denies = false }: { readonly denies?: boolean } = {},
+): Form {
+  const { agent } = read;
+  const { tools, disallowedTools = [] } = agent;
+  const isDenied = (tool: string): boolean => disallowedTools.some((pattern) => toolMatches(pattern, tool));
+  const left = denies ? tools : tools?.filter((tool) => !isDenied(tool));
+  const words = left === undefined ? undefined : spelled(left, spelling);
+  return { agent, read, tools: words, denied: denies ? spelled(disallowedTools, spelling) : [] };
+}
+
+/** True when everything that it may use only looks, so far as it can be said. */
+export function onlyLooks({ tools }: Agent, readOnly: readonly string[]): boolean {
+  return tools !== undefined && tools.every((tool) => readOnly.includes(tool));
+}
+
+/** True when an agent may use every tool. */
+export const hasAllTools = ({ tools }: Agent): boolean => tools === undefined || tools.includes(ALL_TOOLS);
+
+/** The delegation tool with the names of those that may be started: `Agent(a, b)`. */
+export function withSpawns(
+  words: readonly string[] | undefined,
+  { tools, spawns }: Agent,
+  word: string,
+): readonly string[] | undefined {
+  if (words === undefined || !tools?.includes(DELEGATION_TOOL) || spawns === undefined || spawns === "*") return words;
+  return words.map((each) => (each === word ? `${word}(${spawns.join(", ")})` : each));
+}
+
+/** What a file has to say about itself where it cannot be silent. */
+export const described = ({ description, whenToUse, displayName, name }: Agent): string =>
+  [description, whenToUse, displayName].find((text) => text !== undefined && text.trim() !== "") ??
+  `The agent ${name}.`;
+
+/** Words with commas, as people write them; an empty list stays a list. */
+export const csv = (words: readonly string[] | undefined): string | readonly string[] | undefined =>
+  words === undefined || words.length === 0 ? words : words.join(", ");
+
+/** The list, unless there is nothing in it. */
+export const some = <T>(list: readonly T[] | undefined): readonly T[] | undefined =>
+  list === undefined || list.length === 0 ? undefined : list;
+
+/** The keys that say something. */
+export function said(keys: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
+}
+
+/** A name that can be the name of a file everywhere. */
+export const fileName = (name: string): string => name.replaceAll(":", "-");

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { NODE_ID } from "../core/plan.ts";
+import { asId, nodeIds } from "./names.ts";
+
+test.each<[string, string]>([
+  ["scout", "scout"],
+  ["openai/gpt 4", "openai_gpt_4"],
+  ["-dash", "_dash"],
+  ["", "_"],
+  ["äöü", "___"],
+  ["__proto__", "___proto__"],
+  ["x".repeat(100), "x".repeat(80)],
+])("%j becomes %j", (name, id) => {
+  expect(asId(name)).toBe(id);
+  expect(id).toMatch(NODE_ID);
+});
+
+test.each<[string, (string | { given: string })[], string[]]>([
+  ["made-up names are numbered", ["scout", "scout", "scout"], ["scout", "scout-2", "scout-3"]],
+  ["a given name stays, wherever it stands", ["scout", { given: "scout" }], ["scout-2", "scout"]],
+  ["a number that is taken is left out", ["a", { given: "a-2" }, "a"], ["a", "a-2", "a-3"]],
+  ["no name looks like a later round of another", ["gpt-4", "gpt-4.1", "gpt-5.1"], ["gpt-4", "gpt-4_1", "gpt-5.1"]],
+  ["a long name has room for its number", ["x".repeat(90), "x".repeat(90)], ["x".repeat(80), `${"x".repeat(78)}-2`]],
+])("%s", (_what, wishes, wanted) => {
+  expect(nodeIds(wishes.map((wish) => (typeof wish === "string" ? { else: wish } : { ...wish, else: "" })), "tasks")).toEqual(wanted);
+});
+
+test("a name that is given twice is a mistake", () => {
+  expect(() => nodeIds([{ given: "a b", else: "" }, { given: "a_b", else: "" }], "tasks")).toThrow('Two tasks are called "a_b".');
+});

@@ -1,0 +1,146 @@
+import { randomInt } from "node:crypto";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Model } from "./core/model.ts";
+import type { Permissions } from "./core/permissions.ts";
+import { createRedactor, type Redactor } from "./core/redact.ts";
+import type { Runner } from "./core/runner.ts";
+import { secretsIn, secretValues } from "./core/secret-forms.ts";
+import type { Tool } from "./core/tool.ts";
+import { builtinModels, builtinTools } from "./defaults.ts";
+import type { LanguageModel } from "./models/is-language-model.ts";
+import { createModelRegistry, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
+import { accessParts, type AccessParts, createRunAccess, demandSandbox } from "./runtime/access.ts";
+import { createGuardedFetch, type NetworkRules } from "./runtime/guarded-fetch.ts";
+import { openMemory } from "./runtime/memory.ts";
+import { createStore, type Store } from "./runtime/store.ts";
+import { createValidator } from "./runtime/validate.ts";
+import type { Roster, World } from "./runtime/world.ts";
+import type { ToolParts } from "./tools/parts.ts";
+import { searchBackend, type WebSearch } from "./tools/search-backends.ts";
+
+/** What of a crew can be written down: the same world is built from it here, in a child process and in a worker thread. */
+export type Setup = Readonly<{
+  cwd: string;
+  env: Env;
+  home?: string | false;
+  providers?: ModelConfig["providers"];
+  tiers?: ModelConfig["tiers"];
+  model?: string | readonly string[];
+  passEnv?: readonly string[];
+  secrets?: readonly string[];
+  network?: NetworkRules;
+  webSearch?: WebSearch;
+  toolModules?: readonly string[];
+  permissions?: Permissions;
+}>;
+
+/** What of a crew is code and stays in the process in which it was handed in. */
+export type Code = Readonly<{
+  tools?: readonly Tool[];
+  models?: Readonly<Record<string, Model | LanguageModel>>;
+  clock?: () => number;
+  random?: () => number;
+}>;
+
+/** What all runs of a crew share, and the world of one of them. */
+export type Outfit = Readonly<{
+  models: ModelRegistry;
+  redactor: Redactor;
+  store: Store | undefined;
+  clock(): number;
+  random(): number;
+  worldFor(roster: Roster, runner: Runner): Promise<World>;
+}>;
+
+/** The one place where a world is made. */
+export function createOutfit(setup: Setup, code: Code = {}): Outfit {
+  const { cwd, env } = setup;
+  const random = code.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
+  const clock = code.clock ?? Date.now;
+  const store = setup.home === false ? undefined : createStore(homeOf(setup));
+  const validator = createValidator();
+  const models = modelsFor(setup, code.models, random);
+  const redactor = createRedactor([...secretValues(env), ...secretsIn(setup.providers), ...(setup.secrets ?? [])]);
+  const parts: ToolParts = {
+    fetch: createGuardedFetch(setup.network),
+    ...(setup.webSearch && { search: searchBackend(setup.webSearch, env) }),
+    ...(setup.home !== false && { memory: openMemory({ home: homeOf(setup), project: cwd, clock }) }),
+  };
+  let access: Promise<AccessParts> | undefined;
+  const allTools = async (): Promise<readonly Tool[]> => {
+    const [builtin, own] = await Promise.all([builtinTools(parts), ownTools(setup)]);
+    return [...builtin, ...own, ...(code.tools ?? [])];
+  };
+  return {
+    models,
+    redactor,
+    store,
+    clock,
+    random,
+    worldFor: async (roster, runner) => {
+      const all = await allTools();
+      access ??= accessTo(setup, all, store);
+      return {
+        roster,
+        tools: new Map(all.map((tool) => [tool.name, tool])),
+        access: createRunAccess(await access),
+        models,
+        runner,
+        validator,
+        cwd,
+        env,
+        passEnv: setup.passEnv ?? [],
+        redactor,
+        clock,
+        keep: async (id, path, text) => store?.keep(id, path, redactor.text(text)),
+      };
+    },
+  };
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Where a crew keeps what it keeps. */
+export function homeOf({ home, env }: Pick<Setup, "home" | "env">): string {
+  return (home === false ? undefined : home) ?? env["SUBCREW_HOME"] ?? join(env["HOME"] ?? homedir(), ".subcrew");
+}
+
+/** What may be done here; isolation that was demanded has to be there before anything begins. */
+async function accessTo(setup: Setup, tools: readonly Tool[], store: Store | undefined): Promise<AccessParts> {
+  const parts = accessParts(
+    setup.permissions ?? {},
+    {
+      cwd: setup.cwd,
+      home: setup.env["HOME"],
+      state: homeOf(setup),
+      ...(store && { outputs: (run, path) => join(store.folder(run), "outputs", `${path}.commands`) }),
+    },
+    tools.map(({ name }) => name),
+  );
+  await demandSandbox(parts);
+  return parts;
+}
+
+async function ownTools({ cwd, toolModules = [] }: Setup): Promise<readonly Tool[]> {
+  if (toolModules.length === 0) return [];
+  const { loadToolModule } = await import("./tools/module.ts");
+  return (await Promise.all(toolModules.map((file) => loadToolModule(file, cwd)))).flat();
+}
+
+function modelsFor(
+  { cwd, env, model, providers, tiers }: Setup,
+  models: Code["models"],
+  random: () => number,
+): ModelRegistry {
+  const named = model ?? env["SUBCREW_MODEL"];
+  return createModelRegistry({
+    env,
+    random,
+    builtin: builtinModels(cwd),
+    ...(models && { models }),
+    ...(providers && { providers }),
+    ...(tiers && { tiers }),
+    ...(named !== undefined && named !== "" && named !== "auto" && { default: named }),
+  });
+}

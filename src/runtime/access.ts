@@ -1,0 +1,161 @@
+import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { relative, resolve, sep } from "node:path";
+import type { Agent } from "../core/agent.ts";
+import type { Commands } from "../core/commands.ts";
+import { CrewError } from "../core/error.ts";
+import { lifts } from "../core/judge-call.ts";
+import { type Permissions, policyOf } from "../core/permissions.ts";
+import { mayUseNetwork, narrow, type Policy } from "../core/policy.ts";
+import type { Rule } from "../core/rule.ts";
+import type { TaskAccess } from "../core/task-access.ts";
+import { closedPaths } from "./closed-paths.ts";
+import { type CommandHost, createCommands } from "./commands.ts";
+import { Guards } from "./guards.ts";
+import { isInside, rootOf } from "./inside.ts";
+import { locate } from "./locate.ts";
+import { probeSandbox, type SandboxLevel } from "./sandbox.ts";
+
+/** What all runs of a crew share about what may be done. */
+export type AccessParts = Readonly<{
+  /** The workspace. */
+  cwd: string;
+  settings: Permissions;
+  policy: Policy;
+  /** What isolation there is; found out the first time somebody asks. */
+  sandbox(): Promise<SandboxLevel>;
+  guards: Guards;
+  /** Home folders, whose secrets no command sees, and what of ours none sees either. */
+  homes: readonly string[];
+  hidden: readonly string[];
+  /** Where the long outputs of a task's commands are kept. */
+  outputs?(run: string, path: string): string;
+}>;
+
+/** The task that access is for. */
+export type AccessFor = Readonly<{
+  run: string;
+  path: string;
+  depth: number;
+  agent: Pick<Agent, "name" | "permission" | "tools" | "disallowedTools">;
+  /** What the calls of whoever started it are judged by. */
+  policy?: Policy;
+  cwd: string;
+  env(): Readonly<Record<string, string>>;
+  /** It may run commands. */
+  commands: boolean;
+  /** Told once in a run, when a command is first wanted. */
+  note(level: SandboxLevel): void;
+}>;
+
+/** Access for the tasks of one run: what somebody agrees to holds for all of them until its end. */
+export type RunAccess = Readonly<{
+  policyFor(agent: AccessFor["agent"], parent?: Policy): Policy;
+  /** `undefined`: the folder it is to work in lies outside of what the run may touch. */
+  accessFor(task: AccessFor): Promise<TaskAccess | undefined>;
+}>;
+
+export function createRunAccess(parts: AccessParts): RunAccess {
+  const agreed: Rule[] = [];
+  let told = false;
+  const policyFor: RunAccess["policyFor"] = (agent, parent) => narrow(parent ?? parts.policy, agent);
+  return {
+    policyFor,
+    accessFor: async (task) => {
+      const place = await placesFor(parts, task);
+      if (!place) return undefined;
+      const own = policyFor(task.agent, task.policy);
+      const policy = (): Policy => (agreed.length === 0 ? own : { ...own, allow: [...own.allow, ...agreed] });
+      const { roots, placeOf } = place;
+      const note = (level: SandboxLevel): void => {
+        if (!told) task.note(level);
+        told = true;
+      };
+      let host: Promise<CommandHost> | undefined;
+      const commands = async (): Promise<Commands> => {
+        host ??= commandsFor(parts, task, { ...place, policy, note });
+        return (await host).commands;
+      };
+      return {
+        policy,
+        agree: (rules) => void agreed.push(...rules),
+        locate: (subject) => locate(subject, { roots, placeOf }),
+        placeOf,
+        roots: roots.slice(1).map(({ real }) => real),
+        seen: new Map(),
+        ...(task.commands && { commands }),
+        end: async () => (await host)?.end(),
+      };
+    },
+  };
+}
+
+type Places = Awaited<ReturnType<typeof placesFor>> & object;
+
+/** What a task may touch. Folders are fixed when the run starts: no agent can widen them by what it starts. */
+async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth }: AccessFor) {
+  const top = await rootOf(workspace);
+  const own = await rootOf(cwd);
+  const others = await Promise.all((settings.writableRoots ?? []).map((folder) => rootOf(resolve(workspace, folder))));
+  if (depth > 0 && ![top, ...others].some(({ real }) => isInside(real, own.real))) return undefined;
+  const base = isInside(top.real, own.real) ? top.real : own.real;
+  const placeOf = (absolute: string): string => (isInside(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute);
+  return { roots: [own, ...others.filter(({ real }) => !isInside(own.real, real))], placeOf };
+}
+
+async function commandsFor(parts: AccessParts, task: AccessFor, { roots, placeOf, policy, note }: Places & { policy(): Policy; note(level: SandboxLevel): void }): Promise<CommandHost> {
+  const wish = parts.settings.sandbox ?? "auto";
+  const level = wish === "off" ? OFF : await parts.sandbox();
+  const writable = roots.map(({ real }) => real);
+  const outputs = parts.outputs?.(task.run, task.path);
+  note(level);
+  return createCommands({
+    name: task.run,
+    cwd: writable[0]!,
+    writable,
+    wish,
+    sandbox: level,
+    network: mayUseNetwork(policy()),
+    guards: parts.guards,
+    isLifted: (place) => lifts(policy(), place),
+    homes: await Promise.all(parts.homes.map((home) => realpath(home).catch(() => home))),
+    hidden: async () => [...parts.hidden, ...writable.flatMap((root) => closedPaths(policy(), root, placeOf))],
+    env: task.env,
+    ...(outputs !== undefined && { outputs }),
+  });
+}
+
+const OFF: SandboxLevel = { level: "none", text: "sandbox: off - it was switched off. Shell commands run with your full rights." };
+
+/** Refuses to begin where isolation was demanded and cannot be had. */
+export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "settings" | "sandbox">): Promise<void> {
+  if (settings.sandbox !== "required") return;
+  const { level, text, fix } = await sandbox();
+  if (level === "full") return;
+  throw new CrewError("NO_SANDBOX", `A sandbox is required, and there is none that works. ${text}`, `${fix === undefined ? "" : `Needed: ${fix}. `}Or lower it knowingly with --sandbox auto or --sandbox off.`);
+}
+
+/** Where a crew works and keeps things. */
+export type AccessPlace = Readonly<{
+  cwd: string;
+  /** The person's home as the environment says it. */
+  home: string | undefined;
+  /** Where the crew keeps what it keeps, the journals of runs among it. */
+  state: string;
+  outputs?: AccessParts["outputs"];
+}>;
+
+/** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */
+export function accessParts(settings: Permissions, { cwd, home, state, outputs }: AccessPlace, own: readonly string[]): AccessParts {
+  let level: Promise<SandboxLevel> | undefined;
+  return {
+    cwd,
+    settings,
+    policy: policyOf(settings, own),
+    sandbox: () => (level ??= probeSandbox()),
+    guards: new Guards(),
+    homes: [...new Set([...(home === undefined ? [] : [home]), homedir()])],
+    hidden: [state],
+    ...(outputs && { outputs }),
+  };
+}

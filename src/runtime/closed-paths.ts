@@ -1,0 +1,39 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { banned, READING_TOOLS } from "../core/judge-call.ts";
+import { type Policy, rulesFor } from "../core/policy.ts";
+import { placed } from "../core/subject.ts";
+
+const MOST = 50_000;
+
+/**
+ * What rules forbid to read below a folder, so that it can be hidden from commands. Throws when the folder is too large to
+ * be sure: a rule that is kept in some places only would be worse than none.
+ */
+export function closedPaths(policy: Policy, root: string, placeOf: (absolute: string) => string): string[] {
+  const speaks = READING_TOOLS.some((tool) => rulesFor(policy.deny, tool).some(({ pattern }) => pattern !== undefined));
+  if (!speaks) return [];
+  const closed: string[] = [];
+  const folders = [root];
+  let seen = 0;
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of entriesIn(folder)) {
+      const path = join(folder, entry.name);
+      if (++seen > MOST) throw new Error(`the working folder holds more than ${MOST} things, too many to hide from commands what rules forbid to read`);
+      if (entry.isSymbolicLink()) continue;
+      if (banned(policy, { tool: "read_file", does: "read" }, placed(placeOf(path), false))) closed.push(path);
+      else if (entry.isDirectory()) folders.push(path);
+    }
+  }
+  return closed;
+}
+
+function entriesIn(folder: string): ReturnType<typeof readEntries> {
+  try {
+    return readEntries(folder);
+  } catch {
+    return []; // what cannot be listed cannot be read by a command either
+  }
+}
+
+const readEntries = (folder: string) => readdirSync(folder, { withFileTypes: true });

@@ -1,0 +1,99 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+
+/** What processes use right now: memory at this moment, processor time since they began. */
+export type Used = Readonly<{ memoryMB: number; cpuSeconds: number }>;
+
+/** Whom to measure: everybody below us who bears the marker (`NAME=value` in the environment), and all that they started. */
+export type Metered = Readonly<{ marker: string; /** the first of them, where environments cannot be read */ root?: number }>;
+
+/**
+ * Measures a tree of processes. Who was seen once still counts when the one that started it is gone, and the time of
+ * those that have ended is not forgotten.
+ */
+export function createMeter({ marker, root }: Metered): () => Promise<Used> {
+  let known = new Map<string, Process>();
+  let ended = 0;
+  return async () => {
+    const all = await processes();
+    const members = new Map<string, Process>();
+    const below = new Map<number, Process[]>();
+    for (const one of all) below.set(one.ppid, [...(below.get(one.ppid) ?? []), one]);
+    const take = async (one: Process, inside: boolean): Promise<void> => {
+      const belongs = inside || one.pid === root || known.has(one.key) || (await bears(one.pid, marker));
+      if (belongs) members.set(one.key, one);
+      for (const child of below.get(one.pid) ?? []) await take(child, belongs);
+    };
+    for (const child of below.get(process.pid) ?? []) await take(child, false);
+    for (const one of all) if (known.has(one.key) && !members.has(one.key)) await take(one, true);
+    // A process that was waited for has handed its time to the one above it, which may not be one of ours.
+    const pids = new Set([...known.values()].map(({ pid }) => pid));
+    for (const [key, { ppid, cpuSeconds }] of known) if (!members.has(key) && !pids.has(ppid)) ended += cpuSeconds;
+    known = members;
+    const alive = [...members.values()];
+    const memory = await Promise.all(alive.map(memoryOf));
+    return {
+      memoryMB: memory.reduce((sum, each) => sum + each, 0),
+      cpuSeconds: alive.reduce((sum, each) => sum + each.cpuSeconds, ended),
+    };
+  };
+}
+
+type Process = Readonly<{
+  pid: number;
+  ppid: number;
+  /** A number is used again, a number with a time of birth is not. */
+  key: string;
+  /** Its own time, and that of those below it that have ended. */
+  cpuSeconds: number;
+  memoryMB?: number;
+}>;
+
+/** The kernel tells processor time to programs in this unit, whatever its own is. */
+const TICKS_PER_SECOND = 100;
+
+async function processes(): Promise<Process[]> {
+  if (process.platform !== "linux") return processesInList();
+  const entries = await readdir("/proc").catch(() => []);
+  const found = await Promise.all(entries.filter((name) => /^\d+$/.test(name)).map(statOf));
+  return found.filter((one) => one !== undefined);
+}
+
+async function statOf(pid: string): Promise<Process | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
+  // The name comes in parentheses and may hold anything, so fields are counted from its end.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const [state, ppid] = fields;
+  if (state === undefined || state === "Z" || ppid === undefined) return undefined;
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return { pid: Number(pid), ppid: Number(ppid), key: `${pid} ${fields[19]}`, cpuSeconds: ticks / TICKS_PER_SECOND };
+}
+
+async function memoryOf({ pid, memoryMB }: Process): Promise<number> {
+  if (memoryMB !== undefined) return memoryMB;
+  const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
+  return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) / 1_024;
+}
+
+async function bears(pid: number, marker: string): Promise<boolean> {
+  if (process.platform !== "linux") return false;
+  const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
+  return environment.includes(marker) && environment.split("\0").includes(marker);
+}
+
+function processesInList(): Promise<Process[]> {
+  return new Promise((resolve) => {
+    execFile("/bin/ps", ["-axo", "pid=,ppid=,rss=,time=,lstart="], { maxBuffer: 50_000_000, env: {} }, (error, text) => {
+      const lines = error ? [] : text.split("\n").map((line) => line.trim().split(/\s+/)).filter(({ length }) => length > 4);
+      resolve(
+        lines.map(([pid = "", ppid, rss, time = "", ...born]) => ({
+          pid: Number(pid),
+          ppid: Number(ppid),
+          key: `${pid} ${born.join(" ")}`,
+          memoryMB: Number(rss) / 1_024,
+          cpuSeconds: time.split(/[:-]/).reduce((sum, part) => sum * 60 + Number(part), 0),
+        })),
+      );
+    });
+  });
+}

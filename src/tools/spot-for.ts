@@ -1,0 +1,52 @@
+import type { Stats } from "node:fs";
+import { protectedPart } from "../core/protected.ts";
+import type { ToolContext } from "../core/tool.ts";
+import { quoted, refusal, type Root, rootOf } from "../runtime/inside.ts";
+import { rootFor } from "../runtime/locate.ts";
+import { openSpot, type Spot, type SpotOptions } from "../runtime/spot.ts";
+
+/**
+ * Opens the place that a call may change. What was judged is what is changed: if a folder on the way turned out to be another
+ * one by now, the place is another one, and nobody agreed to that.
+ */
+export async function spotFor(context: ToolContext, path: string, options: SpotOptions = {}): Promise<Spot> {
+  const root = await rootOfCall(context, path);
+  const spot = await openSpot(root, path, options);
+  const refused = refusalOf(context, spot);
+  if (refused === undefined) return spot;
+  await spot.close();
+  throw refusal("DENIED", `${quoted(path)} ${refused}`);
+}
+
+/** The folder that a path of a call is meant from. */
+export async function rootOfCall({ cwd, access }: ToolContext, path: string): Promise<Root> {
+  const isClosed = access && ((place: string): boolean => access.check({ kind: "path", places: [place], change: false }).decision === "deny");
+  const roots = await Promise.all([cwd, ...(access?.roots ?? [])].map((folder) => rootOf(folder)));
+  const root = rootFor(roots, path);
+  return isClosed && access ? { ...root, isClosed: (inner) => isClosed(access.placeOf(inner === "" ? root.real : `${root.real}/${inner}`)) } : root;
+}
+
+function refusalOf({ access }: ToolContext, { real, path }: Spot): string | undefined {
+  if (!access) return protectedPart(path) === undefined ? undefined : "is run or obeyed later, so it is not changed here";
+  const place = access.placeOf(real);
+  const agreed = access.judged.some((subject) => subject.kind === "path" && subject.change && subject.places.includes(place));
+  return agreed ? undefined : "leads somewhere else by now: look again and repeat the call";
+}
+
+/** How a file looks from outside; another text has another look. */
+export function lookOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+}
+
+/** Throws when a file is not the one any more that this task has read. */
+export function checkUnchanged({ access }: ToolContext, { real, path }: Spot, stats: Stats): void {
+  const seen = access?.seen.get(real);
+  if (seen === undefined || seen === lookOf(stats)) return;
+  throw new Error(`${quoted(path)} was changed by somebody else since you read it: read it again, then repeat the change`);
+}
+
+/** Remembers how a file looks now that this task knows what is in it. */
+export async function remember({ access }: ToolContext, spot: Spot): Promise<void> {
+  const stats = await spot.stats();
+  if (stats) access?.seen.set(spot.real, lookOf(stats));
+}

@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Agent } from "../../src/core/agent.ts";
+import type { ReadAgent } from "../../src/core/dialect.ts";
+import { READ_ONLY_TOOLS, toolNames } from "../../src/core/tool-names.ts";
+import { dialects } from "../../src/formats/table.ts";
+import { convert } from "../../src/formats/write/convert.ts";
+import { writers } from "../../src/formats/write/table.ts";
+
+const text = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 40 }),
+  fc.constantFrom("a: b", "yes", "1e3", "--- x", "two\nlines", "ünïcode ✓", "# not a comment", "'quoted' \"twice\"", "{x}"),
+);
+const said = text.map((value) => value.trim()).filter((value) => value !== "");
+const name = fc.oneof(
+  fc.stringMatching(/^[a-z][a-z0-9-]{0,15}$/),
+  fc.constantFrom("Explore", "backend:sql", "a.b", "x_y", "Z9"),
+);
+const tool = fc.oneof(
+  fc.constantFrom(...toolNames),
+  fc.constantFrom("mcp_*", "github__*", "github__list_issues", "bash(git log *)"),
+);
+const toolList = fc.oneof(fc.uniqueArray(tool, { maxLength: 8 }), fc.constantFrom<string[]>([], ["*"], ["*", "task"]));
+const model = fc.constantFrom(
+  ...["inherit", "fast", "balanced", "powerful", "haiku", "sonnet", "opus", "anthropic/claude-sonnet-5"],
+  ...["openai/gpt-6-sol", "google/gemini-3.8-flash", "gpt-5.4-mini", "sonnet:high", "ollama/qwen3:8b"],
+);
+const whole = fc.integer({ min: 1, max: 10_000_000 });
+const schema = fc.constantFrom(
+  { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
+  { properties: { summary: { type: "string" } } },
+);
+
+const agentShape = fc.record(
+  {
+    name,
+    description: said,
+    instructions: fc.oneof(said, fc.constantFrom("", " indented", "x\r\ny", "body\n---\nmore", "<!-- note --> text")),
+    tools: toolList,
+    disallowedTools: fc.uniqueArray(fc.constantFrom("bash", "write_file", "http_get", "github__*"), { minLength: 1, maxLength: 3 }),
+    spawns: fc.oneof(fc.constant("*" as const), fc.uniqueArray(fc.constantFrom("a", "b", "c-d"), { maxLength: 3 })),
+    model: fc.oneof(model, fc.uniqueArray(model, { minLength: 2, maxLength: 3 })),
+    thinking: fc.constantFrom("off", "minimal", "low", "medium", "high", "xhigh", 0, 5000),
+    limits: fc
+      .record({ maxTurns: whole, maxDurationMs: whole, maxConcurrentToolCalls: whole, maxIdleMs: whole, enforceLimits: fc.boolean() }, { requiredKeys: [] })
+      .filter((limits) => Object.keys(limits).length > 0),
+    output: schema,
+    completion: fc.constantFrom("tool", "tool-or-text", "text"),
+    extends: fc.constantFrom("base", "other"),
+    displayName: said,
+    whenToUse: said,
+    documentation: said,
+    temperature: fc.constantFrom(0, 0.1, 1),
+    topP: fc.constantFrom(0.5, 1),
+    permission: fc.constantFrom("plan", "default", "acceptEdits", "auto", "dontAsk", "bypass"),
+    skills: fc.uniqueArray(fc.constantFrom("s1", "s2"), { maxLength: 2 }),
+    background: fc.boolean(),
+    isolation: fc.constant("worktree" as const),
+    memory: fc.constantFrom("user", "project", "local"),
+    hidden: fc.boolean(),
+    inputs: fc.constantFrom({ goal: { type: "string", description: "what", required: true } }),
+  },
+  { requiredKeys: ["name", "description", "instructions"] },
+);
+
+/** Agents as a file can say them: a reader would not give any other. */
+const readAgents: fc.Arbitrary<ReadAgent> = fc.tuple(agentShape, fc.boolean(), fc.boolean()).map(([shape, off, named]) => {
+  const agent: { -readonly [K in keyof Agent]: Agent[K] } = { ...(shape as Agent) };
+  if (agent.instructions.trim() === "") delete agent.documentation;
+  if (agent.permission === "plan")
+    agent.tools = (agent.tools ?? READ_ONLY_TOOLS).filter((each) => READ_ONLY_TOOLS.includes(each) || each === "task");
+  if (agent.tools?.includes("task")) agent.spawns ??= "*";
+  return { agent, from: {}, raw: {}, kept: [], ...(off ? { disabled: true as const } : {}), ...(named ? { aliases: ["nick"] } : {}) };
+});
+
+/** What another dialect made of it. */
+function through(read: ReadAgent, to: string): ReadAgent {
+  const { text: written } = convert(read, to);
+  const relative = writers[to]!.file(read.agent.name);
+  const [back] = dialects[to]!.read(written, { file: relative, relative }).agents;
+  return back!;
+}
+
+const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+const sets = new Set(["tools", "disallowedTools", "spawns"]);
+
+/** The fields in which two agents differ, compared without the converter's own means. */
+function differences(before: ReadAgent, after: ReadAgent): string[] {
+  const flat = ({ agent, disabled }: ReadAgent): Record<string, unknown> => {
+    const { source: _source, limits = {}, ...rest } = agent;
+    const bounds = Object.entries(limits).map(([key, value]) => [`limits.${key}`, value]);
+    return { ...rest, ...Object.fromEntries(bounds), disabled };
+  };
+  const [a, b] = [flat(before), flat(after)];
+  const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+  const value = (record: Record<string, unknown>, key: string): unknown => {
+    const found = plain(record[key]);
+    return sets.has(key) && Array.isArray(found) ? [...(found as string[])].sort() : found;
+  };
+  const differing = keys.filter((key) => JSON.stringify(value(a, key)) !== JSON.stringify(value(b, key)));
+  const lost = before.aliases?.some((one) => !after.aliases?.includes(one)) ?? false;
+  return lost ? [...differing, "aliases"] : differing;
+}
+
+describe("own files hold everything", () => {
+  test("any agent comes back as it was", () => {
+    fc.assert(
+      fc.property(readAgents, (read) => {
+        expect(convert(read, "own").losses).toEqual([]);
+        const back = through(read, "own");
+        expect(plain(back.agent)).toEqual(plain(read.agent));
+        expect([back.disabled, back.aliases]).toEqual([read.disabled, read.aliases]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("also one that runs elsewhere", () => {
+    const remote = { cardUrl: "https://example.com/card.json", auth: { type: "http", token: "$TOKEN" } };
+    const agent = { name: "far", description: "d", instructions: "", remote, completion: "tool" as const };
+    const read: ReadAgent = { agent, from: {}, raw: {}, kept: [] };
+    for (const to of ["own", "gemini"]) {
+      expect(convert(read, to).losses).toEqual([]);
+      expect(plain(through(read, to).agent)).toEqual(plain(agent));
+    }
+    expect(() => convert(read, "claude")).toThrow("runs elsewhere");
+  });
+});
+
+describe.each(Object.keys(dialects))("own to %s and back", (to) => {
+  test("loses exactly what was reported", () => {
+    fc.assert(
+      fc.property(readAgents, (read) => {
+        const { losses } = convert(read, to);
+        const there = through(read, to);
+        expect(convert(there, "own").losses).toEqual([]);
+        const back = through(there, "own");
+        expect(losses.map(({ field }) => field).sort()).toEqual(differences(read, back).sort());
+        for (const { kind, field, note } of losses) {
+          expect(note).not.toBe("");
+          const after = differences(read, back).includes(field);
+          expect({ kind, after }).toMatchObject({ after: true });
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
