@@ -25,6 +25,7 @@ import {
   makeEngine,
   readSettings,
   type Workflows,
+  workerCommand,
 } from "./defaults.ts";
 import type { LanguageModel } from "./models/is-language-model.ts";
 import type { ModelOverview } from "./models/overview.ts";
@@ -37,7 +38,11 @@ import { createOutfit, homeOf, type Setup } from "./outfit.ts";
 import type { NetworkRules } from "./runtime/guarded-fetch.ts";
 import { memoryJournal, openJournal, readJournal } from "./runtime/journal.ts";
 import { createPerformer } from "./runtime/perform.ts";
-import { Run } from "./runtime/run.ts";
+import { keptRuns, type KeptRuns } from "./runtime/kept-runs.ts";
+import { inBackground } from "./runtime/launch.ts";
+import { isOwned } from "./runtime/owner.ts";
+import type { Run } from "./runtime/run.ts";
+import { servedRun } from "./runtime/serve-run.ts";
 import { runId, type Store } from "./runtime/store.ts";
 import { noConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/load-config.ts";
 import { shadowNotes, withNotes } from "./runtime/shadow-notes.ts";
@@ -108,7 +113,17 @@ export type RunOptions = Readonly<{
   asksCalls?: boolean;
   /** A placeholder that refers to nothing is an error. */
   strict?: boolean;
+  /** How long a question waits for its answer before it counts as refused; for ever by default. */
+  answerTimeoutMs?: number;
+  /** The id, where somebody had to know it before; a new one by default. */
+  id?: string;
 }>;
+
+/** A run that a worker of its own works on. */
+export type BackgroundRun = Readonly<{ id: string; folder: string; /** where its result is once it has ended */ outputFile: string }>;
+
+/** What a worker has to know to make the same crew and see to the run: JSON without secrets. */
+export type WorkerOptions = Readonly<{ crew?: Readonly<Record<string, unknown>>; /** approve whatever asks */ yes?: boolean }>;
 
 export type ResumeOptions = RunOptions & Readonly<{ /** Try again what failed, too. */ retryFailed?: boolean }>;
 
@@ -117,6 +132,15 @@ export type Crew = Readonly<{
   run(what: Input | Plan | AnyInput, options?: RunOptions): Run;
   /** Goes on with a run that was interrupted or cancelled; of one that ended, the result. */
   resume(id: string, options?: ResumeOptions): Run;
+  /**
+   * Hands a run to a worker that outlives this process, and resolves once it has really started. Its questions wait in
+   * the inbox. What is wrong with it is thrown here, before anything runs.
+   */
+  background(what: Input | Plan | AnyInput, options?: RunOptions, worker?: WorkerOptions): Promise<BackgroundRun>;
+  /** The same for a run that is to be taken up again. */
+  resumeInBackground(id: string, options?: ResumeOptions, worker?: WorkerOptions): Promise<BackgroundRun>;
+  /** The runs that were kept, whoever works on them: to look at, to speak to, to wait for, to take away. */
+  kept: KeptRuns;
   /** Every agent there is right now, and what came and went since the last time. */
   agents(): Promise<Discovery>;
   /** Every skill there is right now, and every workflow command. */
@@ -204,6 +228,22 @@ export function createCrew(given: CrewOptions = {}): Crew {
     };
   };
 
+  /** Hands a run to a worker. What is code in this crew cannot go there. */
+  const hand = async ({ crew = {}, ...asked }: Asked): Promise<BackgroundRun> => {
+    if ([options.tools, options.agents, Object.keys(options.models ?? {})].some((own) => (own ?? []).length > 0))
+      throw new CrewError(
+        "BAD_INPUT",
+        "A crew with agents, tools or models of its own cannot work in the background.",
+        "Give it `toolModules`, agent files and `providers` instead.",
+      );
+    const state = homeOf({ ...options, env });
+    return inBackground(needed(store), {
+      request: redactor.deep({ ...asked, crew: { cwd, ...(given.trusted && { trust: true }), ...crew }, at: clock() }),
+      worker: { command: workerCommand(asked.id), cwd, env: { ...env, SUBCREW_HOME: state } },
+      most: config.background?.maxRuns ?? DEFAULT_BACKGROUND_RUNS,
+    });
+  };
+
   return {
     cwd,
     settings,
@@ -215,14 +255,35 @@ export function createCrew(given: CrewOptions = {}): Crew {
     findRun: (word) => needed(store).find(word),
     record: async (id) => (await readJournal(needed(store).folder(id))).events.reduce(reduce, emptyState(id)),
     run: (what, more = {}) => {
-      const id = runId(random);
-      return new Run(id, async (it) =>
+      const id = more.id ?? runId(random);
+      return servedRun(id, store?.folder(id), async (it) =>
         drive(await prepare(id, compile(what, { strict: more.strict ?? false }), more), it),
       );
     },
-    resume: (id, more = {}) => new Run(id, async (it) => takeUp(needed(store), it, more, prepare)),
+    resume: (id, more = {}) => servedRun(id, store?.folder(id), async (it) => takeUp(needed(store), it, more, prepare)),
+    background: async (what, more = {}, worker = {}) => {
+      const id = runId(random);
+      const plan = compile(what, { strict: more.strict ?? false });
+      await prepare(id, plan, more); // whatever is wrong with it is said here and now
+      return hand({ id, plan, options: more, ...worker });
+    },
+    resumeInBackground: async (id, more = {}, worker = {}) => {
+      if (await isOwned(needed(store).folder(id))) throw busy(id);
+      return hand({ id, options: more, ...worker });
+    },
+    get kept() {
+      return keptRuns(needed(store));
+    },
   };
 }
+
+type Asked = WorkerOptions & Readonly<{ id: string; plan?: Plan; options: ResumeOptions }>;
+
+/** How many runs may work in the background at once when nothing else is said. */
+const DEFAULT_BACKGROUND_RUNS = 10;
+
+const busy = (id: string): CrewError =>
+  new CrewError("RUN_BUSY", `Another process is working on "${id}".`, `See \`subcrew status ${id}\`.`);
 
 type Prepare = (run: string, plan: Plan, options: RunOptions) => Promise<Start>;
 

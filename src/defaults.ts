@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Engine } from "./core/engine.ts";
+import { CrewError } from "./core/error.ts";
 import type { Model } from "./core/model.ts";
 import type { Runner } from "./core/runner.ts";
 import type { Tool } from "./core/tool.ts";
@@ -32,6 +35,14 @@ export function builtinModels(cwd: string): Readonly<Record<string, (rest: strin
       return (await scripts)(file);
     },
   };
+}
+
+/** The command line of the worker that works on a run in the background: our own command, wherever this file is. */
+export function workerCommand(id: string): readonly [file: string, ...args: string[]] {
+  const here = ["./cli/main.js", "./main.js", "./cli/main.ts"].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+  const main = here.find((file) => existsSync(file));
+  if (main === undefined) throw new CrewError("WORKER_FAILED", "The command of subcrew is not beside its library.", "Install it again.");
+  return [process.execPath, main, "worker", id, "--json"];
 }
 
 export const builtinRunner: Runner = local;

@@ -42,6 +42,24 @@ export type Flags = Readonly<{
 
   retryFailed?: boolean;
   limit?: number;
+
+  bg?: boolean;
+  unattended?: boolean;
+  answerTimeout?: number;
+  reuse?: boolean;
+  allowFailed?: boolean;
+  refreshAgent?: boolean;
+
+  all?: boolean;
+  follow?: boolean;
+  timeout?: number;
+  interrupt?: boolean;
+  olderThan?: number;
+  maxSize?: number;
+  dryRun?: boolean;
+  always?: boolean;
+  scope?: "run" | "project" | "user";
+  speed?: number;
 }>;
 
 /** Where the work comes from when it is not on the command line. */
@@ -105,6 +123,11 @@ export function runningOptions(): Option[] {
     new Option("--name <name>", "what the run is called"),
     new Option("--strict", "a placeholder that refers to nothing is an error"),
     new Option("--yes", "approve whatever asks for approval"),
+    new Option("--bg", "let a worker do it that outlives the terminal; its questions wait in `subcrew inbox`"),
+    new Option("--unattended", "nobody answers: what has to be asked fails, also with --bg"),
+    new Option("--answer-timeout <span>", "how long a question waits for its answer (default: for ever)").argParser(
+      spanOf("--answer-timeout", "10m"),
+    ),
   ]);
 }
 
@@ -151,6 +174,15 @@ function retry(text: string): RetryConfig {
     `--retry cannot be "${text}".`,
     "Give the number of tries and the first wait, as in --retry 3x500ms.",
   );
+}
+
+/** A span of time that is longer than none. */
+export function spanOf(flag: string, example: string): (text: string) => number {
+  return (text) => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms > 0) return ms;
+    throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a span, as in ${flag} ${example}.`);
+  };
 }
 
 function span(text: string): number {

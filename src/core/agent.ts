@@ -22,6 +22,8 @@ export type Agent = Readonly<{
   /** The schema of the result, in JSON Schema or JTD. */
   output?: JsonSchema;
   completion?: Completion;
+  /** What the result is called in the finish tool; `result` by default. */
+  outputName?: string;
   /** Which agents it may start; none by default. */
   spawns?: "*" | readonly string[];
   extends?: string;

@@ -22,12 +22,12 @@ export type AgentWords = Defined<Pick<Config, "preset" | "protectBundled" | "dis
 export const agentWords = ({ preset, protectBundled, disabled }: Config): AgentWords =>
   defined({ preset, protectBundled, disabled });
 
-type RunWords = Readonly<{ maxTimeMs?: number; maxDepth?: number; budget?: BudgetLimits }>;
+type RunWords = Readonly<{ maxTimeMs?: number; maxDepth?: number; answerTimeoutMs?: number; budget?: BudgetLimits }>;
 
 /** What bounds a run; what is wished for this one comes before the settings. */
-export function runWords<T extends RunWords>({ maxTimeMs, maxDepth, budget }: Config, wished: T): T & RunWords {
+export function runWords<T extends RunWords>({ maxTimeMs, maxDepth, answerTimeoutMs, budget }: Config, wished: T): T & RunWords {
   const both = { ...defined(budget ?? {}), ...wished.budget };
-  return { ...defined({ maxTimeMs, maxDepth }), ...wished, ...(Object.keys(both).length > 0 && { budget: both }) };
+  return { ...defined({ maxTimeMs, maxDepth, answerTimeoutMs }), ...wished, ...(Object.keys(both).length > 0 && { budget: both }) };
 }
 
 type Defined<T> = Partial<Said<T>>;

@@ -59,6 +59,20 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("what one run and everything below it may use"),
+  background: z
+    .strictObject({
+      maxRuns: count.optional().describe("how many runs may work in the background at once"),
+    })
+    .optional()
+    .describe("runs in the background"),
+  answerTimeoutMs: count.optional().describe("how long a question waits for its answer, in milliseconds"),
+  resume: z
+    .strictObject({
+      expiresAfterDays: z.number().positive().optional().describe("how old a task may be that is gone on with"),
+      maxContinuations: count.optional().describe("how often a task may be gone on with"),
+    })
+    .optional()
+    .describe("going on with a task that has ended"),
   maxTimeMs: count.optional().describe("how long a run may take, in milliseconds"),
   maxDepth: z.number().int().optional().describe("how deep agents may start agents; negative: without end"),
   permissions: permissions.optional().describe("what agents may do"),

@@ -11,6 +11,8 @@ const exitCodes = {
   UNKNOWN_RUN: 2,
   UNKNOWN_GATE: 2,
   RUN_DAMAGED: 2,
+  RUN_UNFINISHED: 2,
+  NOT_RESUMABLE: 2,
   MISSING_KEY: 2,
   MISSING_PEER: 2,
   PLAN_INVALID: 2,
@@ -24,13 +26,20 @@ const exitCodes = {
   PLAN_UNUSED_NODE: 2,
   PLAN_TOO_DEEP: 2,
   STATE_UNWRITABLE: 1,
+  WORKER_FAILED: 1,
   RUN_BUSY: 3,
+  TOO_MANY_RUNS: 3,
   UNTRUSTED: 3,
   NO_SANDBOX: 3,
   DISABLED: 3,
 } as const;
 
 export type Code = keyof typeof exitCodes;
+
+/** True for the code of one of our errors. */
+export function isCode(value: unknown): value is Code {
+  return typeof value === "string" && Object.hasOwn(exitCodes, value);
+}
 
 /** Thrown only for mistakes the caller can fix; what agents, models and tools do wrong is an Outcome. */
 export class CrewError extends Error {

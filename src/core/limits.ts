@@ -23,6 +23,7 @@ export const resourceLimits = z.strictObject({
   maxIdleMs: z.number().int().positive().optional().describe("how long a model may send nothing, in milliseconds"),
   maxMemoryMB: z.number().positive().optional().describe("how much memory the task and all that it starts may use, in megabytes"),
   maxCpuSeconds: z.number().positive().optional().describe("how much processor time the task and all that it starts may use"),
+  graceMs: z.number().int().nonnegative().optional().describe("how long the one turn after a limit may take, in milliseconds"),
   enforceLimits: z.boolean().optional().describe("false: a limit that is passed is reported, not enforced"),
 });
 export type ResourceLimits = z.infer<typeof resourceLimits>;
@@ -33,6 +34,7 @@ export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullab
   maxConcurrentToolCalls: DEFAULT_CONCURRENCY,
   maxTurns: DEFAULT_MAX_TURNS,
   maxIdleMs: DEFAULT_MAX_IDLE_MS,
+  graceMs: GRACE_MS,
   maxMemoryMB: Number.POSITIVE_INFINITY,
   maxCpuSeconds: Number.POSITIVE_INFINITY,
   enforceLimits: true,
@@ -44,6 +46,7 @@ export type Limits = Readonly<{
   maxTimeMs: number;
   maxConcurrentToolCalls: number;
   maxIdleMs: number;
+  graceMs: number;
   /** Absent: nobody looks. */
   maxMemoryMB?: number;
   maxCpuSeconds?: number;
@@ -71,6 +74,7 @@ export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]
     maxTimeMs: given.maxDurationMs ?? DEFAULT_MAX_TIME_MS,
     maxConcurrentToolCalls: given.maxConcurrentToolCalls ?? DEFAULT_CONCURRENCY,
     maxIdleMs: given.maxIdleMs ?? DEFAULT_MAX_IDLE_MS,
+    graceMs: given.graceMs ?? GRACE_MS,
     ...(given.maxMemoryMB !== undefined && { maxMemoryMB: given.maxMemoryMB }),
     ...(given.maxCpuSeconds !== undefined && { maxCpuSeconds: given.maxCpuSeconds }),
     enforce: given.enforceLimits ?? true,

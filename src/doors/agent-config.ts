@@ -42,7 +42,7 @@ export function configOf({ name, agent, read, trusted, file }: FoundAgent): Agen
         : (source?.kind ?? "user");
   const tools = toolsAsWritten(read, source?.dialect);
   const { model, thinking, spawns, output } = read.agent;
-  return {
+  const config: AgentConfig = {
     name,
     description: agent.description,
     systemPrompt: agent.instructions,
@@ -50,14 +50,15 @@ export function configOf({ name, agent, read, trusted, file }: FoundAgent): Agen
     agent,
     read,
     trusted,
-    ...(file === undefined ? {} : { filePath: file }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(model === undefined ? {} : { model }),
-    ...(thinking === undefined ? {} : { thinking, thinkingLevel: thinking }),
-    ...(spawns === undefined ? {} : { spawns }),
-    ...(output === undefined ? {} : { output }),
-    ...(read.agent.extends === undefined ? {} : { extends: read.agent.extends }),
   };
+  if (file !== undefined) config.filePath = file;
+  if (tools !== undefined) config.tools = tools;
+  if (model !== undefined) config.model = model;
+  if (thinking !== undefined) config.thinking = config.thinkingLevel = thinking;
+  if (spawns !== undefined) config.spawns = spawns;
+  if (output !== undefined) config.output = output;
+  if (read.agent.extends !== undefined) config.extends = read.agent.extends;
+  return config;
 }
 
 function toolsAsWritten({ agent, from, raw }: ReadAgent, dialect: string | undefined): readonly string[] | undefined {

@@ -47,16 +47,14 @@ export async function discoverAgents(
 const isScope = (word: string): word is Scope => word === "user" || word === "project" || word === "both";
 
 function resolvedConfig(found: FoundAgent): Resolved<AgentConfig> {
-  const config = configOf(found);
+  const config: Resolved<AgentConfig> = configOf(found);
   const { model, thinking } = found.agent;
   const base = found.base === undefined ? undefined : resolvedConfig(found.base);
   const tools = unionOfTools(config.tools, base?.resolvedTools);
-  return {
-    ...config,
-    ...(tools === undefined ? {} : { resolvedTools: tools }),
-    ...(model === undefined ? {} : { resolvedModel: model }),
-    ...(thinking === undefined ? {} : { resolvedThinking: thinking }),
-  };
+  if (tools !== undefined) config.resolvedTools = tools;
+  if (model !== undefined) config.resolvedModel = model;
+  if (thinking !== undefined) config.resolvedThinking = thinking;
+  return config;
 }
 
 /** The agents of one directory; its path says how they are written. A directory that is not there is empty. */

@@ -17,7 +17,8 @@ export function parseArrayOrCSV(value: unknown): string[] | undefined {
 
 /** Splits at commas that stand outside of parentheses: `Read, Agent(a, b)` is two. */
 function wordsOf(value: string): string[] {
-  const bare = value.trim().replace(/^\[|\]$/g, "");
+  const trimmed = value.trim();
+  const bare = trimmed.startsWith("[") || trimmed.endsWith("]") ? trimmed.replace(/^\[|\]$/g, "") : trimmed;
   if (!bare.includes("(")) return bare.split(",").map(unquoted).filter(Boolean);
   const words: string[] = [];
   let depth = 0;
@@ -35,4 +36,8 @@ function wordsOf(value: string): string[] {
 }
 
 const trim = (word: string): string => word.trim();
-const unquoted = (word: string): string => word.trim().replace(/^(["'])(.*)\1$/, "$2");
+
+function unquoted(word: string): string {
+  const bare = word.trim();
+  return bare.endsWith('"') || bare.endsWith("'") ? bare.replace(/^(["'])(.*)\1$/, "$2") : bare;
+}

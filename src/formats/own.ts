@@ -50,6 +50,7 @@ export const ownFields: Fields = defineFields({
   timeoutMins: limit("maxDurationMs", 60_000),
   output,
   outputSchema: output,
+  outputName: text("outputName"),
   completion: choice("completion", { tool: "tool", "tool-or-text": "tool-or-text", text: "text" }),
   permissionMode: permission,
   skills,

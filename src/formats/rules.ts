@@ -5,7 +5,15 @@ import type { Thinking } from "../core/thinking.ts";
 import { type Draft, put, type Rule, say } from "./draft.ts";
 import { listOf } from "./lists.ts";
 
-type TextField = "name" | "description" | "instructions" | "extends" | "displayName" | "whenToUse" | "documentation";
+type TextField =
+  | "name"
+  | "description"
+  | "instructions"
+  | "extends"
+  | "displayName"
+  | "whenToUse"
+  | "documentation"
+  | "outputName";
 
 /** A word or a text. Numbers are taken as written; anything else is reported. */
 export const text =

@@ -77,9 +77,21 @@ const chunk = fc.oneof(
   fc
     .tuple(key, fc.constantFrom("|", ">", "|-", ">-"), fc.array(fc.oneof(loose, odd), { maxLength: 3 }))
     .map(([name, header, lines]) => [`${name}: ${header}`, ...lines].join("\n")),
+  fc
+    .tuple(key, indent, fc.array(entry, { minLength: 1, maxLength: 3 }))
+    .map(([name, space, entries]) => [`${name}:`, ...entries.map((text) => space + text)].join("\n")),
+  fc
+    .tuple(key, indent, fc.array(fc.tuple(entry, entry), { minLength: 1, maxLength: 2 }))
+    .map(([name, space, pairs]) =>
+      [`${name}:`, ...pairs.flatMap(([one, two]) => [`${space}- ${one}`, `${space}  ${two}`])].join("\n"),
+    ),
   fc.oneof(item, loose, comment, odd),
 );
-const texts = fc.tuple(fc.array(chunk, { maxLength: 5 }), fc.constantFrom("\n", ""));
+/** The same below a key, so that everything comes at every depth. */
+const deep = fc
+  .tuple(key, fc.constantFrom("  ", " ", "    "), fc.array(chunk, { minLength: 1, maxLength: 3 }))
+  .map(([name, space, chunks]) => `${name}:\n${chunks.join("\n").replaceAll(/^/gm, space)}`);
+const texts = fc.tuple(fc.array(fc.oneof({ weight: 3, arbitrary: chunk }, deep), { maxLength: 4 }), fc.constantFrom("\n", ""));
 
 describe("what the simple reader reads, the parser reads too", () => {
   test("on any text made of what frontmatter is made of", () => {
@@ -128,6 +140,7 @@ test.each([
   "name: a\ndescription: Reads it.\ntools: Read, Grep\n",
   'a: [x, y]\nb: []\nc: ["x y", "z"]\nd:\n- 1\n- two\ne:\n',
   "a: >-\n  one\n  two\n\n  three\nb: |\n  one\n    two\n\n\nc: 'it''s'\n",
+  "a:\n  b: c\n  d:\n    - e: 1\n      f: [x]\n    - g\n  # no\n\n  h:\n  - i\n  - j: |\n      k\nl: m\n",
   'a: "line\\nline \\"q\\" \\u00e9"\nb: 1.5\nc: true\nd: ~\ne: .inf\n# done\n',
 ])("it reads %j", (text) => {
   expect(agrees(text)).toBe(true);
@@ -137,12 +150,14 @@ test.each([
   ["nothing", ""],
   ["only a comment", "# a\n"],
   ["a key given twice", "a: 1\na: 2\n"],
-  ["a mapping", "a:\n  b: c\n"],
+  ["a mapping in braces", "a: { b: c }\n"],
+  ["keys 20 deep", Array.from({ length: 20 }, (_, at) => `${" ".repeat(at)}k:`).join("\n")],
   ["an anchor", "a: &x y\n"],
   ["an alias", "a: *x\n"],
   ["a tag", "a: !!str 1\n"],
   ["text that runs on", "a: one\n  two\n"],
   ["a comment behind a value", "a: b # c\n"],
+  ["text below a key, with spaces on an empty line", "a:\n  b: |\n    c\n  \n      \n"],
   ["two documents", "a: b\n---\nc: d\n"],
   ["more keys than allowed", Array.from({ length: MAX_KEYS + 1 }, (_, at) => `k${at}: 1`).join("\n")],
 ])("it leaves %s to the parser", (_what, text) => {

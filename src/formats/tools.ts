@@ -96,7 +96,16 @@ type Written = { readonly key: string; readonly groups: ToolGroups | undefined }
 /** The canonical names of a written list. `Agent(a, b)` also says which agents; other rules in parentheses fit no tool. */
 export function canonical(draft: Draft, written: readonly string[], { key, groups }: Written): string[] {
   const names: string[] = [];
-  for (const entry of written.flatMap((one) => spaced(one, groups))) {
+  for (const one of written) {
+    const known = toolsNamed(one, groups);
+    if (known.length > 0) names.push(...known);
+    else for (const entry of spaced(one, groups)) named(draft, entry, { key, groups, names });
+  }
+  return names;
+}
+
+function named(draft: Draft, entry: string, { key, groups, names }: Written & { readonly names: string[] }): void {
+  {
     const bare = withoutRule(entry);
     const found = toolsNamed(bare, groups);
     if (found.length === 0) {

@@ -175,7 +175,7 @@ describe("what is refused", () => {
     ["a reviewer that nobody is", { team: { members: [{ role: "dev" }], tasks: [{ id: "a", task: "a", review: { reviewer: "rev" } }] } }, "BAD_INPUT", 'The review of task "a" is assigned to "rev", who is not in the team.'],
     ["two members of one role", { team: { members: [{ role: "dev" }, { role: "dev" }], tasks: [{ id: "a", task: "a" }] } }, "PLAN_DUPLICATE_ID", 'Two members have the role "dev".'],
     ["two tasks of one id", { team: { tasks: [{ id: "a", task: "a" }, { id: "a", task: "b" }] } }, "PLAN_DUPLICATE_ID", 'Two tasks are called "a".'],
-    ["a dependency that is not there", { team: { tasks: [{ id: "a", task: "a", depends: ["b"] }] } }, "PLAN_UNKNOWN_NEED", 'Node "a" needs "b", which is not a node.'],
+    ["a dependency that is not there", { team: { tasks: [{ id: "a", task: "a", depends: ["b"] }] } }, "PLAN_UNKNOWN_NEED", 'Task "a" depends on "b", which is not a task of the team.'],
     ["tasks that wait for each other", { team: { tasks: [{ id: "a", task: "a", depends: ["b"] }, { id: "b", task: "b", depends: ["a"] }] } }, "PLAN_CYCLE", "The plan has a cycle: a -> b -> a."],
     ["tasks that refer to each other", { tasks: [{ task: "{task_1}", name: "a" }, { task: "{task_0}", name: "b" }] }, "PLAN_CYCLE", "The plan has a cycle: a -> b -> a."],
   ])("%s", (_what, input, code, message) => {

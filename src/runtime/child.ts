@@ -5,7 +5,7 @@ import { messageOf } from "../core/error.ts";
 import { reasonOf } from "./cancel.ts";
 import { collectOutput, type Output } from "./child-output.ts";
 import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
-import { bearersOf, signalAll, signalGroup } from "./process-tree.ts";
+import { bearersOf, endBearers, signalAll, signalGroup } from "./process-tree.ts";
 import { watchdogFor } from "./watchdog.ts";
 
 /** A program to start: by its absolute path, with exactly this environment. */
@@ -75,7 +75,6 @@ export function startChild(spec: ChildSpec): Child {
     await watchdog?.dismiss();
     return exit;
   });
-  const [, , , input, piped] = child.stdio;
   return {
     output,
     ended,
@@ -83,7 +82,7 @@ export function startChild(spec: ChildSpec): Child {
       if (graceMs === 0) return kill(child, spec, { exited, ended, graceMs });
       return (killing ??= kill(child, spec, { exited, ended, graceMs }));
     },
-    ...(spec.piped && { pipes: { input: input as Writable, output: piped as Readable } }),
+    ...(spec.piped && pipesOf(child)),
   };
 }
 
@@ -124,14 +123,10 @@ async function sweep(pid: number, { marker, diesWithUs }: ChildSpec): Promise<vo
   if (!diesWithUs) await endBearers(marker);
 }
 
-/** Looks until nobody is found: who is just starting another process is found the next time. */
-async function endBearers(marker: string): Promise<void> {
-  for (let round = 0; round < 20; round++) {
-    const left = await bearersOf(marker);
-    if (left.length === 0) return;
-    signalAll(left, "SIGKILL");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+/** There are none when no descriptor was left to start anything with. */
+function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }): Pick<Child, "pipes"> {
+  const [, , , input, output] = stdio ?? [];
+  return input && output ? { pipes: { input: input as Writable, output: output as Readable } } : {};
 }
 
 type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit>; graceMs: number }>;

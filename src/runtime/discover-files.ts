@@ -120,22 +120,24 @@ function readAfresh(file: Candidate, dialect: Dialect, { within, hashed = false,
   if ("problem" in opened) return unread(opened.stamp, opened.problem);
   const { text, stamp, ascii } = opened;
   const hidden = ascii && !text.includes("\u001b") ? undefined : hiddenCharacters(text);
-  const includes = new Map<string, string>();
+  let includes: Map<string, string> | undefined;
   const texts = [text];
   const include = (path: string): string | undefined => {
+    includes ??= new Map();
     const included = includedText(resolve(dirname(file.path), path), within, includes);
     if (included !== undefined) texts.push(included);
     return included;
   };
   const { agents, problems } = dialect.read(text, { file: file.path, relative: file.relative, include });
-  return {
+  const reading = {
     agents,
     problems: located(hidden === undefined ? problems : [...problems, hidden], file.path),
     stamp,
     hidden: hidden !== undefined,
-    ...(includes.size > 0 ? { includes } : {}),
-    ...(hashed ? { hash: hashOf(texts) } : {}),
   };
+  return includes === undefined && !hashed
+    ? reading
+    : { ...reading, ...(includes && { includes }), ...(hashed && { hash: hashOf(texts) }) };
 }
 
 /** `within` is the directory that bounds what the file may name. */

@@ -27,15 +27,17 @@ export function openText(path: string, scratch?: Buffer): OpenedText {
       return { stamp, problem: problem("too-big", `The file is longer than ${MAX_FILE_BYTES} bytes.`) };
     const buffer = scratch !== undefined && stats.size <= scratch.length ? scratch : Buffer.allocUnsafe(stats.size);
     const length = fill(descriptor, buffer, stats.size);
-    const bytes = buffer.subarray(0, length);
-    if (!isUtf8(bytes)) return { stamp, problem: problem("not-text", notUtf8(bytes)) };
     const text = buffer.toString("utf8", 0, length);
-    if (text.includes("\0")) return { stamp, problem: problem("not-text", notUtf8(bytes)) };
+    if (text.includes("\0") || (text.includes(REPLACED) && !isUtf8(buffer.subarray(0, length))))
+      return { stamp, problem: problem("not-text", notUtf8(buffer.subarray(0, length))) };
     return { stamp, text, ascii: text.length === length };
   } finally {
     closeSync(descriptor);
   }
 }
+
+/** What decoding puts in the place of bytes that are no UTF-8. */
+const REPLACED = "\ufffd";
 
 /** A read may be short. */
 function fill(descriptor: number, buffer: Buffer, size: number): number {

@@ -7,14 +7,15 @@ import type { Assignment } from "../core/runner.ts";
 export type Finish = Readonly<{ output: string; data?: unknown }> | Readonly<{ problem: string; empty: boolean }> | Readonly<{ gaveUp: string }>;
 
 /** The finish tool as a model sees it; its argument has the schema of the result. */
-export function finishSpec({ schema }: Pick<Assignment, "schema">): ToolSpec {
+export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent">): ToolSpec {
+  const name = agent.outputName ?? "result";
   return {
     name: FINISH_TOOL,
     description: "Hands in the result and ends the task. Call it exactly once, when everything is done.",
     input: {
       type: "object",
-      properties: { result: schema ?? { type: "string", description: "the whole result, as text" } },
-      required: ["result"],
+      properties: { [name]: schema ?? { type: "string", description: "the whole result, as text" } },
+      required: [name],
     },
   };
 }
@@ -31,7 +32,7 @@ export function finishWith(input: unknown, assignment: Pick<Assignment, "schema"
   for (const candidate of candidates) {
     if (candidate === undefined || candidate === null) continue;
     const wrong = assignment.validate(candidate);
-    if (wrong === undefined) return { output: JSON.stringify(candidate, null, 2), data: candidate };
+    if (wrong === undefined) return { output: typeof candidate === "string" ? candidate : JSON.stringify(candidate, null, 2), data: candidate };
     problem ||= wrong;
   }
   return error === undefined ? { problem: problem || "there is no result", empty: problem === "" } : { gaveUp: error };

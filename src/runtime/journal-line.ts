@@ -17,8 +17,17 @@ export function decodeLine(line: string): Decoded | undefined {
   const crc = HEAD.exec(line)?.[1];
   if (crc === undefined || !line.endsWith("}")) return undefined;
   if (checksum(line.slice(HEAD_LENGTH, -1)) !== crc) return undefined;
-  const { event, epoch } = JSON.parse(line) as { event: KeptEvent; epoch: number };
-  return { event, epoch };
+  return recordIn(line);
+}
+
+/** A right checksum only says that nothing was changed since, not that it was a record of ours. */
+function recordIn(line: string): Decoded | undefined {
+  try {
+    const { event, epoch } = JSON.parse(line) as Partial<Decoded>;
+    return typeof event?.seq === "number" && typeof epoch === "number" ? { event, epoch } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function checksum(text: string): string {

@@ -1,6 +1,5 @@
 import { formatDuration } from "../core/duration.ts";
 import type { PerformContext } from "../core/engine.ts";
-import { GRACE_MS } from "../core/limits.ts";
 import { failed, withPartial, type Failed, type FaultCode, type Outcome } from "../core/outcome.ts";
 import type { Assignment } from "../core/runner.ts";
 import { fill } from "../core/template.ts";
@@ -45,11 +44,11 @@ async function converse(assignment: Assignment, context: PerformContext, { talk,
       taken = undefined;
     } else {
       const limit = watch(talk, clock);
-      if (limit) return grace({ ...limit, last }, talk, context);
+      if (limit) return grace({ ...limit, last, ms: assignment.limits.graceMs }, talk, context);
       const got = await talk.next(clock.signal, { last: narrow });
       if (isRefusal(got)) {
         context.emit({ type: "limit.reached", limit: got.limit, text: `The budget is used up: ${got.refused}.`, enforced: true });
-        return grace({ code: "BUDGET", limit: got.refused, last }, talk, context);
+        return grace({ code: "BUDGET", limit: got.refused, last, ms: assignment.limits.graceMs }, talk, context);
       }
       if ("fault" in got) {
         if (got.fault.code !== "MODEL_CONTEXT" || overflowed) return partly({ status: "failed", fault: got.fault });
@@ -119,10 +118,10 @@ const HINTS: Readonly<Record<Reached["code"], string>> = {
 };
 
 /** The one turn after a limit, in which only handing in is possible. */
-async function grace({ code, limit, last }: Reached & { last: string }, talk: Talk, context: PerformContext): Promise<Outcome> {
+async function grace({ code, limit, last, ms }: Reached & { last: string; ms: number }, talk: Talk, context: PerformContext): Promise<Outcome> {
   talk.tell(fill(prompts.grace, new Map([["limit", limit]])));
   const { controller, release } = following(context.signal);
-  const timer = setTimeout(() => controller.abort(stopped("the grace turn took too long")), GRACE_MS);
+  const timer = setTimeout(() => controller.abort(stopped("the grace turn took too long")), ms);
   const turn = await talk.next(controller.signal, { last: true });
   clearTimeout(timer);
   release();

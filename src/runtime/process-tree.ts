@@ -45,3 +45,13 @@ function sent(pid: number, signal: NodeJS.Signals): boolean {
     return false;
   }
 }
+
+/** Ends whoever bears the marker. Looks until nobody is found: who is just starting another process is found the next time. */
+export async function endBearers(marker: string): Promise<void> {
+  for (let round = 0; round < 20; round++) {
+    const left = await bearersOf(marker);
+    if (left.length === 0) return;
+    signalAll(left, "SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

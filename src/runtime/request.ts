@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { CrewError } from "../core/error.ts";
-import { plan } from "../core/plan.ts";
 import { parseAs } from "../core/parse.ts";
 import { writeAtomic } from "./write-atomic.ts";
 
@@ -14,7 +13,7 @@ const request = z.strictObject({
   id: z.string(),
   at: z.number(),
   /** Absent: the run is there already, and is to be taken up again. */
-  plan: plan.optional(),
+  plan: z.unknown(),
   /** What holds for the run as a whole. */
   options: z.record(z.string(), z.unknown()),
   /** What the crew is made of, in the words of whoever asks. */

@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CrewError } from "../core/error.ts";
+import type { KeptEvent } from "../core/event.ts";
 import { decodeLine } from "./journal-line.ts";
 import { JOURNAL_FILE } from "./journal.ts";
 import { writeAtomic } from "./write-atomic.ts";
@@ -50,14 +51,36 @@ export function createStore(home: string): Store {
 
 /** The name that a run was given, from the first line of its journal. */
 async function nameIn(folder: string): Promise<string | undefined> {
+  const event = await firstEvent(folder);
+  return event?.type === "run.started" ? event.name : undefined;
+}
+
+/** What the journal of a run begins with; nothing else of it is read. */
+export async function firstEvent(folder: string): Promise<KeptEvent | undefined> {
   const file = await open(join(folder, JOURNAL_FILE)).catch(() => undefined);
   if (!file) return undefined;
-  for await (const line of file.readLines()) {
-    const event = decodeLine(line)?.event;
-    return event?.type === "run.started" ? event.name : undefined;
-  }
+  for await (const line of file.readLines()) return decodeLine(line)?.event;
   return undefined;
 }
+
+/** What the journal of a run ends with, as far as it is whole; only the end of it is read. */
+export async function lastEvent(folder: string): Promise<KeptEvent | undefined> {
+  const file = await open(join(folder, JOURNAL_FILE)).catch(() => undefined);
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    for (let span = TAIL_BYTES; ; span *= 16) {
+      const bytes = Buffer.alloc(Math.min(size, span));
+      await file.read(bytes, 0, bytes.length, size - bytes.length);
+      const lines = bytes.toString("utf8").split("\n").slice(0, -1);
+      if (lines.length > 1 || span >= size) return lines.length === 0 ? undefined : decodeLine(lines.at(-1)!)?.event;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+const TAIL_BYTES = 1 << 16;
 
 const RUN_ID = /^run_[a-z0-9]{12}$/;
 const MIN_PREFIX = 3;

@@ -132,7 +132,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     let reply: Reply = finish ? { is: "over", finish } : { is: "more" };
     const results = await mapLimited(turn.calls, limits.maxConcurrentToolCalls, async (call): Promise<ToolAnswer> => {
       if (call === finishCall) return receipt(call, finish);
-      if (finishCall && isFinishTool(call.name)) return { id: call.id, name: call.name, text: "The task was already handed in in this turn; this call was ignored.", error: true };
+      if (finishCall && isFinishTool(call.name)) return { id: call.id, name: call.name, text: "Task already marked complete in this turn; this call was ignored.", error: true };
       const before = known.get(call.id);
       if (before) return before;
       const refusal = await context.budget.count("maxToolCalls");
@@ -200,10 +200,13 @@ const URGENT = "something was said that cannot wait";
 const REVOKED = "the budget is used up";
 const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 
+/** What a model is told that called the finish tool with nothing. */
+const NO_RESULT = 'Missing required "result" argument. You must provide your findings when calling complete_task.';
+
 /** What a model reads about its finish call when the talk goes on. */
 function receipt({ id, name }: ToolCall, finish: Finish | undefined): ToolAnswer {
   const problem = finish && "problem" in finish ? finish.problem : undefined;
-  return { id, name, text: problem === undefined ? "Received." : `Not accepted: ${problem}. Correct it and call ${name} again.`, error: problem !== undefined };
+  return { id, name, text: problem === undefined ? "Received." : finish && "empty" in finish && finish.empty ? NO_RESULT : `Not accepted: ${problem}. Correct it and call ${name} again.`, error: problem !== undefined };
 }
 
 /** True for a call that was not made because the budget said no. */

@@ -9,7 +9,17 @@ import { writers } from "../../src/formats/write/table.ts";
 
 const text = fc.oneof(
   fc.string({ minLength: 1, maxLength: 40 }),
-  fc.constantFrom("a: b", "yes", "1e3", "--- x", "two\nlines", "ünïcode ✓", "# not a comment", "'quoted' \"twice\"", "{x}"),
+  fc.constantFrom(
+    "a: b",
+    "yes",
+    "1e3",
+    "--- x",
+    "two\nlines",
+    "ünïcode ✓",
+    "# not a comment",
+    "'quoted' \"twice\"",
+    "{x}",
+  ),
 );
 const said = text.map((value) => value.trim()).filter((value) => value !== "");
 const name = fc.oneof(
@@ -37,12 +47,24 @@ const agentShape = fc.record(
     description: said,
     instructions: fc.oneof(said, fc.constantFrom("", " indented", "x\r\ny", "body\n---\nmore", "<!-- note --> text")),
     tools: toolList,
-    disallowedTools: fc.uniqueArray(fc.constantFrom("bash", "write_file", "http_get", "github__*"), { minLength: 1, maxLength: 3 }),
+    disallowedTools: fc.uniqueArray(fc.constantFrom("bash", "write_file", "http_get", "github__*"), {
+      minLength: 1,
+      maxLength: 3,
+    }),
     spawns: fc.oneof(fc.constant("*" as const), fc.uniqueArray(fc.constantFrom("a", "b", "c-d"), { maxLength: 3 })),
     model: fc.oneof(model, fc.uniqueArray(model, { minLength: 2, maxLength: 3 })),
     thinking: fc.constantFrom("off", "minimal", "low", "medium", "high", "xhigh", 0, 5000),
     limits: fc
-      .record({ maxTurns: whole, maxDurationMs: whole, maxConcurrentToolCalls: whole, maxIdleMs: whole, enforceLimits: fc.boolean() }, { requiredKeys: [] })
+      .record(
+        {
+          maxTurns: whole,
+          maxDurationMs: whole,
+          maxConcurrentToolCalls: whole,
+          maxIdleMs: whole,
+          enforceLimits: fc.boolean(),
+        },
+        { requiredKeys: [] },
+      )
       .filter((limits) => Object.keys(limits).length > 0),
     output: schema,
     completion: fc.constantFrom("tool", "tool-or-text", "text"),
@@ -58,20 +80,33 @@ const agentShape = fc.record(
     isolation: fc.constant("worktree" as const),
     memory: fc.constantFrom("user", "project", "local"),
     hidden: fc.boolean(),
+    runner: fc.constantFrom("local", "worker", "process"),
+    outputName: fc.constantFrom("report", "answer"),
     inputs: fc.constantFrom({ goal: { type: "string", description: "what", required: true } }),
   },
   { requiredKeys: ["name", "description", "instructions"] },
 );
 
 /** Agents as a file can say them: a reader would not give any other. */
-const readAgents: fc.Arbitrary<ReadAgent> = fc.tuple(agentShape, fc.boolean(), fc.boolean()).map(([shape, off, named]) => {
-  const agent: { -readonly [K in keyof Agent]: Agent[K] } = { ...(shape as Agent) };
-  if (agent.instructions.trim() === "") delete agent.documentation;
-  if (agent.permission === "plan")
-    agent.tools = (agent.tools ?? READ_ONLY_TOOLS).filter((each) => READ_ONLY_TOOLS.includes(each) || each === "task");
-  if (agent.tools?.includes("task")) agent.spawns ??= "*";
-  return { agent, from: {}, raw: {}, kept: [], ...(off ? { disabled: true as const } : {}), ...(named ? { aliases: ["nick"] } : {}) };
-});
+const readAgents: fc.Arbitrary<ReadAgent> = fc
+  .tuple(agentShape, fc.boolean(), fc.boolean())
+  .map(([shape, off, named]) => {
+    const agent: { -readonly [K in keyof Agent]: Agent[K] } = { ...(shape as Agent) };
+    if (agent.instructions.trim() === "") delete agent.documentation;
+    if (agent.permission === "plan")
+      agent.tools = (agent.tools ?? READ_ONLY_TOOLS).filter(
+        (each) => READ_ONLY_TOOLS.includes(each) || each === "task",
+      );
+    if (agent.tools?.includes("task")) agent.spawns ??= "*";
+    return {
+      agent,
+      from: {},
+      raw: {},
+      kept: [],
+      ...(off ? { disabled: true as const } : {}),
+      ...(named ? { aliases: ["nick"] } : {}),
+    };
+  });
 
 /** What another dialect made of it. */
 function through(read: ReadAgent, to: string): ReadAgent {

@@ -16,6 +16,7 @@ const agents4 = "test/conformance/004-agents.test.ts";
 const agents = "later: agents";
 const delegation = "later: delegation";
 const loop = "later: agent loop";
+const loopTest = "test/conformance/loop.test.ts";
 const models = "test/conformance/models.test.ts";
 const background = "later: background and resume";
 const journal = "later: journal";
@@ -43,7 +44,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "plan-mode": delegation,
     "batch-ids": delegation,
     "output-ids": delegation,
-    completion: loop,
+    completion: loopTest,
     "batch-prompt": delegation,
     "command-expand": commands,
     "command-discovery": commands,
@@ -126,11 +127,11 @@ const areas: Readonly<Record<string, Runs>> = {
     "agent-file": agents4,
     "agent-definition": agents4,
     "agent-directory": agents4,
-    template: agents,
-    "input-schema": agents,
+    template: loopTest,
+    "input-schema": loopTest,
     "tool-name-valid": agents4,
     "delegate-tool": delegation,
-    "executor-loop": loop,
+    "executor-loop": loopTest,
     invocation: delegation,
     registry: agents4,
     "built-in": agents,

@@ -17,7 +17,7 @@ export function convert(read: ReadAgent, to: string): Converted {
   const [writer, dialect] = [writers[to], dialects[to]];
   if (writer === undefined || dialect === undefined) throw unknownDialect(to);
   if (read.agent.remote !== undefined && !REMOTE.has(to)) throw runsElsewhere(read, to);
-  const { extra, lost } = comingAlong(read, writer);
+  const { extra, lost } = comingAlong(read, writer, to === OWN);
   const text = writer.write(read, extra);
   const relative = writer.file(read.agent.name);
   const path = writer.folder === "" ? relative : `${writer.folder}/${relative}`;
@@ -30,8 +30,9 @@ export function convert(read: ReadAgent, to: string): Converted {
   return { text, path, losses: [...lossesBetween(read, back, writer.notes), ...lost] };
 }
 
+const OWN = "own";
 /** Dialects that know agents which run elsewhere. */
-const REMOTE: ReadonlySet<string> = new Set(["own", "gemini"]);
+const REMOTE: ReadonlySet<string> = new Set([OWN, "gemini"]);
 
 const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
   new CrewError("BAD_AGENT", `"${agent.name}" runs elsewhere, which ${to} cannot say.`, "Convert it to gemini or own.");
@@ -46,16 +47,17 @@ const FOREIGN: ReadonlySet<string> = new Set(["mcpservers", "hooks"]);
 function comingAlong(
   { kept, raw }: ReadAgent,
   { carries }: Writer,
+  isOwn: boolean,
 ): { extra: Record<string, unknown>; lost: readonly Loss[] } {
   const extra: Record<string, unknown> = {};
   const lost: Loss[] = [];
   for (const key of new Set(kept)) {
-    if (!Object.hasOwn(raw, key)) continue;
+    if (!Object.hasOwn(raw, key) || key === "kind") continue; // which kind it is, the agent itself says
     const name = carries.find((one) => foldName(one) === foldName(key));
     if (name === undefined)
       lost.push({ field: key, kind: "dropped", was: raw[key], note: "it has no effect here and no place there" });
     else extra[name] = raw[key];
-    if (name !== undefined && FOREIGN.has(foldName(name)))
+    if (name !== undefined && !isOwn && FOREIGN.has(foldName(name)))
       lost.push({
         field: key,
         kind: "approximated",

@@ -13,11 +13,36 @@ export type Loss = Readonly<{
   note: string;
 }>;
 
-const FIELDS = [
-  ...(["name", "description", "instructions", "tools", "disallowedTools", "spawns", "model", "thinking"] as const),
-  ...(["output", "completion", "extends", "displayName", "whenToUse", "documentation", "temperature"] as const),
-  ...(["topP", "permission", "skills", "background", "isolation", "memory", "hidden", "inputs", "remote"] as const),
-] satisfies readonly (keyof Agent)[];
+/** Every field has a row, or the compiler says so. */
+const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits">, true>> = {
+  name: true,
+  description: true,
+  instructions: true,
+  tools: true,
+  disallowedTools: true,
+  spawns: true,
+  model: true,
+  thinking: true,
+  output: true,
+  outputName: true,
+  completion: true,
+  extends: true,
+  displayName: true,
+  whenToUse: true,
+  documentation: true,
+  temperature: true,
+  topP: true,
+  permission: true,
+  skills: true,
+  background: true,
+  isolation: true,
+  runner: true,
+  memory: true,
+  hidden: true,
+  inputs: true,
+  remote: true,
+};
+const FIELDS = Object.keys(fields) as (keyof typeof fields)[];
 
 type Notes = Readonly<Partial<Record<keyof Agent, string>>>;
 

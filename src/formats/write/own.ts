@@ -31,11 +31,13 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
     skills: agent.skills,
     background: agent.background,
     isolation: agent.isolation,
+    runner: agent.runner,
     memory: agent.memory,
     hidden: agent.hidden,
     inputs: agent.inputs,
     remote: agent.remote,
     enabled: disabled ? false : undefined,
+    outputName: agent.outputName,
     output: agent.output,
     systemPrompt: inBody(agent) ? undefined : agent.instructions,
   };

@@ -1,0 +1,21 @@
+import type { MessagePort, Worker } from "node:worker_threads";
+import { isMessage, type Channel } from "./protocol.ts";
+
+/** Messages between threads. A thread's end is told by `exit`, the other side's by `close`. */
+export function portChannel<In, Out>(port: MessagePort | Worker): Channel<In, Out> {
+  return {
+    // As over a pipe: what is undefined is not there, and nothing but data gets through.
+    send: (message) => port.postMessage(JSON.stringify(message)),
+    listen: (receive, gone) => {
+      port.on("message", (text: unknown) => {
+        const message: unknown = JSON.parse(String(text));
+        if (isMessage(message)) receive(message as In);
+      });
+      port.once("close", gone);
+      port.once("exit", gone);
+    },
+    close: async () => {
+      if ("close" in port) port.close();
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import { readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Command, Receipt } from "../core/command.ts";
+import { CrewError, isCrewError } from "../core/error.ts";
+import { isEnded, lifeOf, openQuestions, type Life, type Question } from "../core/life.ts";
+import { emptyState, reduce, type State } from "../core/state.ts";
+import { pause } from "./cancel.ts";
+import { post, waiting } from "./control.ts";
+import { follow } from "./follow.ts";
+import { readJournal } from "./journal.ts";
+import { ownerOf } from "./owner.ts";
+import { isRequested } from "./request.ts";
+import { Run } from "./run.ts";
+import { firstEvent, lastEvent, type Store } from "./store.ts";
+
+/** A run in its folder, whoever works on it. */
+export type KeptRun = Readonly<{
+  id: string;
+  folder: string;
+  state: State;
+  /** The process that works on it, while it lives. */
+  owner: number | undefined;
+  life: Life | "damaged";
+  /** A worker without a terminal works on it. */
+  background: boolean;
+}>;
+
+/** The runs of a crew seen from outside: every process of the user can look at them and speak to them. */
+export type KeptRuns = Readonly<{
+  look(id: string): Promise<KeptRun>;
+  /** Those that somebody works on or that were interrupted; with `all` also those that ended. Newest first. */
+  list(options?: { all?: boolean }): Promise<readonly KeptRun[]>;
+  /** Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed. */
+  questions(): Promise<readonly (Question & { life: Life; name?: string; answered: boolean })[]>;
+  /** Says something to whoever works on a run; what it says is kept until somebody does. */
+  tell(id: string, command: Command, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
+  /** A run that another process works on, to loop over and to wait for. Cancelling it only looks away. */
+  follow(id: string): Run;
+  /** Waits until nobody works on a run any more. */
+  ended(id: string, signal: AbortSignal): Promise<KeptRun>;
+  /** Takes a run away, unless somebody works on it. */
+  remove(id: string): Promise<void>;
+  /** Takes away what is too old, and the oldest of what is too much; never what somebody works on or can resume. */
+  collect(limits: CollectLimits): Promise<readonly Collected[]>;
+  /** How many runs work in the background right now. */
+  inBackground(): Promise<number>;
+}>;
+
+export type CollectLimits = Readonly<{ olderThanMs: number; maxBytes?: number; dryRun?: boolean; now: number }>;
+export type Collected = Readonly<{ id: string; bytes: number; why: string }>;
+
+/** How often a run is looked at that says nothing. */
+const LOOK_EVERY_MS = 200;
+
+/** The runs in a store. */
+export function keptRuns(store: Store): KeptRuns {
+  const look = async (id: string): Promise<KeptRun> => {
+    const folder = store.folder(id);
+    const [owner, background] = await Promise.all([ownerOf(folder), isRequested(folder)]);
+    const state = await stateOf(folder, id);
+    return { id, folder, state: state ?? emptyState(id), owner, background, life: state ? lifeOf(state, owner !== undefined) : "damaged" };
+  };
+  const list = async ({ all = false }: { all?: boolean } = {}): Promise<readonly KeptRun[]> => {
+    const ids = await store.list();
+    const wanted = all ? ids : await unended(ids);
+    return Promise.all(wanted.map(look));
+  };
+  const unended = async (ids: readonly string[]): Promise<string[]> => {
+    const lasts = await Promise.all(ids.map((id) => lastEvent(store.folder(id)).catch(() => undefined)));
+    return ids.filter((_, at) => lasts[at]?.type !== "run.ended");
+  };
+  const remove = async (id: string): Promise<void> => {
+    const folder = store.folder(id);
+    if ((await ownerOf(folder)) !== undefined) throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
+    // Under another name first: half of a run must never look like one.
+    const gone = join(dirname(folder), `.gone-${id}`);
+    await rm(gone, { recursive: true, force: true });
+    await rename(folder, gone);
+    await rm(gone, { recursive: true, force: true });
+  };
+  return {
+    look,
+    list,
+    remove,
+    questions: async () => {
+      const open = (await list()).filter(({ life }) => life !== "damaged");
+      const asked = open.map(async ({ id, state, life }) => {
+        const said = await waiting(store.folder(id));
+        const answered = (path: string): boolean => said.some((command) => command.do === "answer" && command.path === path);
+        return openQuestions(state).map((question) => ({ ...question, life: life as Life, answered: answered(question.path), ...(state.name !== undefined && { name: state.name }) }));
+      });
+      return (await Promise.all(asked)).flat().toSorted((a, b) => a.askedAt - b.askedAt);
+    },
+    tell: (id, command, options) => post(store.folder(id), command, options),
+    follow: (id) => {
+      const folder = store.folder(id);
+      const until = async (last: { type: string } | undefined): Promise<boolean> => last?.type === "run.ended" || (await ownerOf(folder)) === undefined;
+      return new Run(id, async ({ signal, publish }) => {
+        for await (const event of follow(folder, until, signal)) publish(event);
+      });
+    },
+    ended: async (id, signal) => {
+      const folder = store.folder(id);
+      while ((await ownerOf(folder)) !== undefined && (await lastEvent(folder))?.type !== "run.ended" && (await pause(LOOK_EVERY_MS, signal)));
+      return look(id);
+    },
+    collect: async ({ olderThanMs, maxBytes, dryRun = false, now }) => {
+      const all = await Promise.all(
+        (await store.list()).map(async (id) => {
+          const run = await look(id);
+          const { mtimeMs } = await stat(run.folder).catch(() => ({ mtimeMs: now }));
+          return { ...run, bytes: await sizeOf(run.folder), at: run.state.endedAt ?? Math.max(run.state.startedAt, mtimeMs) };
+        }),
+      );
+      let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
+      const collected: Collected[] = [];
+      for (const { id, life, bytes, at, owner } of all.toSorted((a, b) => a.at - b.at)) {
+        if (owner !== undefined) continue;
+        const old = now - at > olderThanMs;
+        // What was interrupted can still be finished, so only its age counts.
+        const much = maxBytes !== undefined && total > maxBytes && life !== "damaged" && isEnded(life);
+        if (!old && !much) continue;
+        if (!dryRun) {
+          const kept = await remove(id).then(
+            () => false,
+            (error: unknown) => isCrewError(error) || Promise.reject(error as Error),
+          );
+          if (kept) continue; // somebody has just taken it up again
+        }
+        total -= bytes;
+        collected.push({ id, bytes, why: old ? "too old" : "too much" });
+      }
+      return collected;
+    },
+    inBackground: async () => {
+      const ids = await unended(await store.list());
+      const working = await Promise.all(ids.map(async (id) => (await isRequested(store.folder(id))) && (await ownerOf(store.folder(id))) !== undefined));
+      return working.filter(Boolean).length;
+    },
+  };
+}
+
+/** The fold of a journal; `undefined` when there is none that can be read. */
+async function stateOf(folder: string, id: string): Promise<State | undefined> {
+  try {
+    const { events } = await readJournal(folder);
+    return events.reduce(reduce, emptyState(id));
+  } catch (error) {
+    const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (missing && (await isRequested(folder))) return emptyState(id);
+    if (missing || isCrewError(error)) return undefined;
+    throw error;
+  }
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  const sizes = await Promise.all(
+    entries.filter((entry) => entry.isFile()).map(async (entry) => (await stat(join(entry.parentPath ?? entry.path, entry.name)).catch(() => ({ size: 0 }))).size),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** How many earlier runs go on with a task, directly or by way of each other. */
+export async function continuationsOf(store: Store, id: string): Promise<number> {
+  const started = await Promise.all((await store.list()).map(async (run) => [run, await firstEvent(store.folder(run))] as const));
+  const from = new Map(started.flatMap(([run, event]) => (event?.type === "run.started" && event.continues !== undefined ? [[run, event.continues.split("/")[0]!] as const] : [])));
+  const rootOf = (run: string): string => {
+    const seen = new Set<string>();
+    for (let at = run; ; ) {
+      const before = from.get(at);
+      if (before === undefined || seen.has(at)) return at;
+      seen.add(at);
+      at = before;
+    }
+  };
+  const root = rootOf(id);
+  return [...from.keys()].filter((run) => rootOf(run) === root).length;
+}
+

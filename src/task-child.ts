@@ -1,0 +1,31 @@
+import { Socket } from "node:net";
+import { isMainThread, parentPort } from "node:worker_threads";
+import { createOutfit, type Setup } from "./outfit.ts";
+import { beGuest, type Work } from "./runners/guest.ts";
+import { local } from "./runners/local.ts";
+import { pipeChannel } from "./runners/pipes.ts";
+import { portChannel } from "./runners/port.ts";
+import type { FromTask, TaskChannel, ToTask } from "./runners/protocol.ts";
+import { assign } from "./runtime/assign.ts";
+import { stopped } from "./runtime/cancel.ts";
+
+/** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
+const work: Work = async ({ setup, call, agent, prices }, context) => {
+  const { models, worldFor } = createOutfit(setup as Setup);
+  if (prices) await models.loadPrices();
+  const world = await worldFor({ find: () => agent, names: () => [agent.name] }, local);
+  const assignment = await assign(call, world, () => {}); // what there is to say about it has been said already
+  return "status" in assignment ? assignment : local(assignment, context);
+};
+
+function channelToHost(): TaskChannel {
+  if (!isMainThread && parentPort) return portChannel<ToTask, FromTask>(parentPort);
+  return pipeChannel<ToTask, FromTask>(new Socket({ fd: 3, readable: true, writable: false }), new Socket({ fd: 4, readable: false, writable: true }));
+}
+
+const stop = new AbortController();
+if (isMainThread) process.on("SIGTERM", () => stop.abort(stopped("the process of the task was told to end")));
+const channel = channelToHost();
+await beGuest(channel, work, stop.signal);
+await channel.close();
+process.exit(0); // whatever still hangs on has had its chance
