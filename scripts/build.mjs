@@ -37,11 +37,12 @@ export async function build() {
  */
 async function bundle(outdir) {
   const entry = join(root, "src", "cli", "main.ts");
+  const child = join(root, "src", "task-child.ts"); // what the command starts processes and threads with
   if (!existsSync(entry)) return { ok: false, output: "src/cli/main.ts is missing: there is no command to bundle" };
   const { build: esbuild } = await import("esbuild");
   try {
     await esbuild({
-      entryPoints: [entry],
+      entryPoints: { main: entry, "task-child": child },
       outdir,
       absWorkingDir: root,
       bundle: true,

@@ -3,12 +3,13 @@ import { dirname, join, resolve } from "node:path";
 import type { Agent } from "./core/agent.ts";
 import type { BudgetLimits } from "./core/budget.ts";
 import { checkAgents } from "./core/check.ts";
-import type { ModelWish } from "./core/choose-model.ts";
+import type { Choice, ModelWish } from "./core/choose-model.ts";
 import type { Config } from "./core/config.ts";
 import { settleConfig } from "./core/config-layers.ts";
 import { agentWords, crewWords, placeWords, runWords } from "./core/config-use.ts";
 import type { ReadAgent } from "./core/dialect.ts";
 import { CrewError } from "./core/error.ts";
+import type { KeptEvent } from "./core/event.ts";
 import type { AnyInput } from "./core/input.ts";
 import type { Model } from "./core/model.ts";
 import { type Permissions, withPermissions } from "./core/permissions.ts";
@@ -27,17 +28,24 @@ import {
   type Workflows,
   workerCommand,
 } from "./defaults.ts";
+import { dialects } from "./formats/table.ts";
 import type { LanguageModel } from "./models/is-language-model.ts";
 import type { ModelOverview } from "./models/overview.ts";
 import { noModel, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
 import { compile, type Input } from "./modes/compile.ts";
+import { local } from "./runners/local.ts";
+import { barredBy } from "./runtime/assign.ts";
 import { buildContext } from "./runtime/context.ts";
-import { createDiscoveryCache, findAgent, type Discovery, type Trust } from "./runtime/discover.ts";
+import { createDiscoveryCache, findAgent, type Discovery, type FoundAgent, type Trust } from "./runtime/discover.ts";
+import { type AgentExplanation, explainAgent, type ExplainedCall } from "./runtime/explain-agent.ts";
 import { drive, type Start } from "./runtime/drive.ts";
 import { createOutfit, homeOf, type Setup } from "./outfit.ts";
 import type { NetworkRules } from "./runtime/guarded-fetch.ts";
-import { memoryJournal, openJournal, readJournal } from "./runtime/journal.ts";
+import { memoryJournal, openJournal, readForResume, readJournal } from "./runtime/journal.ts";
+import { createLingering } from "./runtime/lingering.ts";
 import { createPerformer } from "./runtime/perform.ts";
+import { continuing, type Continuing } from "./runtime/continue-task.ts";
+import { createEarlier } from "./runtime/earlier.ts";
 import { keptRuns, type KeptRuns } from "./runtime/kept-runs.ts";
 import { inBackground } from "./runtime/launch.ts";
 import { isOwned } from "./runtime/owner.ts";
@@ -115,6 +123,10 @@ export type RunOptions = Readonly<{
   strict?: boolean;
   /** How long a question waits for its answer before it counts as refused; for ever by default. */
   answerTimeoutMs?: number;
+  /** Take agents as they are now instead of as they were recorded; they still may use no more than before. */
+  refreshAgent?: boolean;
+  /** The task of an earlier run that this one goes on with, as `run/path`. */
+  continues?: string;
   /** The id, where somebody had to know it before; a new one by default. */
   id?: string;
 }>;
@@ -141,11 +153,15 @@ export type Crew = Readonly<{
   resumeInBackground(id: string, options?: ResumeOptions, worker?: WorkerOptions): Promise<BackgroundRun>;
   /** The runs that were kept, whoever works on them: to look at, to speak to, to wait for, to take away. */
   kept: KeptRuns;
+  /** The plan of a run that goes on with a task that has ended: its conversation, agent, model and rights are kept. */
+  continuing(task: Omit<Continuing, "now">): Promise<Readonly<{ plan: Plan; continues: string; name?: string }>>;
   /** Every agent there is right now, and what came and went since the last time. */
   agents(): Promise<Discovery>;
   /** Every skill there is right now, and every workflow command. */
   skills(): Promise<Workflows<Skill>>;
   commands(): Promise<Workflows<WorkflowCommand>>;
+  /** An agent as it would run with what a call says, and where everything came from. */
+  explain(found: FoundAgent, call?: ExplainedCall): Promise<AgentExplanation & Readonly<{ model: Choice }>>;
   /** The settings that hold, and where each was made. */
   settings: LoadedConfig;
   /** What names of models mean here, and which providers can be used. */
@@ -189,20 +205,31 @@ export function createCrew(given: CrewOptions = {}): Crew {
   const skills = (): Promise<Workflows<Skill>> => findSkills({ ...looking, trust: trust() });
 
   /** Everything a run needs, checked; nothing has happened yet when this throws. */
-  const prepare = async (run: string, asked: Plan, { strict: _strict, ...wished }: RunOptions): Promise<Start> => {
+  const prepare: Prepare = async (run, asked, { strict: _strict, refreshAgent = false, ...wished }, past = []) => {
     const more = runWords(config, wished);
     const discovery = await found();
     const needsSkills = [...(options.agents ?? []), ...discovery.agents.map(({ agent }) => agent)].some(usesSkills);
     const texts = needsSkills ? (await skills()).all : [];
     const roster = rosterOf(options.agents ?? [], discovery, texts);
     const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, texts)]);
-    const check = (wanted: Body): void => checkAgents(wanted, (name) => roster.find(name) !== undefined, roster.names);
+    const earlier = createEarlier(past, { store, refresh: refreshAgent });
+    const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
+    const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
     await checkModels(plan, models);
     if (more.budget?.maxUsd !== undefined) await models.loadPrices();
-    const runner = builtinRunner;
+    const lingering = createLingering();
+    const runner = builtinRunner({
+      setup,
+      code: {
+        tools: new Set((options.tools ?? []).map(({ name }) => name)),
+        models: new Set(Object.keys(options.models ?? {})),
+      },
+      prices: more.budget?.maxUsd !== undefined,
+      linger: lingering.add,
+    });
     const engine = makeEngine({
-      perform: createPerformer(await worldFor(roster, runner)),
+      perform: createPerformer({ ...(await worldFor(roster, runner)), earlier }),
       journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
     });
     const concurrency = more.concurrency ?? options.concurrency;
@@ -216,6 +243,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
       version,
       cwd,
       context: plan.context ? redactor.text(await buildContext(cwd, plan.context)) : "",
+      gone: lingering.gone,
       compile: (what) => {
         const inner = compile(what);
         check(inner);
@@ -249,6 +277,12 @@ export function createCrew(given: CrewOptions = {}): Crew {
     settings,
     agents: found,
     skills,
+    explain: async (agent, call = { flags: {} }) => {
+      const { tools, access } = await worldFor({ find: () => undefined, names: () => [] }, local);
+      const barred = access && barredBy({ tools }, access.policyFor(agent.agent));
+      const options = { dialects, call, tools: [...tools.keys()], placeOf: settings.placeOf, ...(barred && { barred }) };
+      return { ...explainAgent(agent, options), model: models.look(wishesOf(agent, call), "call") };
+    },
     commands: () => findCommands({ ...looking, trust: trust() }),
     models: async () => (await import("./models/overview.ts")).overviewOf(models),
     runs: async () => (await store?.list()) ?? [],
@@ -271,6 +305,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
       if (await isOwned(needed(store).folder(id))) throw busy(id);
       return hand({ id, options: more, ...worker });
     },
+    continuing: (task) => continuing(needed(store), { ...config.resume, ...task, now: clock() } as Continuing),
     get kept() {
       return keptRuns(needed(store));
     },
@@ -285,7 +320,7 @@ const DEFAULT_BACKGROUND_RUNS = 10;
 const busy = (id: string): CrewError =>
   new CrewError("RUN_BUSY", `Another process is working on "${id}".`, `See \`subcrew status ${id}\`.`);
 
-type Prepare = (run: string, plan: Plan, options: RunOptions) => Promise<Start>;
+type Prepare = (run: string, plan: Plan, options: RunOptions, past?: readonly KeptEvent[]) => Promise<Start>;
 
 /** Goes on where the journal of a run ends; a run that ended is only told again. */
 async function takeUp(
@@ -295,7 +330,7 @@ async function takeUp(
   prepare: Prepare,
 ): Promise<void> {
   const folder = store.folder(it.run);
-  const { events } = await readJournal(folder).catch((error: NodeJS.ErrnoException) => {
+  const { events } = await readForResume(folder).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT"
       ? new CrewError("UNKNOWN_RUN", `There is no run "${it.run}".`, "See `subcrew runs` for those that were kept.")
       : error;
@@ -309,7 +344,7 @@ async function takeUp(
     last.seq === events.length &&
     (last.outcome.status === "ok" || (last.outcome.status === "failed" && !retryFailed));
   if (over) return events.forEach(it.publish);
-  const start = await prepare(it.run, started.plan, more);
+  const start = await prepare(it.run, started.plan, more, events);
   await drive({ ...start, ...(started.name !== undefined && { name: started.name }), takesUp: { retryFailed } }, it);
 }
 
@@ -336,6 +371,13 @@ async function agentModules({ config, placeOf }: LoadedConfig, home: string): Pr
 function needed(store: Store | undefined): Store {
   if (store) return store;
   throw new CrewError("UNKNOWN_RUN", "This crew keeps no runs, so none can be resumed.", "Give it a `home`.");
+}
+
+function wishesOf({ agent }: FoundAgent, { model }: ExplainedCall): readonly ModelWish[] {
+  return [
+    ...(model === undefined ? [] : [{ by: "call" as const, names: model }]),
+    ...(agent.model === undefined ? [] : [{ by: "agent" as const, names: agent.model }]),
+  ];
 }
 
 function rosterOf(given: readonly Agent[], found: Discovery, skills: readonly Skill[]): Roster {

@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Engine } from "./core/engine.ts";
 import { CrewError } from "./core/error.ts";
-import type { Model } from "./core/model.ts";
+import type { RunnerName } from "./core/runner-name.ts";
 import type { Runner } from "./core/runner.ts";
-import type { Tool } from "./core/tool.ts";
 import { localEngine, type LocalParts } from "./engines/local.ts";
 import type { Skill, WorkflowCommand } from "./core/skill.ts";
 import { readBundledAgents } from "./formats/bundled.ts";
@@ -18,24 +17,11 @@ import {
   skillOf,
 } from "./formats/skill.ts";
 import { dialects } from "./formats/table.ts";
+import type { ElsewhereParts } from "./runners/elsewhere.ts";
 import { local } from "./runners/local.ts";
 import { discover, type DiscoverOptions, type Discovery } from "./runtime/discover.ts";
 import { loadConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/load-config.ts";
 import { commandFamilies, skillFamilies } from "./runtime/workflow-sources.ts";
-import type { ToolParts } from "./tools/parts.ts";
-import { builtinTools as toolRows } from "./tools/table.ts";
-
-/** The models that need no key, imported when they are asked for. A row that ends in a colon takes the rest of the name. */
-export function builtinModels(cwd: string): Readonly<Record<string, (rest: string) => Promise<Model>>> {
-  let scripts: Promise<(file: string) => Promise<Model>> | undefined;
-  return {
-    offline: async () => (await import("./models/offline.ts")).offline,
-    "scripted:": async (file) => {
-      scripts ??= import("./models/scripted-file.ts").then(({ createScriptReader }) => createScriptReader(cwd));
-      return (await scripts)(file);
-    },
-  };
-}
 
 /** The command line of the worker that works on a run in the background: our own command, wherever this file is. */
 export function workerCommand(id: string): readonly [file: string, ...args: string[]] {
@@ -45,13 +31,24 @@ export function workerCommand(id: string): readonly [file: string, ...args: stri
   return [process.execPath, main, "worker", id, "--json"];
 }
 
-export const builtinRunner: Runner = local;
-export const makeEngine = (parts: LocalParts): Engine => localEngine(parts);
-
-/** Every built-in tool. */
-export async function builtinTools(parts: ToolParts): Promise<readonly Tool[]> {
-  return Promise.all(Object.values(toolRows).map((load) => load(parts)));
+/** Carries out each task where its assignment says. */
+export function builtinRunner(given: Omit<ElsewhereParts, "entry">): Runner {
+  const parts = (): ElsewhereParts => ({ ...given, entry: taskChild() });
+  const rows: Readonly<Record<RunnerName, Runner>> = {
+    local,
+    worker: async (...task) => (await import("./runners/worker.ts")).workerRunner(parts())(...task),
+    process: async (...task) => (await import("./runners/process.ts")).processRunner(parts())(...task),
+  };
+  return (assignment, context) => rows[assignment.runner](assignment, context);
 }
+
+/** Where a task in a thread or process of its own begins: bundled, since that starts faster, and else as a source. */
+function taskChild(): URL {
+  const places = ["./cli/task-child.js", "./task-child.js", "./task-child.ts"].map((name) => new URL(name, import.meta.url));
+  return places.find((url) => existsSync(url)) ?? places[0]!;
+}
+
+export const makeEngine = (parts: LocalParts): Engine => localEngine(parts);
 
 /** Finds every agent there is for a folder; the files of a project count as far as they are trusted. */
 export function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {

@@ -7,7 +7,7 @@ import { createRedactor, type Redactor } from "./core/redact.ts";
 import type { Runner } from "./core/runner.ts";
 import { secretsIn, secretValues } from "./core/secret-forms.ts";
 import type { Tool } from "./core/tool.ts";
-import { builtinModels, builtinTools } from "./defaults.ts";
+import { builtinModels } from "./models/builtin.ts";
 import type { LanguageModel } from "./models/is-language-model.ts";
 import { createModelRegistry, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
 import { accessParts, type AccessParts, createRunAccess, demandSandbox } from "./runtime/access.ts";
@@ -18,6 +18,7 @@ import { createValidator } from "./runtime/validate.ts";
 import type { Roster, World } from "./runtime/world.ts";
 import type { ToolParts } from "./tools/parts.ts";
 import { searchBackend, type WebSearch } from "./tools/search-backends.ts";
+import { builtinTools } from "./tools/table.ts";
 
 /** What of a crew can be written down: the same world is built from it here, in a child process and in a worker thread. */
 export type Setup = Readonly<{
@@ -69,7 +70,7 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
   };
   let access: Promise<AccessParts> | undefined;
   const allTools = async (): Promise<readonly Tool[]> => {
-    const [builtin, own] = await Promise.all([builtinTools(parts), ownTools(setup)]);
+    const [builtin, own] = await Promise.all([Promise.all(Object.values(builtinTools).map((load) => load(parts))), ownTools(setup)]);
     return [...builtin, ...own, ...(code.tools ?? [])];
   };
   return {

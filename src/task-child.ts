@@ -14,8 +14,17 @@ const work: Work = async ({ setup, call, agent, prices }, context) => {
   const { models, worldFor } = createOutfit(setup as Setup);
   if (prices) await models.loadPrices();
   const world = await worldFor({ find: () => agent, names: () => [agent.name] }, local);
-  const assignment = await assign(call, world, () => {}); // what there is to say about it has been said already
-  return "status" in assignment ? assignment : local(assignment, context);
+  let assigned = false;
+  const assignment = await assign(call, world, (fact) => {
+    if (assigned) context.emit(fact); // what there is to say about the assignment itself has been said already
+  });
+  assigned = true;
+  if ("status" in assignment) return assignment;
+  try {
+    return await local(assignment, context);
+  } finally {
+    await assignment.access?.end();
+  }
 };
 
 function channelToHost(): TaskChannel {

@@ -3,7 +3,7 @@ import type { Run } from "../runtime/run.ts";
 import { writeJsonLines } from "../sinks/jsonl.ts";
 import { createTextSink } from "../sinks/text.ts";
 import type { Flags } from "./flags.ts";
-import { answerGates, askPerson, yes } from "./gates.ts";
+import { answerGates, answering, askPerson, yes } from "./gates.ts";
 import { keyboard } from "./keyboard.ts";
 import { onSignals, type Signals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
@@ -46,7 +46,13 @@ export async function attend(run: Run, flags: Flags, { look, live, attended }: T
     await Promise.all([
       show,
       keys?.hold(),
-      flags.yes || attended ? answerGates(run, flags.yes ? yes : person, since) : undefined,
+      flags.yes || attended
+        ? answerGates(
+            run,
+            (question, signal, call) => (flags.yes && call === undefined ? yes : person)(question, signal),
+            { ...answering(run, since, text.say), calls: attended },
+          )
+        : undefined,
     ]);
   } finally {
     keys?.release();

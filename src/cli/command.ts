@@ -28,6 +28,7 @@ export function buildCommand(name: string, definition: CommandDefinition, done: 
   if (alias !== undefined) command.alias(alias);
   if (words !== undefined) command.arguments(words);
   for (const option of options) command.addOption(option);
+  if (act && Object.keys(commands).length > 0) command.enablePositionalOptions(); // what follows a name belongs to that command
   for (const [inner, more] of Object.entries(commands)) command.addCommand(buildCommand(inner, more, done));
   if (examples.length > 0)
     command.addHelpText("after", `\nExamples:\n${examples.map(([line, what]) => `  ${what}\n    ${line}`).join("\n")}`);

@@ -1,10 +1,16 @@
 import type { CommandDefinition } from "./command.ts";
 
 /** A command as the overview knows it; the rest of it is loaded when somebody uses it. */
-export type CommandRow = Readonly<{ summary: string; group: string; load(): Promise<CommandDefinition> }>;
+export type CommandRow = Readonly<{
+  summary: string;
+  group: string /** not for people */;
+  hidden?: true;
+  load(): Promise<CommandDefinition>;
+}>;
 
 const WORK = "Work:";
 const LOOK = "Look:";
+const RUNS = "Runs:";
 
 /** Every command, in the order in which help lists them. */
 export const commands: Readonly<Record<string, CommandRow>> = {
@@ -54,4 +60,50 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: LOOK,
     load: async () => (await import("./runs.ts")).runs,
   },
+  ps: {
+    summary: "the runs that work, wait or were interrupted",
+    group: RUNS,
+    load: async () => (await import("./ps.ts")).ps,
+  },
+  status: {
+    summary: "how far a run is, and how to go on",
+    group: RUNS,
+    load: async () => (await import("./status.ts")).status,
+  },
+  logs: { summary: "what happened in a run", group: RUNS, load: async () => (await import("./logs.ts")).logs },
+  wait: { summary: "wait until runs have ended", group: RUNS, load: async () => (await import("./wait.ts")).wait },
+  result: { summary: "what a run came to", group: RUNS, load: async () => (await import("./result.ts")).result },
+  attach: {
+    summary: "watch a run of another process, and answer it",
+    group: RUNS,
+    load: async () => (await import("./attach.ts")).attach,
+  },
+  inbox: {
+    summary: "what runs ask, and your answers",
+    group: RUNS,
+    load: async () => (await import("./inbox.ts")).inbox,
+  },
+  send: {
+    summary: "say something to a task that is running",
+    group: RUNS,
+    load: async () => (await import("./send.ts")).send,
+  },
+  stop: { summary: "pause a run", group: RUNS, load: async () => (await import("./stop.ts")).stop },
+  kill: {
+    summary: "end the process of a run at once",
+    group: RUNS,
+    load: async () => (await import("./kill.ts")).kill,
+  },
+  replay: {
+    summary: "show a run again as it was",
+    group: RUNS,
+    load: async () => (await import("./replay.ts")).replay,
+  },
+  rm: { summary: "take runs away", group: RUNS, load: async () => (await import("./rm.ts")).rm },
+  gc: {
+    summary: "take away runs that are old or too much",
+    group: RUNS,
+    load: async () => (await import("./gc.ts")).gc,
+  },
+  worker: { summary: "", group: RUNS, hidden: true, load: async () => (await import("./worker.ts")).worker },
 };

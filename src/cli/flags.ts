@@ -2,65 +2,82 @@ import { Option } from "commander";
 import { parseDuration } from "../core/duration.ts";
 import { CrewError } from "../core/error.ts";
 import { parseRetryFlag, type RetryConfig } from "../core/retry.ts";
+import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 
 /** What the flags of all commands say; a command sees those that it offers. */
-export type Flags = Readonly<{
-  input?: string;
-  plan?: string;
-  agents?: readonly string[];
-  models?: readonly string[];
-  acceptSchema?: string;
+export type Flags = PermissionFlags &
+  Readonly<{
+    input?: string;
+    plan?: string;
+    agents?: readonly string[];
+    models?: readonly string[];
+    acceptSchema?: string;
 
-  model?: string;
-  thinking?: string;
-  tools?: readonly string[];
-  schema?: string;
-  retry?: RetryConfig;
-  maxTurns?: number;
-  maxTime?: number;
-  maxUsd?: number;
-  maxTokens?: number;
-  maxToolCalls?: number;
-  maxSpawns?: number;
-  maxDepth?: number;
+    model?: string;
+    thinking?: string;
+    tools?: readonly string[];
+    schema?: string;
+    retry?: RetryConfig;
+    maxTurns?: number;
+    maxTime?: number;
+    maxUsd?: number;
+    maxTokens?: number;
+    maxToolCalls?: number;
+    maxSpawns?: number;
+    maxDepth?: number;
 
-  context?: string;
-  contextFile?: readonly string[];
-  gitContext?: boolean;
+    context?: string;
+    contextFile?: readonly string[];
+    gitContext?: boolean;
 
-  cwd?: string;
-  concurrency?: number;
-  name?: string;
-  strict?: boolean;
-  yes?: boolean;
-  trust?: boolean;
+    cwd?: string;
+    concurrency?: number;
+    name?: string;
+    strict?: boolean;
+    yes?: boolean;
+    trust?: boolean;
 
-  json?: boolean;
-  deltas?: boolean;
-  quiet?: boolean;
-  color: boolean;
+    json?: boolean;
+    deltas?: boolean;
+    quiet?: boolean;
+    color: boolean;
 
-  retryFailed?: boolean;
-  limit?: number;
+    /** Of `agents`, `skills`, `commands`, `trust`. */
+    preset?: string;
+    agentScope?: string;
+    format?: string;
+    dialect?: string;
+    to?: string;
+    out?: string;
+    check?: boolean;
+    user?: boolean;
+    from?: string;
+    raw?: boolean;
+    revoke?: boolean;
+    list?: boolean;
+    agent?: string;
 
-  bg?: boolean;
-  unattended?: boolean;
-  answerTimeout?: number;
-  reuse?: boolean;
-  allowFailed?: boolean;
-  refreshAgent?: boolean;
+    retryFailed?: boolean;
+    limit?: number;
 
-  all?: boolean;
-  follow?: boolean;
-  timeout?: number;
-  interrupt?: boolean;
-  olderThan?: number;
-  maxSize?: number;
-  dryRun?: boolean;
-  always?: boolean;
-  scope?: "run" | "project" | "user";
-  speed?: number;
-}>;
+    bg?: boolean;
+    unattended?: boolean;
+    answerTimeout?: number;
+    reuse?: boolean;
+    allowFailed?: boolean;
+    refreshAgent?: boolean;
+
+    all?: boolean;
+    follow?: boolean;
+    timeout?: number;
+    interrupt?: boolean;
+    olderThan?: number;
+    maxSize?: number;
+    dryRun?: boolean;
+    always?: boolean;
+    scope?: "run" | "project" | "user";
+    speed?: number;
+  }>;
 
 /** Where the work comes from when it is not on the command line. */
 export const inputOption = (): Option =>
@@ -87,7 +104,14 @@ export const jsonOption = (): Option => new Option("--json", "JSON on stdout and
 
 /** The flags of every command that runs something. */
 export function runOptions(): Option[] {
-  return [...taskOptions(), ...contextOptions(), ...runningOptions(), ...budgetOptions(), ...outputOptions()];
+  return [
+    ...taskOptions(),
+    ...contextOptions(),
+    ...runningOptions(),
+    ...permissionOptions(),
+    ...budgetOptions(),
+    ...outputOptions(),
+  ];
 }
 
 function taskOptions(): Option[] {
@@ -129,6 +153,12 @@ export function runningOptions(): Option[] {
       spanOf("--answer-timeout", "10m"),
     ),
   ]);
+}
+
+/** Those of a task that also `agents explain` takes. */
+export function callOptions(): Option[] {
+  const kept = new Set(["--model", "--thinking", "--tools", "--max-turns"]);
+  return taskOptions().filter(({ long }) => kept.has(long ?? ""));
 }
 
 /** What a run and everything below it may use; also of `resume`. */
@@ -198,7 +228,11 @@ function span(text: string): number {
 function dollars(text: string): number {
   const amount = Number(text.trim().replace(/^\$/, ""));
   if (Number.isFinite(amount) && amount > 0) return amount;
-  throw new CrewError("BAD_INPUT", `--max-usd cannot be "${text}".`, "Give an amount in dollars, as in --max-usd 0.50.");
+  throw new CrewError(
+    "BAD_INPUT",
+    `--max-usd cannot be "${text}".`,
+    "Give an amount in dollars, as in --max-usd 0.50.",
+  );
 }
 
 /** A whole number from one on. */

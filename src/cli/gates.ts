@@ -4,21 +4,87 @@ import { reveal } from "../core/sanitize.ts";
 import type { Run } from "../runtime/run.ts";
 
 /** Who answers; `undefined` means that no answer can be had. */
-export type Ask = (question: string, signal: AbortSignal) => Promise<Answer | undefined>;
+export type Ask = (question: string, signal: AbortSignal, call?: string) => Promise<Answer | undefined>;
 
-/** Hands every question of a run to somebody, one after the other; questions from before `since` were dealt with. */
-export async function answerGates(run: Run, ask: Ask, since: number): Promise<void> {
+/** Where answers go, and what is done when there are none. */
+export type Answering = Readonly<{
+  /** Questions from before were dealt with. */
+  since: number;
+  /** Hands an answer in; what it gives back is told to the person. */
+  give(asked: Asked, answer: Answer): string | undefined | Promise<string | undefined>;
+  /** Somebody closed the input instead of answering. */
+  giveUp(): void;
+  tell(text: string): void;
+  /** False: what is asked about calls of agents is somebody else's to answer. */
+  calls?: boolean;
+}>;
+export type Asked = Readonly<{ path: string; question: string; call?: string }>;
+
+/** Hands every question of a run to somebody, one after the other. One that is answered elsewhere is withdrawn. */
+export async function answerGates(
+  run: Run,
+  ask: Ask,
+  { since, give, giveUp, tell, calls = true }: Answering,
+): Promise<void> {
+  const open = new Map<string, { asked: Asked; withdrawn: AbortController }>();
   const over = new AbortController();
-  run.then(
-    () => over.abort(),
-    () => over.abort(),
-  );
-  for await (const event of run) {
-    if (event.type !== "gate.opened" || event.at < since) continue;
-    const answer = await ask(event.question, over.signal);
-    if (answer) run.answer(event.path, answer, event.call);
-    else if (!over.signal.aborted) run.cancel("no answer was given");
+  let wake = (): void => {};
+  const keyOf = ({ path, call = "" }: { path: string; call?: string }): string => `${path}#${call}`;
+  const withdraw = (key: string, reason: string): void => {
+    open.get(key)?.withdrawn.abort(reason);
+    open.delete(key);
+  };
+  const asking = (async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const [next] = open;
+      if (!next) {
+        await new Promise<void>((resolve) => (wake = resolve));
+        continue;
+      }
+      const [key, { asked, withdrawn }] = next;
+      const answer = await ask(asked.question, AbortSignal.any([over.signal, withdrawn.signal]), asked.call);
+      if (withdrawn.signal.aborted) tell(`${asked.path}: ${String(withdrawn.signal.reason)}`);
+      else if (answer) {
+        const said = await give(asked, answer);
+        if (said !== undefined) tell(said);
+      } else if (!over.signal.aborted) giveUp();
+      open.delete(key);
+    }
+  })();
+  try {
+    for await (const event of run) {
+      if (event.type === "gate.opened" && event.at >= since && (calls || event.call === undefined)) {
+        const { path, question, call } = event;
+        open.set(keyOf(event), {
+          asked: { path, question, ...(call !== undefined && { call }) },
+          withdrawn: new AbortController(),
+        });
+      }
+      if (event.type === "gate.answered")
+        withdraw(
+          keyOf(event),
+          `${event.answer.by ?? "somebody"} was faster: ${event.answer.approve ? "approved" : "rejected"}`,
+        );
+      if (event.type === "node.ended")
+        for (const [key, { asked }] of open) if (asked.path === event.path) withdraw(key, "it does not wait any more");
+      if (open.size > 0) wake();
+    }
+  } finally {
+    over.abort();
+    wake();
+    await asking;
   }
+}
+
+/** Answers go to a run of this process. */
+export function answering(run: Run, since: number, tell: (text: string) => void): Answering {
+  return {
+    since,
+    tell,
+    give: ({ path, call }, answer) =>
+      run.answer(path, answer, call) ? undefined : `${path} does not wait for an answer any more.`,
+    giveUp: () => run.cancel("no answer was given"),
+  };
 }
 
 /** The answer of --yes. */

@@ -1,5 +1,6 @@
 import { CommanderError, type Command } from "commander";
 import { version } from "../core/version.ts";
+import { armFaults } from "../runtime/fault.ts";
 import { bare, buildCommand, helped } from "./command.ts";
 import { commands } from "./commands.ts";
 import { report } from "./report.ts";
@@ -24,17 +25,19 @@ async function main(argv: readonly string[]): Promise<number> {
 async function programFor(argv: readonly string[], done: (code: number) => void): Promise<Command> {
   const name = argv[0] ?? "";
   const known = Object.hasOwn(commands, name);
-  if (!known && name !== "" && !name.startsWith("-")) throw unknownCommand(name, Object.keys(commands));
+  const visible = Object.entries(commands).flatMap(([each, { hidden }]) => (hidden ? [] : [each]));
+  if (!known && name !== "" && !name.startsWith("-")) throw unknownCommand(name, visible);
 
   const program = bare("subcrew")
+    .enablePositionalOptions() // what follows a command belongs to it
     .description("Finds the agents you have and runs them: alone, in parallel, in a chain, in a race or as a team.")
     .usage("COMMAND [flags]")
     .version(version, "-V, --version", "show the version")
     .addHelpText("after", overview)
     .action(() => program.help());
-  for (const [command, { summary, group, load }] of Object.entries(commands)) {
+  for (const [command, { summary, group, hidden = false, load }] of Object.entries(commands)) {
     const row = command === name ? buildCommand(command, await load(), done) : bare(command);
-    program.addCommand(row.summary(summary).helpGroup(group));
+    program.addCommand(row.summary(summary).helpGroup(group), { hidden });
   }
   return program;
 }
@@ -67,6 +70,7 @@ function failWith(thrown: unknown): number {
 
 const [first, ...others] = process.argv.slice(2);
 const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
+armFaults(process.env["SUBCREW_FAULT"]);
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // `| head` has seen enough
 process.on("uncaughtException", (error) => void leave(failWith(error)));
 await leave(await main(args).catch(failWith));

@@ -41,7 +41,15 @@ export function printing(command: ModeCommand): CommandDefinition {
   };
 }
 
-const onlyForRuns: ReadonlySet<string> = new Set(["--json", "--deltas", "--yes", "--trust"]);
+const onlyForRuns: ReadonlySet<string> = new Set([
+  "--json",
+  "--deltas",
+  "--yes",
+  "--trust",
+  "--bg",
+  "--unattended",
+  "--answer-timeout",
+]);
 
 function definition({ input, missing, mode, ...command }: ModeCommand, use: Use): CommandDefinition {
   return {

@@ -1,5 +1,6 @@
 import { CrewError } from "../core/error.ts";
 import { acceptSchemaOption, agentsOption, modelsOption, schemaOption } from "./flags.ts";
+import { acceptCommandOption } from "./permission-flags.ts";
 import { promptOf, running, type ModeCommand } from "./mode.ts";
 
 /** `subcrew race --agents a,b "prompt"` */
@@ -8,7 +9,7 @@ export const contest: ModeCommand = {
   description: "Gives the same task to several agents or models. The first good answer wins, the others are stopped.",
   words: "[prompt...]",
   usage: '--agents A,B "PROMPT"',
-  options: [agentsOption(), modelsOption(), acceptSchemaOption(), schemaOption("each answer")],
+  options: [agentsOption(), modelsOption(), acceptSchemaOption(), acceptCommandOption(), schemaOption("each answer")],
   examples: [
     ['subcrew race --agents explore,general "Where is the entry point?"', "two agents"],
     ['subcrew race --agents explore --models fast,balanced "..."', "each agent on each model"],

@@ -47,7 +47,7 @@ function rowFor(id: string, state: State | undefined): Row {
     return { id, status: "damaged", startedAt: 0, ms: 0, cost: "", name: "", tasks: [] };
   const tasks = Object.entries(state.plan.nodes).flatMap(([name, { kind }]) => (kind === "join" ? [] : [name]));
   const status = state.status === "running" ? "unfinished" : state.status;
-  const ms = state.endedAt === undefined ? 0 : state.endedAt - state.startedAt;
+  const ms = state.endedAt === undefined ? 0 : Math.max(0, state.endedAt - state.startedAt);
   return {
     id,
     status,
@@ -62,6 +62,6 @@ function rowFor(id: string, state: State | undefined): Row {
 function shown({ id, status, startedAt, ms, cost, name, tasks }: Row): Record<string, string> {
   const what =
     name === "" ? `${tasks.slice(0, 4).join(", ")}${tasks.length > 4 ? ` and ${tasks.length - 4} more` : ""}` : name;
-  const ago = startedAt === 0 ? "" : `${formatDuration(Date.now() - startedAt, "spaced")} ago`;
+  const ago = startedAt === 0 ? "" : `${formatDuration(Math.max(0, Date.now() - startedAt), "spaced")} ago`;
   return { id, status, ago, took: ms === 0 ? "" : formatDuration(ms), cost: cost === "$0.0000" ? "free" : cost, what };
 }

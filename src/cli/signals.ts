@@ -25,7 +25,7 @@ const reasons: Readonly<Record<Name, string>> = {
 const DRAIN_MS = 10_000;
 
 /** The first signal cancels, a second one leaves at once. */
-export function onSignals({ cancel }: SignalOptions): Signals {
+export function onSignals({ cancel }: SignalOptions, names: readonly Name[] = Object.keys(codes) as Name[]): Signals {
   let first: Name | undefined;
   const leave = (name: Name): never => process.exit(codes[name]);
   const receive = (name: Name): void => {
@@ -34,7 +34,6 @@ export function onSignals({ cancel }: SignalOptions): Signals {
     cancel(reasons[name]);
     setTimeout(() => leave(name), DRAIN_MS).unref();
   };
-  const names = Object.keys(codes) as Name[];
   for (const name of names) process.on(name, receive);
   return {
     interrupt: () => receive("SIGINT"),

@@ -3,34 +3,50 @@ import { resolve } from "node:path";
 import type { BudgetLimits } from "../core/budget.ts";
 import { CrewError } from "../core/error.ts";
 import type { AnyInput } from "../core/input.ts";
+import { sanitize } from "../core/sanitize.ts";
 import { createCrew, type Crew, type RunOptions } from "../crew.ts";
 import { defined } from "../modes/settings.ts";
 import { attend } from "./attend.ts";
 import type { Flags } from "./flags.ts";
+import { type PermissionFlags, permissionsIn } from "./permission-flags.ts";
 import { terminal } from "./terminal.ts";
 
 /** Runs an input in front of a person, or of a program, and gives back the exit code. */
 export async function start(input: AnyInput, flags: Flags): Promise<number> {
   const place = terminal(flags);
   const crew = await crewFor(flags);
+  if (flags.bg) return (await import("./background.ts")).startInBackground(crew, input, flags);
   return attend(crew.run(input, runOptionsOf(flags, place)), flags, place);
 }
 
-/** The crew that the flags describe. */
-export async function crewFor({ cwd, trust }: Pick<Flags, "cwd" | "trust">): Promise<Crew> {
+/** The crew that the flags and the settings describe. What is odd about the settings is said. */
+export async function crewFor({ cwd, trust, preset, agentScope, quiet, ...flags }: CrewFlags): Promise<Crew> {
   if (cwd !== undefined) await checkFolder(cwd);
-  return createCrew({ ...(cwd !== undefined && { cwd: resolve(cwd) }), ...(trust && { trusted: true }) });
+  const words = { ...(preset && { SUBCREW_PRESET: preset }), ...(agentScope && { SUBCREW_SCOPE: agentScope }) };
+  const crew = createCrew({
+    config: true,
+    ...(Object.keys(words).length > 0 && { env: { ...process.env, ...words } }),
+    ...(cwd !== undefined && { cwd: resolve(cwd) }),
+    ...(trust && { trusted: true }),
+    permissions: permissionsIn(flags),
+  });
+  for (const warning of quiet ? [] : crew.settings.warnings) process.stderr.write(`warn    ${sanitize(warning)}\n`);
+  return crew;
 }
+
+type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"> & PermissionFlags;
 
 /** What the flags say about a run as a whole. */
 export function runOptionsOf(
-  { maxTime, strict, yes, concurrency, name, deltas, json, maxDepth, ...flags }: Flags,
+  { maxTime, strict, yes, concurrency, name, deltas, json, maxDepth, bg, unattended, answerTimeout, ...flags }: Flags,
   { attended }: { attended: boolean },
 ): RunOptions {
   if (deltas && !json)
     throw new CrewError("BAD_INPUT", "--deltas only goes with --json.", "Add --json, or leave it out.");
   return {
-    unattended: !attended && !yes,
+    unattended: !yes && (unattended === true || !(attended || bg === true)),
+    asksCalls: unattended !== true && (attended || bg === true), // --yes answers gates, it does not hand out rights
+    ...(answerTimeout !== undefined && { answerTimeoutMs: answerTimeout }),
     ...(maxTime !== undefined && { maxTimeMs: maxTime }),
     ...(strict && { strict }),
     ...(concurrency !== undefined && { concurrency }),
@@ -40,7 +56,13 @@ export function runOptionsOf(
   };
 }
 
-function budgetOf({ maxUsd, maxTokens, maxTurns, maxToolCalls, maxSpawns }: Pick<Flags, keyof BudgetLimits>): BudgetLimits {
+function budgetOf({
+  maxUsd,
+  maxTokens,
+  maxTurns,
+  maxToolCalls,
+  maxSpawns,
+}: Pick<Flags, keyof BudgetLimits>): BudgetLimits {
   return defined({ maxUsd, maxTokens, maxTurns, maxToolCalls, maxSpawns }) as BudgetLimits;
 }
 

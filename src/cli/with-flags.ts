@@ -53,7 +53,7 @@ const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<
     ...run,
     chain: onLast(input["chain"], defined({ schema })),
   }),
-  race: (input, { settings, run, schema, accept, flags: { agents, models } }) => {
+  race: (input, { settings, run, schema, accept, flags: { agents, models, acceptCmd } }) => {
     const race = isRecord(input["race"]) ? input["race"] : {};
     return {
       ...input,
@@ -61,7 +61,7 @@ const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<
       race: {
         ...race,
         ...over(race, settings),
-        ...defined({ schema, acceptSchema: accept, agents, models: models?.map(modelName) }),
+        ...defined({ schema, acceptSchema: accept, acceptCommand: acceptCmd, agents, models: models?.map(modelName) }),
       },
     };
   },

@@ -41,13 +41,17 @@ const joined = (ours: readonly string[] = [], theirs: readonly string[] = []): s
 const STRICTNESS: readonly PolicyMode[] = ["bypass", "acceptEdits", "default", "dontAsk", "plan"];
 
 type Permissions = NonNullable<Config["permissions"]>;
+type Sandbox = NonNullable<Permissions["sandbox"]>;
+const ISOLATION: readonly Sandbox[] = ["off", "auto", "required"];
 
 function stricter(ours: Permissions, theirs: Permissions): Permissions {
   const level = (mode: PolicyMode = "default"): number => STRICTNESS.indexOf(mode);
+  const isolation = (sandbox: Sandbox = "auto"): number => ISOLATION.indexOf(sandbox);
   return {
     ...ours,
     ...(theirs.ask && { ask: joined(ours.ask, theirs.ask) }),
     ...(theirs.deny && { deny: joined(ours.deny, theirs.deny) }),
     ...(level(theirs.mode) > level(ours.mode) && { mode: theirs.mode }),
+    ...(isolation(theirs.sandbox) > isolation(ours.sandbox) && { sandbox: theirs.sandbox }),
   };
 }

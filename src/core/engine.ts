@@ -2,6 +2,7 @@ import type { Budget } from "./budget.ts";
 import type { Answer } from "./gate.ts";
 import type { AnyInput } from "./input.ts";
 import type { Delta, Fact, KeptEvent } from "./event.ts";
+import type { Message } from "./model.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 import type { Policy } from "./policy.ts";
@@ -26,6 +27,8 @@ export type Call = Readonly<{
   policy?: Policy;
   /** The model of whoever started this, which `inherit` means. */
   parentModel?: string;
+  /** The conversation that this goes on with. */
+  before?: readonly Message[];
 }>;
 
 export type Attachment = Readonly<{ title: string; text: string }>;

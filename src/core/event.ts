@@ -16,7 +16,7 @@ export type Fact =
   | { type: "run.ended"; outcome: Outcome }
   | { type: "node.started"; attempt: number; kind: "task" | "gate" | "loop"; label?: string; agent?: string; model?: string; prompt?: string }
   | { type: "node.reused"; /** the task of an earlier run that was asked the same, as `run/path` */ from: string; /** when that ended */ endedAt: number }
-  | { type: "agent.resolved"; agent: string; hash: string; /** the first time in a life of the run: what the hash stands for */ definition?: Agent; rights?: readonly string[] }
+  | { type: "agent.resolved"; agent: string; hash: string; model: string; /** the first time in a life of the run: what the hash stands for */ definition?: Agent; rights?: readonly string[] }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | { type: "node.ended"; outcome: Outcome }
   | { type: "turn.started"; turn: number; model: string; /** with the first turn: why this model */ why?: string }

@@ -10,6 +10,11 @@ const JOINED = new RegExp(
   "gu",
 );
 
+/** The same text with every such character written out, as in `<U+202E>`. */
+export function showHidden(text: string): string {
+  return text.replace(HIDDEN, (sign) => `<U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`);
+}
+
 /** A warning that names the first hidden character and its place, or nothing. */
 export function hiddenCharacters(text: string): Problem | undefined {
   const body = text.charCodeAt(0) === 0xfeff ? ` ${text.slice(1)}` : text;

@@ -1,7 +1,7 @@
 import { foldPath } from "./fold-path.ts";
 import { type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
 import { protectedPart } from "./protected.ts";
-import { ruleFits, ruleText, type Rule } from "./rule.ts";
+import { pathBan, ruleFits, ruleText, type Rule } from "./rule.ts";
 import { placed, type Located } from "./subject.ts";
 import type { ToolClass } from "./tool-class.ts";
 import { FILE_CHANGING_TOOLS } from "./tool-names.ts";
@@ -54,8 +54,15 @@ export function banned(policy: Policy, { tool, does }: Pick<Ask, "tool" | "does"
 }
 
 /** The tools that read files, and those that change them. */
-export const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
+const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
 const KIN = { read: READING_TOOLS, write: FILE_CHANGING_TOOLS } as const;
+
+/** What rules forbid to read, by its place; `undefined` when they forbid nothing. */
+export function readBans({ deny }: Policy): ((place: string) => boolean) | undefined {
+  const rules = READING_TOOLS.flatMap((tool) => rulesFor(deny, tool));
+  const bans = [...new Set(rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])))].map(pathBan);
+  return bans.length === 0 ? undefined : (place) => bans.some((covers) => covers(place));
+}
 
 /** Why a tool can never be used under a policy, whatever the call is about; `undefined` when that depends on it. */
 export function barred({ level, deny }: Policy, { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">): string | undefined {

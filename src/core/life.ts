@@ -18,7 +18,7 @@ export function isActive(life: Life): boolean {
 }
 
 /** True for a run that came to its end. */
-export function isEnded(life: Life): boolean {
+export function isEnded(life: Life | "damaged"): boolean {
   return life === "ok" || life === "failed" || life === "cancelled";
 }
 

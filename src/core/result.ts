@@ -36,7 +36,7 @@ export function resultOf(state: State): Result {
     ...(outcome.status === "failed" && { fault: outcome.fault }),
     usage: state.usage,
     cost: state.cost,
-    ms: (state.endedAt ?? state.startedAt) - state.startedAt,
+    ms: Math.max(0, (state.endedAt ?? state.startedAt) - state.startedAt),
     nodes: Object.fromEntries(nodes),
     files: Object.fromEntries(files),
   };

@@ -78,14 +78,17 @@ function permits({ exact }: Rule, pattern: string, subject: Located): boolean {
 }
 
 function bans(rule: Rule, pattern: string, subject: Located): boolean {
-  if (subject.kind === "path") {
-    const folded = foldPath(wholeFolder(pattern));
-    const matches = globMatcher(folded);
-    const folder = folded.endsWith("/**") ? globMatcher(folded.slice(0, -3)) : matches;
-    return subject.places.some((place) => withFoldersAbove(foldPath(place)).some((each) => matches(each) || folder(each)));
-  }
+  if (subject.kind === "path") return subject.places.some(pathBan(pattern));
   if (subject.kind === "url") return urlMatches(pattern, subject.url, "ban");
   return permits(rule, pattern, subject);
+}
+
+/** Whether a pattern, read as a ban, covers a path: in any spelling, with everything below. */
+export function pathBan(pattern: string): (place: string) => boolean {
+  const folded = foldPath(wholeFolder(pattern));
+  const matches = globMatcher(folded);
+  const folder = folded.endsWith("/**") ? globMatcher(folded.slice(0, -3)) : matches;
+  return (place) => withFoldersAbove(foldPath(place)).some((each) => matches(each) || folder(each));
 }
 
 /** A folder with a slash at its end means everything in it. */

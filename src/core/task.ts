@@ -41,6 +41,7 @@ export const task = z.strictObject({
   refs: z.record(z.string(), reference).optional().describe("placeholder -> node; when given, nothing else in the prompt is a reference"),
   include: z.array(z.string()).optional().describe("nodes whose outputs are attached after the prompt"),
   revise: z.string().optional().describe("the prompt of later rounds in a loop, with {task}, {output} and {feedback}"),
+  continues: z.string().optional().describe("the task of an earlier run whose conversation it goes on with, as run/path"),
   acceptSchema: schema.optional().describe("an answer that does not meet this schema counts as failed"),
   acceptCommand: z.string().min(1).optional().describe("a command that reads the answer and accepts it by ending with 0"),
 });

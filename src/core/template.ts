@@ -12,7 +12,7 @@ export function placeholdersIn(text: string): string[] {
  * Replaces the placeholders that `values` knows and leaves all others as they stand.
  * One pass and literal: what is put in is never looked at again, and `$&` in it means nothing.
  */
-export function fill(text: string, values: ReadonlyMap<string, string>): string {
+export function fill(text: string, values: Pick<ReadonlyMap<string, string>, "get">): string {
   return text.replace(PLACEHOLDER, (whole, name: string) => values.get(name) ?? whole);
 }
 

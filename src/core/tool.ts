@@ -59,6 +59,8 @@ export type Access = Readonly<{
   judged: readonly Located[];
   /** Where a path is, in the words of rules. */
   placeOf(absolute: string): string;
+  /** Whether a rule forbids to read what is at a place; absent when none forbids anything. */
+  isClosed?(place: string): boolean;
   /** Judges what a tool comes upon while it works: a file behind a folder, the next address of a redirect. */
   check(subject: Located): Verdict;
   /** The folders that may be written besides the working folder. */

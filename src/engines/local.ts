@@ -18,8 +18,10 @@ export function localEngine({ perform, journal }: LocalParts): Engine {
       const key = `${call.run}/${call.path}#${call.attempt}`;
       const known = performing.get(key);
       if (known) return known;
-      const outcome = perform(call, context).finally(() => performing.delete(key));
+      const outcome = perform(call, context);
+      const forget = (): void => void performing.delete(key);
       performing.set(key, outcome);
+      outcome.then(forget, forget);
       return outcome;
     },
     sleep: async (_key, ms, signal) => {

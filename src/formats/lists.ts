@@ -1,13 +1,22 @@
 /** A list, or words with commas between them; `undefined` for anything else. Entries that are no text are dropped. */
 export function listOf(value: unknown): string[] | undefined {
-  if (Array.isArray(value))
-    return value
-      .flat(3)
-      .filter((item) => typeof item === "string")
-      .map(trim)
-      .filter(Boolean);
-  return typeof value === "string" ? wordsOf(value) : undefined;
+  if (typeof value === "string") return wordsOf(value);
+  return Array.isArray(value) ? textsIn(value, DEEPEST) : undefined;
 }
+
+/** Lists in lists are one list. */
+function textsIn(list: readonly unknown[], deeper: number): string[] {
+  const texts: string[] = [];
+  for (const item of list) {
+    if (typeof item === "string") {
+      const text = item.trim();
+      if (text !== "") texts.push(text);
+    } else if (Array.isArray(item) && deeper > 0) texts.push(...textsIn(item, deeper - 1));
+  }
+  return texts;
+}
+
+const DEEPEST = 3;
 
 /** 000's reader of such lists: an empty one counts as none given. */
 export function parseArrayOrCSV(value: unknown): string[] | undefined {
@@ -19,25 +28,29 @@ export function parseArrayOrCSV(value: unknown): string[] | undefined {
 function wordsOf(value: string): string[] {
   const trimmed = value.trim();
   const bare = trimmed.startsWith("[") || trimmed.endsWith("]") ? trimmed.replace(/^\[|\]$/g, "") : trimmed;
-  if (!bare.includes("(")) return bare.split(",").map(unquoted).filter(Boolean);
   const words: string[] = [];
+  for (const part of bare.includes("(") ? outsideOfParentheses(bare) : bare.split(",")) {
+    const word = unquoted(part.trim());
+    if (word !== "") words.push(word);
+  }
+  return words;
+}
+
+function outsideOfParentheses(text: string): string[] {
+  const parts: string[] = [];
   let depth = 0;
   let start = 0;
-  for (let at = 0; at <= bare.length; at++) {
-    const char = bare[at];
+  for (let at = 0; at <= text.length; at++) {
+    const char = text[at];
     if (char === "(") depth++;
     else if (char === ")") depth = Math.max(0, depth - 1);
     else if (char === undefined || (char === "," && depth === 0)) {
-      words.push(bare.slice(start, at));
+      parts.push(text.slice(start, at));
       start = at + 1;
     }
   }
-  return words.map(unquoted).filter(Boolean);
+  return parts;
 }
 
-const trim = (word: string): string => word.trim();
-
-function unquoted(word: string): string {
-  const bare = word.trim();
-  return bare.endsWith('"') || bare.endsWith("'") ? bare.replace(/^(["'])(.*)\1$/, "$2") : bare;
-}
+const unquoted = (word: string): string =>
+  word.endsWith('"') || word.endsWith("'") ? word.replace(/^(["'])(.*)\1$/, "$2") : word;

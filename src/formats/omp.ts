@@ -47,5 +47,13 @@ export const omp: Dialect = markdown({
 
 /** The text without its HTML comments. */
 export function withoutComments(body: string): string {
-  return body.includes("<!--") ? body.replace(/<!--[\s\S]*?-->/g, "").trim() : body;
+  let text = "";
+  let at = 0;
+  for (let start = body.indexOf("<!--"); start !== -1; start = body.indexOf("<!--", at)) {
+    const end = body.indexOf("-->", start + 4);
+    if (end === -1) break; // a comment that never ends is none; to look for its end again and again would take hours
+    text += body.slice(at, start);
+    at = end + 3;
+  }
+  return at === 0 ? body : (text + body.slice(at)).trim();
 }

@@ -7,11 +7,11 @@ const MAX_KEYS = 1000;
 const RUNS = Number(process.env["FAST_CHECK_RUNS"] ?? 20_000);
 
 /** What the parser makes of a text, or that it makes nothing of it. */
-function parsed(text: string): { value: unknown } | "broken" {
+function parsed(text: string): { value: unknown } | "broken" | "duplicate" {
   try {
     return { value: load(text, { schema: CORE_SCHEMA }) };
-  } catch {
-    return "broken";
+  } catch (error) {
+    return /duplicat/.test(String(error)) ? "duplicate" : "broken";
   }
 }
 
@@ -20,7 +20,8 @@ function agrees(text: string): boolean | undefined {
   const simple = readSimpleYaml(text, MAX_KEYS);
   if (simple === undefined) return undefined;
   const whole = parsed(text);
-  return whole !== "broken" && same({ ...simple }, whole.value);
+  if ("broken" in simple) return whole === "broken";
+  return typeof whole !== "string" && same({ ...simple.value }, whole.value);
 }
 
 function same(a: unknown, b: unknown): boolean {
@@ -48,6 +49,9 @@ const word = fc.constantFrom(
 );
 const tame = fc.constantFrom("a", "Use it", "reads,", "x.y", "(z)", "Grep", "no", "12", "true");
 const words = fc.array(fc.oneof({ weight: 5, arbitrary: tame }, word), { maxLength: 5 }).map((list) => list.join(" "));
+const space = fc.constantFrom("", " ", "", "\n  ", "\n", "\n    ");
+const comma = fc.constantFrom(", ", ",", " , ", ",\n  ", ",\n   ", "\n  ,", ",\n", ", # c\n  ");
+const colon = fc.constantFrom(": ", ": ", ":", ":  ", " : ", ":\n   ");
 const value = fc.oneof(
   { weight: 4, arbitrary: words },
   words.map((text) => `"${text}"`),
@@ -59,6 +63,23 @@ const value = fc.oneof(
   fc.array(word, { maxLength: 4 }).map((list) => `[${list.join(",")}]`),
   fc.array(words, { maxLength: 4 }).map((list) => JSON.stringify(list)),
   fc.constantFrom("|", ">", "|-", ">-", "|+", ">2", "| # c"),
+  fc.letrec<{ node: string }>((tie) => ({
+    node: fc.oneof(
+      { maxDepth: 3, depthSize: "small" },
+      words,
+      words.map((text) => JSON.stringify(text)),
+      fc
+        .tuple(space, fc.array(tie("node"), { maxLength: 3 }), comma)
+        .map(([pad, list, by]) => `[${pad}${list.join(by)}${pad}]`),
+      fc
+        .tuple(
+          space,
+          fc.array(fc.tuple(fc.constantFrom("a", "b", "c d", '"e"', "1"), colon, tie("node")), { maxLength: 3 }),
+          comma,
+        )
+        .map(([pad, pairs, by]) => `{${pad}${pairs.map((pair) => pair.join("")).join(by)}${pad}}`),
+    ),
+  })).node,
 );
 const key = fc.oneof(
   { weight: 12, arbitrary: fc.stringMatching(/^[a-z][a-z_-]{0,8}$/) },
@@ -91,7 +112,10 @@ const chunk = fc.oneof(
 const deep = fc
   .tuple(key, fc.constantFrom("  ", " ", "    "), fc.array(chunk, { minLength: 1, maxLength: 3 }))
   .map(([name, space, chunks]) => `${name}:\n${chunks.join("\n").replaceAll(/^/gm, space)}`);
-const texts = fc.tuple(fc.array(fc.oneof({ weight: 3, arbitrary: chunk }, deep), { maxLength: 4 }), fc.constantFrom("\n", ""));
+const texts = fc.tuple(
+  fc.array(fc.oneof({ weight: 3, arbitrary: chunk }, deep), { maxLength: 4 }),
+  fc.constantFrom("\n", ""),
+);
 
 describe("what the simple reader reads, the parser reads too", () => {
   test("on any text made of what frontmatter is made of", () => {
@@ -141,16 +165,25 @@ test.each([
   'a: [x, y]\nb: []\nc: ["x y", "z"]\nd:\n- 1\n- two\ne:\n',
   "a: >-\n  one\n  two\n\n  three\nb: |\n  one\n    two\n\n\nc: 'it''s'\n",
   "a:\n  b: c\n  d:\n    - e: 1\n      f: [x]\n    - g\n  # no\n\n  h:\n  - i\n  - j: |\n      k\nl: m\n",
+  "a: { b: c, d: [e, { f: 1 }] }\nb:\n  [x,\n   'y z', \"q\"]\nc: []\nd: {}\n",
   'a: "line\\nline \\"q\\" \\u00e9"\nb: 1.5\nc: true\nd: ~\ne: .inf\n# done\n',
 ])("it reads %j", (text) => {
   expect(agrees(text)).toBe(true);
 });
 
 test.each([
+  ["name: a\ndescription: Use it: always\n", 'the value of "description" holds ": " and is not in quotes', 2],
+  ["tools: *\n", 'the "*" of "tools" is not in quotes', 1],
+])("%j is a mistake that it names", (text, broken, line) => {
+  expect(readSimpleYaml(text, MAX_KEYS)).toEqual({ broken, line });
+  expect(parsed(text)).toBe("broken");
+});
+
+test.each([
   ["nothing", ""],
   ["only a comment", "# a\n"],
   ["a key given twice", "a: 1\na: 2\n"],
-  ["a mapping in braces", "a: { b: c }\n"],
+  ["a list in brackets that goes on at the margin", "a: [b,\nc]\n"],
   ["keys 20 deep", Array.from({ length: 20 }, (_, at) => `${" ".repeat(at)}k:`).join("\n")],
   ["an anchor", "a: &x y\n"],
   ["an alias", "a: *x\n"],

@@ -1,31 +1,35 @@
-import { CORE_SCHEMA } from "js-yaml";
+import { flowValue } from "./simple-flow.ts";
+import { indentAt, lineEnd, NO_WORDS, type Reader, skipEmpty } from "./simple-reader.ts";
+import { MORE, simpleScalar, startsPlain } from "./simple-scalar.ts";
+
+/** What was read; or what no parser can read, and on which line; nothing when it takes a parser to tell. */
+export type SimpleYaml =
+  | { readonly value: Record<string, unknown> }
+  | { readonly broken: string; readonly line: number }
+  | undefined;
 
 /**
- * The value of the YAML that nearly every frontmatter is: keys on lines of their own with words, quoted words, lists, texts
- * and further keys below them. `undefined` for everything else, which is the parser's business. Where this reads a text, the
- * parser reads the same from it, several times slower in a program that has just started.
+ * Reads the YAML that nearly every frontmatter is: keys on lines of their own with words, quoted words, lists, texts and
+ * further keys below them, and the two mistakes that people make in it. Everything else is the parser's business. Where
+ * this reads a text, the parser reads the same from it, several times slower in a program that has just started.
  */
-export function readSimpleYaml(text: string, maxKeys: number): Record<string, unknown> | undefined {
+export function readSimpleYaml(text: string, maxKeys: number): SimpleYaml {
   if (UNUSUAL.test(text)) return undefined;
   const reader: Reader = { text, at: 0, keysLeft: maxKeys };
   skipEmpty(reader);
   if (reader.at >= text.length) return undefined;
-  const map = mapping(reader, 0, 0);
-  return map === MORE || reader.at < text.length ? undefined : map;
+  const value = mapping(reader, 0, 0);
+  if (reader.broken !== undefined) return { broken: reader.broken, line: lineOf(reader) };
+  return value === MORE || reader.at < text.length ? undefined : { value };
 }
 
-type Reader = { readonly text: string; at: number; keysLeft: number };
-
-/** There is more to it than this reads. */
-const MORE = Symbol("more");
 const DEEPEST = 16;
 
 /** Tabs, controls, odd spaces and what is no text: their rules are left to the parser. */
 const UNUSUAL =
   /[\0-\x09\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff\ufeff\ufffe\uffff]/u;
-const KEY = /^[A-Za-z_][\w-]{0,63}$/;
-/** Keys that are no words. */
-const NO_WORD = /^(?:true|false|null)$/i;
+/** A key, and what stands behind it. */
+const LINE = /([A-Za-z_][\w-]{0,63}):(?: +([^ \n][^\n]*)?)?(?:\n|$)/y;
 const BLOCK = /^[|>]-?$/;
 
 /** Keys at one depth; the reader stands at the beginning of the first line, or `start` spaces into it. */
@@ -36,19 +40,31 @@ function mapping(reader: Reader, indent: number, level: number, start = 0): Reco
   let from = reader.at + start;
   do {
     if (from - reader.at !== indent) return MORE;
-    const colon = text.indexOf(":", from);
-    const end = lineEnd(text, from);
-    if (colon === -1 || colon >= end || (colon + 1 < end && text[colon + 1] !== " ")) return MORE;
-    const key = text.slice(from, colon);
-    if (!KEY.test(key) || NO_WORD.test(key) || key in map || --reader.keysLeft < 0) return MORE;
-    const written = text.slice(colon + 1, end).trim();
-    reader.at = end + 1;
-    const value =
-      written === ""
-        ? below(reader, indent, level)
-        : BLOCK.test(written)
-          ? blockText(reader, written, indent)
-          : scalarOrList(written);
+    LINE.lastIndex = from;
+    const line = LINE.exec(text);
+    const key = line?.[1];
+    if (line === null || key === undefined || NO_WORDS.has(key) || key in map || --reader.keysLeft < 0) return MORE;
+    const end = LINE.lastIndex;
+    const written = line[2]?.trimEnd() ?? "";
+    reader.at = end;
+    let value: unknown;
+    switch (written[0]) {
+      case undefined:
+        value = below(reader, indent, level);
+        break;
+      case "[":
+      case "{":
+        reader.at = text.indexOf(written, from + key.length + 1);
+        value = flowValue(reader, indent);
+        break;
+      case "|":
+      case ">":
+        value = BLOCK.test(written) ? blockText(reader, written, indent) : MORE;
+        break;
+      default:
+        value = simpleScalar(written);
+        if (value === MORE && level === 0) reader.broken = mistakeIn(key, written);
+    }
     if (value === MORE) return MORE;
     map[key] = value;
     skipEmpty(reader);
@@ -64,7 +80,21 @@ function below(reader: Reader, indent: number, level: number): unknown {
   if (at >= text.length) return null;
   const depth = indentAt(text, at);
   if (depth >= indent && text[at + depth] === "-") return sequence(reader, depth, level + 1);
-  return depth > indent ? mapping(reader, depth, level + 1, depth) : null;
+  if (depth <= indent) return null;
+  if (text[at + depth] !== "[" && text[at + depth] !== "{") return mapping(reader, depth, level + 1, depth);
+  reader.at += depth;
+  return flowValue(reader, indent);
+}
+
+/** A value that is not quoted and holds `: `, and a star alone: no parser takes them. */
+function mistakeIn(key: string, written: string): string | undefined {
+  if (written === "*") return `the "*" of "${key}" is not in quotes`;
+  const unquoted = startsPlain(written) && /: |:$/.test(written.replace(/ #.*$/, ""));
+  return unquoted ? `the value of "${key}" holds ": " and is not in quotes` : undefined;
+}
+
+function lineOf({ text, at }: Reader): number {
+  return text.slice(0, at - 1).split("\n").length;
 }
 
 /** `- item` on each line, at one depth; an item may be keys. */
@@ -82,8 +112,11 @@ function sequence(reader: Reader, indent: number, level: number): unknown {
     if (ENTRY.test(written)) {
       const column = indent + 2 + indentAt(text, dash + 2);
       item = mapping(reader, column, level + 1, column);
+    } else if (written.startsWith("[") || written.startsWith("{")) {
+      reader.at = text.indexOf(written, dash + 2);
+      item = flowValue(reader, indent);
     } else {
-      item = BLOCK.test(written) ? MORE : scalarOrList(written);
+      item = simpleScalar(written);
       reader.at = end + 1;
     }
     if (item === MORE) return MORE;
@@ -122,55 +155,3 @@ function blockText(reader: Reader, header: string, outer: number): unknown {
   reader.at = at;
   return header.endsWith("-") ? value : `${value}\n`;
 }
-
-function scalarOrList(written: string): unknown {
-  if (!written.startsWith("[")) return scalar(written);
-  if (QUOTED_LIST.test(written)) return JSON.parse(written);
-  if (!WORD_LIST.test(written)) return MORE;
-  const inner = written.slice(1, -1);
-  return inner.trim() === "" ? [] : inner.split(",").map((word) => resolved(word.trim()));
-}
-
-const QUOTED_LIST = /^\[ *"[^"\\]*"(?: *, *"[^"\\]*")* *\]$/;
-const WORD_LIST = /^\[ *(?:[A-Za-z0-9_][\w./()*-]*(?: *, *[A-Za-z0-9_][\w./()*-]*)*)? *\]$/;
-
-function scalar(written: string): unknown {
-  if (written.startsWith('"')) return DOUBLE_QUOTED.test(written) ? JSON.parse(written) : MORE;
-  if (written.startsWith("'")) return SINGLE_QUOTED.test(written) ? written.slice(1, -1).replaceAll("''", "'") : MORE;
-  const plain = PLAIN_START.test(written) && !written.endsWith(":") && !written.includes(": ") && !written.includes(" #");
-  return plain ? resolved(written) : MORE;
-}
-
-/** The escapes that mean the same in JSON. */
-const DOUBLE_QUOTED = /^"[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*)*"$/;
-const SINGLE_QUOTED = /^'[^']*(?:''[^']*)*'$/;
-const PLAIN_START = /^[^-?:,[\]{}#&*!|>'"%@`]/;
-
-/** What begins like a number or a constant is resolved as the parser does it; everything else is a text. */
-const resolved = (word: string): unknown =>
-  CONSTANT.test(word) ? CORE_SCHEMA.resolveImplicitScalarTag(word).value : word;
-
-const CONSTANT = /^(?:[0-9.+~]|[tT][rR]|[fF][aA]|[nN][uU])/;
-
-/** Goes to the next line that says something. */
-function skipEmpty(reader: Reader): void {
-  const { text } = reader;
-  while (reader.at < text.length) {
-    const first = text[reader.at + indentAt(text, reader.at)];
-    if (first !== "\n" && first !== "#" && first !== undefined) return;
-    reader.at = lineEnd(text, reader.at) + 1;
-  }
-}
-
-function lineEnd(text: string, from: number): number {
-  const end = text.indexOf("\n", from);
-  return end === -1 ? text.length : end;
-}
-
-function indentAt(text: string, start: number): number {
-  let at = start;
-  while (text.charCodeAt(at) === SPACE) at++;
-  return at - start;
-}
-
-const SPACE = 32;

@@ -16,6 +16,7 @@ export const tools =
   (draft, value, key) => {
     if (isRecord(value) && !Array.isArray(value["allow"])) return byRecord(draft, value, { key, groups });
     const written = listOf(isRecord(value) ? value["allow"] : value);
+    if (written !== undefined && written.length > MAX_TOOLS) return tooMany(draft, key);
     if (written === undefined && value !== null) {
       say(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets none.`, { field: key });
     }
@@ -32,6 +33,7 @@ export const disallowedTools =
       if (value !== null) say(draft, "bad-value", `"${key}" cannot be read as a list of tools.`, { field: key });
       return;
     }
+    if (written.length > MAX_TOOLS) return tooMany(draft, key);
     deny(
       draft,
       written.flatMap((name) => orItself(toolsNamed(withoutRule(name), groups), name)),
@@ -96,34 +98,45 @@ type Written = { readonly key: string; readonly groups: ToolGroups | undefined }
 /** The canonical names of a written list. `Agent(a, b)` also says which agents; other rules in parentheses fit no tool. */
 export function canonical(draft: Draft, written: readonly string[], { key, groups }: Written): string[] {
   const names: string[] = [];
-  for (const one of written) {
+  let unknown = 0;
+  for (const one of new Set(written)) {
     const known = toolsNamed(one, groups);
-    if (known.length > 0) names.push(...known);
-    else for (const entry of spaced(one, groups)) named(draft, entry, { key, groups, names });
+    if (known.length > 0) {
+      names.push(...known);
+      continue;
+    }
+    for (const entry of spaced(one, groups)) {
+      const limited = limitedTool(draft, entry, { key, groups });
+      names.push(...(limited ?? [entry])); // it may be a tool that the caller brings; a list of which nothing is there refuses to start
+      if (limited === undefined && ++unknown <= MAX_TOLD) unknownTool(draft, entry, key);
+    }
+  }
+  if (unknown > MAX_TOLD) {
+    const message = `${unknown - MAX_TOLD} more tools of "${key}" are unknown to this program.`;
+    say(draft, "unknown-tool", message, { field: key });
   }
   return names;
 }
 
-function named(draft: Draft, entry: string, { key, groups, names }: Written & { readonly names: string[] }): void {
-  {
-    const bare = withoutRule(entry);
-    const found = toolsNamed(bare, groups);
-    if (found.length === 0) {
-      names.push(entry); // it may be a tool that the caller brings; a list of which nothing is there refuses to start
-      unknownTool(draft, entry, key);
-    } else if (bare === entry) {
-      names.push(...found);
-    } else if (found.includes(DELEGATION_TOOL)) {
-      names.push(DELEGATION_TOOL);
-      draft.agent.spawns ??= listOf(ruleOf(entry)) ?? [];
-      draft.from["spawns"] ??= key;
-    } else {
-      names.push(...found.map((name) => `${name}(${ruleOf(entry)})`));
-      const message = `"${entry}" limits a tool by its arguments; it counts only where calls are checked against that.`;
-      say(draft, "tool-rule", message, { field: key, hint: `Name "${bare}" alone to allow all of it.` });
-    }
+/** So many names that nobody knows are told one by one. */
+const MAX_TOLD = 20;
+/** A longer list of tools is an attack, or a mistake. */
+const MAX_TOOLS = 1000;
+
+/** The names of `Tool` and of `Tool(rule)`; nothing when there is no such tool. */
+function limitedTool(draft: Draft, entry: string, { key, groups }: Written): readonly string[] | undefined {
+  const bare = withoutRule(entry);
+  const found = toolsNamed(bare, groups);
+  if (found.length === 0) return undefined;
+  if (bare === entry) return found;
+  if (found.includes(DELEGATION_TOOL)) {
+    draft.agent.spawns ??= listOf(ruleOf(entry)) ?? [];
+    draft.from["spawns"] ??= key;
+    return [DELEGATION_TOOL];
   }
-  return names;
+  const message = `"${entry}" limits a tool by its arguments; it counts only where calls are checked against that.`;
+  say(draft, "tool-rule", message, { field: key, hint: `Name "${bare}" alone to allow all of it.` });
+  return found.map((name) => `${name}(${ruleOf(entry)})`);
 }
 
 function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key, groups }: Written): void {
@@ -145,6 +158,12 @@ function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key,
     off.flatMap((name) => orItself(toolsNamed(name, groups), name)),
     key,
   );
+}
+
+/** A list that is not read, of either kind, leaves nothing. */
+function tooMany(draft: Draft, key: string): void {
+  say(draft, "bad-value", `"${key}" names more than ${MAX_TOOLS} tools; the agent gets none.`, { field: key });
+  allow(draft, [], key);
 }
 
 function unknownTool(draft: Draft, name: string, key: string): void {

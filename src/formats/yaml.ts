@@ -28,7 +28,8 @@ export type YamlResult =
 export function readYaml(text: string, { bytes = YAML_LIMITS.bytes }: { readonly bytes?: number } = {}): YamlResult {
   if (text.length > bytes) return refused(`longer than ${bytes} bytes`);
   const simple = readSimpleYaml(text, YAML_LIMITS.keys);
-  if (simple !== undefined) return { ok: true, value: simple };
+  if (simple !== undefined && "value" in simple) return { ok: true, value: simple.value };
+  if (simple !== undefined) return { ok: false, kind: "syntax", reason: simple.broken, line: simple.line };
   try {
     const events = parseEvents(text, { maxDepth: YAML_LIMITS.depth });
     if (events.length > YAML_LIMITS.keys && keysIn(events) > YAML_LIMITS.keys)
@@ -118,6 +119,7 @@ function unshared(value: unknown, budget: { nodes: number }): unknown {
 
 /** The parser's own words about a text that it cannot read, with the place. */
 export function yamlFaultOf(text: string): string | undefined {
+  if (text.length > YAML_LIMITS.bytes) return undefined;
   try {
     parseEvents(text, { maxDepth: YAML_LIMITS.depth });
     return undefined;

@@ -84,7 +84,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
 }
 
 /** The tools that a policy never allows, with the rule that says so: a model is not even shown them. */
-function barredBy({ tools }: World, policy: Policy): Record<string, string> {
+export function barredBy({ tools }: Pick<World, "tools">, policy: Policy): Record<string, string> {
   return Object.fromEntries(
     [...tools.values()].flatMap((tool) => {
       const rule = barred(policy, { tool: tool.name, does: classOf(tool), effect: tool.effect });
@@ -94,7 +94,7 @@ function barredBy({ tools }: World, policy: Policy): Record<string, string> {
 }
 
 /** The agent as this task has it: what a person's task says replaces what the file says; what an agent's says only narrows it. */
-function effective(agent: Agent, { task, depth }: Call): Agent {
+export function effective(agent: Agent, { task, depth }: Pick<Call, "task" | "depth">): Agent {
   const { thinking, systemPrompt, schema } = task;
   const output = agent.output ?? schema;
   const named = task.tools?.flatMap((tool) => (toolsNamed(tool).length > 0 ? toolsNamed(tool) : [tool]));

@@ -1,8 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { banned, READING_TOOLS } from "../core/judge-call.ts";
-import { type Policy, rulesFor } from "../core/policy.ts";
-import { placed } from "../core/subject.ts";
+import { readBans } from "../core/judge-call.ts";
+import type { Policy } from "../core/policy.ts";
 
 const MOST = 50_000;
 
@@ -11,8 +10,8 @@ const MOST = 50_000;
  * be sure: a rule that is kept in some places only would be worse than none.
  */
 export function closedPaths(policy: Policy, root: string, placeOf: (absolute: string) => string): string[] {
-  const speaks = READING_TOOLS.some((tool) => rulesFor(policy.deny, tool).some(({ pattern }) => pattern !== undefined));
-  if (!speaks) return [];
+  const isClosed = readBans(policy);
+  if (!isClosed) return [];
   const closed: string[] = [];
   const folders = [root];
   let seen = 0;
@@ -21,7 +20,7 @@ export function closedPaths(policy: Policy, root: string, placeOf: (absolute: st
       const path = join(folder, entry.name);
       if (++seen > MOST) throw new Error(`the working folder holds more than ${MOST} things, too many to hide from commands what rules forbid to read`);
       if (entry.isSymbolicLink()) continue;
-      if (banned(policy, { tool: "read_file", does: "read" }, placed(placeOf(path), false))) closed.push(path);
+      if (isClosed(placeOf(path))) closed.push(path);
       else if (entry.isDirectory()) folders.push(path);
     }
   }

@@ -7,21 +7,22 @@ import type { FoundAgent } from "./discover-found.ts";
 export type ExplainedField = Readonly<{ field: string; value: unknown; origin: Origin }>;
 
 /** Each field of an agent with its origin. The lines in files are looked up here and nowhere else. */
-export function explainFields(
-  { agent, read, origins, file }: FoundAgent,
-  dialects: Dialects,
-): readonly ExplainedField[] {
+export function explainFields(found: FoundAgent, dialects: Dialects): readonly ExplainedField[] {
+  const originOf = originsOf(found, dialects);
+  return Object.entries(found.agent)
+    .filter(([field, value]) => field !== "source" && value !== undefined)
+    .map(([field, value]) => ({ field, value, origin: originOf(field) }));
+}
+
+/** Says where a field of an agent came from; of limits also one by one, as `limits.maxTurns`. */
+export function originsOf({ agent, read, origins, file }: FoundAgent, dialects: Dialects): (field: string) => Origin {
   const text = file === undefined ? undefined : readIfThere(file);
   const lineOf = dialects[agent.source?.dialect ?? ""]?.lineOf;
   const inFile = (key: string): Origin => {
     const line = text === undefined || key.startsWith("(") ? undefined : lineOf?.(text, key);
     return { from: "file", key, ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };
   };
-  return Object.entries(agent)
-    .filter(([field, value]) => field !== "source" && value !== undefined)
-    .map(([field, value]) => ({ field, value, origin: originOf(field) }));
-
-  function originOf(field: string): Origin {
+  return (field) => {
     const changed = origins[field];
     const key = read.from[field];
     if (changed?.from === "base" && changed.own !== undefined && key !== undefined)
@@ -29,7 +30,7 @@ export function explainFields(
     if (changed !== undefined) return changed;
     if (key === undefined) return { from: "default" };
     return RULES.has(key) ? { from: "default", rule: key.slice(1, -1) } : inFile(key);
-  }
+  };
 }
 
 /** What was decided for the file and not written in it. */

@@ -47,6 +47,11 @@ export function nearestInProject(
   return near && { path: join(near.dir, relative), root: canonical(near.root) };
 }
 
+/** The root of the project that `cwd` is in: its repository, or the folder itself. */
+export function projectRoot(cwd: string, home: string): string {
+  return ancestorsOf(cwd, home)[0]?.root ?? cwd;
+}
+
 type Ancestor = { readonly dir: string; readonly root: string; readonly has: (relative: string) => boolean };
 
 /**

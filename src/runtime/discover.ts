@@ -1,6 +1,6 @@
 import { type AgentAdjustments, type AgentSettings, applySettings } from "../core/agent-settings.ts";
 import type { Dialects, ReadAgent } from "../core/dialect.ts";
-import { HERITAGE, inherit, lineages } from "../core/inherit.ts";
+import { HERITAGE, type Heir, inherit, lineages } from "../core/inherit.ts";
 import { type Problem, problem } from "../core/problem.ts";
 import type { Origin } from "../core/provenance.ts";
 import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./discover-cache.ts";
@@ -103,12 +103,7 @@ type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" }
 
 /** Bases and settings are applied here, once; what has no base is skipped and hides nothing. */
 function resolveAll(findings: readonly Finding[], options: Resolving, skipped: Skipped[]): FoundAgent[] {
-  const heirs = findings.map((finding) => ({
-    finding,
-    name: finding.agent.name,
-    rank: finding.rank,
-    ...(finding.trusted && finding.agent.extends !== undefined ? { extends: finding.agent.extends } : {}),
-  }));
+  const heirs = findings.map(heirOf);
   const lines = lineages(heirs.filter(({ finding }) => finding.trusted));
   const done = new Map<Finding, FoundAgent>();
   const resolve = (heir: (typeof heirs)[number]): FoundAgent => {
@@ -134,6 +129,12 @@ function resolveAll(findings: readonly Finding[], options: Resolving, skipped: S
   return found;
 }
 
+function heirOf(finding: Finding): Heir & { readonly finding: Finding } {
+  const { agent, rank, trusted } = finding;
+  const heir = { finding, name: agent.name, rank };
+  return trusted && agent.extends !== undefined ? { ...heir, extends: agent.extends } : heir;
+}
+
 function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Resolving): FoundAgent {
   let { agent } = finding;
   const origins: Record<string, Origin> = {};
@@ -152,17 +153,18 @@ function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Res
   agent = applied.agent;
   Object.assign(origins, applied.origins);
   const { read, trusted, file, real, problems } = finding;
-  return {
+  const found: { -readonly [K in keyof FoundAgent]: FoundAgent[K] } = {
     name: agent.name,
     agent,
     read,
     trusted,
     problems,
     origins,
-    ...(file === undefined ? {} : { file }),
-    ...(real === undefined ? {} : { real }),
-    ...(base === undefined ? {} : { base }),
   };
+  if (file !== undefined) found.file = file;
+  if (real !== undefined) found.real = real;
+  if (base !== undefined) found.base = base;
+  return found;
 }
 
 const settingsOf = ({ settings }: DiscoverOptions, name: string): AgentSettings | undefined =>

@@ -32,6 +32,8 @@ export type Start = Readonly<{
   cwd: string;
   context: string;
   compile(what: AnyInput | Plan): Plan;
+  /** Resolves when nothing of what its tasks started is left. */
+  gone?(): Promise<void>;
   concurrency?: number;
   maxTimeMs?: number;
   maxDepth?: number;
@@ -134,6 +136,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
     over = true;
     clock.stop();
     record.release();
+    await start.gone?.();
     await journal.close();
   }
 }

@@ -1,4 +1,4 @@
-import { referencesOf, textOf } from "../core/graph.ts";
+import { textOf } from "../core/graph.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { GateNode, Node, TaskNode } from "../core/plan.ts";
 import { fill, NO_OUTPUT } from "../core/template.ts";
@@ -15,14 +15,13 @@ export const nowhere: Lookup = { outcomeOf: () => undefined, promptOf: () => "" 
 
 /** The text of a task or gate with every reference replaced by what it stands for. */
 export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
-  const { text } = textOf(node);
-  const references = referencesOf(node);
-  if (references.length === 0) return text;
-  const values = new Map<string, string>();
-  for (const [name, reference] of references) {
-    values.set(name, typeof reference === "string" ? outputOf(lookup.outcomeOf(reference)) : lookup.promptOf(reference.prompt));
-  }
-  return fill(text, values);
+  const { text, refs } = textOf(node);
+  const get = (name: string): string | undefined => {
+    const reference = !refs ? name : Object.hasOwn(refs, name) ? refs[name] : undefined;
+    if (reference === undefined) return undefined;
+    return typeof reference === "string" ? outputOf(lookup.outcomeOf(reference)) : lookup.promptOf(reference.prompt);
+  };
+  return fill(text, { get });
 }
 
 /** What a node was asked; only tasks and gates are. */

@@ -1,7 +1,8 @@
 import { crc32 } from "node:zlib";
 import type { KeptEvent } from "../core/event.ts";
+import { completed } from "../core/old-event.ts";
 
-/** One record: the event, the epoch of its writer, and a checksum over both as written. */
+/** One record: the event, the epoch of its writer, and a checksum over both as written. JSON has no raw line end in it. */
 export function encodeLine(event: KeptEvent, epoch: number): string {
   const body = `"epoch":${epoch},"event":${JSON.stringify(event)}`;
   return `{"crc":"${checksum(body)}",${body}}\n`;
@@ -9,27 +10,32 @@ export function encodeLine(event: KeptEvent, epoch: number): string {
 
 export type Decoded = Readonly<{ event: KeptEvent; epoch: number }>;
 
-const HEAD = /^\{"crc":"([0-9a-f]{8})",/;
-const HEAD_LENGTH = '{"crc":"00000000",'.length;
+const BODY_AT = '{"crc":"00000000",'.length;
+const CLOSE = 0x7d;
 
 /** The record in a line, or `undefined` when it is not whole. */
 export function decodeLine(line: string): Decoded | undefined {
-  const crc = HEAD.exec(line)?.[1];
-  if (crc === undefined || !line.endsWith("}")) return undefined;
-  if (checksum(line.slice(HEAD_LENGTH, -1)) !== crc) return undefined;
-  return recordIn(line);
+  return decodeBytes(Buffer.from(line));
+}
+
+/** The same for a line as it lies on the disk: its checksum is over bytes, so that no two spellings are taken for one. */
+export function decodeBytes(line: Buffer): Decoded | undefined {
+  if (line.length <= BODY_AT || line[line.length - 1] !== CLOSE) return undefined;
+  const head = `{"crc":"${checksum(line.subarray(BODY_AT, -1))}",`;
+  return line.toString("latin1", 0, BODY_AT) === head ? recordIn(line.toString("utf8")) : undefined;
 }
 
 /** A right checksum only says that nothing was changed since, not that it was a record of ours. */
 function recordIn(line: string): Decoded | undefined {
   try {
     const { event, epoch } = JSON.parse(line) as Partial<Decoded>;
-    return typeof event?.seq === "number" && typeof epoch === "number" ? { event, epoch } : undefined;
+    if (typeof event?.seq !== "number" || typeof event.type !== "string" || typeof epoch !== "number") return undefined;
+    return { event: completed(event), epoch };
   } catch {
     return undefined;
   }
 }
 
-function checksum(text: string): string {
-  return crc32(text).toString(16).padStart(8, "0");
+function checksum(bytes: string | Buffer): string {
+  return crc32(bytes).toString(16).padStart(8, "0");
 }

@@ -1,10 +1,14 @@
-import { mkdir, open, readFile, type FileHandle } from "node:fs/promises";
+import { copyFile, open, readFile, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { Journal, JournalListener } from "../core/engine.ts";
 import { CrewError, isCrewError, messageOf } from "../core/error.ts";
 import type { KeptEvent } from "../core/event.ts";
-import { decodeLine, encodeLine } from "./journal-line.ts";
-import { claim } from "./owner.ts";
+import { isKnown } from "../core/old-event.ts";
+import { fault } from "./fault.ts";
+import { decodeBytes, encodeLine } from "./journal-line.ts";
+import { claim, type Owner } from "./owner.ts";
+import { makeFolder, syncFolder } from "./sync-folder.ts";
+import { removeDrafts } from "./write-atomic.ts";
 
 /** The name of the file in the folder of a run. */
 export const JOURNAL_FILE = "journal.jsonl";
@@ -14,13 +18,9 @@ export const JOURNAL_FILE = "journal.jsonl";
  * and `kept` hears of it only then: acknowledged means on the disk.
  */
 export async function openJournal(folder: string, listener: JournalListener): Promise<Journal> {
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(cannotWrite(folder));
-  const owner = await claim(folder).catch(cannotWrite(folder));
-  const { file, wholeBytes, problems } = await openWhole(folder).catch(async (error: unknown) => {
-    await owner.release();
-    throw error;
-  });
-  let length = wholeBytes;
+  const { owner, file, kept } = await take(folder).catch(cannotWrite(folder));
+  let opened: Kept | undefined = kept; // until something is added, it need not be read again
+  let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
   let flushing: Promise<void> | undefined;
   let broken: CrewError | undefined;
@@ -32,12 +32,15 @@ export async function openJournal(folder: string, listener: JournalListener): Pr
       const bytes = Buffer.from(batch.map((event) => encodeLine(event, owner.epoch)).join(""));
       try {
         await owner.hold();
+        fault("journal.write");
         await writeWhole(file, bytes);
+        fault("journal.written");
         await file.datasync();
         length += bytes.length;
+        fault("journal.synced");
       } catch (error) {
-        await file.truncate(length).catch(() => {});
         broken = isCrewError(error) ? error : unwritable(folder, error);
+        if (broken.code === "STATE_UNWRITABLE") await cutBack(file, length, bytes.length);
         listener.lost(broken);
         return;
       }
@@ -59,12 +62,13 @@ export async function openJournal(folder: string, listener: JournalListener): Pr
   };
   return {
     append: (event) => {
+      opened = undefined;
       waiting.push(event);
       void flushSoon();
     },
     durable,
-    problems,
-    read: async () => (await readJournal(folder)).events,
+    problems: kept.problems,
+    read: async () => (opened ?? (await readJournal(folder))).events,
     close: async () => {
       await durable().catch(() => {});
       await file.close();
@@ -88,46 +92,143 @@ export function memoryJournal({ kept }: JournalListener): Journal {
   };
 }
 
-/** Everything in a journal that is whole. A torn last record is left out and reported; damage before it throws. */
-export async function readJournal(folder: string): Promise<{ events: readonly KeptEvent[]; problems: readonly string[]; wholeBytes: number }> {
-  const bytes = await readFile(join(folder, JOURNAL_FILE));
+/** What a journal holds, and up to where. */
+export type Kept = Readonly<{
+  events: readonly KeptEvent[];
+  /** What was wrong with it and does not matter any more, in words. */
+  problems: readonly string[];
+  wholeBytes: number;
+  /** Bytes behind that, of a record that was torn by a crash. */
+  tornBytes: number;
+  /** The highest epoch that wrote to it. */
+  epoch: number;
+}>;
+
+/**
+ * Everything in a journal that is whole. A torn last record is left out and reported; damage before it throws. So is what
+ * an earlier owner wrote after a later one had begun: the journal belongs to whoever has the highest epoch.
+ */
+export async function readJournal(folder: string): Promise<Kept> {
+  return readRecords(await readFile(join(folder, JOURNAL_FILE)), folder);
+}
+
+/** The same for the bytes of a journal. */
+export function readRecords(bytes: Buffer, folder: string): Kept {
   const events: KeptEvent[] = [];
-  const problems: string[] = [];
   let start = 0;
+  let epoch = 0;
+  let tornBytes = 0;
+  let late = 0;
   while (start < bytes.length) {
-    const end = bytes.indexOf(0x0a, start);
-    const decoded = end < 0 ? undefined : decodeLine(bytes.toString("utf8", start, end));
-    const last = end < 0 || end === bytes.length - 1;
-    if (!decoded || decoded.event.seq !== events.length + 1) {
-      if (last && !decoded) {
-        problems.push(`The last record was torn by a crash and was left out (${bytes.length - start} bytes).`);
-        break;
-      }
-      const hint = `Look at line ${events.length + 1} of ${JOURNAL_FILE}; what was recorded before it is whole.`;
-      throw new CrewError("RUN_DAMAGED", `The journal in ${folder} is damaged at record ${events.length + 1}.`, hint);
+    const end = bytes.indexOf(LINE_END, start);
+    const decoded = end < 0 ? undefined : decodeBytes(bytes.subarray(start, end));
+    if (!decoded && isTorn(bytes, start, end)) {
+      tornBytes = bytes.length - start;
+      break;
     }
-    events.push(decoded.event);
+    if (decoded && decoded.epoch < epoch) late += 1;
+    else if (decoded?.event.seq === events.length + 1) {
+      events.push(decoded.event);
+      epoch = decoded.epoch;
+    } else throw damaged(folder, { record: events.length + 1, offset: start, size: bytes.length });
     start = end + 1;
   }
-  return { events, problems, wholeBytes: start };
+  const unknown = new Set(events.filter((event) => !isKnown(event)).map(({ type }) => type));
+  const problems = [
+    ...(tornBytes > 0 ? [`The last record was torn by a crash and was left out (${tornBytes} bytes).`] : []),
+    ...(late > 0 ? [`${late} records of an earlier owner came after a later one had taken over, and do not count.`] : []),
+    ...(unknown.size > 0 ? [`What a newer version wrote is kept and skipped: ${[...unknown].join(", ")}.`] : []),
+  ];
+  return { events, problems, wholeBytes: start, tornBytes, epoch };
+}
+
+const LINE_END = 0x0a;
+
+/** A record without an end, or a hole that a power cut left, with nothing behind it. */
+function isTorn(bytes: Buffer, start: number, end: number): boolean {
+  if (end < 0) return true;
+  return end === bytes.length - 1 && bytes.subarray(start, end).includes(0);
+}
+
+/** A journal that is to be gone on with. A damaged one is kept aside as it is now, and the run stops here. */
+export async function readForResume(folder: string): Promise<Kept> {
+  return readJournal(folder).catch(async (error: unknown) => {
+    if (!isCrewError(error) || error.code !== "RUN_DAMAGED") throw error;
+    const aside = join(folder, "journal.damaged.jsonl");
+    const kept = await copyFile(join(folder, JOURNAL_FILE), aside).then(
+      () => true,
+      () => false,
+    );
+    throw new CrewError(error.code, error.message, kept ? `${error.hint} A copy of it as it is now was put aside in ${aside}.` : error.hint);
+  });
+}
+
+type Taken = Readonly<{ owner: Owner; file: FileHandle; kept: Kept }>;
+
+/** Makes the run ours and its journal whole. */
+async function take(folder: string): Promise<Taken> {
+  fault("run.folder");
+  await makeFolder(folder);
+  let owner = await claim(folder);
+  try {
+    let { file, kept } = await openWhole(folder);
+    // The claims of an earlier life may be gone; what it wrote is not, and a lower number than its own would not count.
+    if (kept.epoch >= owner.epoch) {
+      await owner.release();
+      await file.close();
+      owner = await claim(folder, kept.epoch);
+      ({ file, kept } = await openWhole(folder));
+    }
+    await removeDrafts(folder, join(folder, "outputs"));
+    return { owner, file, kept };
+  } catch (error) {
+    await owner.release();
+    throw error;
+  }
 }
 
 /** Opens the journal at the end of what is whole. A torn last record is cut off, so that the next one does not grow into it. */
-async function openWhole(folder: string): Promise<{ file: FileHandle; wholeBytes: number; problems: readonly string[] }> {
-  const file = await open(join(folder, JOURNAL_FILE), "a", 0o600).catch(cannotWrite(folder));
+async function openWhole(folder: string): Promise<{ file: FileHandle; kept: Kept }> {
+  fault("journal.open");
+  const file = await open(join(folder, JOURNAL_FILE), "a", 0o600);
   try {
-    const { wholeBytes, problems } = await readJournal(folder);
-    if (problems.length > 0) await file.truncate(wholeBytes);
-    return { file, wholeBytes, problems };
+    const kept = await readForResume(folder);
+    if (kept.events.length === 0) await syncFolder(folder);
+    if (kept.tornBytes > 0) {
+      await file.truncate(kept.wholeBytes);
+      await file.sync();
+      fault("journal.cut");
+    }
+    return { file, kept };
   } catch (error) {
     await file.close();
     throw error;
   }
 }
 
+/** Takes back what a failed write left of its records, as far as the disk allows that: nobody was told of them. */
+async function cutBack(file: FileHandle, length: number, written: number): Promise<void> {
+  try {
+    const { size } = await file.stat();
+    // More than that is not ours alone; the next one who opens it sorts it out.
+    if (size > length && size <= length + written) await file.truncate(length);
+  } catch {
+    // The next one finds a torn record, or whole ones that nobody was told of.
+  }
+}
+
 /** A write may be short; only the whole counts. */
 async function writeWhole(file: FileHandle, bytes: Buffer): Promise<void> {
-  for (let offset = 0; offset < bytes.length; ) offset += (await file.write(bytes, offset)).bytesWritten;
+  for (let offset = 0; offset < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, offset);
+    if (bytesWritten === 0) throw new Error("nothing more could be written");
+    offset += bytesWritten;
+  }
+}
+
+function damaged(folder: string, { record, offset, size }: { record: number; offset: number; size: number }): CrewError {
+  const hint = `Look at byte ${offset} of ${JOURNAL_FILE} (${size} bytes); what was recorded before it is whole.`;
+  return new CrewError("RUN_DAMAGED", `The journal in ${folder} is damaged at record ${record}.`, hint);
 }
 
 function cannotWrite(folder: string): (error: unknown) => never {

@@ -118,7 +118,7 @@ export function keptRuns(store: Store): KeptRuns {
         if (owner !== undefined) continue;
         const old = now - at > olderThanMs;
         // What was interrupted can still be finished, so only its age counts.
-        const much = maxBytes !== undefined && total > maxBytes && life !== "damaged" && isEnded(life);
+        const much = maxBytes !== undefined && total > maxBytes && isEnded(life);
         if (!old && !much) continue;
         if (!dryRun) {
           const kept = await remove(id).then(

@@ -1,7 +1,9 @@
-import { access, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { access, link, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CrewError } from "../core/error.ts";
 import { isRecord } from "../core/json.ts";
+import { fault } from "./fault.ts";
 
 /** A claim on a run: only its holder may write. */
 export type Owner = Readonly<{
@@ -15,48 +17,52 @@ const OWNER = /^owner\.(\d{1,9})\.json$/;
 const RELEASED = /^released\.(\d{1,9})\.json$/;
 
 /**
- * Takes a run over, unless a living process has it. Each claim is a new numbered file, made exclusively: of two
- * that come at once, one fails. Nothing is ever unlinked and made again.
+ * Takes a run over, unless a living process has it. Each claim is a new numbered file, made exclusively and whole: of two
+ * that come at once, one fails. Nothing is ever unlinked and made again. Its number is above all that were there before,
+ * and above `above`: who wrote with a lower one can be told from who owns the run.
  */
-export async function claim(folder: string): Promise<Owner> {
+export async function claim(folder: string, above = 0): Promise<Owner> {
   const names = await readdir(folder);
-  const highest = (pattern: RegExp): number => Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
-  const last = highest(OWNER);
-  if (last > 0 && (await isAlive(join(folder, `owner.${last}.json`)))) throw busy(folder);
-  const epoch = Math.max(last, highest(RELEASED)) + 1;
+  const last = highest(names, OWNER);
+  const living = last > 0 ? await livingOwner(join(folder, `owner.${last}.json`)) : undefined;
+  if (living) throw busy(folder, living.pid);
+  const epoch = Math.max(last, highest(names, RELEASED), above) + 1;
   const file = join(folder, `owner.${epoch}.json`);
-  const record = JSON.stringify({ pid: process.pid, started: await startOf(process.pid) });
-  await writeFile(file, record, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+  fault("owner.claim");
+  await makeWhole(file, JSON.stringify(await whoWeAre())).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EEXIST" ? busy(folder) : error;
   });
+  fault("owner.claimed");
   const released = join(folder, `released.${epoch}.json`);
   // Somebody may have come and gone since the names were read; a number stands for one claim only.
   if (await exists(released)) {
     await rename(file, released);
-    return claim(folder);
+    return claim(folder, above);
   }
   const hold = async (): Promise<void> => {
     const next = await Promise.all([exists(join(folder, `owner.${epoch + 1}.json`)), exists(join(folder, `released.${epoch + 1}.json`))]);
     if (next.some(Boolean)) throw busy(folder);
   };
-  return { epoch, hold, release: () => rename(file, released).catch(() => {}) };
+  const release = async (): Promise<void> => {
+    fault("owner.release");
+    await rename(file, released).catch(() => {});
+  };
+  return { epoch, hold, release };
 }
 
 /** The process that works on the run, while it lives. */
 export async function ownerOf(folder: string): Promise<number | undefined> {
-  const names = await readdir(folder).catch(() => []);
-  const last = Math.max(0, ...names.map((name) => Number(OWNER.exec(name)?.[1] ?? 0)));
-  const file = join(folder, `owner.${last}.json`);
-  const pid = last > 0 && (await isAlive(file)) ? (await claimIn(file))?.pid : undefined;
-  return typeof pid === "number" ? pid : undefined;
+  const last = highest(await readdir(folder).catch(() => []), OWNER);
+  return last > 0 ? (await livingOwner(join(folder, `owner.${last}.json`)))?.pid : undefined;
 }
 
 /** True while a living process works on the run. */
 export async function isOwned(folder: string): Promise<boolean> {
-  const names = await readdir(folder).catch(() => []);
-  const last = Math.max(0, ...names.map((name) => Number(OWNER.exec(name)?.[1] ?? 0)));
-  return last > 0 && isAlive(join(folder, `owner.${last}.json`));
+  const last = highest(await readdir(folder).catch(() => []), OWNER);
+  return last > 0 && (await livingOwner(join(folder, `owner.${last}.json`))) !== undefined;
 }
+
+const highest = (names: readonly string[], pattern: RegExp): number => Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
 
 const exists = (file: string): Promise<boolean> =>
   access(file).then(
@@ -64,21 +70,53 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** A process id alone proves nothing, since it is used again; with its start time it does. */
-async function isAlive(file: string): Promise<boolean> {
-  const claimed = await claimIn(file);
-  if (!claimed) return isYoung(file);
-  const { pid, started } = claimed;
-  if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return false;
-  const now = await startOf(pid);
-  return now !== undefined && now === started;
+/** Makes a file that has its text from its first moment on, and fails when there is one. */
+async function makeWhole(file: string, text: string): Promise<void> {
+  const draft = file.replace(/[^/\\]+$/, `.${randomBytes(8).toString("hex")}.tmp`);
+  try {
+    await writeFile(draft, text, { flag: "wx", mode: 0o600 });
+    fault("owner.drafted");
+    await link(draft, file);
+  } catch (error) {
+    if (!cannotLink(error)) throw error;
+    await writeFile(file, text, { flag: "wx", mode: 0o600 });
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
-/** What a claim says; `undefined` when it is empty or half written. A file that is gone says nothing. */
-async function claimIn(file: string): Promise<{ pid?: unknown; started?: unknown } | undefined> {
+/** Some file systems know no second name for a file. */
+function cannotLink(error: unknown): boolean {
+  return error instanceof Error && "code" in error && "syscall" in error && error.syscall === "link" && (error.code === "EPERM" || error.code === "ENOTSUP" || error.code === "ENOSYS");
+}
+
+/** What a process is told apart by: its number is used again, and after a start of the machine so is its start time. */
+type Claimed = Readonly<{ pid: number; started: string; boot?: string; nonce?: string }>;
+
+async function whoWeAre(): Promise<Claimed> {
+  const [started = "", boot] = await Promise.all([startOf(process.pid), bootOf()]);
+  return { pid: process.pid, started, ...(boot !== undefined && { boot }), nonce: randomBytes(8).toString("hex") };
+}
+
+/** Who a claim names, while that very process lives. */
+async function livingOwner(file: string): Promise<{ pid: number | undefined } | undefined> {
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined; // released since the names were read
+  const claimed = claimIn(text);
+  if (!claimed) return (await isYoung(file)) ? { pid: undefined } : undefined;
+  const [started, boot] = await Promise.all([startOf(claimed.pid), bootOf()]);
+  const same = started !== undefined && started === claimed.started && (claimed.boot === undefined || claimed.boot === boot);
+  return same ? { pid: claimed.pid } : undefined;
+}
+
+/** What a claim says; `undefined` when it is empty, half written, or no claim. */
+function claimIn(text: string): Claimed | undefined {
   try {
-    const claimed: unknown = JSON.parse(await readFile(file, "utf8").catch(() => "{}"));
-    return isRecord(claimed) ? claimed : undefined;
+    const claimed: unknown = JSON.parse(text);
+    if (!isRecord(claimed)) return undefined;
+    const { pid, started, boot } = claimed;
+    if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0 || typeof started !== "string") return undefined;
+    return { pid, started, ...(typeof boot === "string" && { boot }) };
   } catch {
     return undefined;
   }
@@ -87,10 +125,14 @@ async function claimIn(file: string): Promise<{ pid?: unknown; started?: unknown
 /** A claim that cannot be read is being written right now, or its writer died over it a while ago. */
 async function isYoung(file: string): Promise<boolean> {
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
-  return Date.now() - mtimeMs < WRITING_MS;
+  return Math.abs(Date.now() - mtimeMs) < WRITING_MS;
 }
 
-const WRITING_MS = 10_000;
+/** Only where files cannot be linked is a claim ever seen half written. */
+const WRITING_MS = 1_500;
+
+/** Which start of the machine this is. */
+const bootOf = async (): Promise<string | undefined> => (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => undefined))?.trim();
 
 /** When a process started, in the kernel's words; elsewhere than on Linux, whether it is there at all. */
 async function startOf(pid: number): Promise<string | undefined> {
@@ -106,6 +148,7 @@ async function startOf(pid: number): Promise<string | undefined> {
   }
 }
 
-function busy(folder: string): CrewError {
-  return new CrewError("RUN_BUSY", `Another process is working on the run in ${folder}.`, "Wait for it to end, or stop it, then try again.");
+function busy(folder: string, pid?: number): CrewError {
+  const who = pid === undefined ? "Another process" : `Another process (${pid})`;
+  return new CrewError("RUN_BUSY", `${who} is working on the run in ${folder}.`, "Wait for it to end, or stop it, then try again.");
 }

@@ -3,6 +3,7 @@ import { messageOf } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import { acceptedByCommand } from "./accept-command.ts";
 import { assign } from "./assign.ts";
+import { recordAgent, withEarlier } from "./earlier.ts";
 import { promptly } from "./promptly.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
@@ -12,15 +13,19 @@ export function createPerformer(world: World): Perform {
   return async (call, context) => {
     const began = world.clock();
     const outcome = await promptly(context, (inner) => perform(call, world, inner));
-    const ms = world.clock() - began;
+    const ms = Math.max(0, world.clock() - began); // the clock of the machine may be set back
     // After the end: a task that is cancelled and says how far it came has no time for files.
     return { ...(await kept(outcome, call, world, context)), ms };
   };
 }
 
 async function perform(call: Call, world: World, context: PerformContext): Promise<Outcome> {
-  const assignment = await assign(call, world, context.emit);
+  const { earlier } = world;
+  const taken = earlier ? await withEarlier(call, { ...world, earlier }, context.emit) : { call, roster: world.roster };
+  if ("status" in taken) return taken;
+  const assignment = await assign(taken.call, { ...world, roster: taken.roster }, context.emit);
   if ("status" in assignment) return assignment;
+  if (earlier) recordAgent(assignment, { roster: taken.roster, earlier }, context.emit);
   try {
     const outcome = await accepted(await world.runner(assignment, context), call, world);
     return await acceptedByCommand(outcome, assignment, world, context);

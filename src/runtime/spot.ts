@@ -52,7 +52,6 @@ export async function replace(spot: Spot, text: string): Promise<void> {
     try {
       await handle.writeFile(text);
       if (before !== undefined) await keepOwner(handle, before);
-      await handle.sync();
     } finally {
       await handle.close();
     }

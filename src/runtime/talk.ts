@@ -33,7 +33,7 @@ export type Talk = ReturnType<typeof createTalk>;
 export function createTalk(assignment: Assignment, context: PerformContext) {
   const { agent, model, limits, completion } = assignment;
   const past: TakenUp = takeUp(context.past);
-  const messages: Message[] = [{ role: "user", text: assignment.prompt }, ...past.messages];
+  const messages: Message[] = [...(assignment.call.before ?? []), { role: "user", text: assignment.prompt }, ...past.messages];
   const used: Record<string, number> = { ...past.used };
   const repeated = createRepeats();
   const finishTools = completion === "text" ? [] : [finishSpec(assignment)];

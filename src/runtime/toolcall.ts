@@ -2,6 +2,7 @@ import type { Parent, PerformContext } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import type { ToolAnswer, ToolCall } from "../core/model.ts";
 import { isRecord } from "../core/json.ts";
+import { readBans } from "../core/judge-call.ts";
 import { nearest } from "../core/nearest.ts";
 import { permit } from "../core/permit.ts";
 import { extractToolArgsPreview } from "../core/preview.ts";
@@ -100,8 +101,9 @@ function parentOf({ tools, rights, model, access }: Assignment): Parent {
   return { ceiling, model: model.ref, ...(access && { policy: access.policy() }) };
 }
 
-function accessFor({ placeOf, roots, seen, commands }: TaskAccess, tool: Tool, judged: readonly Located[], assignment: Assignment): Access {
-  return { judged, placeOf, roots, seen, check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }), ...(commands && { commands }) };
+function accessFor({ policy, placeOf, roots, seen, commands }: TaskAccess, tool: Tool, judged: readonly Located[], assignment: Assignment): Access {
+  const isClosed = readBans(policy());
+  return { ...(isClosed && { isClosed }), judged, placeOf, roots, seen, check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }), ...(commands && { commands }) };
 }
 
 function isNotStarted(thrown: unknown): boolean {

@@ -3,6 +3,7 @@ import type { Redactor } from "../core/redact.ts";
 import type { ModelSource, Runner } from "../core/runner.ts";
 import type { Tool } from "../core/tool.ts";
 import type { RunAccess } from "./access.ts";
+import type { Earlier } from "./earlier.ts";
 import type { Validator } from "./validate.ts";
 
 /** The agents that a run may use, found once when it starts. */
@@ -21,6 +22,8 @@ export type World = Readonly<{
   passEnv: readonly string[];
   /** What may be done on this machine, and who agreed to it; absent: only what a careful policy allows, and no commands. */
   access?: RunAccess;
+  /** What was before; absent where nothing is recorded, and in a task that is carried out elsewhere. */
+  earlier?: Earlier;
   /** Takes secrets out of whatever leaves the program. */
   redactor: Redactor;
   clock(): number;

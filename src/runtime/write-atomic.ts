@@ -1,15 +1,36 @@
 import { randomBytes } from "node:crypto";
-import { rename, rm, writeFile } from "node:fs/promises";
+import { readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fault } from "./fault.ts";
+import { syncFolder } from "./sync-folder.ts";
 
-/** Writes a file whole or not at all: whoever reads it sees the old text or the new one. */
+/** Writes a file whole or not at all, also through a power cut: whoever reads it sees the old text or the new one. */
 export async function writeAtomic(file: string, text: string): Promise<void> {
   const draft = join(dirname(file), `.${randomBytes(8).toString("hex")}.tmp`);
   try {
-    await writeFile(draft, text, { flag: "wx", mode: 0o600 });
+    fault("file.write");
+    await writeFile(draft, text, { flag: "wx", mode: 0o600, flush: true });
+    fault("file.rename");
     await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
+  }
+  fault("file.renamed");
+  await syncFolder(dirname(file));
+}
+
+const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
+/** Longer than anybody needs to finish a draft. */
+const LEFT_MS = 60_000;
+
+/** Takes away drafts whose writer died over them; those in `own` folders have no other writer than us. */
+export async function removeDrafts(folder: string, own: string): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  for (const entry of entries.filter(({ name }) => DRAFT.test(name))) {
+    const parent = entry.parentPath ?? entry.path;
+    const file = join(parent, entry.name);
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
+    if (parent === own || parent.startsWith(`${own}/`) || Date.now() - mtimeMs > LEFT_MS) await rm(file, { force: true });
   }
 }

@@ -58,7 +58,7 @@ function taskLine(view: NodeView, names: number, { look, columns }: SummaryOptio
 
 function endLines(state: State, look: Look): string[] {
   const { colors } = look;
-  const ms = (state.endedAt ?? state.startedAt) - state.startedAt;
+  const ms = Math.max(0, (state.endedAt ?? state.startedAt) - state.startedAt);
   const facts = colors.dim(listed([...spentInAll(state.usage, state.cost), state.run], look));
   const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   if (outcome.status === "ok") return [`${colors.green("done")} in ${took(ms)}${look.signs.dot}${facts}`];

@@ -8,6 +8,7 @@ import { outputOf } from "./output.ts";
 import { lineFor } from "./plain.ts";
 import { Screen, type Terminal } from "./screen.ts";
 import { summaryOf } from "./summary.ts";
+import { oneLine } from "./words.ts";
 
 /** Where a person looks, and how. */
 export type TextOptions = Readonly<{
@@ -32,6 +33,8 @@ export type TextSink = Readonly<{
   /** Gives the terminal to somebody else until `resume`. */
   pause(): void;
   resume(): void;
+  /** Says something once, above the live lines. */
+  say(text: string): void;
   /** Says one more thing at the end of the live lines. */
   hint(text: string): void;
   /** Leaves the terminal as it was found. */
@@ -92,6 +95,9 @@ export function createTextSink({ out, err, look, live, quiet, since, clock }: Te
     },
     resume: () => {
       paused = false;
+    },
+    say: (text) => {
+      if (!quiet) print(oneLine(text));
     },
     hint: (text) => {
       hint = text;

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { defineTool } from "../core/tool.ts";
-import { oneLine, type Opened, openInside, rootOf } from "../runtime/inside.ts";
+import { oneLine, type Opened, openInside } from "../runtime/inside.ts";
 import { isBinary, linesOf } from "./lines.ts";
 import { withNearNames } from "./near-names.ts";
+import { rootOfCall } from "./spot-for.ts";
 import { entriesOf } from "./walk.ts";
 
 const input = z.strictObject({ path: z.string().min(1).describe("the file or folder, from the working folder on") });
@@ -15,10 +16,12 @@ export const getFileInfo = defineTool({
   input,
   effect: "read",
   does: "read",
+  subjects: ({ path }) => [{ kind: "path", path, change: false }],
   timeoutMs: 30_000,
-  async run({ path }, { cwd, signal }) {
-    const root = await rootOf(cwd);
-    const opened = await openInside(root, path).catch(withNearNames(cwd, path));
+  async run({ path }, context) {
+    const { signal } = context;
+    const root = await rootOfCall(context, path);
+    const opened = await openInside(root, path).catch(withNearNames(root, path));
     try {
       const content =
         opened.kind === "file"

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { defineTool } from "../core/tool.ts";
-import { oneLine, openInside, quoted, rootOf } from "../runtime/inside.ts";
+import { oneLine, openInside, quoted } from "../runtime/inside.ts";
 import { withNearNames } from "./near-names.ts";
 import { globMatcher } from "../core/path-pattern.ts";
+import { rootOfCall } from "./spot-for.ts";
 import { folderAt, walk } from "./walk.ts";
 
 const MOST_PATHS = 1_000;
@@ -22,13 +23,15 @@ export const glob = defineTool({
   input,
   effect: "read",
   does: "read",
+  subjects: ({ path = "." }) => [{ kind: "path", path, change: false }],
   timeoutMs: 30_000,
-  async run({ pattern, path = "." }, { cwd, signal }) {
+  async run({ pattern, path = "." }, context) {
+    const { signal } = context;
     if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern))
       throw new Error(`${quoted(pattern)} leads upwards: patterns only match below the folder`);
     const matches = globMatcher(pattern);
-    const root = await rootOf(cwd);
-    const opened = await openInside(root, path).catch(withNearNames(cwd, path));
+    const root = await rootOfCall(context, path);
+    const opened = await openInside(root, path).catch(withNearNames(root, path));
     await opened.handle.close();
     if (opened.kind === "file") throw new Error(`${quoted(path)} is a file: give the folder to look in`);
     const skipped = opened.path === "" ? 0 : opened.path.length + 1;

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { cutHead, MAX_OUTPUT_BYTES } from "../core/cut.ts";
 import { defineTool, type Tool, type ToolContext } from "../core/tool.ts";
-import { oneLine, openInside, quoted, type Root, rootOf } from "../runtime/inside.ts";
+import { oneLine, openInside, quoted, type Root } from "../runtime/inside.ts";
 import { linesOf } from "./lines.ts";
 import { withNearNames } from "./near-names.ts";
 import { globMatcher } from "../core/path-pattern.ts";
 import type { Hit, Search } from "./query.ts";
 import { search } from "./search.ts";
+import { rootOfCall } from "./spot-for.ts";
 import { folderAt } from "./walk.ts";
 
 const input = z.strictObject({
@@ -36,12 +37,13 @@ export const grepWith = (find: Search): Tool =>
     input,
     effect: "read",
     does: "read",
+    subjects: ({ path = "." }) => [{ kind: "path", path, change: false }],
     timeoutMs: 30_000,
     async run(wanted, context) {
       const found = await hitsFor(find, wanted, context);
       return wanted.filesOnly
         ? counted(found)
-        : shown(await rootOf(context.cwd), found, { wanted, signal: context.signal });
+        : shown(await rootOfCall(context, wanted.path ?? "."), found, { wanted, signal: context.signal });
     },
   });
 
@@ -58,7 +60,8 @@ type Found = Readonly<{
   notice: string;
 }>;
 
-async function hitsFor(find: Search, wanted: Input, { cwd, env, signal }: ToolContext): Promise<Found> {
+async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promise<Found> {
+  const { env, signal } = context;
   const {
     pattern,
     path = ".",
@@ -70,8 +73,8 @@ async function hitsFor(find: Search, wanted: Input, { cwd, env, signal }: ToolCo
   if (/[\n\0]/.test(pattern))
     throw new Error("the pattern holds a line break or NUL: matches lie within one line, search for a part of it");
   const passes = filterOf(wanted.glob);
-  const root = await rootOf(cwd);
-  const opened = await openInside(root, path).catch(withNearNames(cwd, path));
+  const root = await rootOfCall(context, path);
+  const opened = await openInside(root, path).catch(withNearNames(root, path));
   await opened.handle.close();
   const isFile = opened.kind === "file";
   const start = isFile ? { path: opened.path, ignore: undefined } : await folderAt(root, opened.path);
@@ -82,7 +85,7 @@ async function hitsFor(find: Search, wanted: Input, { cwd, env, signal }: ToolCo
   let results = 0;
   try {
     for await (const hit of find(query, AbortSignal.any([signal, deadline]))) {
-      if (!passes(hit.path)) continue;
+      if (!passes(hit.path) || root.isClosed?.(hit.path)) continue;
       if (!filesOnly || hits.at(-1)?.path !== hit.path) results++;
       if (results > maxResults) return { hits, notice: `[only the first ${maxResults} ${kind}: ${NARROWER}]` };
       hits.push(hit);

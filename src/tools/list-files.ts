@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { defineTool } from "../core/tool.ts";
-import { oneLine, openInside, quoted, type Root, rootOf } from "../runtime/inside.ts";
+import { oneLine, openInside, quoted, type Root } from "../runtime/inside.ts";
 import { withNearNames } from "./near-names.ts";
+import { rootOfCall } from "./spot-for.ts";
 import { type Entry, entriesOf, type Folder, folderAt } from "./walk.ts";
 
 const MOST_ENTRIES = 1_000;
@@ -20,10 +21,12 @@ export const listFiles = defineTool({
   input,
   effect: "read",
   does: "read",
+  subjects: ({ path = "." }) => [{ kind: "path", path, change: false }],
   timeoutMs: 30_000,
-  async run({ path = ".", depth = 2 }, { cwd, signal }) {
-    const root = await rootOf(cwd);
-    const opened = await openInside(root, path).catch(withNearNames(cwd, path));
+  async run({ path = ".", depth = 2 }, context) {
+    const { signal } = context;
+    const root = await rootOfCall(context, path);
+    const opened = await openInside(root, path).catch(withNearNames(root, path));
     await opened.handle.close();
     if (opened.kind === "file") throw new Error(`${quoted(path)} is a file: use read_file to see what is in it`);
     const { tree, left } = await levels(root, await folderAt(root, opened.path), { depth, signal });

@@ -1,23 +1,23 @@
 import { dirname, posix } from "node:path";
 import { nearest } from "../core/nearest.ts";
-import { isRefusal, oneLine, openInside, rootOf } from "../runtime/inside.ts";
+import { isRefusal, oneLine, openInside, type Root, rootOf } from "../runtime/inside.ts";
 import { entriesOf } from "./walk.ts";
 
 const MOST = 5;
 
 /** Completes the error about something missing with the names that are there, and throws it. */
-export function withNearNames(cwd: string, path: string): (error: unknown) => Promise<never> {
+export function withNearNames(root: string | Root, path: string): (error: unknown) => Promise<never> {
   return async (error) => {
     if (!isRefusal(error) || error.code !== "MISSING") throw error;
-    throw Object.assign(error, { message: `${error.message}. ${await hint(cwd, path)}` });
+    throw Object.assign(error, { message: `${error.message}. ${await hint(root, path)}` });
   };
 }
 
 /** Names of the nearest folder above that exists: those that resemble what was asked for, or else the first ones. */
-async function hint(cwd: string, path: string): Promise<string> {
+async function hint(root: string | Root, path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const folder = dirname(at);
-    const names = await namesIn(cwd, folder);
+    const names = await namesIn(root, folder);
     if (names === undefined && folder !== at) continue;
     if (names === undefined || names.length === 0) return "Use list_files to see what is there.";
     const near = resembling(posix.basename(at), names);
@@ -28,11 +28,12 @@ async function hint(cwd: string, path: string): Promise<string> {
   }
 }
 
-async function namesIn(cwd: string, folder: string): Promise<string[] | undefined> {
-  const opened = await openInside(cwd, folder).catch(() => undefined);
+async function namesIn(given: string | Root, folder: string): Promise<string[] | undefined> {
+  const root = typeof given === "string" ? await rootOf(given) : given;
+  const opened = await openInside(root, folder).catch(() => undefined);
   await opened?.handle.close();
   if (opened?.kind !== "directory") return undefined;
-  const entries = await entriesOf(await rootOf(cwd), { path: opened.path, ignore: undefined });
+  const entries = await entriesOf(root, { path: opened.path, ignore: undefined });
   return entries.map(({ name, kind }) => (kind === "directory" ? `${name}/` : name));
 }
 

@@ -4,6 +4,7 @@ import { defineTool } from "../core/tool.ts";
 import { type Opened, openInside, quoted } from "../runtime/inside.ts";
 import { isBinary, linesOf, shown } from "./lines.ts";
 import { withNearNames } from "./near-names.ts";
+import { lookOf, rootOfCall } from "./spot-for.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("the file, from the working folder on"),
@@ -25,9 +26,11 @@ export const readFile = defineTool({
   input,
   effect: "read",
   does: "read",
+  subjects: ({ path }) => [{ kind: "path", path, change: false }],
   timeoutMs: 30_000,
-  async run(wanted, { cwd, signal }) {
-    const opened = await openInside(cwd, wanted.path).catch(withNearNames(cwd, wanted.path));
+  async run(wanted, context) {
+    const root = await rootOfCall(context, wanted.path);
+    const opened = await openInside(root, wanted.path).catch(withNearNames(root, wanted.path));
     try {
       if (opened.kind === "directory")
         throw new Error(`${quoted(wanted.path)} is a folder: use list_files to see what is in it`);
@@ -36,7 +39,8 @@ export const readFile = defineTool({
           `${quoted(wanted.path)} is a binary file of ${opened.stats.size} bytes: there is no text to read`,
         );
       }
-      return await numbered(opened, wanted, signal);
+      context.access?.seen.set(opened.real, lookOf(opened.stats));
+      return await numbered(opened, wanted, context.signal);
     } finally {
       await opened.handle.close();
     }

@@ -20,10 +20,11 @@ export async function spotFor(context: ToolContext, path: string, options: SpotO
 
 /** The folder that a path of a call is meant from. */
 export async function rootOfCall({ cwd, access }: ToolContext, path: string): Promise<Root> {
-  const isClosed = access && ((place: string): boolean => access.check({ kind: "path", places: [place], change: false }).decision === "deny");
   const roots = await Promise.all([cwd, ...(access?.roots ?? [])].map((folder) => rootOf(folder)));
   const root = rootFor(roots, path);
-  return isClosed && access ? { ...root, isClosed: (inner) => isClosed(access.placeOf(inner === "" ? root.real : `${root.real}/${inner}`)) } : root;
+  if (!access?.isClosed) return root;
+  const { isClosed, placeOf } = access;
+  return { ...root, isClosed: (inner) => isClosed(placeOf(inner === "" ? root.real : `${root.real}/${inner}`)) };
 }
 
 function refusalOf({ access }: ToolContext, { real, path }: Spot): string | undefined {

@@ -345,6 +345,16 @@ describe("delegation and a crash", () => {
     expect(other.performed).toEqual(["lead#1", "lead.2/scout#1"]);
   });
 
+  test("of a chain that is asked for again, the steps up to the first that is another are used", async () => {
+    const chain = (last: string) => ({ mode: "chain", chain: [{ task: "a" }, { task: "b {previous}" }, { task: `${last} {previous}` }, { task: "d" }] });
+    const asks = (last: string) => byPath({ lead: ok("led", { delegates: [chain(last)] }) });
+    const whole = await observe({ plan: lead, act: asks("sum up") });
+    const past = whole.journal.filter(({ type, path }) => !(type === "node.ended" && path === "lead"));
+    const other = await observe({ plan: lead, past, act: asks("translate") });
+    expect(other.performed).toEqual(["lead#1", "lead/step_3#2", "lead/step_4#2"]);
+    expect(other.state.nodes.get("lead/step_3")?.outcome).toMatchObject({ status: "ok" });
+  });
+
   test("in whichever order it asks again, each question finds its answer", async () => {
     const whole = await observe({ plan: lead, act: byPath({ lead: ok("led", { delegates: [ask("a?"), ask("b?")] }) }) });
     const cut = whole.journal.findIndex(({ type, path }) => type === "node.ended" && path === "lead.2/scout") + 1;

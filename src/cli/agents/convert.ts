@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { ReadAgent } from "../../core/dialect.ts";
+import { CrewError } from "../../core/error.ts";
+import { nearest } from "../../core/nearest.ts";
+import { sanitize } from "../../core/sanitize.ts";
+import { dialects } from "../../formats/table.ts";
+import { type Converted, convert } from "../../formats/write/convert.ts";
+import type { Loss } from "../../formats/write/losses.ts";
+import { writers } from "../../formats/write/table.ts";
+import { readAgentFile } from "../../runtime/discover-files.ts";
+import { lintFileAt } from "../../runtime/lint.ts";
+import { oneLine } from "../../sinks/words.ts";
+import type { Flags } from "../flags.ts";
+import { terminal } from "../terminal.ts";
+
+/** `subcrew agents convert FILE --to DIALECT` */
+export async function convertFile([file = ""]: readonly string[], flags: Flags): Promise<number> {
+  const to = targetOf(flags.to);
+  const all = readAll(file, flags.dialect).map((read) => ({ read, made: convert(read, to) }));
+  if (all.length > 1 && !flags.check && flags.out === undefined && !flags.json) throw several(file, all.length);
+  const written = flags.check || flags.out === undefined ? [] : all.map(({ made }) => save(made, flags.out!));
+  if (flags.json) {
+    const data = all.map(({ read, made: { text, path, losses } }, at) => ({
+      name: read.agent.name,
+      to,
+      path: written[at] ?? path,
+      ...(flags.check ? {} : { text }),
+      losses,
+    }));
+    process.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
+  } else {
+    for (const { made } of flags.check || flags.out !== undefined ? [] : all) process.stdout.write(made.text);
+    for (const path of written) process.stderr.write(`wrote ${path}\n`);
+    for (const { read, made } of all) report(read, made, { ...flags, to });
+  }
+  const lost = all.some(({ made }) => made.losses.length > 0);
+  return flags.strict && lost ? 1 : 0;
+}
+
+function targetOf(to: string | undefined): string {
+  const names = Object.keys(writers);
+  if (to !== undefined && names.includes(to)) return to;
+  if (to === undefined)
+    throw new CrewError("BAD_INPUT", "For which tool was not said.", `Give --to one of: ${names.join(", ")}.`);
+  const close = nearest(to, names);
+  const hint = close === undefined ? `It is one of: ${names.join(", ")}.` : `Did you mean "${close}"?`;
+  throw new CrewError("BAD_INPUT", `There is no dialect "${to}".`, hint);
+}
+
+/** The agents of a file; what is wrong with it is thrown when there is none. */
+function readAll(file: string, dialect: string | undefined): readonly ReadAgent[] {
+  const path = resolve(file);
+  if (!existsSync(path))
+    throw new CrewError(
+      "BAD_FILE",
+      `There is no file "${file}".`,
+      "Check the path; it starts from the folder you are in.",
+    );
+  if (statSync(path).isDirectory()) throw new CrewError("BAD_FILE", `"${file}" is a folder.`, "Name a file in it.");
+  const found = lintFileAt(path, dialects, dialect);
+  const { agents, problems } = readAgentFile(found, found.dialect, { within: dirname(path) });
+  if (agents.length > 0) return agents;
+  const why = problems.find(({ severity }) => severity === "error") ?? problems[0];
+  throw new CrewError(
+    "BAD_AGENT",
+    `"${file}" holds no agent: ${why?.message ?? "it is empty"}`,
+    why?.hint ?? "See `subcrew agents lint`.",
+  );
+}
+
+const several = (file: string, many: number): CrewError =>
+  new CrewError("BAD_INPUT", `"${file}" holds ${many} agents.`, "Give --out a folder, or --json.");
+
+/** A folder gets the file where the other tool looks for it. */
+function save({ text, path }: Converted, out: string): string {
+  const isFolder = out.endsWith("/") || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
+  const target = isFolder ? join(out, path) : out;
+  if (existsSync(target))
+    throw new CrewError("BAD_FILE", `"${target}" is there already.`, "Remove it first, or choose another name.");
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text, { flag: "wx" });
+  return target;
+}
+
+function report({ agent }: ReadAgent, { losses }: Converted, flags: Flags & { to: string }): void {
+  const { colors } = terminal(flags).look;
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  if (losses.length === 0) return say(sanitize(`${agent.name}: nothing is lost`));
+  const dropped = losses.filter(({ kind }) => kind === "dropped").length;
+  say(sanitize(`${agent.name} for ${flags.to}: ${dropped} dropped, ${losses.length - dropped} approximated`));
+  for (const loss of losses) {
+    const kind = loss.kind === "dropped" ? colors.red("dropped     ") : colors.yellow("approximated");
+    say(`  ${kind}  ${colors.bold(loss.field)}${oneLine(valuesOf(loss))}: ${oneLine(loss.note)}`);
+  }
+}
+
+/** Short values are shown as they were and are. */
+function valuesOf({ was, now }: Loss): string {
+  const short = (value: unknown): string | undefined => {
+    const text =
+      typeof value === "string" ? value : Array.isArray(value) && value.length > 3 ? undefined : JSON.stringify(value);
+    return text !== undefined && text.length <= 40 ? text : undefined;
+  };
+  const [before, after] = [short(was), short(now)];
+  if (before === undefined) return "";
+  return after === undefined || after === before ? ` (${before})` : ` (${before} -> ${after})`;
+}

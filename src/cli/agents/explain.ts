@@ -1,0 +1,140 @@
+import { formatDuration } from "../../core/duration.ts";
+import type { ResourceLimits } from "../../core/limits.ts";
+import { describeOrigin } from "../../core/provenance.ts";
+import type { Crew } from "../../crew.ts";
+import type { FoundAgent } from "../../runtime/discover.ts";
+import type { ExplainedCall, ExplainedTool } from "../../runtime/explain-agent.ts";
+import { oneLine } from "../../sinks/words.ts";
+import type { Flags } from "../flags.ts";
+import { settingsIn } from "../settings.ts";
+import { crewFor } from "../start.ts";
+import { table } from "../table.ts";
+import { terminal } from "../terminal.ts";
+import { findDefinition, stateText } from "./find.ts";
+import { sourceText } from "./list.ts";
+
+/** `subcrew agents explain AGENT` */
+export async function explain([name = ""]: readonly string[], flags: Flags): Promise<number> {
+  const crew = await crewFor(flags);
+  const discovery = await crew.agents();
+  const definition = findDefinition(discovery, name);
+  const { found } = definition;
+  const explained = await crew.explain(found, callIn(flags));
+  const same = [
+    ...discovery.agents,
+    ...discovery.shadowed.map((one) => one.found),
+    ...discovery.disabled,
+    ...discovery.untrusted,
+  ].filter((one) => one.name === found.name && one !== found);
+  if (flags.json) {
+    const { agent, ...rest } = explained;
+    const others = same.map((one) => ({
+      source: sourceText(one.agent.source),
+      trusted: one.trusted,
+      file: one.file ?? null,
+    }));
+    const { file, real } = found;
+    const about = {
+      name: found.name,
+      state: definition.state,
+      source: agent.source,
+      ...(file && { file }),
+      ...(real && { real }),
+    };
+    process.stdout.write(`${JSON.stringify({ ...about, ...rest, others }, null, 2)}\n`);
+    return 0;
+  }
+  const { look } = terminal(flags);
+  const part = (title: string, rows: readonly Readonly<Record<string, string>>[]): string =>
+    rows.length === 0 ? "" : `\n${look.colors.bold(title)}\n${table(rows, look, MOST)}`;
+  const why = stateText(definition);
+  process.stdout.write(
+    [
+      `${look.colors.bold(found.name)}  ${oneLine(sourceText(found.agent.source))}\n`,
+      ...[found.file, found.real && `really ${found.real}`, why]
+        .filter((line) => line)
+        .map((line) => `${oneLine(line!)}\n`),
+      part(
+        "Fields",
+        explained.fields.filter(({ field }) => field !== "tools").map((row) => fieldRow(row, flags)),
+      ),
+      part("Tools", toolRows(explained.tools)),
+      part("Model", modelRows(explained.model)),
+      part(
+        "Limits",
+        explained.limits.map((row) => fieldRow(row, flags)),
+      ),
+      part("Other definitions of this name", same.map(otherRow)),
+      part(
+        "Problems",
+        explained.problems.map(({ severity, code, message }) => ({ severity, code, message })),
+      ),
+    ].join(""),
+  );
+  return 0;
+}
+
+const MOST = { field: 18, value: 30, tool: 22, decided: 34 };
+
+/** What the flags would change, under their names. */
+function callIn(flags: Flags): ExplainedCall {
+  const { model, thinking, tools, resourceLimits } = settingsIn(flags);
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(resourceLimits === undefined ? {} : { resourceLimits }),
+    flags: { model: "--model", thinking: "--thinking", tools: "--tools", maxTurns: "--max-turns" },
+  };
+}
+
+type Field = Awaited<ReturnType<Crew["explain"]>>["fields"][number];
+
+function fieldRow({ field, value, origin }: Field, _flags: Flags): Record<string, string> {
+  return { field, value: valueText(field, value), from: describeOrigin(origin) };
+}
+
+function valueText(field: string, value: unknown): string {
+  if (typeof value === "number" && TIMES.has(field)) return formatDuration(value);
+  if (field === "instructions" && typeof value === "string") return `${value.length} characters`;
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+const TIMES: ReadonlySet<string> = new Set<keyof ResourceLimits>(["maxDurationMs", "maxIdleMs", "graceMs"]);
+
+/** Those that it has, those that were taken away, and in one line all the rest. */
+function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
+  const row = ({ name, allowed, missing, rule, origin }: ExplainedTool): Record<string, string> => ({
+    tool: name,
+    may: missing ? "missing" : allowed ? "yes" : "no",
+    decided: missing ? `${rule}, but there is no such tool here` : rule,
+    from: describeOrigin(origin),
+  });
+  const plain = (tool: ExplainedTool): boolean => !tool.allowed && tool.rule === "not in the list of tools";
+  const rest = tools.filter(plain).map(({ name }) => name);
+  const shown = tools.filter((tool) => !plain(tool)).toSorted((a, b) => Number(b.allowed) - Number(a.allowed));
+  if (rest.length === 0) return shown.map(row);
+  const others = { tool: "(others)", may: "no", decided: "not in the list of tools", from: rest.join(", ") };
+  return [...shown.map(row), others];
+}
+
+function modelRows({
+  candidates,
+  misses,
+  warnings,
+}: Awaited<ReturnType<Crew["explain"]>>["model"]): Record<string, string>[] {
+  const models = candidates.map(({ name, why, spare }, at) => ({
+    model: name,
+    when: at === 0 ? "taken" : spare ? "if that does not exist" : "after that",
+    why,
+  }));
+  const missing =
+    candidates.length === 0 ? misses.map(({ name, because }) => ({ model: name, when: "missing", why: because })) : [];
+  return [...models, ...missing, ...warnings.map((text) => ({ model: "", when: "note", why: text }))];
+}
+
+function otherRow(found: FoundAgent): Record<string, string> {
+  const state = found.trusted ? "" : "not trusted";
+  return { source: sourceText(found.agent.source), state, file: found.file ?? "part of the program" };
+}

@@ -1,0 +1,38 @@
+import { nearestName } from "../../core/agent-name.ts";
+import { CrewError } from "../../core/error.ts";
+import { type Discovery, findAgent, type FoundAgent } from "../../runtime/discover.ts";
+
+/** The definition that a name means, also one that cannot run, and why it cannot. */
+export type Definition = Readonly<{ found: FoundAgent; state: "ready" | "shadowed" | "untrusted" | "disabled" }>;
+
+/** Finds a definition to look at. Qualified names reach each of them. */
+export function findDefinition(discovery: Discovery, name: string): Definition {
+  const { agents, shadowed, untrusted, disabled } = discovery;
+  const found = findAgent({ agents: [...agents, ...disabled, ...untrusted], shadowed }, name);
+  if (found !== undefined) return { found, state: stateOf(discovery, found) };
+  const known = [...agents, ...disabled, ...untrusted, ...shadowed.map((one) => one.found)];
+  const close = nearestName(name, known);
+  const hint =
+    close === undefined ? "See `subcrew agents --all` for those that are known." : `Did you mean "${close}"?`;
+  throw new CrewError("UNKNOWN_AGENT", `There is no agent "${name}".`, hint);
+}
+
+function stateOf({ agents, untrusted, disabled }: Discovery, found: FoundAgent): Definition["state"] {
+  if (agents.includes(found)) return "ready";
+  if (untrusted.includes(found)) return "untrusted";
+  return disabled.includes(found) ? "disabled" : "shadowed";
+}
+
+/** Why an agent that is there cannot run, as a sentence; nothing when it can. */
+export function stateText({ found, state }: Definition): string | undefined {
+  switch (state) {
+    case "ready":
+      return undefined;
+    case "shadowed":
+      return `Another agent of this name stands before it; ${found.agent.source?.kind ?? "inline"}:${found.name} reaches it.`;
+    case "untrusted":
+      return "It belongs to a project that is not trusted, or changed since, so it cannot run. See `subcrew trust`.";
+    case "disabled":
+      return "It is switched off, so it cannot run. See `subcrew agents enable`.";
+  }
+}

@@ -1,0 +1,76 @@
+import { relative } from "node:path";
+import type { Problem, Severity } from "../../core/problem.ts";
+import { dialects } from "../../formats/table.ts";
+import { lintDiscovery, lintPaths, type Linted } from "../../runtime/lint.ts";
+import { oneLine } from "../../sinks/words.ts";
+import type { Flags } from "../flags.ts";
+import { crewFor } from "../start.ts";
+import { terminal } from "../terminal.ts";
+import { sarif } from "./sarif.ts";
+
+/** `subcrew agents lint [PATHS]` */
+export async function lint(paths: readonly string[], flags: Flags): Promise<number> {
+  const linted = paths.length > 0 ? lintPaths(paths, dialects, flags.dialect) : await lintAll(flags);
+  const problems = linted.problems.map((each) => withSeverity(each, flags.strict ?? false)).toSorted(byPlace);
+  const counts = countsOf(problems);
+  const cwd = process.cwd();
+  const near = problems.map((each) => (each.file === undefined ? each : { ...each, file: shown(each.file, cwd) }));
+  if (flags.format === "json") {
+    process.stdout.write(`${JSON.stringify({ files: linted.files.length, ...counts, problems: near }, null, 2)}\n`);
+  } else if (flags.format === "sarif") {
+    process.stdout.write(`${JSON.stringify(sarif(near), null, 2)}\n`);
+  } else {
+    text(near, flags);
+    process.stderr.write(`${summary(linted, counts)}\n`);
+  }
+  return counts.errors > 0 ? 1 : 0;
+}
+
+async function lintAll(flags: Flags): Promise<Linted> {
+  return lintDiscovery(await (await crewFor(flags)).agents(), dialects);
+}
+
+const withSeverity = (each: Problem, strict: boolean): Problem =>
+  strict && each.severity === "warning" ? { ...each, severity: "error" } : each;
+
+function byPlace(a: Problem, b: Problem): number {
+  const [one, other] = [a.file ?? "", b.file ?? ""];
+  return one === other ? (a.line ?? 0) - (b.line ?? 0) : one < other ? -1 : 1;
+}
+
+type Counts = Readonly<{ errors: number; warnings: number; infos: number }>;
+
+function countsOf(problems: readonly Problem[]): Counts {
+  const many = (wanted: Severity): number => problems.filter(({ severity }) => severity === wanted).length;
+  return { errors: many("error"), warnings: many("warning"), infos: many("info") };
+}
+
+/** From the folder the person is in, where it lies below it. */
+function shown(file: string, cwd: string): string {
+  const near = relative(cwd, file);
+  return near.startsWith("..") || near === "" ? file : near;
+}
+
+/** `file:line: error code: message`, and what to do. */
+function text(problems: readonly Problem[], flags: Flags): void {
+  const { colors } = terminal(flags).look;
+  const color: Readonly<Record<Severity, (text: string) => string>> = {
+    error: colors.red,
+    warning: colors.yellow,
+    info: colors.dim,
+  };
+  for (const { severity, code, message, file = "(no file)", line, hint } of problems) {
+    if (severity === "info" && !flags.all) continue;
+    const place = `${oneLine(file)}${line === undefined ? "" : `:${line}`}`;
+    process.stdout.write(`${place}: ${color[severity](severity)} ${code}: ${oneLine(message)}\n`);
+    if (hint !== undefined) process.stdout.write(`    ${oneLine(hint)}\n`);
+  }
+}
+
+function summary({ files }: Linted, { errors, warnings, infos }: Counts): string {
+  const parts = [`${count(errors, "error")}, ${count(warnings, "warning")} in ${count(files.length, "file")}`];
+  if (infos > 0) parts.push(`--all shows ${infos} more`);
+  return parts.join("; ");
+}
+
+const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? "" : "s"}`;

@@ -1,0 +1,138 @@
+import type { Agent, AgentSource } from "../../core/agent.ts";
+import { ALL_TOOLS } from "../../core/tool-names.ts";
+import type { Discovery, FoundAgent, Skipped } from "../../runtime/discover.ts";
+import { qualifiedNames } from "../../runtime/discover.ts";
+import type { Flags } from "../flags.ts";
+import { crewFor } from "../start.ts";
+import { table } from "../table.ts";
+import { terminal, type Terminal } from "../terminal.ts";
+
+/** `subcrew agents` */
+export async function list(flags: Flags): Promise<number> {
+  const found = await (await crewFor(flags)).agents();
+  const rows = [...found.agents.map((one) => rowOf(one, "ready")), ...(flags.all ? others(found) : [])];
+  if (flags.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  else print(rows, found, flags);
+  return 0;
+}
+
+type State = "ready" | "shadowed" | "untrusted" | "disabled" | "skipped";
+
+/** An agent in the list, for programs. */
+type Row = Readonly<{
+  name: string;
+  state: State;
+  /** Why it cannot run. */
+  reason?: string;
+  description: string;
+  model: string | readonly string[] | null;
+  tools: readonly string[] | null;
+  source: string;
+  family?: string;
+  dialect?: string;
+  plugin?: string;
+  file?: string;
+  also: readonly string[];
+}>;
+
+function rowOf(found: FoundAgent, state: State, reason?: string): Row {
+  const { agent, file } = found;
+  const { kind = "inline", family, dialect, plugin } = agent.source ?? {};
+  return {
+    name: found.name,
+    state,
+    ...(reason === undefined ? {} : { reason }),
+    description: agent.description,
+    model: agent.model ?? null,
+    tools: agent.tools ?? null,
+    source: kind,
+    ...(family === undefined ? {} : { family }),
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(plugin === undefined ? {} : { plugin }),
+    ...(file === undefined ? {} : { file }),
+    also: qualifiedNames(found),
+  };
+}
+
+/** What was found and does not count, with the reason. */
+function others({ shadowed, untrusted, disabled, skipped }: Discovery): Row[] {
+  return [
+    ...shadowed.map(({ found, by }) => rowOf(found, "shadowed", `${placeOf(by)} stands before it`)),
+    ...untrusted.map((one) => rowOf(one, "untrusted", "the project, or this file of it, is not trusted")),
+    ...disabled.map((one) =>
+      rowOf(one, "disabled", one.read.disabled ? "its file switches it off" : "switched off in the settings"),
+    ),
+    ...skipped.map(skippedRow),
+  ];
+}
+
+const placeOf = ({ file, agent }: FoundAgent): string => file ?? `the one that is ${agent.source?.kind ?? "given"}`;
+
+function skippedRow({ name, file, problems }: Skipped): Row {
+  const wrong = problems.find(({ severity }) => severity === "error") ?? problems[0];
+  return {
+    name: name ?? "",
+    state: "skipped",
+    reason: wrong?.message ?? "it holds no agent",
+    description: "",
+    model: null,
+    tools: null,
+    source: "file",
+    ...(file === undefined ? {} : { file }),
+    also: [],
+  };
+}
+
+function print(rows: readonly Row[], found: Discovery, flags: Flags): void {
+  const place = terminal(flags);
+  const ready = rows.filter(({ state }) => state === "ready");
+  process.stdout.write(table(ready.map(cells), place.look, { name: 24, source: 16, model: 18 }));
+  for (const state of ["shadowed", "untrusted", "disabled", "skipped"] as const) section(rows, state, place);
+  if (!flags.all) hint(found, place);
+}
+
+const cells = ({ name, source, family, plugin, model, tools, description }: Row): Record<string, string> => ({
+  name,
+  source: plugin ?? [source, family].filter(Boolean).join(" "),
+  model: [model ?? "-"].flat().join(", "),
+  tools: toolCount(tools ?? undefined),
+  description,
+});
+
+/** How many tools an agent has, as far as its list says. */
+function toolCount(tools: Agent["tools"]): string {
+  if (tools === undefined || tools.includes(ALL_TOOLS)) return "all";
+  return tools.length === 0 ? "none" : String(tools.length);
+}
+
+function section(rows: readonly Row[], state: State, { look }: Terminal): void {
+  const some = rows.filter((row) => row.state === state);
+  if (some.length === 0) return;
+  const lines = some.map(({ name, file, source, family, reason = "" }) => ({
+    name: name === "" ? "-" : name,
+    file: file ?? [source, family].filter(Boolean).join(" "),
+    reason,
+  }));
+  const title = `${state.charAt(0).toUpperCase()}${state.slice(1)}`;
+  process.stdout.write(`\n${look.colors.bold(title)}\n${table(lines, look, { name: 24, file: 40 })}`);
+}
+
+/** What a person would miss: it is said where there is one. */
+function hint({ untrusted, skipped }: Discovery, { live }: Terminal): void {
+  if (!live) return;
+  const broken = skipped.filter(({ problems }) => problems.some(({ severity }) => severity === "error")).length;
+  if (untrusted.length > 0)
+    process.stderr.write(
+      `\n${count(untrusted.length, "agent")} of this project cannot run: it is not trusted. See \`subcrew trust\`.\n`,
+    );
+  if (broken > 0)
+    process.stderr.write(`\n${count(broken, "file")} cannot be read as an agent. See \`subcrew agents lint\`.\n`);
+}
+
+const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? "" : "s"}`;
+
+/** Where an agent comes from, in a few words. */
+export function sourceText(source: AgentSource | undefined): string {
+  if (source?.plugin !== undefined) return `plugin ${source.plugin}`;
+  return [source?.kind ?? "inline", source?.family].filter((word) => word !== undefined).join(", ");
+}

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { nameFault } from "../../core/agent-name.ts";
+import { CrewError } from "../../core/error.ts";
+import { sanitize } from "../../core/sanitize.ts";
+import { convert } from "../../formats/write/convert.ts";
+import { ownWriter } from "../../formats/write/own.ts";
+import { projectRoot } from "../../runtime/discover-places.ts";
+import type { Crew } from "../../crew.ts";
+import type { Flags } from "../flags.ts";
+import { crewFor } from "../start.ts";
+import { findDefinition } from "./find.ts";
+import { rawText } from "./show.ts";
+
+/** `subcrew agents new NAME` */
+export async function newAgent([name = ""]: readonly string[], flags: Flags): Promise<number> {
+  const fault = nameFault(name);
+  if (fault !== undefined) {
+    const message =
+      fault === "bad-name" ? `"${name}" cannot be the name of an agent.` : `"${name}" is a reserved name.`;
+    throw new CrewError("BAD_INPUT", message, "Use letters, digits, dashes and underscores, at most 64.");
+  }
+  const crew = await crewFor(flags);
+  const text = flags.from === undefined ? template(name) : await variantOf(crew, flags.from, name);
+  return write(crew, { name, text, flags });
+}
+
+/** `subcrew agents eject AGENT` */
+export async function eject([name = ""]: readonly string[], flags: Flags): Promise<number> {
+  const crew = await crewFor(flags);
+  const { found } = findDefinition(await crew.agents(), name);
+  const isOwn = found.agent.source?.kind === "bundled" || found.agent.source?.dialect === "own";
+  const { text, losses } = isOwn ? { text: rawText(found), losses: [] } : convert(found.read, "own");
+  for (const { field, kind, note } of losses) process.stderr.write(sanitize(`${kind} ${field}: ${note}\n`));
+  return write(crew, { name: found.name, text, flags });
+}
+
+async function variantOf(crew: Crew, from: string, name: string): Promise<string> {
+  const { found } = findDefinition(await crew.agents(), from);
+  const { displayName: _shown, ...agent } = found.read.agent;
+  const { aliases: _names, disabled: _off, ...read } = found.read;
+  return convert({ ...read, agent: { ...agent, name } }, "own").text;
+}
+
+type Made = Readonly<{ name: string; text: string; flags: Flags }>;
+
+/** Writes a new file and never over one that is there. */
+function write(crew: Crew, { name, text, flags }: Made): number {
+  const home = process.env["HOME"] ?? homedir();
+  const root = flags.user ? home : projectRoot(crew.cwd, home);
+  const file = join(root, ownWriter.folder, ownWriter.file(name));
+  if (existsSync(file))
+    throw new CrewError("BAD_FILE", `"${file}" is there already.`, "Edit it, or choose another name.");
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text, { flag: "wx" });
+  process.stdout.write(flags.json ? `${JSON.stringify({ name, file: resolve(file) })}\n` : `${file}\n`);
+  if (!flags.user && !flags.json && !flags.trust)
+    process.stderr.write(
+      "It can run once you have trusted this project, or agreed to the change: see `subcrew trust`.\n",
+    );
+  return 0;
+}
+
+const template = (name: string): string => `---
+name: ${name}
+# When others should choose it: what it does, and what for.
+description: Says in one or two sentences what ${name} is for.
+# Leave this out to give it every tool; [] gives it none.
+tools: [read_file, list_files, glob, grep_files]
+# A tier (fast, balanced, powerful), a shortcut (haiku, sonnet, opus) or provider/model. Left out: the default model.
+# model: balanced
+# maxTurns: 30
+---
+
+You are ${name}. Say here who it is, how it works, and what its answer looks like.
+`;

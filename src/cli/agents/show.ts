@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { showHidden } from "../../core/hidden-characters.ts";
+import { sanitize } from "../../core/sanitize.ts";
+import { agentFiles } from "../../embedded.ts";
+import { ownWriter } from "../../formats/write/own.ts";
+import type { FoundAgent } from "../../runtime/discover.ts";
+import type { Flags } from "../flags.ts";
+import { crewFor } from "../start.ts";
+import { findDefinition, stateText, type Definition } from "./find.ts";
+import { sourceText } from "./list.ts";
+
+/** `subcrew agents show AGENT` */
+export async function show([name = ""]: readonly string[], flags: Flags): Promise<number> {
+  const definition = findDefinition(await (await crewFor(flags)).agents(), name);
+  if (flags.json) process.stdout.write(`${JSON.stringify(dataOf(definition), null, 2)}\n`);
+  else {
+    const { found } = definition;
+    const about = [`${found.name} (${sourceText(found.agent.source)})`, found.file, stateText(definition)];
+    process.stderr.write(`${sanitize(about.filter((line) => line !== undefined).join("\n"))}\n\n`);
+    process.stdout.write(showHidden(flags.raw ? rawText(found) : definitionText(found)));
+  }
+  return 0;
+}
+
+function dataOf({ found, state }: Definition): unknown {
+  const { agent, file, real, trusted, read, problems } = found;
+  return { ...agent, state, trusted, ...(file && { file }), ...(real && { real }), kept: read.kept, problems };
+}
+
+/** The definition as it would run, in our own form. */
+const definitionText = ({ agent, read }: FoundAgent): string => ownWriter.write({ ...read, agent }, {});
+
+/** The text of its file, or of the program's own. */
+export function rawText(found: FoundAgent): string {
+  if (found.file !== undefined) return readFileSync(found.file, "utf8");
+  const { kind, family } = found.agent.source ?? {};
+  const name = family === undefined ? found.name : `${family}/${found.name}`;
+  return (kind === "bundled" ? agentFiles[name] : undefined) ?? definitionText(found);
+}

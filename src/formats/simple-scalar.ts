@@ -1,0 +1,37 @@
+import { CORE_SCHEMA } from "js-yaml";
+
+/** There is more to it than the simple reader reads. */
+export const MORE = Symbol("more");
+
+/** The value of one word, quoted or not, or of several; `MORE` when they are not all there is. */
+export function simpleScalar(written: string): unknown {
+  if (written === "") return MORE;
+  const first = written.charCodeAt(0);
+  const kind = first < KINDS.length ? KINDS[first] : TEXT;
+  if (kind === INDICATOR) return quoted(written);
+  if (written.includes(": ") || written.endsWith(":") || written.includes(" #")) return MORE;
+  return kind === CONSTANT && LIKE_CONSTANT.test(written)
+    ? CORE_SCHEMA.resolveImplicitScalarTag(written).value
+    : written;
+}
+
+/** True for a text that begins as one without quotes may. */
+export const startsPlain = (written: string): boolean => KINDS[written.charCodeAt(0)] !== INDICATOR;
+
+function quoted(written: string): unknown {
+  if (written.startsWith('"')) return DOUBLE_QUOTED.test(written) ? JSON.parse(written) : MORE;
+  return SINGLE_QUOTED.test(written) ? written.slice(1, -1).replaceAll("''", "'") : MORE;
+}
+
+/** The escapes that mean the same in JSON. */
+const DOUBLE_QUOTED = /^"[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*)*"$/;
+const SINGLE_QUOTED = /^'[^']*(?:''[^']*)*'$/;
+
+/** What begins like a number or a constant is resolved as the parser does it; everything else is a text. */
+const LIKE_CONSTANT = /^(?:[0-9.+~]|[tT][rR]|[fF][aA]|[nN][uU])/;
+
+const [TEXT, CONSTANT, INDICATOR] = [0, 1, 2];
+/** By its first character: what a text may be. */
+const KINDS = new Uint8Array(128);
+for (const character of "0123456789.+~tTfFnN") KINDS[character.charCodeAt(0)] = CONSTANT;
+for (const character of "-?:,[]{}#&*!|>'\"%@`") KINDS[character.charCodeAt(0)] = INDICATOR;

@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
+import { families, type Row } from "./sources.ts";
+
+/** How a file is written, as its path says, and its path below the place it lies in. */
+export type DialectPlace = Readonly<{ dialect: string; relative: string; family: string }>;
+
+/** The dialect of a file by where it lies; nothing when the path says nothing. */
+export function dialectPlaceOf(file: string): DialectPlace | undefined {
+  const path = file.split(sep).join("/");
+  const places = families
+    .flat()
+    .flatMap((row) => [...row.project, ...row.user].map((place) => matched(row, place, path)));
+  const [deepest] = places.filter((place) => place !== undefined).sort((a, b) => a.relative.length - b.relative.length);
+  return deepest ?? byName(path) ?? inPlugin(file);
+}
+
+/** True for a path that is a place of agents, or lies above some. */
+export const isPlace = (folder: string): boolean => {
+  const path = folder.split(sep).join("/");
+  return families.flat().some(({ project, user }) => [...project, ...user].some((place) => path.endsWith(`/${place}`)));
+};
+
+function matched({ family, dialect, folders }: Row, place: string, path: string): DialectPlace | undefined {
+  if (path.endsWith(`/${place}`)) return { dialect, family, relative: basename(path) };
+  const at = path.lastIndexOf(`/${place}/`);
+  if (at === -1) return undefined;
+  const relative = path.slice(at + place.length + 2);
+  return folders === undefined || relative.endsWith(`/${folders}`) ? { dialect, family, relative } : undefined;
+}
+
+/** Names that only one kind of file has. */
+function byName(path: string): DialectPlace | undefined {
+  const name = basename(path);
+  if (name === "SUBAGENT.md")
+    return { dialect: "subagent", family: "subagent", relative: `${basename(dirname(path))}/${name}` };
+  if (name.endsWith(".agent.md")) return { dialect: "copilot", family: "copilot", relative: name };
+  return undefined;
+}
+
+/** The `agents` folder of a plugin is known by what lies beside it. */
+function inPlugin(file: string): DialectPlace | undefined {
+  for (let dir = dirname(file); dirname(dir) !== dir; dir = dirname(dir)) {
+    if (basename(dir) === "agents" && existsSync(join(dirname(dir), ".claude-plugin")))
+      return {
+        dialect: "claude",
+        family: "claude",
+        relative: file
+          .slice(dir.length + 1)
+          .split(sep)
+          .join("/"),
+      };
+  }
+  return undefined;
+}

@@ -1,0 +1,201 @@
+import type { Agent } from "../core/agent.ts";
+import type { Dialects } from "../core/dialect.ts";
+import { DEFAULT_LIMITS, type ResourceLimits } from "../core/limits.ts";
+import { isFinishTool, permit } from "../core/permit.ts";
+import type { Problem } from "../core/problem.ts";
+import type { Origin } from "../core/provenance.ts";
+import type { Task } from "../core/task.ts";
+import { toolMatches } from "../core/tool-names.ts";
+import { effective } from "./assign.ts";
+import { originsOf, type ExplainedField } from "./discover-explain.ts";
+import type { FoundAgent } from "./discover-found.ts";
+
+/** What a call would say, under the names of its flags. */
+export type ExplainedCall = Readonly<
+  Partial<Pick<Task, "model" | "thinking" | "tools" | "resourceLimits">> & {
+    flags: Readonly<Partial<Record<"model" | "thinking" | "tools" | keyof ResourceLimits, string>>>;
+  }
+>;
+
+export type ExplainOptions = Readonly<{
+  dialects: Dialects;
+  call: ExplainedCall;
+  /** The tools that exist here. */
+  tools: readonly string[];
+  /** Tools that the user's permissions shut out, with the rule that does. */
+  barred?: Readonly<Record<string, string>>;
+  /** Where a setting was made. */
+  placeOf(key: string): Readonly<{ file: string; line?: number }> | undefined;
+}>;
+
+/** Whether an agent has a tool, and what decided. */
+export type ExplainedTool = Readonly<{
+  name: string;
+  allowed: boolean;
+  /** It is allowed, and there is no such tool here. */
+  missing?: true;
+  rule: string;
+  origin: Origin;
+}>;
+
+/** An agent as it would run, and where everything came from. */
+export type AgentExplanation = Readonly<{
+  agent: Agent;
+  fields: readonly ExplainedField[];
+  limits: readonly ExplainedField[];
+  tools: readonly ExplainedTool[];
+  problems: readonly Problem[];
+}>;
+
+/** Explains an agent. The lines in its files are looked up now. */
+export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentExplanation {
+  const { call, tools, barred } = options;
+  const { flags, ...settings } = call;
+  const agent = effective(found.agent, { task: { ...settings, prompt: "-" }, depth: 0 });
+  const model = call.model === undefined ? {} : { model: call.model };
+  const whole: Agent = { ...agent, ...model };
+  const trace = tracer(options);
+  const fields = Object.entries(whole)
+    .filter(([field, value]) => field !== "source" && field !== "limits" && value !== undefined)
+    .map(([field, value]) => ({ field, value, origin: callOrigin(flags, call, field) ?? trace(found, field) }));
+  const names = [...new Set([...tools, ...namedIn(found), ...(agent.tools ?? [])])].filter(isOneTool);
+  return {
+    agent: whole,
+    fields,
+    limits: limitsOf(found, options, trace),
+    tools: names.map((name) => explainTool({ name, found, agent: whole, options, trace, ...(barred && { barred }) })),
+    problems: found.problems,
+  };
+}
+
+type Trace = (found: FoundAgent, field: string) => Origin;
+
+/** Follows a field through bases and settings to the line that says it. */
+function tracer({ dialects, placeOf }: ExplainOptions): Trace {
+  const known = new Map<FoundAgent, (field: string) => Origin>();
+  const originOf = (found: FoundAgent): ((field: string) => Origin) => {
+    const before = known.get(found) ?? originsOf(found, dialects);
+    known.set(found, before);
+    return before;
+  };
+  const trace: Trace = (found, field) => {
+    const origin = originOf(found)(field);
+    if (origin.from === "settings") return { ...origin, ...placeOf(origin.key) };
+    return origin.from === "base" && found.base !== undefined ? { ...origin, at: trace(found.base, field) } : origin;
+  };
+  return trace;
+}
+
+function callOrigin(flags: ExplainedCall["flags"], call: ExplainedCall, field: string): Origin | undefined {
+  if (field !== "model" && field !== "thinking" && field !== "tools") return undefined;
+  return call[field] === undefined ? undefined : { from: "call", key: flags[field] ?? field };
+}
+
+type LimitName = keyof typeof DEFAULT_LIMITS;
+
+/** Each limit that holds, and who set it: the smallest of what is said. */
+function limitsOf(found: FoundAgent, { call }: ExplainOptions, trace: Trace): ExplainedField[] {
+  return (Object.keys(DEFAULT_LIMITS) as LimitName[]).flatMap((name): ExplainedField[] => {
+    const [ours, asked] = [found.agent.limits?.[name], call.resourceLimits?.[name]];
+    const byCall = asked !== undefined && (ours === undefined || asked <= ours);
+    const value = byCall ? asked : (ours ?? DEFAULT_LIMITS[name]);
+    if (value === Number.POSITIVE_INFINITY) return [];
+    const origin: Origin = byCall
+      ? { from: "call", key: call.flags[name] ?? name }
+      : ours === undefined
+        ? { from: "default" }
+        : limitOrigin(found, name, trace);
+    return [{ field: name, value, origin }];
+  });
+}
+
+/** Of base and child the smaller limit holds. */
+function limitOrigin(found: FoundAgent, name: LimitName, trace: Trace): Origin {
+  const field = `limits.${name}`;
+  if (found.origins[field] !== undefined) return trace(found, field);
+  const own = found.read.agent.limits?.[name];
+  if (own === found.agent.limits?.[name] || found.base === undefined) return trace(found, field);
+  const { base } = found;
+  const at = limitOrigin(base, name, trace);
+  return { from: "base", base: base.name, ...(base.file === undefined ? {} : { file: base.file }), at };
+}
+
+type Asked = Readonly<{
+  name: string;
+  found: FoundAgent;
+  agent: Agent;
+  options: ExplainOptions;
+  trace: Trace;
+  barred?: Readonly<Record<string, string>>;
+}>;
+
+function explainTool({ name, found, agent, options, trace, barred }: Asked): ExplainedTool {
+  const { allowed, rule } = permit({ ...agent, ...(barred && { barred }) }, name);
+  const denied = covers(agent.disallowedTools, name);
+  const shut = barred !== undefined && Object.hasOwn(barred, name);
+  const origin: Origin = shut
+    ? shutOrigin(found, options, trace)
+    : denied
+      ? toolOrigin(found, "disallowedTools", name, trace)
+      : listOrigin();
+  const missing = allowed && !options.tools.includes(name) && !isFinishTool(name);
+  return {
+    name,
+    allowed,
+    ...(missing ? { missing } : {}),
+    rule: ruleOf({ allowed, denied, shut, rule, agent }),
+    origin,
+  };
+
+  function listOrigin(): Origin {
+    if (options.call.tools !== undefined) return { from: "call", key: options.call.flags.tools ?? "tools" };
+    if (agent.tools === undefined) return { from: "default", rule: "no list of tools" };
+    return toolOrigin(found, "tools", name, trace);
+  }
+}
+
+/** A file that wishes to look only, or the user's own rules. */
+function shutOrigin(found: FoundAgent, { placeOf }: ExplainOptions, trace: Trace): Origin {
+  if (found.agent.permission === "plan") return trace(found, "permission");
+  const place = placeOf("permissions.deny") ?? placeOf("permissions.mode");
+  return { from: "settings", key: "permissions", ...place };
+}
+
+type Decided = Readonly<{ allowed: boolean; denied: boolean; shut: boolean; rule: string; agent: Agent }>;
+
+function ruleOf({ allowed, denied, shut, rule, agent }: Decided): string {
+  if (shut) return rule;
+  if (denied) return "taken away by disallowedTools";
+  if (agent.tools === undefined)
+    return allowed ? "no list of tools: everything but delegation" : "delegation has to be listed";
+  return allowed ? "in the list of tools" : "not in the list of tools";
+}
+
+/** Which of several lists names the tool: the settings', the file's own, or a base's. */
+function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name: string, trace: Trace): Origin {
+  const own = found.read.agent[field];
+  const origin = found.origins[field];
+  if (origin?.from === "settings" && (field === "tools" || !covers(own, name))) return trace(found, field);
+  if (covers(own, name)) return ownOrigin(trace(found, field));
+  const { base } = found;
+  if (base !== undefined && covers(base.agent[field], name)) {
+    const at = toolOrigin(base, field, name, trace);
+    return { from: "base", base: base.name, ...(base.file === undefined ? {} : { file: base.file }), at };
+  }
+  return trace(found, field);
+}
+
+/** What the file itself says, where a base says something too. */
+const ownOrigin = (origin: Origin): Origin =>
+  origin.from === "base" && origin.own !== undefined ? origin.own : origin;
+
+const covers = (list: readonly string[] | undefined, tool: string): boolean =>
+  list?.some((pattern) => toolMatches(pattern.replace(/\(.*\)$/s, ""), tool)) ?? false;
+
+/** Tools that a file, its base or the settings name, and that may have been taken away since. */
+function namedIn({ agent, read, base }: FoundAgent): readonly string[] {
+  const own = [...(read.agent.tools ?? []), ...(agent.tools ?? []), ...(agent.disallowedTools ?? [])];
+  return base === undefined ? own : [...own, ...namedIn(base)];
+}
+
+const isOneTool = (name: string): boolean => !name.includes("*") && !name.includes("(");

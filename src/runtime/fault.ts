@@ -1,0 +1,35 @@
+import { appendFileSync } from "node:fs";
+
+/** What can be made to go wrong at a point. */
+type Effect = "kill" | "stop" | "enospc" | "eio";
+type Armed = { effect: Effect; point: string | undefined; left: number } | { trace: string };
+
+/** Set by the command when `SUBCREW_FAULT` is, and by nobody else: a process that kills itself does so as a whole. */
+let armed: Armed | undefined;
+
+const SPELLING = /^(kill|stop|enospc|eio)@(?:([a-z.]+):)?(\d{1,9})$/;
+
+/**
+ * Makes something go wrong on purpose, for tests of durability. `kill@12`: the process gets SIGKILL at its twelfth fault
+ * point; `stop@12`: SIGSTOP; `eio@12` and `enospc@12`: the write there fails. `kill@journal.written:3` counts only the
+ * points of that name. `trace@FILE` writes the name of every point to a file and lets it pass.
+ */
+export function armFaults(text: string | undefined): void {
+  const [, effect, point, left] = SPELLING.exec(text ?? "") ?? [];
+  if (effect !== undefined) armed = { effect: effect as Effect, point, left: Number(left) };
+  else armed = text?.startsWith("trace@") ? { trace: text.slice("trace@".length) } : undefined;
+}
+
+/** A place where the state folder is about to change, or has just changed. Does nothing unless faults are armed. */
+export function fault(point: string): void {
+  if (armed) strike(armed, point);
+}
+
+function strike(it: Armed, point: string): void {
+  if ("trace" in it) return appendFileSync(it.trace, `${point}\n`);
+  if (it.point !== undefined && it.point !== point) return;
+  it.left -= 1;
+  if (it.left !== 0) return;
+  if (it.effect === "kill" || it.effect === "stop") process.kill(process.pid, it.effect === "kill" ? "SIGKILL" : "SIGSTOP");
+  else throw Object.assign(new Error(`${it.effect.toUpperCase()}: made to fail at ${point}`), { code: it.effect.toUpperCase() });
+}

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import type { Agent } from "../core/agent.ts";
+import type { KeptEvent } from "../core/event.ts";
+import { stableText } from "../core/stable-hash.ts";
+
+/** An agent as a run recorded it: what it was, what it could use, and which model it had. */
+export type RecordedAgent = Readonly<{ hash: string; definition: Agent; rights: readonly string[]; model: string }>;
+
+/** The agents in a journal. */
+export type RecordedAgents = Readonly<{
+  /** Whoever did the task at this path. */
+  at(path: string): RecordedAgent | undefined;
+  /** Whoever was last called that. */
+  named(name: string): RecordedAgent | undefined;
+}>;
+
+/** Gathers who did what from the events of a run. */
+export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
+  const known = new Map<string, Omit<RecordedAgent, "model">>();
+  const paths = new Map<string, RecordedAgent>();
+  const names = new Map<string, RecordedAgent>();
+  for (const event of events) {
+    if (event.type !== "agent.resolved") continue;
+    const { hash, definition, rights, model } = event;
+    if (definition && rights) known.set(hash, { hash, definition, rights });
+    const agent = known.get(hash);
+    if (!agent) continue;
+    paths.set(event.path, { ...agent, model });
+    names.set(event.agent, { ...agent, model });
+  }
+  return { at: (path) => paths.get(path), named: (name) => names.get(name) };
+}
+
+/** What makes an agent with its rights this one and no other; where its file lies does not count. */
+export function agentHash(definition: Agent, rights: readonly string[]): string {
+  return sha256(stableText({ definition: essence(definition), rights: [...rights].toSorted() }));
+}
+
+/** True when somebody changed the agent since it was recorded. */
+export function isChanged(before: Agent, now: Agent): boolean {
+  return stableText(essence(before)) !== stableText(essence(now));
+}
+
+/** A content hash in hex. */
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Only what the agent does differently for. */
+function essence({ source: _source, documentation: _documentation, ...rest }: Agent): unknown {
+  return JSON.parse(JSON.stringify(rest)) as unknown; // as it comes back from a journal
+}

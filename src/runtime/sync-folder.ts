@@ -1,0 +1,27 @@
+import { mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** Makes what was created, renamed or removed in a folder survive a power cut. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return; // folders cannot be opened there, and need not be
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!isUnsupported(error)) throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A folder of one's own with all that lead to it, there for good. */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** Some file systems cannot do this for folders; what they keep, they keep without it. */
+function isUnsupported(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "EINVAL" || error.code === "ENOTSUP");
+}

@@ -1,0 +1,88 @@
+import { formatDuration } from "../core/duration.ts";
+import { isEnded, openQuestions, type Life } from "../core/life.ts";
+import { explain } from "../core/outcome.ts";
+import { sanitize } from "../core/sanitize.ts";
+import type { State } from "../core/state.ts";
+import { formatCost } from "../core/usage.ts";
+import { progressOf, shownNodes } from "./nodes.ts";
+import { outputOf } from "./output.ts";
+import { oneLine } from "./words.ts";
+
+/** What people call how a run is. */
+const words: Readonly<Record<Life | "damaged", string>> = {
+  starting: "starting",
+  running: "running",
+  waiting: "waiting for an answer",
+  interrupted: "interrupted",
+  ok: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+  damaged: "damaged",
+};
+
+/** How much of a result is shown. */
+const MOST_RESULT = 2_000;
+
+/** A run in the words of `subcrew status` and `/task-status`: what it is, how far it is, and what to do about it. */
+export function statusText(state: State, life: Life | "damaged", now: number): string {
+  const { done, total } = progressOf(state);
+  const agents = [...new Set(shownNodes(state).flatMap(({ agent }) => (agent === undefined ? [] : [agent])))];
+  const rows: (readonly [string, string])[] = [
+    ["Task ID", state.run],
+    ["Type", agents.join(", ")],
+    ["Description", describe(state)],
+    ["Status", words[life]],
+    ["Duration", state.startedAt === 0 ? "" : formatDuration((state.endedAt ?? now) - state.startedAt, "spaced")],
+    ["Tasks", `${done} of ${total} done`],
+    ["Doing", isEnded(life) || life === "interrupted" ? "" : doingOf(state)],
+    ["Completed", state.endedAt === undefined ? "" : new Date(state.endedAt).toISOString()],
+    ["Tokens", state.usage.turns === 0 ? "" : `${state.usage.input + state.usage.cacheRead + state.usage.cacheWrite} in / ${state.usage.output} out`],
+    ["Cost", state.usage.turns === 0 ? "" : formatCost(state.cost)],
+    ["Continues", state.continues ?? ""],
+  ];
+  const told = rows.filter(([, text]) => text !== "").map(([name, text]) => `${name}: ${oneLine(text)}`);
+  return `${[told.join("\n"), ...questions(state), ...ending(state, life)].join("\n\n")}\n`;
+}
+
+/** What a run is about: its name, or what its first task was asked. */
+export function describe(state: State): string {
+  if (state.name !== undefined) return oneLine(state.name);
+  const first = Object.values(state.plan?.nodes ?? {}).find((node) => node.kind === "task");
+  return first?.kind === "task" ? oneLine(first.task.prompt).slice(0, 100) : "";
+}
+
+/** What its tasks do right now, in one line. */
+export function doingOf(state: State): string {
+  const busy = shownNodes(state).filter(({ status, doing }) => status === "running" && doing !== "");
+  return busy.map(({ label, doing }) => (busy.length === 1 ? oneLine(doing) : `${oneLine(label)}: ${oneLine(doing)}`)).join("; ");
+}
+
+function questions(state: State): string[] {
+  return openQuestions(state).map(({ run, path, question, call }) => {
+    const answer = call === undefined ? `subcrew inbox allow ${run}/${path}, or deny` : `subcrew inbox allow ${run}/${path}, deny, or answer with words`;
+    return `Question of ${oneLine(path)}:\n${indented(question)}\n  ${answer}`;
+  });
+}
+
+function ending(state: State, life: Life | "damaged"): string[] {
+  const next = (command: string): string => `Next: subcrew ${command}`;
+  switch (life) {
+    case "interrupted":
+      return [`Nobody works on it any more. What is done is kept.\n${next(`resume ${state.run}`)}`];
+    case "ok":
+      return [`Result:\n${cut(outputOf(state))}`];
+    case "failed":
+      return [`Error: ${state.outcome ? sanitize(explain(state.outcome)) : ""}\n${next(`resume ${state.run} --retry-failed`)}`];
+    case "cancelled":
+      return [`${state.outcome ? sanitize(explain(state.outcome)) : ""}\n${next(`resume ${state.run}`)}`];
+    default:
+      return [];
+  }
+}
+
+const indented = (text: string): string => sanitize(text).replace(/^/gm, "  ");
+
+function cut(text: string): string {
+  const whole = text.trimEnd();
+  return whole.length > MOST_RESULT ? `${whole.slice(0, MOST_RESULT)}\n[${whole.length - MOST_RESULT} characters more: subcrew result]` : whole;
+}

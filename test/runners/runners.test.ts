@@ -1,0 +1,5 @@
+import { runnerSuite } from "./suite.ts";
+
+runnerSuite("local", { elsewhere: false });
+runnerSuite("process", { elsewhere: true });
+runnerSuite("worker", { elsewhere: true });

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import { alive, calls, createCrew, lab, listen, type Event, type Experiment, type RunnerName } from "./lab.ts";
+
+/** What every runner has to do in the same way. `elsewhere`: the task is not in this thread. */
+export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: boolean }): void {
+  const play = async (experiment: Experiment, input: object, heard?: (event: Event) => void) => {
+    const { crew, folder } = lab({ runner, ...experiment });
+    return { ...(await listen(crew.run(input as never), heard)), folder };
+  };
+  const single = { mode: "single", agent: "lead", task: "Go." };
+
+  describe(`the ${runner} runner`, () => {
+    test("gives the same result and tells the same as one that runs here, with tools and delegation", async () => {
+      const agents = {
+        lead: [calls("read_file", { path: "notes.txt" }, "Let me see."), calls("start", { agent: "helper" }), calls("no_such_tool"), "It is 42."],
+        helper: [calls("json_parse", { text: '{"a":1}' }), "I helped."],
+      };
+      const here = await listen(lab({ agents, runner: "local" }).crew.run(single as never));
+      const there = await play({ agents }, single);
+      expect(there.result).toMatchObject({ status: "ok", output: "It is 42." });
+      expect(told(there.events)).toEqual(told(here.events));
+      expect(shown(there.events)).toEqual(shown(here.events));
+    });
+
+    test("asks again for a result that does not meet its schema", async () => {
+      const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+      const finish = (n: unknown) => calls("complete_task", { result: { n } });
+      const { result } = await play({ agents: { lead: [finish("four"), finish(4)] }, more: { lead: { output } } }, single);
+      expect(result).toMatchObject({ status: "ok", data: { n: 4 } });
+    });
+
+    test("hands over what was said to a task before its next turn", async () => {
+      const { crew } = lab({ runner, agents: { lead: [calls("sleep", { seconds: 0.3 }), "Heard."] } });
+      const run = crew.run(single as never);
+      let sent: Promise<boolean> | undefined;
+      const { events } = await listen(run, ({ type }) => {
+        if (type === "tool.started") sent ??= run.send("lead", "and the tests?");
+      });
+      expect(await sent).toBe(true);
+      const turns = events.filter(({ type }) => type === "turn.ended");
+      const usage = turns.map((event) => (event.type === "turn.ended" ? event.usage.input : 0));
+      expect(usage[1]! - usage[0]!).toBeGreaterThan(15); // the second request holds the message, too
+    });
+
+    test("asks a person and goes on with the answer", async () => {
+      const { crew } = lab({ runner, agents: { lead: [calls("ask", { question: "Which one?" }), "So be it."] } });
+      const run = crew.run(single as never);
+      const { result, events } = await listen(run, (event) => {
+        if (event.type === "gate.opened") run.answer(event.path, { approve: true, text: "the red one" }, event.call);
+      });
+      expect(result.status).toBe("ok");
+      expect(events.find(({ type }) => type === "tool.ended")).toMatchObject({ text: expect.stringContaining("the red one") });
+    });
+
+    test("tells whoever started the task", async () => {
+      const { events } = await play({ agents: { lead: [calls("notify", { message: "half way" }), "Done."] } }, single);
+      expect(events.find(({ type }) => type === "message.sent")).toMatchObject({ from: "lead", text: "half way" });
+    });
+
+    test("counts against the budget of the run", async () => {
+      const agents = { lead: [calls("current_time"), calls("current_time"), "What I have.", "Never."] };
+      const { crew } = lab({ runner, agents });
+      const { result, events } = await listen(crew.run(single as never, { budget: { maxTurns: 2 } }));
+      expect(result).toMatchObject({ status: "ok", output: "What I have." }); // in the turn that is left for last words
+      expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "maxTurns" }]);
+    });
+
+    test("keeps the limits of the task and hands in what there is", async () => {
+      const resourceLimits = { maxTurns: 1 };
+      const { result, events } = await play({ agents: { lead: [calls("current_time", {}, "So far."), "What I have."] } }, { ...single, resourceLimits });
+      expect(result).toMatchObject({ status: "ok", output: "What I have." });
+      expect(events.filter(({ type }) => type === "limit.reached")).toHaveLength(1);
+    });
+
+    test("is cancelled at once, with what it had said", async () => {
+      const { crew } = lab({ runner, agents: { lead: [calls("hang", {}, "I had begun."), "Never."] } });
+      const run = crew.run(single as never);
+      let cancelled = 0;
+      const { result, events } = await listen(run, ({ type }) => {
+        if (type !== "tool.started") return;
+        cancelled = performance.now();
+        run.cancel("enough");
+      });
+      expect(result).toMatchObject({ status: "cancelled", output: "I had begun." });
+      expect(events.find(({ type }) => type === "node.ended")).toMatchObject({ outcome: { usage: { turns: 1 }, tools: { hang: 1 } } });
+      expect(performance.now() - cancelled).toBeLessThan(3_000);
+    });
+
+    test.runIf(elsewhere)("refuses a task that may use tools or models which were handed in as code", async () => {
+      const agents = { lead: ["Hello."] };
+      const tools = [{ name: "look", description: "looks", input: { type: "object" }, effect: "read" as const, run: () => "seen" }];
+      const withTool = await play({ agents, options: { tools } }, single);
+      expect(withTool.result).toMatchObject({ status: "failed", fault: { code: "UNSUPPORTED", message: expect.stringContaining('"look"') } });
+      const without = await play({ agents, options: { tools }, more: { lead: { disallowedTools: ["look"] } } }, single);
+      expect(without.result).toMatchObject({ status: "ok", output: "Hello." });
+      const crew = createCrew({
+        home: false,
+        discover: false,
+        models: {
+          m: async function* () {
+            yield { type: "end", usage: { input: 1, output: 1 } };
+          },
+        },
+      });
+      const withModel = await listen(crew.run({ mode: "single", task: "Go.", runner } as never));
+      expect(withModel.result).toMatchObject({ status: "failed", fault: { code: "UNSUPPORTED", hint: expect.stringContaining("local") } });
+    });
+
+    test("leaves no process behind", async () => {
+      const { crew, mark } = lab({ runner, agents: { lead: [calls("bash", { command: "sleep 60", background: true }), "Started."] } });
+      const { result, events } = await listen(crew.run(single as never));
+      expect(result, JSON.stringify(events.find(({ type }) => type === "tool.ended"))).toMatchObject({ status: "ok", output: "Started." });
+      expect(alive(mark)).toEqual([]);
+    });
+  });
+}
+
+/** The facts of a run, without what is different every time. */
+function told(events: readonly Event[]): unknown[] {
+  const kept = events.filter((event) => "seq" in event);
+  return JSON.parse(JSON.stringify(kept), (key, value: unknown) => (/^(?:at|run|seq|ms|file|cwd|name)$/.test(key) && typeof value !== "object" ? undefined : value)) as unknown[];
+}
+
+/** What was shown while it was written, by node. */
+function shown(events: readonly Event[]): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const event of events) if (event.type === "text.delta") texts[event.path] = (texts[event.path] ?? "") + event.text;
+  return texts;
+}
