@@ -6,7 +6,7 @@ import { compile, execute, holding, interrupted, recorded } from "./subcrew.mjs"
 
 /**
  * @typedef {import("./report.mjs").Report} Report
- * @typedef {{ name: string, limit?: number, prepare(size: number): Promise<() => unknown> }} Work
+ * @typedef {{ name: string, limit?: number, prepare: (size: number) => Promise<() => unknown> }} Work
  */
 
 const SIZES = [100, 1_000, 10_000];

@@ -7,7 +7,7 @@ import { execute, onDisk } from "./subcrew.mjs";
 /**
  * @typedef {import("./report.mjs").Report} Report
  * @typedef {import("./graph.mjs").Graph} Graph
- * @typedef {{ name: string, ours: boolean, run(graph: Graph, slots: number, ms: number): Promise<unknown> }} Scheduler
+ * @typedef {{ name: string, ours: boolean, run: (graph: Graph, slots: number, ms: number) => Promise<unknown> }} Scheduler
  */
 
 const TASKS = 500;

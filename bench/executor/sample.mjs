@@ -7,7 +7,7 @@ setFlagsFromString("--no-flush-bytecode");
 /**
  * One thing to time.
  *
- * @typedef {{ name: string, run(round: number): unknown }} Contender
+ * @typedef {{ name: string, run: (round: number) => unknown }} Contender
  */
 
 /**

@@ -70,15 +70,14 @@ export function start(plan, { perform, concurrency = 8, journal = inMemory, resu
  *
  * @param {Plan} plan
  * @param {Options} options
- * @returns {Promise<number>} how many events were heard
+ * @returns {Promise<void>}
  */
 export async function execute(plan, options) {
   const run = start(plan, options);
-  let heard = 0;
-  for await (const _event of run) heard += 1;
+  let last = "nothing";
+  for await (const { type } of run) last = type;
   const { status } = await run;
-  if (status !== "ok") throw new Error(`the run ended ${status}`);
-  return heard;
+  if (status !== "ok" || last !== "run.ended") throw new Error(`the run ended ${status}, and ${last} was heard last`);
 }
 
 /** @type {OpenJournal} */
@@ -87,7 +86,7 @@ const inMemory = async (_run, listener) => memoryJournal(listener);
 /**
  * Journals as files in a folder of their own, synced as those of a real run.
  *
- * @returns {{ folder: string, open: OpenJournal, remove(): void }}
+ * @returns {{ folder: string, open: OpenJournal, remove: () => void }}
  */
 export function onDisk() {
   const folder = mkdtempSync(join(tmpdir(), "subcrew-bench-"));
@@ -103,7 +102,7 @@ export function onDisk() {
  *
  * @param {Plan} plan
  * @param {Perform} perform
- * @returns {Promise<{ read(): Promise<unknown>, remove(): void }>}
+ * @returns {Promise<{ read: () => Promise<unknown>, remove: () => void }>}
  */
 export async function recorded(plan, perform) {
   const { folder, open, remove } = onDisk();

@@ -1,21 +1,24 @@
 import { resolve } from "node:path";
 import { CrewError } from "../core/error.ts";
 import type { AnyInput } from "../core/input.ts";
-import type { BackgroundRun, Crew, ResumeOptions } from "../crew.ts";
+import type { Plan } from "../core/plan.ts";
+import type { BackgroundRun, Crew, ResumeOptions, RunOptions } from "../crew.ts";
 import type { Flags } from "./flags.ts";
 import { runOptionsOf } from "./start.ts";
 
 /** Hands an input to a worker that outlives us, and says how to go on from here. */
 export async function startInBackground(crew: Crew, input: AnyInput, flags: Flags): Promise<number> {
-  const { name: _name, ...options } = runOptionsOf(checked(flags), { attended: true });
-  return announce(
-    await crew.background(
-      input,
-      { ...options, ...(flags.name !== undefined && { name: flags.name }) },
-      workerOptions(crew, flags),
-    ),
-    flags,
-  );
+  return runInBackground(crew, input, runOptionsOf(checked(flags), { attended: true }), flags);
+}
+
+/** The same when it is known already what holds for the run. */
+export async function runInBackground(
+  crew: Crew,
+  input: AnyInput | Plan,
+  options: RunOptions,
+  flags: Flags,
+): Promise<number> {
+  return announce(await crew.background(input, options, workerOptions(crew, checked(flags))), flags);
 }
 
 /** The same for a run that is taken up again. */

@@ -10,6 +10,7 @@ export type CommandRow = Readonly<{
 
 const WORK = "Work:";
 const LOOK = "Look:";
+const CHANGE = "Change:";
 const RUNS = "Runs:";
 
 /** Every command, in the order in which help lists them. */
@@ -39,6 +40,8 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: WORK,
     load: async () => (await import("./team.ts")).team,
   },
+  skill: { summary: "run a skill", group: WORK, load: async () => (await import("./skill.ts")).skill },
+  command: { summary: "run a workflow command", group: WORK, load: async () => (await import("./skill.ts")).command },
   resume: {
     summary: "go on with a run that was stopped, or show its result again",
     group: WORK,
@@ -50,6 +53,12 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./plan.ts")).plan,
   },
   agents: { summary: "the agents there are", group: LOOK, load: async () => (await import("./agents.ts")).agents },
+  skills: { summary: "the skills there are", group: LOOK, load: async () => (await import("./skills.ts")).skills },
+  commands: {
+    summary: "the workflow commands there are",
+    group: LOOK,
+    load: async () => (await import("./skills.ts")).commands,
+  },
   models: {
     summary: "what model names mean here, and which keys were found",
     group: LOOK,
@@ -106,4 +115,9 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./gc.ts")).gc,
   },
   worker: { summary: "", group: RUNS, hidden: true, load: async () => (await import("./worker.ts")).worker },
+  trust: {
+    summary: "let the agents of this project run, or not",
+    group: CHANGE,
+    load: async () => (await import("./trust.ts")).trust,
+  },
 };

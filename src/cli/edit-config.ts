@@ -1,22 +1,87 @@
-import { isMap, parseDocument } from "yaml";
+import { isMap, isScalar, type Pair, parseDocument, type Scalar, stringify, type YAMLMap } from "yaml";
 
-/** YAML with one value set, or taken out (`undefined`); comments, order and everything else stay as they are. */
+/**
+ * YAML with one value set, or taken out (`undefined`). Only the lines that have to change do: comments, order and form of
+ * everything else stay as they are.
+ */
 export function withSetting(text: string, path: readonly string[], value: unknown): string {
-  const document = parseDocument(text);
-  if (value === undefined) {
-    document.deleteIn(path);
-    for (let above = path.slice(0, -1); above.length > 0; above = above.slice(0, -1)) {
-      const node = document.getIn(above);
-      if (!isMap(node) || node.items.length > 0) break;
-      document.deleteIn(above);
-    }
-    return isMap(document.contents) &&
-      document.contents.items.length === 0 &&
-      document.commentBefore === undefined &&
-      !text.includes("#")
-      ? ""
-      : document.toString({ lineWidth: 0 });
+  return value === undefined ? without(text, path) : withValue(text, path, value);
+}
+
+function withValue(text: string, path: readonly string[], value: unknown): string {
+  const { map, pair, rest } = reach(text, path);
+  if (pair !== undefined && rest.length === 0 && isScalar(pair.value) && pair.value.range) {
+    const [start, end] = pair.value.range;
+    return `${text.slice(0, start)}${String(value)}${text.slice(end)}`;
   }
-  document.setIn(path, value);
-  return document.toString({ lineWidth: 0 });
+  const last = map?.items.at(-1);
+  if (map === undefined || map.flow || last === undefined || !map.range) return throughDocument(text, path, value);
+  const indent = columnOf(text, last);
+  const lines = stringify(nested(rest, value)).trimEnd().split("\n");
+  const at = endOf(text, map);
+  const before = text.slice(0, at);
+  const added = lines.map((line) => `${" ".repeat(indent)}${line}\n`).join("");
+  return `${before}${before === "" || before.endsWith("\n") ? "" : "\n"}${added}${text.slice(at)}`;
+}
+
+function without(text: string, path: readonly string[]): string {
+  const { map, pair, rest } = reach(text, path);
+  if (map === undefined || pair === undefined || rest.length > 0) return text;
+  if (map.items.length === 1 && path.length > 1) return without(text, path.slice(0, -1)); // an empty object says nothing
+  const [start, end] = [
+    (pair.key as Scalar).range?.[0],
+    isScalar(pair.value) || isMap(pair.value) ? pair.value.range?.[1] : undefined,
+  ];
+  if (map.flow || start === undefined || end === undefined) return throughDocument(text, path, undefined);
+  const from = text.lastIndexOf("\n", start - 1) + 1;
+  const until = text.indexOf("\n", end === start ? end : end - 1);
+  return `${text.slice(0, from)}${until === -1 ? "" : text.slice(until + 1)}`;
+}
+
+type Reached = {
+  /** The innermost object on the way that is there. */
+  readonly map: YAMLMap | undefined;
+  /** The value itself, where it is there. */
+  readonly pair: Pair | undefined;
+  /** The steps that are missing. */
+  readonly rest: readonly string[];
+};
+
+function reach(text: string, path: readonly string[]): Reached {
+  const { contents } = parseDocument(text);
+  let map: YAMLMap | undefined = isMap(contents) ? (contents as YAMLMap) : undefined;
+  for (const [at, step] of path.entries()) {
+    const pair: Pair | undefined = map?.items.find(({ key }) => isScalar(key) && key.value === step);
+    if (at === path.length - 1 && pair !== undefined) return { map, pair, rest: [] };
+    if (pair === undefined || !isMap(pair.value)) return { map, pair: undefined, rest: path.slice(at) };
+    map = pair.value;
+  }
+  return { map, pair: undefined, rest: [] };
+}
+
+const nested = ([step, ...rest]: readonly string[], value: unknown): unknown =>
+  step === undefined ? value : { [step]: nested(rest, value) };
+
+const columnOf = (text: string, { key }: Pair): number => {
+  const start = (key as Scalar).range?.[0] ?? 0;
+  return start - (text.lastIndexOf("\n", start - 1) + 1);
+};
+
+/** After the last line of an object; comments and empty lines that follow belong to what comes next. */
+function endOf(text: string, map: YAMLMap): number {
+  const last = map.items.at(-1)!;
+  const value = last.value;
+  const end =
+    isMap(value) && !value.flow ? undefined : ((value as Scalar | null)?.range?.[1] ?? (last.key as Scalar).range?.[1]);
+  if (end === undefined) return endOf(text, value as YAMLMap);
+  const line = text.indexOf("\n", end - 1);
+  return line === -1 ? text.length : line + 1;
+}
+
+/** Where the form does not allow to change a line alone. */
+function throughDocument(text: string, path: readonly string[], value: unknown): string {
+  const document = parseDocument(text);
+  if (value === undefined) document.deleteIn(path);
+  else document.setIn(path, value);
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }

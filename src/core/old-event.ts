@@ -23,8 +23,9 @@ const ENVELOPE = { run: "", path: "", at: 0 };
 
 /** An event with everything that its type promises. Types that only a newer version knows stay as they are. */
 export function completed(event: KeptEvent): KeptEvent {
-  const defaults = meant[event.type];
-  return { ...ENVELOPE, ...(defaults as object | undefined), ...event };
+  const defaults = { ...ENVELOPE, ...meant[event.type] };
+  for (const field in defaults) if (!(field in event)) return { ...defaults, ...event };
+  return event;
 }
 
 /** The task type of a record that has none, as those of other programs and of old versions. */

@@ -14,3 +14,5 @@ export {
 export { isValidToolName } from "../formats/gemini-schema.ts";
 export { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "./gemini-load.ts";
 export { type AgentOverride, AgentRegistry, getModelConfigAlias, type RegistryConfig } from "./gemini-registry.ts";
+export { convertInputConfigToJsonSchema } from "../core/input-schema.ts";
+export { templateString } from "../core/input-template.ts";

@@ -31,7 +31,7 @@ export type Settings = Pick<Task, "agent" | "model" | "tools" | "thinking" | "sy
 export function settingsOf(...levels: readonly (Settings | undefined)[]): Settings {
   const keys = ["agent", "model", "tools", "thinking", "systemPrompt", "inputs", "cwd", "schema", "retry", "runner"] as const;
   const first = Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]]));
-  return defined({ ...first, resourceLimits: narrowest(...levels.map((level) => level?.resourceLimits)) } as Settings);
+  return defined<Settings>({ ...first, resourceLimits: narrowest(...levels.map((level) => level?.resourceLimits)) });
 }
 
 /** The same object without keys whose value is `undefined`. */

@@ -65,7 +65,7 @@ export function elsewhere(open: Open, parts: ElsewhereParts): Runner {
     const hosted = host(place.channel, jobFor(assignment, context, { ...parts, setup }), tally.context);
     const { outcome, graceMs } = await firstOf(place, hosted, assignment, tally);
     hosted.leave();
-    parts.linger(place.stop(graceMs).finally(() => place.channel.close()));
+    parts.linger(place.stop(graceMs).then(() => place.channel.close()));
     return outcome;
   };
 }

@@ -112,7 +112,7 @@ export function beGuest(channel: TaskChannel, work: Work, stop: AbortSignal): Pr
     };
     channel.listen(receive, () => {
       controller.abort(stopped("whoever asked for this is gone"));
-      for (const id of [...waiting.keys()]) answered(id, (one) => one.reject(new Error("whoever was asked is gone")));
+      for (const id of waiting.keys()) answered(id, (one) => one.reject(new Error("whoever was asked is gone")));
       // What the task has started ends in order, if that does not take long.
       if (began) setTimeout(resolve, LAST_MS);
       else resolve();

@@ -86,7 +86,7 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     running.set(id, { abort });
   };
   const inSlot = async (id: string, held: Held, stop: () => Stop | undefined): Promise<Outcome> => {
-    await undefined; // a turn later, so that no task begins while a step is still being taken
+    await Promise.resolve(); // a turn later, so that no task begins while a step is still being taken
     const reason = stop();
     return reason ? cancelled(reason) : go(id, held);
   };

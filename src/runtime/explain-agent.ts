@@ -143,7 +143,7 @@ function explainTool({ name, found, agent, options, trace, barred }: Asked): Exp
     name,
     allowed,
     ...(missing ? { missing } : {}),
-    rule: ruleOf({ allowed, denied, shut, rule, agent }),
+    rule: ruleOf({ name, allowed, denied, shut, rule, agent }),
     origin,
   };
 
@@ -161,14 +161,22 @@ function shutOrigin(found: FoundAgent, { placeOf }: ExplainOptions, trace: Trace
   return { from: "settings", key: "permissions", ...place };
 }
 
-type Decided = Readonly<{ allowed: boolean; denied: boolean; shut: boolean; rule: string; agent: Agent }>;
+type Decided = Readonly<{
+  name: string;
+  allowed: boolean;
+  denied: boolean;
+  shut: boolean;
+  rule: string;
+  agent: Agent;
+}>;
 
-function ruleOf({ allowed, denied, shut, rule, agent }: Decided): string {
+function ruleOf({ name, allowed, denied, shut, rule, agent }: Decided): string {
   if (shut) return rule;
   if (denied) return "taken away by disallowedTools";
   if (agent.tools === undefined)
     return allowed ? "no list of tools: everything but delegation" : "delegation has to be listed";
-  return allowed ? "in the list of tools" : "not in the list of tools";
+  if (!allowed) return "not in the list of tools";
+  return covers(agent.tools, name) ? "in the list of tools" : "comes along with a tool in the list";
 }
 
 /** Which of several lists names the tool: the settings', the file's own, or a base's. */

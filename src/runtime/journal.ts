@@ -112,11 +112,11 @@ export async function readJournal(folder: string): Promise<Kept> {
   return readRecords(await readFile(join(folder, JOURNAL_FILE)), folder);
 }
 
-/** The same for the bytes of a journal. */
-export function readRecords(bytes: Buffer, folder: string): Kept {
+/** The same for the bytes of a journal, or for those that follow on what was read `before`. */
+export function readRecords(bytes: Buffer, folder: string, before: Readonly<{ seq: number; epoch: number }> = { seq: 0, epoch: 0 }): Kept {
   const events: KeptEvent[] = [];
   let start = 0;
-  let epoch = 0;
+  let { epoch } = before;
   let tornBytes = 0;
   let late = 0;
   while (start < bytes.length) {
@@ -127,10 +127,10 @@ export function readRecords(bytes: Buffer, folder: string): Kept {
       break;
     }
     if (decoded && decoded.epoch < epoch) late += 1;
-    else if (decoded?.event.seq === events.length + 1) {
+    else if (decoded?.event.seq === before.seq + events.length + 1) {
       events.push(decoded.event);
       epoch = decoded.epoch;
-    } else throw damaged(folder, { record: events.length + 1, offset: start, size: bytes.length });
+    } else throw damaged(folder, { record: before.seq + events.length + 1, offset: start, size: bytes.length });
     start = end + 1;
   }
   const unknown = new Set(events.filter((event) => !isKnown(event)).map(({ type }) => type));

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, relative } from "node:path";
+import { CrewError } from "../core/error.ts";
 import { isRecord } from "../core/json.ts";
 import type { Trust } from "./discover.ts";
 import { writeAtomic } from "./write-atomic.ts";
@@ -29,7 +30,9 @@ export function openTrust(file: string): TrustStore {
   const read = (): Record<string, Grant> => {
     try {
       const data: unknown = JSON.parse(readFileSync(file, "utf8"));
-      return isRecord(data) && isRecord(data["projects"]) ? Object.fromEntries(Object.entries(data["projects"]).filter(isGrant)) : {};
+      return isRecord(data) && isRecord(data["projects"])
+        ? Object.fromEntries(Object.entries(data["projects"]).filter(isGrant))
+        : {};
     } catch {
       return {};
     }
@@ -52,6 +55,8 @@ export function openTrust(file: string): TrustStore {
       },
     },
     grant: async (root, grant) => {
+      if (isDamaged(file))
+        throw new CrewError("BAD_FILE", `${file} is damaged, so nothing is written over it.`, "Correct or remove it.");
       projects[root] = grant;
       await write({ ...read(), [root]: grant });
     },
@@ -65,7 +70,21 @@ export function openTrust(file: string): TrustStore {
   };
 }
 
+/** There, and no JSON: what somebody agreed to may still be in it. */
+function isDamaged(file: string): boolean {
+  try {
+    JSON.parse(readFileSync(file, "utf8"));
+    return false;
+  } catch (error) {
+    return error instanceof SyntaxError;
+  }
+}
+
 function isGrant(entry: [string, unknown]): entry is [string, Grant] {
   const [, grant] = entry;
-  return isRecord(grant) && isRecord(grant["files"]) && Object.values(grant["files"]).every((hash) => typeof hash === "string");
+  return (
+    isRecord(grant) &&
+    isRecord(grant["files"]) &&
+    Object.values(grant["files"]).every((hash) => typeof hash === "string")
+  );
 }

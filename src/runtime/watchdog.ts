@@ -23,6 +23,7 @@ export function watchdogFor(marker: string): Watchdog {
   return {
     guard: (group) => void dog.stdin.write(`${group}\n`),
     dismiss: () => {
+      dog.ref(); // whoever waits for its end must not end before that
       dog.kill("SIGKILL");
       return gone;
     },

@@ -72,13 +72,22 @@ function ending(state: State, life: Life | "damaged"): string[] {
     case "ok":
       return [`Result:\n${cut(outputOf(state))}`];
     case "failed":
-      return [`Error: ${state.outcome ? sanitize(explain(state.outcome)) : ""}\n${next(`resume ${state.run} --retry-failed`)}`];
+      return [`Error: ${state.outcome ? sanitize(explain(state.outcome)) : ""}${faultsOf(state)}\n${next(`resume ${state.run} --retry-failed`)}`];
     case "cancelled":
       return [`${state.outcome ? sanitize(explain(state.outcome)) : ""}\n${next(`resume ${state.run}`)}`];
     default:
       return [];
   }
 }
+
+/** What went wrong in each task, where that is not what went wrong with the run. */
+function faultsOf(state: State): string {
+  const why = state.outcome ? explain(state.outcome) : "";
+  const faults = [...state.nodes.values()].filter(({ outcome, kind }) => outcome?.status === "failed" && kind !== "join" && explain(outcome) !== why);
+  return faults.slice(0, MOST_FAULTS).map(({ label, outcome }) => `\n  ${oneLine(label)}: ${oneLine(outcome ? explain(outcome) : "")}`).join("");
+}
+
+const MOST_FAULTS = 10;
 
 const indented = (text: string): string => sanitize(text).replace(/^/gm, "  ");
 

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { protectedPart } from "../core/protected.ts";
-import type { ToolContext } from "../core/tool.ts";
+import type { Access, ToolContext } from "../core/tool.ts";
 import { quoted, refusal, type Root, rootOf } from "../runtime/inside.ts";
 import { rootFor } from "../runtime/locate.ts";
 import { openSpot, type Spot, type SpotOptions } from "../runtime/spot.ts";
@@ -10,12 +10,12 @@ import { openSpot, type Spot, type SpotOptions } from "../runtime/spot.ts";
  * one by now, the place is another one, and nobody agreed to that.
  */
 export async function spotFor(context: ToolContext, path: string, options: SpotOptions = {}): Promise<Spot> {
-  const root = await rootOfCall(context, path);
-  const spot = await openSpot(root, path, options);
-  const refused = refusalOf(context, spot);
-  if (refused === undefined) return spot;
+  const { access } = context;
+  if (!access && protectedPart(path) !== undefined) throw refusal("DENIED", `${quoted(path)} is run or obeyed later, so it is not changed here`);
+  const spot = await openSpot(await rootOfCall(context, path), path, options);
+  if (isAgreed(access, spot)) return spot;
   await spot.close();
-  throw refusal("DENIED", `${quoted(path)} ${refused}`);
+  throw refusal("DENIED", `${quoted(path)} leads somewhere else by now: look again and repeat the call`);
 }
 
 /** The folder that a path of a call is meant from. */
@@ -27,11 +27,10 @@ export async function rootOfCall({ cwd, access }: ToolContext, path: string): Pr
   return { ...root, isClosed: (inner) => isClosed(placeOf(inner === "" ? root.real : `${root.real}/${inner}`)) };
 }
 
-function refusalOf({ access }: ToolContext, { real, path }: Spot): string | undefined {
-  if (!access) return protectedPart(path) === undefined ? undefined : "is run or obeyed later, so it is not changed here";
+function isAgreed(access: Access | undefined, { real, path }: Spot): boolean {
+  if (!access) return protectedPart(path) === undefined;
   const place = access.placeOf(real);
-  const agreed = access.judged.some((subject) => subject.kind === "path" && subject.change && subject.places.includes(place));
-  return agreed ? undefined : "leads somewhere else by now: look again and repeat the call";
+  return access.judged.some((subject) => subject.kind === "path" && subject.change && subject.places.includes(place));
 }
 
 /** How a file looks from outside; another text has another look. */

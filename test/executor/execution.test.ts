@@ -381,8 +381,10 @@ describe("delegation and a crash", () => {
     const seen = await observe({
       plan: plan({ lead: task("lead"), next: task("next", {}, ["lead"]) }),
       slots: 1,
-      act: byPath({ lead: ok("led", { abandons: [ask("a?")] }), "lead/scout": ok("late", { moments: 50 }) }),
+      act: byPath({ lead: ok("led", { abandons: [ask("a?")] }), "lead/scout": ok("late", { moments: 50, slowToStop: true }) }),
     });
+    const ends = seen.events.flatMap((event) => (event.type === "node.ended" ? [event.path] : []));
+    expect(ends).toEqual(["lead/scout", "lead", "next"]);
     expect(outcomes(seen)).toMatchObject({ "lead/scout": { status: "cancelled", reason: "the task that asked for it has ended" }, lead: { status: "ok" }, next: { status: "ok" } });
     expect(seen.steps).toBeLessThan(20);
   });

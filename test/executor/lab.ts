@@ -22,6 +22,8 @@ export type Act = Readonly<{
   moments?: number;
   /** One after the other; a list inside is asked at the same time. */
   delegates?: readonly (AnyInput | Plan | readonly (AnyInput | Plan)[])[];
+  /** Several tools at once: each lets moments go by and asks for help, as it likes. */
+  tracks?: readonly (readonly ("moment" | AnyInput | Plan)[])[];
   /** Asked for, and not waited for. */
   abandons?: readonly (AnyInput | Plan)[];
   /** It takes one more moment to stop once it is told to. */
@@ -105,7 +107,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
 
   const perform = async (call: Call, context: PerformContext): Promise<Outcome> => {
     performed.push(`${call.path}#${call.attempt}`);
-    const { moments = 1, delegates = [], abandons = [], slowToStop = false, ends } = act(call);
+    const { moments = 1, delegates = [], abandons = [], tracks = [], slowToStop = false, ends } = act(call);
     await working(context.signal, moments);
     for (const what of abandons) void context.delegate(what, { ceiling: [], model: "offline" });
     if (abandons.length > 0) await moment(context.signal);
@@ -114,6 +116,13 @@ export async function observe(experiment: Experiment): Promise<Observed> {
       await Promise.all([group].flat().map((what) => context.delegate(what as AnyInput, { ceiling: [], model: "offline" })));
       if (!context.signal.aborted) await working(context.signal, 1);
     }
+    const follow = async (track: NonNullable<Act["tracks"]>[number]): Promise<void> => {
+      for (const part of track) {
+        if (context.signal.aborted) return;
+        await (part === "moment" ? moment(context.signal) : context.delegate(part as AnyInput, { ceiling: [], model: "offline" }));
+      }
+    };
+    await Promise.all(tracks.map(follow));
     if (context.signal.aborted) {
       if (slowToStop) await moment();
       return { status: "cancelled", reason: reasonOf(context.signal) };

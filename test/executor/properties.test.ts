@@ -182,6 +182,29 @@ describe("over random plans", () => {
   });
 });
 
+test("whatever the tools of one turn ask for at the same time, no slot is lost or kept for too long", async () => {
+  const part = fc.constantFrom("moment" as const, "help" as const);
+  const turns = fc.record({
+    tracks: fc.array(fc.array(part, { maxLength: 5 }), { minLength: 1, maxLength: 4 }),
+    others: fc.integer({ min: 0, max: 4 }),
+    slots: fc.integer({ min: 1, max: 2 }),
+    choices: fc.array(fc.nat(50), { minLength: 1, maxLength: 20 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(turns, async ({ tracks, others, slots, choices }) => {
+      const ids = ["lead", ...Array.from({ length: others }, (_, n) => `o${n}`)];
+      const plan: Body = { nodes: { ...Object.fromEntries(ids.map((id) => [id, task("go")])), all: { kind: "join", needs: ids, pick: "settled" } }, output: "all" };
+      const help = { mode: "single", task: "help", agent: "h" };
+      const asked = tracks.map((track) => track.map((part) => (part === "help" ? help : part)));
+      const seen = await observe({ plan, slots, choices, act: ({ path }) => ok(path, path === "lead" ? { tracks: asked } : { moments: 2 }) });
+      checkEnd(seen, plan, slots);
+      expect(seen.executed.outcome.status).toBe("ok");
+      expect(seen.performed.length).toBe(ids.length + tracks.flat().filter((part) => part === "help").length);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
 describe("taken up again after any prefix of its events", () => {
   /** What the journal says was carried out or tried to the end: none of it may be performed again. */
   const doneIn = (past: readonly KeptEvent[]): Set<string> => {

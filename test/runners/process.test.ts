@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../support/temp-folder.ts";
-import { alive, calls, commandLineOf, lab, listen, toolsFile, until, type Event, type RunnerName } from "./lab.ts";
+import { alive, calls, commandLineOf, lab, listen, toolsFile, until, type Event, type Input, type RunnerName } from "./lab.ts";
 
 const single = { mode: "single", agent: "lead", task: "Go." };
 const linux = process.platform === "linux";
@@ -13,9 +13,9 @@ const pidsIn = (events: readonly Event[]): string[] => events.flatMap((event) =>
 describe.runIf(linux)("a task in a process of its own", () => {
   test("runs in another process, by the word of its agent or of the task", async () => {
     const agents = { lead: [calls("where_am_i"), "Here."] };
-    const byAgent = await listen(lab({ agents, runner: "process" }).crew.run(single as never));
-    const byTask = await listen(lab({ agents }).crew.run({ ...single, runner: "process" } as never));
-    const plain = await listen(lab({ agents }).crew.run(single as never));
+    const byAgent = await listen(lab({ agents, runner: "process" }).crew.run(single));
+    const byTask = await listen(lab({ agents }).crew.run({ ...single, runner: "process" }));
+    const plain = await listen(lab({ agents }).crew.run(single));
     expect(pidsIn(plain.events)).toEqual([String(process.pid)]);
     for (const { events, result } of [byAgent, byTask]) {
       expect(result.status).toBe("ok");
@@ -26,7 +26,7 @@ describe.runIf(linux)("a task in a process of its own", () => {
   test("has no key in its environment, and its tools see the variables that are passed on", async () => {
     const env = { PATH: process.env["PATH"], HOME: tempFolder(), ANTHROPIC_API_KEY: "sk-ant-not-for-children", LANG: "C" };
     const agents = { lead: [calls("variable", { name: "ANTHROPIC_API_KEY" }), calls("variable", { name: "LANG" }), "Seen."] };
-    const { events } = await listen(lab({ agents, runner: "process", options: { env } }).crew.run(single as never));
+    const { events } = await listen(lab({ agents, runner: "process", options: { env } }).crew.run(single));
     const texts = events.flatMap((event) => (event.type === "tool.ended" ? [event.text] : []));
     expect(texts).toEqual(["ANTHROPIC_API_KEY=undefined own=undefined", "LANG=C own=C"]);
   });
@@ -35,7 +35,7 @@ describe.runIf(linux)("a task in a process of its own", () => {
     const agents = { lead: [calls("hang", {}, "I had begun."), "Never."], other: [calls("sleep", { seconds: 1 }), "Done."] };
     const { crew, mark } = lab({ agents, runner: "process", more: { other: { runner: "local" } } });
     const tasks = [{ agent: "lead", task: "Go.", name: "a" }, { agent: "other", task: "Go.", name: "b" }];
-    const { result } = await listen(crew.run({ mode: "parallel", tasks } as never), (event) => {
+    const { result } = await listen(crew.run({ mode: "parallel", tasks }), (event) => {
       if (event.type !== "tool.started" || event.tool !== "hang") return;
       const child = alive(mark).find((pid) => commandLineOf(pid).includes("task-child"))!;
       process.kill(child, "SIGKILL");
@@ -55,14 +55,14 @@ describe.runIf(linux)("a task in a process of its own", () => {
     ["throws where nobody catches it", "throw_later", /ended with code 1.*nobody catches this/s],
   ])("that %s fails with its code and its last words", async (_, tool, message) => {
     const { crew } = lab({ agents: { lead: [calls(tool), "Never."] }, runner: "process" });
-    const { result } = await listen(crew.run(single as never));
+    const { result } = await listen(crew.run(single));
     expect(result).toMatchObject({ status: "failed", fault: { code: "CRASHED", message: expect.stringMatching(message) } });
   });
 
   test("that crashed is tried again when the task says so", async () => {
     const retry = { maxAttempts: 2, backoffMs: 1 };
     const { crew } = lab({ agents: { lead: [calls("crash"), "Never."] }, runner: "process" });
-    const { result, events } = await listen(crew.run({ ...single, retry } as never));
+    const { result, events } = await listen(crew.run({ ...single, retry }));
     expect(result).toMatchObject({ status: "failed", fault: { code: "CRASHED" } });
     expect(events.filter(({ type }) => type === "node.started")).toHaveLength(2);
   });
@@ -73,7 +73,7 @@ describe.runIf(linux)("a memory limit", () => {
 
   test.each(["hog", "fill_heap", "hog_elsewhere"])("moves a task into a process by itself and stops it there: %s", async (tool) => {
     const { crew, mark } = lab({ agents: { lead: [calls(tool, { megabytes: 2_000 }, "I had begun."), "Never."] } });
-    const { result, events } = await listen(crew.run({ ...single, resourceLimits } as never));
+    const { result, events } = await listen(crew.run({ ...single, resourceLimits }));
     expect(result).toMatchObject({ status: "failed", output: "I had begun.", fault: { code: "MEMORY", hint: expect.stringContaining("--max-memory") } });
     const seen = events.flatMap((event) => (event.type === "limit.reached" ? [Number(/with (\d+) MB/.exec(event.text)?.[1])] : []));
     for (const megabytes of seen) expect(megabytes).toBeLessThan(1_000); // far from the two thousand that it was after
@@ -82,14 +82,14 @@ describe.runIf(linux)("a memory limit", () => {
 
   test("that is not enforced is reported once", async () => {
     const { crew } = lab({ agents: { lead: [calls("hog", { megabytes: 300 }), calls("sleep", { seconds: 0.6 }), "Done."] } });
-    const { result, events } = await listen(crew.run({ ...single, resourceLimits: { maxMemoryMB: 100, enforceLimits: false } } as never));
+    const { result, events } = await listen(crew.run({ ...single, resourceLimits: { maxMemoryMB: 100, enforceLimits: false } }));
     expect(result).toMatchObject({ status: "ok", output: "Done." });
     expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "MEMORY", enforced: false }]);
   });
 
   test("that is far away does not matter", async () => {
     const { crew } = lab({ agents: { lead: [calls("sleep", { seconds: 0.5 }), "Done."] } });
-    const { result, events } = await listen(crew.run({ ...single, resourceLimits: { maxMemoryMB: 2_000, maxCpuSeconds: 100 } } as never));
+    const { result, events } = await listen(crew.run({ ...single, resourceLimits: { maxMemoryMB: 2_000, maxCpuSeconds: 100 } }));
     expect(result.status).toBe("ok");
     expect(events.filter(({ type }) => type === "limit.reached")).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe.runIf(linux)("the five places of a limit", () => {
   const lead: readonly [ReturnType<typeof calls>, string] = [calls("hog", { megabytes: 2_000 }), "Never."];
   const limits = { resourceLimits: { maxMemoryMB: 200 } };
   const wide = { resourceLimits: { maxMemoryMB: 4_000 } };
-  test.each<[place: string, input: object, node: string]>([
+  test.each<[place: string, input: Input, node: string]>([
     ["a task", { mode: "parallel", tasks: [{ agent: "lead", task: "Go.", name: "it", ...limits }] }, "it"],
     ["a step of a chain", { mode: "chain", chain: [{ agent: "lead", task: "Go.", name: "it", ...limits }] }, "it"],
     ["a race", { mode: "race", race: { agents: ["lead"], task: "Go.", ...limits } }, "lead"],
@@ -107,20 +107,20 @@ describe.runIf(linux)("the five places of a limit", () => {
     ["a task of a team", { mode: "team", team: { tasks: [{ id: "it", task: "Go.", agent: "lead", ...limits }] } }, "it"],
     ["the narrower of two", { mode: "team", team: { members: [{ role: "dev", agent: "lead", ...limits }], tasks: [{ id: "it", task: "Go.", assignee: "dev", ...wide }] } }, "it"],
   ])("%s", async (_, input, node) => {
-    const { result } = await listen(lab({ agents: { lead } }).crew.run(input as never));
+    const { result } = await listen(lab({ agents: { lead } }).crew.run(input));
     expect(result.nodes[node]).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
   });
 
   test("an agent's own", async () => {
     const { crew } = lab({ agents: { lead }, more: { lead: { limits: { maxMemoryMB: 200 } } } });
-    expect((await listen(crew.run(single as never))).result).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
+    expect((await listen(crew.run(single))).result).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
   });
 });
 
 describe.runIf(linux).each<RunnerName>(["process", "worker"])("time in the %s", (runner) => {
   test("processor time has a limit", async () => {
     const { crew } = lab({ agents: { lead: [calls("spin", { ms: 20_000 }), "Never."] } });
-    const { result, events } = await listen(crew.run({ ...single, runner, resourceLimits: { maxCpuSeconds: 1.5 } } as never));
+    const { result, events } = await listen(crew.run({ ...single, runner, resourceLimits: { maxCpuSeconds: 1.5 } }));
     expect(result).toMatchObject({ status: "failed", fault: { code: "CPU" } });
     expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "CPU", enforced: true }]);
   });
@@ -128,14 +128,14 @@ describe.runIf(linux).each<RunnerName>(["process", "worker"])("time in the %s", 
   test("a task in which nothing goes on any more is stopped when its time is up", async () => {
     const { crew } = lab({ agents: { lead: [calls("stand_still", {}, "I had begun."), "Never."] } });
     const began = performance.now();
-    const { result } = await listen(crew.run({ ...single, runner, resourceLimits: { maxDurationMs: 1_000 } } as never));
+    const { result } = await listen(crew.run({ ...single, runner, resourceLimits: { maxDurationMs: 1_000 } }));
     expect(result).toMatchObject({ status: "failed", output: "I had begun.", fault: { code: "TIMEOUT" } });
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   test("cancelling ends everything that was started, also what does not listen, within two seconds", async () => {
     const { crew, mark } = lab({ agents: { lead: [calls("stubborn"), "Never."] }, runner });
-    const run = crew.run(single as never);
+    const run = crew.run(single);
     const over = listen(run);
     await until(() => alive(mark).some((pid) => commandLineOf(pid).includes("trap")));
     run.cancel("enough");
@@ -147,7 +147,7 @@ describe.runIf(linux).each<RunnerName>(["process", "worker"])("time in the %s", 
 
   test("a heap has a limit", async () => {
     const { crew } = lab({ agents: { lead: [calls("fill_heap", { megabytes: 2_000 }), "Never."] } });
-    const { result } = await listen(crew.run({ ...single, runner, resourceLimits: { maxMemoryMB: 200 } } as never));
+    const { result } = await listen(crew.run({ ...single, runner, resourceLimits: { maxMemoryMB: 200 } }));
     expect(result).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
   });
 });
@@ -156,7 +156,7 @@ test.runIf(linux)("what a thread throws where nobody catches it ends its task an
   const agents = { lead: [calls("throw_later"), "Never."], other: [calls("sleep", { seconds: 1 }), "Done."] };
   const { crew } = lab({ agents, runner: "worker" });
   const tasks = [{ agent: "lead", task: "Go.", name: "a" }, { agent: "other", task: "Go.", name: "b" }];
-  const { result } = await listen(crew.run({ mode: "parallel", tasks } as never));
+  const { result } = await listen(crew.run({ mode: "parallel", tasks }));
   expect(result.nodes["a"]).toMatchObject({ status: "failed", fault: { code: "CRASHED", message: expect.stringContaining("nobody catches this") } });
   expect(result.nodes["b"]).toMatchObject({ status: "ok" });
 });
@@ -165,7 +165,7 @@ test.runIf(linux)("ten processes share one budget", async () => {
   const lead = [...Array.from({ length: 3 }, (_, at) => calls("base64_encode", { text: `${at}` })), "Done."];
   const { crew } = lab({ agents: { lead }, runner: "process" });
   const tasks = Array.from({ length: 10 }, (_, at) => ({ agent: "lead", task: "Go.", name: `t${at}` }));
-  const { result, events } = await listen(crew.run({ mode: "parallel", tasks, maxConcurrency: 10 } as never, { budget: { maxToolCalls: 15 } }));
+  const { result, events } = await listen(crew.run({ mode: "parallel", tasks, maxConcurrency: 10 }, { budget: { maxToolCalls: 15 } }));
   expect(result.status).toBe("ok");
   expect(events.filter(({ type }) => type === "tool.started")).toHaveLength(15);
 });

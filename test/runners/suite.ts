@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { alive, calls, createCrew, lab, listen, type Event, type Experiment, type RunnerName } from "./lab.ts";
+import { alive, calls, createCrew, lab, listen, type Event, type Experiment, type Input, type RunnerName } from "./lab.ts";
 
 /** What every runner has to do in the same way. `elsewhere`: the task is not in this thread. */
 export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: boolean }): void {
-  const play = async (experiment: Experiment, input: object, heard?: (event: Event) => void) => {
+  const play = async (experiment: Experiment, input: Input, heard?: (event: Event) => void) => {
     const { crew, folder } = lab({ runner, ...experiment });
-    return { ...(await listen(crew.run(input as never), heard)), folder };
+    return { ...(await listen(crew.run(input), heard)), folder };
   };
   const single = { mode: "single", agent: "lead", task: "Go." };
 
@@ -15,7 +15,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
         lead: [calls("read_file", { path: "notes.txt" }, "Let me see."), calls("start", { agent: "helper" }), calls("no_such_tool"), "It is 42."],
         helper: [calls("json_parse", { text: '{"a":1}' }), "I helped."],
       };
-      const here = await listen(lab({ agents, runner: "local" }).crew.run(single as never));
+      const here = await listen(lab({ agents, runner: "local" }).crew.run(single));
       const there = await play({ agents }, single);
       expect(there.result).toMatchObject({ status: "ok", output: "It is 42." });
       expect(told(there.events)).toEqual(told(here.events));
@@ -31,7 +31,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
 
     test("hands over what was said to a task before its next turn", async () => {
       const { crew } = lab({ runner, agents: { lead: [calls("sleep", { seconds: 0.3 }), "Heard."] } });
-      const run = crew.run(single as never);
+      const run = crew.run(single);
       let sent: Promise<boolean> | undefined;
       const { events } = await listen(run, ({ type }) => {
         if (type === "tool.started") sent ??= run.send("lead", "and the tests?");
@@ -44,7 +44,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
 
     test("asks a person and goes on with the answer", async () => {
       const { crew } = lab({ runner, agents: { lead: [calls("ask", { question: "Which one?" }), "So be it."] } });
-      const run = crew.run(single as never);
+      const run = crew.run(single);
       const { result, events } = await listen(run, (event) => {
         if (event.type === "gate.opened") run.answer(event.path, { approve: true, text: "the red one" }, event.call);
       });
@@ -60,7 +60,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
     test("counts against the budget of the run", async () => {
       const agents = { lead: [calls("current_time"), calls("current_time"), "What I have.", "Never."] };
       const { crew } = lab({ runner, agents });
-      const { result, events } = await listen(crew.run(single as never, { budget: { maxTurns: 2 } }));
+      const { result, events } = await listen(crew.run(single, { budget: { maxTurns: 2 } }));
       expect(result).toMatchObject({ status: "ok", output: "What I have." }); // in the turn that is left for last words
       expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "maxTurns" }]);
     });
@@ -74,7 +74,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
 
     test("is cancelled at once, with what it had said", async () => {
       const { crew } = lab({ runner, agents: { lead: [calls("hang", {}, "I had begun."), "Never."] } });
-      const run = crew.run(single as never);
+      const run = crew.run(single);
       let cancelled = 0;
       const { result, events } = await listen(run, ({ type }) => {
         if (type !== "tool.started") return;
@@ -102,13 +102,13 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
           },
         },
       });
-      const withModel = await listen(crew.run({ mode: "single", task: "Go.", runner } as never));
+      const withModel = await listen(crew.run({ mode: "single", task: "Go.", runner }));
       expect(withModel.result).toMatchObject({ status: "failed", fault: { code: "UNSUPPORTED", hint: expect.stringContaining("local") } });
     });
 
     test("leaves no process behind", async () => {
       const { crew, mark } = lab({ runner, agents: { lead: [calls("bash", { command: "sleep 60", background: true }), "Started."] } });
-      const { result, events } = await listen(crew.run(single as never));
+      const { result, events } = await listen(crew.run(single));
       expect(result, JSON.stringify(events.find(({ type }) => type === "tool.ended"))).toMatchObject({ status: "ok", output: "Started." });
       expect(alive(mark)).toEqual([]);
     });

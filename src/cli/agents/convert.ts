@@ -91,7 +91,7 @@ function report({ agent }: ReadAgent, { losses }: Converted, flags: Flags & { to
   say(sanitize(`${agent.name} for ${flags.to}: ${dropped} dropped, ${losses.length - dropped} approximated`));
   for (const loss of losses) {
     const kind = loss.kind === "dropped" ? colors.red("dropped     ") : colors.yellow("approximated");
-    say(`  ${kind}  ${colors.bold(loss.field)}${oneLine(valuesOf(loss))}: ${oneLine(loss.note)}`);
+    say(`  ${kind}  ${colors.bold(loss.field)}${valuesOf(loss)}: ${oneLine(loss.note)}`);
   }
 }
 
@@ -104,5 +104,5 @@ function valuesOf({ was, now }: Loss): string {
   };
   const [before, after] = [short(was), short(now)];
   if (before === undefined) return "";
-  return after === undefined || after === before ? ` (${before})` : ` (${before} -> ${after})`;
+  return ` (${oneLine(after === undefined || after === before ? before : `${before} -> ${after}`)})`;
 }
