@@ -49,6 +49,7 @@ import { createEarlier } from "./runtime/earlier.ts";
 import { keptRuns, type KeptRuns } from "./runtime/kept-runs.ts";
 import { inBackground } from "./runtime/launch.ts";
 import { isOwned } from "./runtime/owner.ts";
+import { createReuse } from "./runtime/reuse.ts";
 import type { Run } from "./runtime/run.ts";
 import { servedRun } from "./runtime/serve-run.ts";
 import { runId, type Store } from "./runtime/store.ts";
@@ -123,6 +124,8 @@ export type RunOptions = Readonly<{
   strict?: boolean;
   /** How long a question waits for its answer before it counts as refused; for ever by default. */
   answerTimeoutMs?: number;
+  /** Use results of earlier runs whose agent, input, model, tools and files are still the same. */
+  reuse?: boolean;
   /** Take agents as they are now instead of as they were recorded; they still may use no more than before. */
   refreshAgent?: boolean;
   /** The task of an earlier run that this one goes on with, as `run/path`. */
@@ -205,7 +208,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
   const skills = (): Promise<Workflows<Skill>> => findSkills({ ...looking, trust: trust() });
 
   /** Everything a run needs, checked; nothing has happened yet when this throws. */
-  const prepare: Prepare = async (run, asked, { strict: _strict, refreshAgent = false, ...wished }, past = []) => {
+  const prepare: Prepare = async (run, asked, { strict: _strict, refreshAgent = false, reuse = false, ...wished }, past = []) => {
     const more = runWords(config, wished);
     const discovery = await found();
     const needsSkills = [...(options.agents ?? []), ...discovery.agents.map(({ agent }) => agent)].some(usesSkills);
@@ -229,7 +232,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
       linger: lingering.add,
     });
     const engine = makeEngine({
-      perform: createPerformer({ ...(await worldFor(roster, runner)), earlier }),
+      perform: createPerformer({ ...(await worldFor(roster, runner)), earlier, ...(store && { reuse: createReuse(store, { always: reuse, redact: redactor.text, clock }) }) }),
       journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
     });
     const concurrency = more.concurrency ?? options.concurrency;

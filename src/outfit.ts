@@ -70,7 +70,10 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
   };
   let access: Promise<AccessParts> | undefined;
   const allTools = async (): Promise<readonly Tool[]> => {
-    const [builtin, own] = await Promise.all([Promise.all(Object.values(builtinTools).map((load) => load(parts))), ownTools(setup)]);
+    const [builtin, own] = await Promise.all([
+      Promise.all(Object.values(builtinTools).map((load) => load(parts))),
+      ownTools(setup),
+    ]);
     return [...builtin, ...own, ...(code.tools ?? [])];
   };
   return {

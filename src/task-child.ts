@@ -29,7 +29,10 @@ const work: Work = async ({ setup, call, agent, prices }, context) => {
 
 function channelToHost(): TaskChannel {
   if (!isMainThread && parentPort) return portChannel<ToTask, FromTask>(parentPort);
-  return pipeChannel<ToTask, FromTask>(new Socket({ fd: 3, readable: true, writable: false }), new Socket({ fd: 4, readable: false, writable: true }));
+  return pipeChannel<ToTask, FromTask>(
+    new Socket({ fd: 3, readable: true, writable: false }),
+    new Socket({ fd: 4, readable: false, writable: true }),
+  );
 }
 
 const stop = new AbortController();

@@ -49,11 +49,21 @@ const count = ({ agents, shadowed }) =>
   [...agents, ...shadowed.map(({ found }) => found)].filter(({ agent }) => agent?.source?.kind !== "bundled").length;
 
 /**
- * What is measured is dist; what is checked are the types of the source it was made from.
- *
- * @returns {Promise<typeof import("../../src/doors/agents.ts")>}
+ * The code of discovery and nothing else of the program. What is measured is dist; what is checked are the types of the
+ * source it was made from.
  */
-export const subcrew = () => import(process.env["BENCH_DIST"] ?? new URL("../../dist/doors/agents.js", import.meta.url).href);
+export async function subcrew() {
+  const { discoverAgents } = /** @type {typeof import("../../src/doors/discover-agents.ts")} */ (
+    await built("doors/discover-agents.js")
+  );
+  const { createDiscoveryCache } = /** @type {typeof import("../../src/runtime/discover.ts")} */ (
+    await built("runtime/discover.js")
+  );
+  return { discoverAgents, createDiscoveryCache };
+}
+
+/** @type {(file: string) => Promise<any>} */
+const built = (file) => import(new URL(file, process.env["BENCH_DIST"] ?? new URL("../../dist/", import.meta.url)).href);
 
 const FRONTMATTER = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/;
 

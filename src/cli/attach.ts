@@ -75,6 +75,7 @@ export const attach: CommandDefinition = {
       const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: over.signal });
       return receipt?.text ?? "The answer waits for the run to go on.";
     };
+    if (!flags.json && !flags.quiet) text.say(`watching ${id} (${run.life})`);
     try {
       await Promise.all([
         flags.json ? writeJsonLines(view, process.stdout) : text.follow(view),

@@ -2,6 +2,7 @@ import { Option } from "commander";
 import { parseDuration } from "../core/duration.ts";
 import { CrewError } from "../core/error.ts";
 import { parseRetryFlag, type RetryConfig } from "../core/retry.ts";
+import { runnerNames, type RunnerName } from "../core/runner-name.ts";
 import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 
 /** What the flags of all commands say; a command sees those that it offers. */
@@ -19,6 +20,8 @@ export type Flags = PermissionFlags &
     schema?: string;
     retry?: RetryConfig;
     maxTurns?: number;
+    maxMemory?: number;
+    runner?: RunnerName;
     maxTime?: number;
     maxUsd?: number;
     maxTokens?: number;
@@ -153,6 +156,7 @@ export function runningOptions(): Option[] {
     new Option("--name <name>", "what the run is called"),
     new Option("--strict", "a placeholder that refers to nothing is an error"),
     new Option("--yes", "approve whatever asks for approval"),
+    new Option("--reuse", "use results of earlier runs where agent, input, model, tools and files are the same"),
     new Option("--bg", "let a worker do it that outlives the terminal; its questions wait in `subcrew inbox`"),
     new Option("--unattended", "nobody answers: what has to be asked fails, also with --bg"),
     new Option("--answer-timeout <span>", "how long a question waits for its answer (default: for ever)").argParser(

@@ -46,6 +46,7 @@ const onlyForRuns: ReadonlySet<string> = new Set([
   "--deltas",
   "--yes",
   "--trust",
+  "--reuse",
   "--bg",
   "--unattended",
   "--answer-timeout",

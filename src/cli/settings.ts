@@ -10,13 +10,15 @@ import { toolNames, toolsNamed } from "../core/tool-names.ts";
 import { defined } from "../modes/settings.ts";
 import type { Flags } from "./flags.ts";
 
-export type Settings = Partial<Pick<Task, "model" | "thinking" | "tools" | "retry" | "resourceLimits">>;
+export type Settings = Partial<Pick<Task, "model" | "thinking" | "tools" | "retry" | "resourceLimits" | "runner">>;
 export type RunSettings = ContextOptions & { name?: string; maxConcurrency?: number };
 
 /** What the flags say about each task. */
-export function settingsIn({ model, thinking: level, tools, retry, maxTurns, maxTime }: Flags): Settings {
+export function settingsIn(flags: Flags): Settings {
+  const { model, thinking: level, tools, retry, maxTurns, maxTime, maxMemory, runner } = flags;
   const limits: ResourceLimits = defined({
     maxTurns,
+    maxMemoryMB: maxMemory,
     maxDurationMs: maxTime === undefined ? undefined : Math.ceil(maxTime * TASK_SHARE),
   });
   return defined({
@@ -24,6 +26,7 @@ export function settingsIn({ model, thinking: level, tools, retry, maxTurns, max
     thinking: level === undefined ? undefined : thinkingOf(level),
     tools: tools?.flatMap(toolsOf),
     retry: retry && { ...retry },
+    runner,
     resourceLimits: Object.keys(limits).length > 0 ? limits : undefined,
   });
 }

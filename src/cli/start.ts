@@ -38,7 +38,7 @@ type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"
 
 /** What the flags say about a run as a whole. */
 export function runOptionsOf(
-  { maxTime, strict, yes, concurrency, name, deltas, json, maxDepth, bg, unattended, answerTimeout, ...flags }: Flags,
+  { maxTime, strict, yes, concurrency, name, deltas, json, maxDepth, bg, unattended, answerTimeout, reuse, ...flags }: Flags,
   { attended }: { attended: boolean },
 ): RunOptions {
   if (deltas && !json)
@@ -47,6 +47,7 @@ export function runOptionsOf(
     unattended: !yes && (unattended === true || !(attended || bg === true)),
     asksCalls: unattended !== true && (attended || bg === true), // --yes answers gates, it does not hand out rights
     ...(answerTimeout !== undefined && { answerTimeoutMs: answerTimeout }),
+    ...(reuse && { reuse }),
     ...(maxTime !== undefined && { maxTimeMs: maxTime }),
     ...(strict && { strict }),
     ...(concurrency !== undefined && { concurrency }),

@@ -5,7 +5,7 @@ import { DELEGATION_TOOL, toolMatches } from "./tool-names.ts";
 
 /** What a user's settings may say about one agent, wherever its file lies. */
 export type AgentSettings = Readonly<
-  Partial<Pick<Agent, "model" | "thinking" | "limits" | "tools" | "disallowedTools" | "temperature" | "topP">> & {
+  Partial<Pick<Agent, "model" | "thinking" | "limits" | "tools" | "disallowedTools" | "temperature" | "topP" | "cacheMs">> & {
     enabled?: boolean;
   }
 >;
@@ -23,7 +23,7 @@ export type AgentAdjustments = Readonly<{
   ceilings?: readonly Readonly<{ key: string; agent?: string; ceiling: AgentCeiling }>[];
 }>;
 
-const REPLACED = ["model", "thinking", "tools", "temperature", "topP"] as const;
+const REPLACED = ["model", "thinking", "tools", "temperature", "topP", "cacheMs"] as const;
 
 /** The agent as its user wants it, and which fields that decided. Of limits each is told for itself: `limits.maxTurns`. */
 export function applySettings(

@@ -46,6 +46,8 @@ export type Agent = Readonly<{
   runner?: RunnerName;
   /** Where it keeps notes between runs. */
   memory?: "user" | "project" | "local";
+  /** How long its results may be used again, in milliseconds; only where it cannot change anything. */
+  cacheMs?: number;
   /** Not offered to models that look for a helper. */
   hidden?: boolean;
   /** The inputs that `${name}` in its prompt refers to. */

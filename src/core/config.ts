@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { resourceLimits } from "./limits.ts";
+import { resourceLimits } from "./limits-schema.ts";
 import { permissions } from "./permissions.ts";
 import { thinking } from "./thinking.ts";
 import { tierNames } from "./tiers.ts";
@@ -16,6 +16,9 @@ const agent = z.strictObject({
   tools: z.array(z.string()).optional().describe("the tools it has, in place of what its file says"),
   disallowedTools: z.array(z.string()).optional().describe("tools that are taken away from it"),
   limits: resourceLimits.optional().describe("limits of time, turns and tool calls"),
+  cacheMs: count
+    .optional()
+    .describe("how long its results may be used again, in milliseconds; only if it cannot change anything"),
   temperature: z.number().min(0).max(2).optional().describe("how free its model chooses words"),
   topP: z.number().min(0).max(1).optional().describe("how many words its model chooses from"),
 });

@@ -1,4 +1,7 @@
-import { z } from "zod";
+import { isRecord } from "./json.ts";
+import type { ResourceLimits } from "./limits-schema.ts";
+
+export type { ResourceLimits } from "./limits-schema.ts";
 
 /** How long an agent may work when nothing else is said. */
 export const DEFAULT_MAX_TURNS = 30;
@@ -15,19 +18,6 @@ export const MAX_CONCURRENCY = 8;
 /** How many items of a list are shown before the rest is folded away. */
 export const COLLAPSED_ITEM_COUNT = 10;
 
-/** The limits of system 003, as they are written in inputs of every mode. */
-export const resourceLimits = z.strictObject({
-  maxDurationMs: z.number().int().positive().optional().describe("how long the task may take, in milliseconds"),
-  maxConcurrentToolCalls: z.number().int().positive().optional().describe("how many tool calls of a turn run at once"),
-  maxTurns: z.number().int().positive().optional().describe("how many model turns the task may take"),
-  maxIdleMs: z.number().int().positive().optional().describe("how long a model may send nothing, in milliseconds"),
-  maxMemoryMB: z.number().positive().optional().describe("how much memory the task and all that it starts may use, in megabytes"),
-  maxCpuSeconds: z.number().positive().optional().describe("how much processor time the task and all that it starts may use"),
-  graceMs: z.number().int().nonnegative().optional().describe("how long the one turn after a limit may take, in milliseconds"),
-  enforceLimits: z.boolean().optional().describe("false: a limit that is passed is reported, not enforced"),
-});
-export type ResourceLimits = z.infer<typeof resourceLimits>;
-
 /** What each of them is when nobody says anything. */
 export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullable<ResourceLimits[K]> } = {
   maxDurationMs: DEFAULT_MAX_TIME_MS,
@@ -39,6 +29,25 @@ export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullab
   maxCpuSeconds: Number.POSITIVE_INFINITY,
   enforceLimits: true,
 };
+
+/** Those of them that may be zero, and those that need not be whole. */
+const FREE: ReadonlySet<string> = new Set(["graceMs"]);
+const DIVISIBLE: ReadonlySet<string> = new Set(["maxMemoryMB", "maxCpuSeconds"]);
+
+/** The limits in a value that a file gives. It judges like the schema, which agent files are too many to wait for. */
+export function limitsIn(value: unknown): ResourceLimits | undefined {
+  if (!isRecord(value)) return undefined;
+  for (const [name, given] of Object.entries(value)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) return undefined;
+    if (given === undefined) continue;
+    if (name === "enforceLimits" ? typeof given !== "boolean" : !isLimit(name, given)) return undefined;
+  }
+  return { ...value };
+}
+
+const isLimit = (name: string, given: unknown): boolean =>
+  (DIVISIBLE.has(name) ? Number.isFinite(given) : Number.isSafeInteger(given)) &&
+  Number(given) >= (FREE.has(name) ? 0 : Number.MIN_VALUE);
 
 /** What bounds one task, complete. */
 export type Limits = Readonly<{
@@ -58,10 +67,14 @@ export function narrowest(...levels: readonly (ResourceLimits | undefined)[]): R
   const given = levels.filter((level) => level !== undefined);
   if (given.length < 2) return given[0];
   const narrow: { [K in keyof ResourceLimits]: number | boolean } = {};
-  for (const [key, value] of given.flatMap((level) => Object.entries(level)) as [keyof ResourceLimits, number | boolean | undefined][]) {
+  for (const [key, value] of given.flatMap((level) => Object.entries(level)) as [
+    keyof ResourceLimits,
+    number | boolean | undefined,
+  ][]) {
     const before = narrow[key];
     if (value === undefined) continue;
-    narrow[key] = typeof value === "number" && typeof before === "number" ? Math.min(value, before) : value || (before ?? false);
+    narrow[key] =
+      typeof value === "number" && typeof before === "number" ? Math.min(value, before) : value || (before ?? false);
   }
   return narrow as ResourceLimits;
 }

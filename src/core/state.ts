@@ -171,6 +171,9 @@ function foldNode(view: NodeView, event: Event): void {
       view.outcome = undefined;
       view.doing = "starting";
       break;
+    case "node.reused":
+      view.doing = `taken over from ${event.from}`;
+      break;
     case "node.retried":
       view.question = undefined;
       view.doing = `waiting to try again (${event.attempt + 1})`;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { resourceLimits } from "./limits.ts";
-import { runnerName } from "./runner-name.ts";
+import { resourceLimits } from "./limits-schema.ts";
+import { runnerNames } from "./runner-name.ts";
 import { thinking } from "./thinking.ts";
 
 /** When a failed task is tried again. */
@@ -25,7 +25,7 @@ export const taskSettings = {
   schema: schema.optional().describe("the schema that its result has to meet"),
   retry: retry.optional().describe("when a failure is tried again"),
   resourceLimits: resourceLimits.optional().describe("limits of time, turns, tool calls, memory and processor time"),
-  runner: runnerName.optional().describe("where it runs: in this program, in a thread or in a process of its own"),
+  runner: z.enum(runnerNames).optional().describe("where it runs: in this program, in a thread or in a process of its own"),
 } as const;
 
 /** What a placeholder stands for: the output of a node, or the prompt that a node was given. */

@@ -1,6 +1,7 @@
+import { parseDuration } from "../core/duration.ts";
 import type { Agent, PermissionMode } from "../core/agent.ts";
 import { isRecord } from "../core/json.ts";
-import { resourceLimits } from "../core/limits.ts";
+import { limitsIn } from "../core/limits.ts";
 import type { Thinking } from "../core/thinking.ts";
 import { type Draft, put, type Rule, say } from "./draft.ts";
 import { listOf } from "./lists.ts";
@@ -33,6 +34,15 @@ export const number =
     const read = numberOf(value);
     if (read === undefined) bad(draft, key, "a number");
     else put(draft, field, read, key);
+  };
+
+/** A span of time, as in `10m`; a bare number means seconds. */
+export const span =
+  (field: "cacheMs"): Rule =>
+  (draft, value, key) => {
+    const ms = typeof value === "string" || typeof value === "number" ? parseDuration(String(value)) : undefined;
+    if (ms === undefined) bad(draft, key, "a span of time, as in 10m");
+    else put(draft, field, ms, key);
   };
 
 /** `true`, `false`, or the words. */
@@ -77,10 +87,10 @@ export const limit =
 
 /** 003's limits, as one object. */
 export const limits: Rule = (draft, value, key) => {
-  const read = resourceLimits.safeParse(value);
-  if (!read.success) return bad(draft, key, "an object of limits");
-  for (const name of Object.keys(read.data)) draft.from[`limits.${name}`] ??= key;
-  draft.agent.limits = { ...read.data, ...draft.agent.limits };
+  const read = limitsIn(value);
+  if (read === undefined) return bad(draft, key, "an object of limits");
+  for (const name of Object.keys(read)) draft.from[`limits.${name}`] ??= key;
+  draft.agent.limits = { ...read, ...draft.agent.limits };
   draft.from["limits"] ??= key;
 };
 

@@ -33,8 +33,8 @@ const file = z.union([
 ]);
 
 /**
- * Reads models from files of turns. Every try of every task plays its file from the beginning, unless the file says
- * `shared`: then all of them take their turns from one list.
+ * Reads models from files of turns. Every try of every task plays its file from the beginning, or from where it was
+ * when it is taken up again; unless the file says `shared`: then all of them take their turns from one list.
  */
 export function createScriptReader(cwd: string): (path: string) => Promise<Model> {
   const known = new Map<string, Promise<() => Model>>();
@@ -48,7 +48,16 @@ export function createScriptReader(cwd: string): (path: string) => Promise<Model
 async function open(path: string): Promise<() => Model> {
   const { turns, shared } = await read(path);
   const one = scripted(...turns);
-  return () => (shared ? one : scripted(...turns));
+  return () => (shared ? one : fromWhereItWas(turns));
+}
+
+/** A talk that an earlier process began goes on with the turn after those it has already. */
+function fromWhereItWas(turns: readonly ScriptedTurn[]): Model {
+  let model: Model | undefined;
+  return (request, signal) => {
+    model ??= scripted(...turns.slice(request.messages.filter(({ role }) => role === "assistant").length));
+    return model(request, signal);
+  };
 }
 
 async function read(path: string): Promise<{ turns: readonly ScriptedTurn[]; shared: boolean }> {
@@ -61,10 +70,10 @@ async function read(path: string): Promise<{ turns: readonly ScriptedTurn[]; sha
   });
   const parsed = parseAs(file, jsonIn(text, path), { code: "BAD_FILE", what: `script ${basename(path)}` });
   const { turns, shared = false } = Array.isArray(parsed) ? { turns: parsed } : parsed;
-  return { shared, turns: turns.map(asTurn) };
+  return { shared, turns: turns.map((turn, at) => asTurn(turn, at + 1)) };
 }
 
-function asTurn(written: z.infer<typeof turn>): ScriptedTurn {
+function asTurn(written: z.infer<typeof turn>, number: number): ScriptedTurn {
   if (typeof written === "string") return written;
   const { error, calls, usage, ...rest } = written;
   const plain = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Omit<
@@ -74,7 +83,7 @@ function asTurn(written: z.infer<typeof turn>): ScriptedTurn {
   return {
     ...plain,
     ...(usage && { usage }),
-    ...(calls && { calls: calls.map(({ id, ...call }) => ({ ...call, ...(id !== undefined && { id }) })) }),
+    ...(calls && { calls: calls.map(({ id, ...call }, at) => ({ ...call, id: id ?? `call_${number}_${at + 1}` })) }),
     ...(error && {
       error: {
         code: error.code as FaultCode,

@@ -14,7 +14,10 @@ export const runSettings = {
 type RunSettings = ContextOptions & { name?: string | undefined; maxConcurrency?: number | undefined };
 
 /** The parts of a plan that the settings of a run become. */
-export function runParts({ context, contextFiles, gitContext, name, maxConcurrency }: RunSettings, notes: readonly string[] = []): Omit<Plan, "nodes" | "output"> {
+export function runParts(
+  { context, contextFiles, gitContext, name, maxConcurrency }: RunSettings,
+  notes: readonly string[] = [],
+): Omit<Plan, "nodes" | "output"> {
   const background = defined({ context, contextFiles, gitContext });
   return defined({
     name,
@@ -25,11 +28,35 @@ export function runParts({ context, contextFiles, gitContext, name, maxConcurren
 }
 
 /** What a level may say about the tasks below it. */
-export type Settings = Pick<Task, "agent" | "model" | "tools" | "thinking" | "systemPrompt" | "inputs" | "cwd" | "schema" | "retry" | "resourceLimits" | "runner">;
+export type Settings = Pick<
+  Task,
+  | "agent"
+  | "model"
+  | "tools"
+  | "thinking"
+  | "systemPrompt"
+  | "inputs"
+  | "cwd"
+  | "schema"
+  | "retry"
+  | "resourceLimits"
+  | "runner"
+>;
 
 /** What tasks may be told; the first level that says something about a matter decides it, and of limits the smallest. */
 export function settingsOf(...levels: readonly (Settings | undefined)[]): Settings {
-  const keys = ["agent", "model", "tools", "thinking", "systemPrompt", "inputs", "cwd", "schema", "retry", "runner"] as const;
+  const keys = [
+    "agent",
+    "model",
+    "tools",
+    "thinking",
+    "systemPrompt",
+    "inputs",
+    "cwd",
+    "schema",
+    "retry",
+    "runner",
+  ] as const;
   const first = Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]]));
   return defined<Settings>({ ...first, resourceLimits: narrowest(...levels.map((level) => level?.resourceLimits)) });
 }

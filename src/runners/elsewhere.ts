@@ -39,7 +39,11 @@ export type Place = Readonly<{
 export type Gone = Readonly<{ how: string; said: string; outOfMemory: boolean }>;
 
 /** Of a setup, what concerns a place itself. */
-export type Setup = Readonly<{ cwd: string; env: Readonly<Record<string, string | undefined>>; passEnv?: readonly string[] }>;
+export type Setup = Readonly<{
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  passEnv?: readonly string[];
+}>;
 
 /** What a place is opened with. `marker` is in the environment of everything that is started in it, as `NAME=value`. */
 export type Opening = Readonly<{ entry: URL; setup: Setup; marker: string; limits: Assignment["limits"] }>;
@@ -105,9 +109,12 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTi
 
 function crashed({ called }: Place, { how, said, outOfMemory }: Gone, { limits: { maxMemoryMB } }: Assignment): Failed {
   const words = said.trim() === "" ? "" : `: ${said.trim().slice(-SAID_CHARS)}`;
-  if (!outOfMemory) return failed("CRASHED", `The ${called} of the task ${how} before it was done${words}`, { retryable: true });
+  if (!outOfMemory)
+    return failed("CRASHED", `The ${called} of the task ${how} before it was done${words}`, { retryable: true });
   const limit = maxMemoryMB === undefined ? "" : ` of ${maxMemoryMB} MB`;
-  return failed("MEMORY", `The task ran out of memory${limit}: its ${called} ${how}.`, { hint: "Allow more with --max-memory." });
+  return failed("MEMORY", `The task ran out of memory${limit}: its ${called} ${how}.`, {
+    hint: "Allow more with --max-memory.",
+  });
 }
 
 /** Code stays in the process in which it was handed in: a task that may use it has to stay there, too. */
@@ -117,18 +124,30 @@ function cannotCross({ call, rights, model, tools, runner }: Assignment, { code 
   const who = call.task.agent ?? rights.name;
   if (tool !== undefined) {
     const hint = "Name its module in `toolModules`, take the tool from the agent's list, or use the runner `local`.";
-    return failed("UNSUPPORTED", `"${who}" cannot run ${where}: its tool "${tool}" is code that was handed to this crew.`, { hint });
+    return failed(
+      "UNSUPPORTED",
+      `"${who}" cannot run ${where}: its tool "${tool}" is code that was handed to this crew.`,
+      { hint },
+    );
   }
   if (!code.models.has(model.ref)) return undefined;
   const hint = "Choose a model by name, as in provider/model, or use the runner `local`.";
-  return failed("UNSUPPORTED", `"${who}" cannot run ${where}: its model "${model.name}" is code that was handed to this crew.`, { hint });
+  return failed(
+    "UNSUPPORTED",
+    `"${who}" cannot run ${where}: its model "${model.name}" is code that was handed to this crew.`,
+    { hint },
+  );
 }
 
 function marked(setup: Setup, mark: string): Setup {
   return { ...setup, env: { ...setup.env, [MARKER]: mark }, passEnv: [...(setup.passEnv ?? []), MARKER] };
 }
 
-function jobFor({ call, agent }: Assignment, { past, attended }: PerformContext, { setup, prices }: ElsewhereParts): Job {
+function jobFor(
+  { call, agent }: Assignment,
+  { past, attended }: PerformContext,
+  { setup, prices }: ElsewhereParts,
+): Job {
   return { setup, call, agent, past, attended, prices };
 }
 

@@ -88,7 +88,9 @@ export function beGuest(channel: TaskChannel, work: Work, stop: AbortSignal): Pr
   return new Promise((resolve) => {
     const begin = async (job: Job): Promise<void> => {
       began = true;
-      const outcome = await work(job, contextOf(job)).catch((thrown: unknown) => failed("CRASHED", `The task broke: ${messageOf(thrown)}`));
+      const outcome = await work(job, contextOf(job)).catch((thrown: unknown) =>
+        failed("CRASHED", `The task broke: ${messageOf(thrown)}`),
+      );
       channel.send({ type: "ended", outcome });
       resolve();
     };

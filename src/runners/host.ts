@@ -27,26 +27,30 @@ export function host(channel: HostChannel, job: Job, context: PerformContext): H
   const held = new Map<number, Reservation>();
   let over = false;
 
-  const answers: { [K in keyof Requests]: (give: Requests[K]["give"], request: Asked) => Promise<Requests[K]["get"]> } = {
-    durable: () => context.durable(),
-    delegate: ({ what, parent }, { signal }) => context.delegate(what, parent, signal),
-    reserve: async (wish, { id, signal }) => {
-      const got = await context.budget.reserve(wish, () => channel.send({ type: "revoke", id }), signal);
-      if ("refused" in got) return got;
-      if (over) got.release();
-      else held.set(id, got);
-      return undefined;
-    },
-    count: (what) => context.budget.count(what),
-    room: () => context.budget.room(),
-    ask: ({ question, call }, { signal }) => context.ask(question, { call, signal }),
-    mail: () => context.mail(),
-  };
+  const answers: { [K in keyof Requests]: (give: Requests[K]["give"], request: Asked) => Promise<Requests[K]["get"]> } =
+    {
+      durable: () => context.durable(),
+      delegate: ({ what, parent }, { signal }) => context.delegate(what, parent, signal),
+      reserve: async (wish, { id, signal }) => {
+        const got = await context.budget.reserve(wish, () => channel.send({ type: "revoke", id }), signal);
+        if ("refused" in got) return got;
+        if (over) got.release();
+        else held.set(id, got);
+        return undefined;
+      },
+      count: (what) => context.budget.count(what),
+      room: () => context.budget.room(),
+      ask: ({ question, call }, { signal }) => context.ask(question, { call, signal }),
+      mail: () => context.mail(),
+    };
   const answer = async (id: number, { ask, give }: Request): Promise<void> => {
     const controller = new AbortController();
     asked.set(id, controller);
     try {
-      const get = await (answers[ask] as (give: unknown, request: Asked) => Promise<unknown>)(give, { id, signal: controller.signal });
+      const get = await (answers[ask] as (give: unknown, request: Asked) => Promise<unknown>)(give, {
+        id,
+        signal: controller.signal,
+      });
       channel.send({ type: "answer", id, get });
     } catch (thrown) {
       channel.send({ type: "broken", id, message: messageOf(thrown) });
@@ -98,7 +102,7 @@ export function host(channel: HostChannel, job: Job, context: PerformContext): H
       over = true;
       hush?.();
       for (const controller of asked.values()) controller.abort();
-      for (const id of [...held.keys()]) end(id, (reservation) => reservation.release());
+      for (const id of held.keys()) end(id, (reservation) => reservation.release());
     },
   };
 }

@@ -35,14 +35,21 @@ export function keepLimits(limits: Limits, { used, ping, emit, passed }: Watched
     emit({ type: "limit.reached", limit: code, text: `The limit of ${limit} was reached${seen}.`, enforced: enforce });
     if (!enforce) return;
     over.abort();
-    passed(failed(code, `The task was stopped at its limit of ${limit}${seen}.`, { hint: HINTS[code], retryable: code === "TIMEOUT" }));
+    passed(
+      failed(code, `The task was stopped at its limit of ${limit}${seen}.`, {
+        hint: HINTS[code],
+        retryable: code === "TIMEOUT",
+      }),
+    );
   };
 
   const watchUse = async (): Promise<void> => {
     while (await pause(LOOK_EVERY_MS, over.signal)) {
       const { memoryMB, cpuSeconds } = await used();
-      if (maxMemoryMB !== undefined && memoryMB > maxMemoryMB) reached("MEMORY", `${maxMemoryMB} MB of memory`, ` with ${Math.round(memoryMB)} MB`);
-      if (maxCpuSeconds !== undefined && cpuSeconds > maxCpuSeconds) reached("CPU", `${maxCpuSeconds} s of processor time`, ` with ${cpuSeconds.toFixed(1)} s`);
+      if (maxMemoryMB !== undefined && memoryMB > maxMemoryMB)
+        reached("MEMORY", `${maxMemoryMB} MB of memory`, ` with ${Math.round(memoryMB)} MB`);
+      if (maxCpuSeconds !== undefined && cpuSeconds > maxCpuSeconds)
+        reached("CPU", `${maxCpuSeconds} s of processor time`, ` with ${cpuSeconds.toFixed(1)} s`);
     }
   };
   /** The task watches its own clock, unless nothing goes on in it any more. */

@@ -21,7 +21,10 @@ const openProcess: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforc
   const child = startChild({
     file: process.execPath,
     // The heap is told its limit, too, so that it is swept before it is passed.
-    args: [...(maxMemoryMB !== undefined && enforce ? [`--max-old-space-size=${Math.max(1, Math.floor(maxMemoryMB))}`] : []), fileURLToPath(entry)],
+    args: [
+      ...(maxMemoryMB !== undefined && enforce ? [`--max-old-space-size=${Math.max(1, Math.floor(maxMemoryMB))}`] : []),
+      fileURLToPath(entry),
+    ],
     cwd: setup.cwd,
     env: passedEnv(setup.env, [...(setup.passEnv ?? []), ...NODE_VARIABLES]),
     marker,
@@ -41,7 +44,8 @@ const openProcess: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforc
 /** Its streams carry nothing but what it says when something is wrong. */
 function goneAs({ code, signal, problem }: Exit, { output }: Child): Gone {
   const said = output.text();
-  const outOfMemory = (code !== undefined || signal === "SIGABRT") && /heap out of memory|allocation failed/i.test(said);
+  const outOfMemory =
+    (code !== undefined || signal === "SIGABRT") && /heap out of memory|allocation failed/i.test(said);
   if (problem !== undefined) return { how: "could not be started", said: problem, outOfMemory };
   return { how: signal === undefined ? `ended with code ${code}` : `was ended by ${signal}`, said, outOfMemory };
 }

@@ -22,7 +22,8 @@ const openWorker: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforce
     stdin: false,
     stdout: true,
     stderr: true,
-    ...(maxMemoryMB !== undefined && enforce && { resourceLimits: { maxOldGenerationSizeMb: Math.max(1, Math.floor(maxMemoryMB)) } }),
+    ...(maxMemoryMB !== undefined &&
+      enforce && { resourceLimits: { maxOldGenerationSizeMb: Math.max(1, Math.floor(maxMemoryMB)) } }),
   });
   const output = collectOutput({});
   output.read(worker.stdout, worker.stderr);

@@ -5,6 +5,7 @@ import { acceptedByCommand } from "./accept-command.ts";
 import { assign } from "./assign.ts";
 import { recordAgent, withEarlier } from "./earlier.ts";
 import { promptly } from "./promptly.ts";
+import { reuseKey } from "./reuse.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
 
@@ -27,8 +28,12 @@ async function perform(call: Call, world: World, context: PerformContext): Promi
   if ("status" in assignment) return assignment;
   if (earlier) recordAgent(assignment, { roster: taken.roster, earlier }, context.emit);
   try {
-    const outcome = await accepted(await world.runner(assignment, context), call, world);
-    return await acceptedByCommand(outcome, assignment, world, context);
+    const key = world.reuse && reuseKey(assignment);
+    const known = key === undefined || context.past.length > 1 ? undefined : await world.reuse?.find(key, assignment, context);
+    if (known) return known;
+    const outcome = await acceptedByCommand(await accepted(await world.runner(assignment, context), call, world), assignment, world, context);
+    if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
+    return outcome;
   } finally {
     await assignment.access?.end();
   }

@@ -5,7 +5,10 @@ import { readdir, readFile } from "node:fs/promises";
 export type Used = Readonly<{ memoryMB: number; cpuSeconds: number }>;
 
 /** Whom to measure: everybody below us who bears the marker (`NAME=value` in the environment), and all that they started. */
-export type Metered = Readonly<{ marker: string; /** the first of them, where environments cannot be read */ root?: number }>;
+export type Metered = Readonly<{
+  marker: string /** the first of them, where environments cannot be read */;
+  root?: number;
+}>;
 
 /**
  * Measures a tree of processes. Who was seen once still counts when the one that started it is gone, and the time of
@@ -83,17 +86,27 @@ async function bears(pid: number, marker: string): Promise<boolean> {
 
 function processesInList(): Promise<Process[]> {
   return new Promise((resolve) => {
-    execFile("/bin/ps", ["-axo", "pid=,ppid=,rss=,time=,lstart="], { maxBuffer: 50_000_000, env: {} }, (error, text) => {
-      const lines = error ? [] : text.split("\n").map((line) => line.trim().split(/\s+/)).filter(({ length }) => length > 4);
-      resolve(
-        lines.map(([pid = "", ppid, rss, time = "", ...born]) => ({
-          pid: Number(pid),
-          ppid: Number(ppid),
-          key: `${pid} ${born.join(" ")}`,
-          memoryMB: Number(rss) / 1_024,
-          cpuSeconds: time.split(/[:-]/).reduce((sum, part) => sum * 60 + Number(part), 0),
-        })),
-      );
-    });
+    execFile(
+      "/bin/ps",
+      ["-axo", "pid=,ppid=,rss=,time=,lstart="],
+      { maxBuffer: 50_000_000, env: {} },
+      (error, text) => {
+        const lines = error
+          ? []
+          : text
+              .split("\n")
+              .map((line) => line.trim().split(/\s+/))
+              .filter(({ length }) => length > 4);
+        resolve(
+          lines.map(([pid = "", ppid, rss, time = "", ...born]) => ({
+            pid: Number(pid),
+            ppid: Number(ppid),
+            key: `${pid} ${born.join(" ")}`,
+            memoryMB: Number(rss) / 1_024,
+            cpuSeconds: time.split(/[:-]/).reduce((sum, part) => sum * 60 + Number(part), 0),
+          })),
+        );
+      },
+    );
   });
 }

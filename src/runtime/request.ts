@@ -13,7 +13,7 @@ const request = z.strictObject({
   id: z.string(),
   at: z.number(),
   /** Absent: the run is there already, and is to be taken up again. */
-  plan: z.unknown(),
+  plan: z.unknown().optional(),
   /** What holds for the run as a whole. */
   options: z.record(z.string(), z.unknown()),
   /** What the crew is made of, in the words of whoever asks. */

@@ -9,6 +9,8 @@ import { writeAtomic } from "./write-atomic.ts";
 /** The place where runs are kept: one folder each, never in the workspace. */
 export type Store = Readonly<{
   folder(run: string): string;
+  /** The file that says where results are that others may use. */
+  index: string;
   /** Keeps a node's full output; returns the file. */
   keep(run: string, path: string, text: string): Promise<string>;
   /** The run that an id, a name, or the beginning of an id means; of several with one name, the newest. */
@@ -29,6 +31,7 @@ export function createStore(home: string): Store {
   };
   return {
     folder: (run) => join(runs, run),
+    index: join(home, "results.jsonl"),
     list,
     keep: async (run, path, text) => {
       const file = join(runs, run, "outputs", `${path}.md`);

@@ -11,7 +11,7 @@ import type { Located } from "../core/subject.ts";
 import type { TaskAccess } from "../core/task-access.ts";
 import { canonicalName } from "../core/tool-names.ts";
 import type { ToolStatus } from "../core/tool-status.ts";
-import type { Access, Tool } from "../core/tool.ts";
+import type { Access, Tool, ToolResult } from "../core/tool.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../core/cut.ts";
 import { approve, verdictOn } from "./approve.ts";
 import { following, stopped } from "./cancel.ts";
@@ -82,7 +82,7 @@ async function runTool(tool: Tool, { input, id, judged }: Started, assignment: A
       }),
     );
     const result = await unlessAborted(work, controller.signal);
-    const whole = typeof result === "string" ? { text: result } : result;
+    const whole = normal(result);
     const { text, cut } = cutTail(redact(whole.text), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
     return { text: cut ? `[the beginning was cut]\n${text}` : text, status: whole.status ?? (whole.error ? "failed" : "ok") };
   } catch (thrown) {
@@ -104,6 +104,13 @@ function parentOf({ tools, rights, model, access }: Assignment): Parent {
 function accessFor({ policy, placeOf, roots, seen, commands }: TaskAccess, tool: Tool, judged: readonly Located[], assignment: Assignment): Access {
   const isClosed = readBans(policy());
   return { ...(isClosed && { isClosed }), judged, placeOf, roots, seen, check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }), ...(commands && { commands }) };
+}
+
+/** Tools of others may give back anything. */
+function normal(result: unknown): Exclude<ToolResult, string> {
+  if (typeof result === "string") return { text: result };
+  if (isRecord(result) && typeof result["text"] === "string") return result as Exclude<ToolResult, string>;
+  return { text: result === undefined ? "" : (JSON.stringify(result) ?? String(result)) };
 }
 
 function isNotStarted(thrown: unknown): boolean {

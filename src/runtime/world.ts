@@ -4,6 +4,7 @@ import type { ModelSource, Runner } from "../core/runner.ts";
 import type { Tool } from "../core/tool.ts";
 import type { RunAccess } from "./access.ts";
 import type { Earlier } from "./earlier.ts";
+import type { Reuse } from "./reuse.ts";
 import type { Validator } from "./validate.ts";
 
 /** The agents that a run may use, found once when it starts. */
@@ -24,6 +25,8 @@ export type World = Readonly<{
   access?: RunAccess;
   /** What was before; absent where nothing is recorded, and in a task that is carried out elsewhere. */
   earlier?: Earlier;
+  /** Results of earlier runs; absent where none are kept, and in a task that is carried out elsewhere. */
+  reuse?: Reuse;
   /** Takes secrets out of whatever leaves the program. */
   redactor: Redactor;
   clock(): number;

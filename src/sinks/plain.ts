@@ -29,6 +29,8 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
       return say("retry", name, `in ${took(event.delayMs)}: ${oneLine(explain(event.outcome))}`);
     case "node.ended":
       return view && view.kind !== "join" && view.kind !== "loop" ? endOf(event.outcome, view, look, say) : undefined;
+    case "node.reused":
+      return say("reuse", name, `the result of ${oneLine(event.from)}`);
     case "tool.denied":
       return say("denied", name, `${oneLine(event.tool)}: ${oneLine(event.rule)}`);
     case "limit.reached":
@@ -80,6 +82,7 @@ const shades = {
   skip: "yellow",
   cancel: "yellow",
   retry: "yellow",
+  reuse: "dim",
   denied: "yellow",
   limit: "yellow",
   warn: "yellow",

@@ -8,13 +8,28 @@ import type { Tool } from "../core/tool.ts";
 export async function loadToolModule(file: string, cwd: string): Promise<readonly Tool[]> {
   const url = file.startsWith("file:") ? file : pathToFileURL(resolve(cwd, file)).href;
   const exported = await import(url).catch((cause: unknown) => {
-    throw new CrewError("BAD_FILE", `The tools of ${file} cannot be loaded: ${messageOf(cause)}`, "Correct the module.", { cause });
+    throw new CrewError(
+      "BAD_FILE",
+      `The tools of ${file} cannot be loaded: ${messageOf(cause)}`,
+      "Correct the module.",
+      { cause },
+    );
   });
   const tools = [...new Set(Object.values(exported as object).flat())].filter(isTool);
   if (tools.length > 0) return tools;
-  throw new CrewError("BAD_FILE", `${file} exports no tool.`, "Export what defineTool({ name, description, input, effect, run }) gives.");
+  throw new CrewError(
+    "BAD_FILE",
+    `${file} exports no tool.`,
+    "Export what defineTool({ name, description, input, effect, run }) gives.",
+  );
 }
 
 function isTool(value: unknown): value is Tool {
-  return isRecord(value) && typeof value["name"] === "string" && isRecord(value["input"]) && typeof value["run"] === "function" && (value["effect"] === "read" || value["effect"] === "write");
+  return (
+    isRecord(value) &&
+    typeof value["name"] === "string" &&
+    isRecord(value["input"]) &&
+    typeof value["run"] === "function" &&
+    (value["effect"] === "read" || value["effect"] === "write")
+  );
 }

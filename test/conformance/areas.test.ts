@@ -20,7 +20,8 @@ const loopTest = "test/conformance/loop.test.ts";
 const models = "test/conformance/models.test.ts";
 const background = "later: background and resume";
 const journal = "later: journal";
-const commands = "later: skills and commands";
+const commands = "test/conformance/skills.test.ts";
+const bundled = "test/conformance/bundled.test.ts";
 const tools = "later: tools and permissions";
 const policy = "later: trust and permissions";
 const processes = "later: processes and sandbox";
@@ -54,7 +55,7 @@ const areas: Readonly<Record<string, Runs>> = {
   "001-pegasus": {
     "subagent-file": agents1,
     "subagent-registry": agents1,
-    "tool-set": tools,
+    "tool-set": bundled,
     "tool-permission": tools,
     "spawn-tool": delegation,
     "task-context": delegation,
@@ -70,7 +71,7 @@ const areas: Readonly<Record<string, Runs>> = {
     limits: loop,
   },
   "002-mycode": {
-    "agent-type": agents,
+    "agent-type": bundled,
     "permission-mode": tools,
     "task-input": delegation,
     "taskoutput-input": delegation,
@@ -134,7 +135,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "executor-loop": loopTest,
     invocation: delegation,
     registry: agents4,
-    "built-in": agents,
+    "built-in": bundled,
     "a2a-text": remote,
     "a2a-ids": remote,
     "a2a-session": remote,

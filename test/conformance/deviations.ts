@@ -339,4 +339,33 @@ export const deviations: readonly Deviation[] = [
       ].join("\n"),
     },
   },
+  {
+    file: "004-gemini",
+    area: "built-in",
+    name: "generalist",
+    why: "SPEC 004-15 and 004-16 name the investigator and the help agent; what this one does, general does here",
+    ours: null,
+  },
+  {
+    file: "004-gemini",
+    area: "built-in",
+    name: "codebase_investigator",
+    why: "SPEC section 4, system 004, item 1: the prompt stands for the only input, so nobody has to give it",
+    ours: {
+      inputs: { objective: "optional string" },
+      outputName: "report",
+      output_fields: ["SummaryOfFindings", "ExplorationTrace", "RelevantLocations[FilePath,Reasoning,KeySymbols]"],
+      tools: ["list_directory", "read_file", "glob", "search_file_content"],
+      maxTurns: 15,
+      maxTimeMinutes: 5,
+      temperature: 0.1,
+    },
+  },
+  {
+    file: "002-mycode",
+    area: "permission-check",
+    name: "plan WebFetch",
+    why: "SPEC C24: what leaves the machine is asked about in every mode but bypass, and plan is never wider than default",
+    ours: "prompt",
+  },
 ];

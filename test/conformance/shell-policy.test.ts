@@ -1,8 +1,15 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { approvalText, visible } from "../../src/core/approval.ts";
 import { judge } from "../../src/core/judge.ts";
 import type { ShellState } from "../../src/core/judge-call.ts";
 import { createPolicy, type PolicyMode } from "../../src/core/policy.ts";
 import { parseRules } from "../../src/core/rule.ts";
+import { getGitContext } from "../../src/runtime/git-context.ts";
+import { call, play } from "../support/play.ts";
+import { repository } from "../support/repository.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 
 const ROOT = "/ws";
 const sandboxed: ShellState = { sandboxed: true, waived: false, roots: [ROOT] };
@@ -159,6 +166,42 @@ test("SH-09: variables before a command have to be harmless ones", () => {
     ...["GIT_SSH_COMMAND=x git diff", "IFS=x ls", "PATH=/tmp; ls", "LD_PRELOAD=x", "export PATH=/tmp; ls", "env LD_PRELOAD=x ls", "PATH+=:/tmp ls"],
     ...["HOME=/tmp git diff", "GIT_CONFIG_GLOBAL=x git diff", "PYTHONPATH=x ls", "NODE_OPTIONS=--require=x ls", "LANG=C LD_PRELOAD=x ls", "declare PATH=x; ls"],
   ]);
+});
+
+test("SH-10: what looks like an option is never one to the programs that tools call", async () => {
+  const cwd = tempFolder({ "a.txt": "-rf --help -e x\n", "-e": "an odd name\n", "--pre=sh": "x\n" });
+  const odd = ["-e", "--help", "--pre=touch pwned", "-f", "--files", "-z", "--hostname-bin=sh", "-"];
+  const calls = odd.flatMap((word) => [call("grep_files", { pattern: word }), call("grep_files", { pattern: "x", path: word, glob: word }), call("glob", { pattern: word }), call("read_file", { path: word })]);
+  for (let at = 0; at < calls.length; at += 10) await play(calls.slice(at, at + 10), { cwd });
+  expect(readdirSync(cwd).toSorted()).toEqual(["--pre=sh", "-e", "a.txt"]);
+  const { ended } = await play([call("grep_files", { pattern: "-rf" }), call("grep_files", { pattern: "--help" }), call("read_file", { path: "-e" })], { cwd });
+  expect(ended.map(({ error }) => error)).toEqual([false, false, false]);
+  expect(ended[0]!.text).toContain("a.txt:1");
+  expect(ended[2]!.text).toContain("an odd name");
+});
+
+test("SH-11: no name of a file is ever part of a command", async () => {
+  const names = ["$(touch pwned)", "`touch pwned`", "; touch pwned;", "a\nb", "-x", "| touch pwned", "'; touch pwned #", '"; touch pwned #', "&& touch pwned"];
+  const cwd = repository();
+  for (const name of names) writeFileSync(join(cwd, name), "text\n");
+  const { ended } = await play([call("list_files", {}), call("grep_files", { pattern: "text" }), call("glob", { pattern: "*" }), ...names.slice(0, 5).map((path) => call("get_file_info", { path }))], { cwd });
+  expect(ended.filter(({ error }) => error)).toEqual([]);
+  await getGitContext({ branch: true, status: true, diff: true, diffStats: true, log: 5 }, cwd);
+  expect(existsSync(join(cwd, "pwned"))).toBe(false);
+});
+
+test("SH-12: a question shows everything that will run, and nothing in it can hide", () => {
+  const verdict = { decision: "ask", rule: "mode default", why: "it runs a program", hint: "" } as const;
+  const shown = (command: string): string => approvalText({ agent: "a", tool: "bash", input: { command }, verdict });
+  expect(shown("ls\u001b[2K\rrm -rf x")).toContain("ls\\u{1b}[2K\\rrm -rf x");
+  expect(shown("echo \u202egpj.exe")).toContain("echo \\u{202e}gpj.exe");
+  expect(shown("e\u200bcho \ufeffa \u{e0041}")).toContain("e\\u{200b}cho \\u{feff}a \\u{e0041}");
+  expect(shown(`ls${" ".repeat(5_000)}; rm -rf x`)).toContain("ls[5000 blanks]; rm -rf x");
+  expect(shown(`ls${"\n".repeat(500)}rm -rf x`)).toContain("[499 empty lines]\n    | rm -rf x");
+  expect(shown(`ls ${"a".repeat(20_000)}; rm -rf x`)).toContain(`${"a".repeat(20_000)}; rm -rf x`);
+  expect(shown("a\\u{1b}")).toContain("a\\\\u{1b}"); // a backslash of its own is told apart
+  expect(shown("x\ny wants to use read_file:\n  path: a")).toContain("    | y wants to use read_file:\n    |   path: a");
+  expect(visible("plain text, ümläut, 漢字\tand tab")).toBe("plain text, ümläut, 漢字\tand tab");
 });
 
 test("SH-13: relative paths are judged where the command is at that point", () => {

@@ -186,14 +186,16 @@ test("whatever the tools of one turn ask for at the same time, no slot is lost o
   const part = fc.constantFrom("moment" as const, "help" as const);
   const turns = fc.record({
     tracks: fc.array(fc.array(part, { maxLength: 5 }), { minLength: 1, maxLength: 4 }),
-    others: fc.integer({ min: 0, max: 4 }),
+    others: fc.integer({ min: 0, max: 6 }),
     slots: fc.integer({ min: 1, max: 2 }),
     choices: fc.array(fc.nat(50), { minLength: 1, maxLength: 20 }),
   });
   await fc.assert(
     fc.asyncProperty(turns, async ({ tracks, others, slots, choices }) => {
       const ids = ["lead", ...Array.from({ length: others }, (_, n) => `o${n}`)];
-      const plan: Body = { nodes: { ...Object.fromEntries(ids.map((id) => [id, task("go")])), all: { kind: "join", needs: ids, pick: "settled" } }, output: "all" };
+      // One after the other, so that somebody comes into the line again and again.
+      const after = (index: number): string[] => (index > 1 ? [ids[index - 1]!] : []);
+      const plan: Body = { nodes: { ...Object.fromEntries(ids.map((id, index) => [id, task("go", {}, after(index))])), all: { kind: "join", needs: ids, pick: "settled" } }, output: "all" };
       const help = { mode: "single", task: "help", agent: "h" };
       const asked = tracks.map((track) => track.map((part) => (part === "help" ? help : part)));
       const seen = await observe({ plan, slots, choices, act: ({ path }) => ok(path, path === "lead" ? { tracks: asked } : { moments: 2 }) });

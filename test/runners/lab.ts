@@ -31,8 +31,14 @@ export type Experiment = Readonly<{
 export const toolsFile = join(import.meta.dirname, "tools.mjs");
 
 /** A crew whose agents play their scripts; `mark` is in the environment of every process that it starts. */
-export function lab({ agents, more = {}, runner, options = {} }: Experiment): { crew: Library.Crew; mark: string; folder: string } {
-  const files = Object.fromEntries(Object.entries(agents).map(([name, turns]) => [`${name}.json`, JSON.stringify(turns)]));
+export function lab({ agents, more = {}, runner, options = {} }: Experiment): {
+  crew: Library.Crew;
+  mark: string;
+  folder: string;
+} {
+  const files = Object.fromEntries(
+    Object.entries(agents).map(([name, turns]) => [`${name}.json`, JSON.stringify(turns)]),
+  );
   const folder = tempFolder({ ...files, "notes.txt": "the answer is 42\n" });
   const mark = `mark-${Math.random().toString(36).slice(2)}`;
   const crew = createCrew({
@@ -60,7 +66,10 @@ export function lab({ agents, more = {}, runner, options = {} }: Experiment): { 
 }
 
 /** Listens to a run until its end. */
-export async function listen(run: Library.Run, heard: (event: Event) => void = () => {}): Promise<{ result: Library.Result; events: Event[] }> {
+export async function listen(
+  run: Library.Run,
+  heard: (event: Event) => void = () => {},
+): Promise<{ result: Library.Result; events: Event[] }> {
   const events: Event[] = [];
   for await (const event of run) {
     events.push(event);

@@ -2,13 +2,26 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { needs, needsTimeout, type Need } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { alive, calls, commandLineOf, lab, listen, toolsFile, until, type Event, type Input, type RunnerName } from "./lab.ts";
+import {
+  alive,
+  calls,
+  commandLineOf,
+  lab,
+  listen,
+  toolsFile,
+  until,
+  type Event,
+  type Input,
+  type RunnerName,
+} from "./lab.ts";
 
 const single = { mode: "single", agent: "lead", task: "Go." };
 const linux = process.platform === "linux";
-const pidsIn = (events: readonly Event[]): string[] => events.flatMap((event) => (event.type === "tool.ended" && event.tool === "where_am_i" ? [event.text] : []));
+const pidsIn = (events: readonly Event[]): string[] =>
+  events.flatMap((event) => (event.type === "tool.ended" && event.tool === "where_am_i" ? [event.text] : []));
 
 describe.runIf(linux)("a task in a process of its own", () => {
   test("runs in another process, by the word of its agent or of the task", async () => {
@@ -24,17 +37,30 @@ describe.runIf(linux)("a task in a process of its own", () => {
   });
 
   test("has no key in its environment, and its tools see the variables that are passed on", async () => {
-    const env = { PATH: process.env["PATH"], HOME: tempFolder(), ANTHROPIC_API_KEY: "sk-ant-not-for-children", LANG: "C" };
-    const agents = { lead: [calls("variable", { name: "ANTHROPIC_API_KEY" }), calls("variable", { name: "LANG" }), "Seen."] };
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: tempFolder(),
+      ANTHROPIC_API_KEY: "sk-ant-not-for-children",
+      LANG: "C",
+    };
+    const agents = {
+      lead: [calls("variable", { name: "ANTHROPIC_API_KEY" }), calls("variable", { name: "LANG" }), "Seen."],
+    };
     const { events } = await listen(lab({ agents, runner: "process", options: { env } }).crew.run(single));
     const texts = events.flatMap((event) => (event.type === "tool.ended" ? [event.text] : []));
     expect(texts).toEqual(["ANTHROPIC_API_KEY=undefined own=undefined", "LANG=C own=C"]);
   });
 
   test("that is killed fails as crashed, with what it had said and used, and the run goes on", async () => {
-    const agents = { lead: [calls("hang", {}, "I had begun."), "Never."], other: [calls("sleep", { seconds: 1 }), "Done."] };
+    const agents = {
+      lead: [calls("hang", {}, "I had begun."), "Never."],
+      other: [calls("sleep", { seconds: 1 }), "Done."],
+    };
     const { crew, mark } = lab({ agents, runner: "process", more: { other: { runner: "local" } } });
-    const tasks = [{ agent: "lead", task: "Go.", name: "a" }, { agent: "other", task: "Go.", name: "b" }];
+    const tasks = [
+      { agent: "lead", task: "Go.", name: "a" },
+      { agent: "other", task: "Go.", name: "b" },
+    ];
     const { result } = await listen(crew.run({ mode: "parallel", tasks }), (event) => {
       if (event.type !== "tool.started" || event.tool !== "hang") return;
       const child = alive(mark).find((pid) => commandLineOf(pid).includes("task-child"))!;
@@ -56,7 +82,10 @@ describe.runIf(linux)("a task in a process of its own", () => {
   ])("that %s fails with its code and its last words", async (_, tool, message) => {
     const { crew } = lab({ agents: { lead: [calls(tool), "Never."] }, runner: "process" });
     const { result } = await listen(crew.run(single));
-    expect(result).toMatchObject({ status: "failed", fault: { code: "CRASHED", message: expect.stringMatching(message) } });
+    expect(result).toMatchObject({
+      status: "failed",
+      fault: { code: "CRASHED", message: expect.stringMatching(message) },
+    });
   });
 
   test("that crashed is tried again when the task says so", async () => {
@@ -71,27 +100,63 @@ describe.runIf(linux)("a task in a process of its own", () => {
 describe.runIf(linux)("a memory limit", () => {
   const resourceLimits = { maxMemoryMB: 250 };
 
-  test.each(["hog", "fill_heap", "hog_elsewhere"])("moves a task into a process by itself and stops it there: %s", async (tool) => {
-    const { crew, mark } = lab({ agents: { lead: [calls(tool, { megabytes: 2_000 }, "I had begun."), "Never."] } });
-    const { result, events } = await listen(crew.run({ ...single, resourceLimits }));
-    expect(result).toMatchObject({ status: "failed", output: "I had begun.", fault: { code: "MEMORY", hint: expect.stringContaining("--max-memory") } });
-    const seen = events.flatMap((event) => (event.type === "limit.reached" ? [Number(/with (\d+) MB/.exec(event.text)?.[1])] : []));
-    for (const megabytes of seen) expect(megabytes).toBeLessThan(1_000); // far from the two thousand that it was after
-    expect(alive(mark)).toEqual([]);
-  });
+  test.each(["hog", "fill_heap", "hog_elsewhere"])(
+    "moves a task into a process by itself and stops it there: %s",
+    async (tool) => {
+      const { crew, mark } = lab({ agents: { lead: [calls(tool, { megabytes: 2_000 }, "I had begun."), "Never."] } });
+      const { result, events } = await listen(crew.run({ ...single, resourceLimits }));
+      expect(result).toMatchObject({
+        status: "failed",
+        output: "I had begun.",
+        fault: { code: "MEMORY", hint: expect.stringContaining("--max-memory") },
+      });
+      const seen = events.flatMap((event) =>
+        event.type === "limit.reached" ? [Number(/with (\d+) MB/.exec(event.text)?.[1])] : [],
+      );
+      for (const megabytes of seen) expect(megabytes).toBeLessThan(1_000); // far from the two thousand that it was after
+      expect(alive(mark)).toEqual([]);
+    },
+  );
 
   test("that is not enforced is reported once", async () => {
-    const { crew } = lab({ agents: { lead: [calls("hog", { megabytes: 300 }), calls("sleep", { seconds: 0.6 }), "Done."] } });
-    const { result, events } = await listen(crew.run({ ...single, resourceLimits: { maxMemoryMB: 100, enforceLimits: false } }));
+    const { crew } = lab({
+      agents: { lead: [calls("hog", { megabytes: 300 }), calls("sleep", { seconds: 0.6 }), "Done."] },
+    });
+    const { result, events } = await listen(
+      crew.run({ ...single, resourceLimits: { maxMemoryMB: 100, enforceLimits: false } }),
+    );
     expect(result).toMatchObject({ status: "ok", output: "Done." });
     expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "MEMORY", enforced: false }]);
   });
 
   test("that is far away does not matter", async () => {
     const { crew } = lab({ agents: { lead: [calls("sleep", { seconds: 0.5 }), "Done."] } });
-    const { result, events } = await listen(crew.run({ ...single, resourceLimits: { maxMemoryMB: 2_000, maxCpuSeconds: 100 } }));
+    const { result, events } = await listen(
+      crew.run({ ...single, resourceLimits: { maxMemoryMB: 2_000, maxCpuSeconds: 100 } }),
+    );
     expect(result.status).toBe("ok");
     expect(events.filter(({ type }) => type === "limit.reached")).toEqual([]);
+  });
+});
+
+describe.runIf(linux)("in the sandbox", () => {
+  let bwrap: Need;
+  beforeAll(async () => void (bwrap = await needs("bwrap")), needsTimeout);
+
+  test("LIM-03: what a command takes counts, and other tasks go on", async (ctx) => {
+    if (bwrap.missing !== undefined) ctx.skip(bwrap.missing);
+    const program = "const k = []; setInterval(() => k.length < 100 && k.push(Buffer.alloc(20 * 2 ** 20, 1)), 20)";
+    const command = `${JSON.stringify(process.execPath)} -e ${JSON.stringify(program)}`;
+    const agents = { lead: [calls("bash", { command }), "Never."], other: [calls("sleep", { seconds: 2 }), "Done."] };
+    const { crew, mark } = lab({ agents, options: { permissions: { mode: "bypass", sandbox: "required" } } });
+    const tasks = [
+      { agent: "lead", task: "Go.", name: "a", resourceLimits: { maxMemoryMB: 256 } },
+      { agent: "other", task: "Go.", name: "b" },
+    ];
+    const { result } = await listen(crew.run({ mode: "parallel", tasks }));
+    expect(result.nodes["a"]).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
+    expect(result.nodes["b"]).toMatchObject({ status: "ok", output: "Done." });
+    expect(alive(mark)).toEqual([]);
   });
 });
 
@@ -103,9 +168,33 @@ describe.runIf(linux)("the five places of a limit", () => {
     ["a task", { mode: "parallel", tasks: [{ agent: "lead", task: "Go.", name: "it", ...limits }] }, "it"],
     ["a step of a chain", { mode: "chain", chain: [{ agent: "lead", task: "Go.", name: "it", ...limits }] }, "it"],
     ["a race", { mode: "race", race: { agents: ["lead"], task: "Go.", ...limits } }, "lead"],
-    ["a member of a team", { mode: "team", team: { members: [{ role: "dev", agent: "lead", ...limits }], tasks: [{ id: "it", task: "Go.", assignee: "dev" }] } }, "it"],
-    ["a task of a team", { mode: "team", team: { tasks: [{ id: "it", task: "Go.", agent: "lead", ...limits }] } }, "it"],
-    ["the narrower of two", { mode: "team", team: { members: [{ role: "dev", agent: "lead", ...limits }], tasks: [{ id: "it", task: "Go.", assignee: "dev", ...wide }] } }, "it"],
+    [
+      "a member of a team",
+      {
+        mode: "team",
+        team: {
+          members: [{ role: "dev", agent: "lead", ...limits }],
+          tasks: [{ id: "it", task: "Go.", assignee: "dev" }],
+        },
+      },
+      "it",
+    ],
+    [
+      "a task of a team",
+      { mode: "team", team: { tasks: [{ id: "it", task: "Go.", agent: "lead", ...limits }] } },
+      "it",
+    ],
+    [
+      "the narrower of two",
+      {
+        mode: "team",
+        team: {
+          members: [{ role: "dev", agent: "lead", ...limits }],
+          tasks: [{ id: "it", task: "Go.", assignee: "dev", ...wide }],
+        },
+      },
+      "it",
+    ],
   ])("%s", async (_, input, node) => {
     const { result } = await listen(lab({ agents: { lead } }).crew.run(input));
     expect(result.nodes[node]).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
@@ -155,9 +244,15 @@ describe.runIf(linux).each<RunnerName>(["process", "worker"])("time in the %s", 
 test.runIf(linux)("what a thread throws where nobody catches it ends its task and nothing else", async () => {
   const agents = { lead: [calls("throw_later"), "Never."], other: [calls("sleep", { seconds: 1 }), "Done."] };
   const { crew } = lab({ agents, runner: "worker" });
-  const tasks = [{ agent: "lead", task: "Go.", name: "a" }, { agent: "other", task: "Go.", name: "b" }];
+  const tasks = [
+    { agent: "lead", task: "Go.", name: "a" },
+    { agent: "other", task: "Go.", name: "b" },
+  ];
   const { result } = await listen(crew.run({ mode: "parallel", tasks }));
-  expect(result.nodes["a"]).toMatchObject({ status: "failed", fault: { code: "CRASHED", message: expect.stringContaining("nobody catches this") } });
+  expect(result.nodes["a"]).toMatchObject({
+    status: "failed",
+    fault: { code: "CRASHED", message: expect.stringContaining("nobody catches this") },
+  });
   expect(result.nodes["b"]).toMatchObject({ status: "ok" });
 });
 
@@ -165,14 +260,19 @@ test.runIf(linux)("ten processes share one budget", async () => {
   const lead = [...Array.from({ length: 3 }, (_, at) => calls("base64_encode", { text: `${at}` })), "Done."];
   const { crew } = lab({ agents: { lead }, runner: "process" });
   const tasks = Array.from({ length: 10 }, (_, at) => ({ agent: "lead", task: "Go.", name: `t${at}` }));
-  const { result, events } = await listen(crew.run({ mode: "parallel", tasks, maxConcurrency: 10 }, { budget: { maxToolCalls: 15 } }));
+  const { result, events } = await listen(
+    crew.run({ mode: "parallel", tasks, maxConcurrency: 10 }, { budget: { maxToolCalls: 15 } }),
+  );
   expect(result.status).toBe("ok");
   expect(events.filter(({ type }) => type === "tool.started")).toHaveLength(15);
 });
 
 /** A program that starts a run with the built library and does what `then` says. */
 function program(agents: Readonly<Record<string, readonly unknown[]>>, then: string): { file: string; folder: string } {
-  const files = Object.entries(agents).map(([name, turns]): [string, string] => [`${name}.json`, JSON.stringify(turns)]);
+  const files = Object.entries(agents).map(([name, turns]): [string, string] => [
+    `${name}.json`,
+    JSON.stringify(turns),
+  ]);
   const folder = tempFolder(Object.fromEntries(files));
   const library = pathToFileURL(join(import.meta.dirname, "..", "..", "dist", "index.js")).href;
   const source = `
@@ -186,10 +286,17 @@ function program(agents: Readonly<Record<string, readonly unknown[]>>, then: str
 }
 
 test.runIf(linux)("when the program is killed at once, nothing that it started is left", async () => {
-  const { file, folder } = program({ lead: [calls("stubborn"), "Never."], still: [calls("stand_still"), "Never."] }, `
-    await Promise.all([crew.run({ mode: "single", agent: "lead", task: "Go." }), crew.run({ mode: "single", agent: "still", task: "Go." })]);`);
+  const { file, folder } = program(
+    { lead: [calls("stubborn"), "Never."], still: [calls("stand_still"), "Never."] },
+    `
+    await Promise.all([crew.run({ mode: "single", agent: "lead", task: "Go." }), crew.run({ mode: "single", agent: "still", task: "Go." })]);`,
+  );
   const mark = `mark-${Math.random().toString(36).slice(2)}`;
-  const parent = spawn(process.execPath, [file], { cwd: folder, env: { PATH: process.env["PATH"], SUBCREW_TEST_MARK: mark }, stdio: "ignore" });
+  const parent = spawn(process.execPath, [file], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], SUBCREW_TEST_MARK: mark },
+    stdio: "ignore",
+  });
   const tasks = (): number[] => alive(mark).filter((pid) => commandLineOf(pid).includes("task-child"));
   await until(() => tasks().length === 2 && alive(mark).some((pid) => commandLineOf(pid).includes("trap")), 20_000);
   parent.kill("SIGKILL");
@@ -197,8 +304,12 @@ test.runIf(linux)("when the program is killed at once, nothing that it started i
   expect(ms).toBeLessThan(5_000);
 });
 
-test.runIf(linux)("twenty tasks leave no descriptor and no process behind", async () => {
-  const { file, folder } = program({ lead: [calls("current_time"), "Done."] }, `
+test.runIf(linux)(
+  "twenty tasks leave no descriptor and no process behind",
+  async () => {
+    const { file, folder } = program(
+      { lead: [calls("current_time"), "Done."] },
+      `
     const open = () => readdirSync("/proc/self/fd").length;
     const play = async (runner) => (await crew.run({ mode: "single", agent: "lead", task: "Go.", runner })).status;
     const counts = {};
@@ -209,21 +320,29 @@ test.runIf(linux)("twenty tasks leave no descriptor and no process behind", asyn
       for (let at = 0; at < 20; at++) seen.add(await play(runner));
       counts[runner] = { more: open() - before, seen: [...seen] };
     }
-    console.log(JSON.stringify(counts));`);
-  const mark = `mark-${Math.random().toString(36).slice(2)}`;
-  const parent = spawn(process.execPath, [file], { cwd: folder, env: { PATH: process.env["PATH"], SUBCREW_TEST_MARK: mark }, stdio: ["ignore", "pipe", "inherit"] });
-  let text = "";
-  parent.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString()));
-  await new Promise((resolve) => parent.once("close", resolve));
-  const { process: processes, worker } = JSON.parse(text) as Record<string, { more: number; seen: string[] }>;
-  for (const counted of [processes!, worker!]) {
-    expect(counted.seen).toEqual(["ok"]);
-    expect(counted.more).toBeLessThanOrEqual(0);
-  }
-  expect(alive(mark)).toEqual([]);
-}, 120_000);
+    console.log(JSON.stringify(counts));`,
+    );
+    const mark = `mark-${Math.random().toString(36).slice(2)}`;
+    const parent = spawn(process.execPath, [file], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], SUBCREW_TEST_MARK: mark },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let text = "";
+    parent.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString()));
+    await new Promise((resolve) => parent.once("close", resolve));
+    const { process: processes, worker } = JSON.parse(text) as Record<string, { more: number; seen: string[] }>;
+    for (const counted of [processes!, worker!]) {
+      expect(counted.seen).toEqual(["ok"]);
+      expect(counted.more).toBeLessThanOrEqual(0);
+    }
+    expect(alive(mark)).toEqual([]);
+  },
+  120_000,
+);
 
 test("the entry of a task is part of the library and of the command", () => {
   const dist = join(import.meta.dirname, "..", "..", "dist");
-  for (const file of ["task-child.js", "cli/task-child.js"]) expect(readFileSync(join(dist, file), "utf8")).toContain("beGuest");
+  for (const file of ["task-child.js", "cli/task-child.js"])
+    expect(readFileSync(join(dist, file), "utf8")).toContain("beGuest");
 });

@@ -1,5 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { alive, calls, createCrew, lab, listen, type Event, type Experiment, type Input, type RunnerName } from "./lab.ts";
+import {
+  alive,
+  calls,
+  createCrew,
+  lab,
+  listen,
+  type Event,
+  type Experiment,
+  type Input,
+  type RunnerName,
+  type Turn,
+} from "./lab.ts";
 
 /** What every runner has to do in the same way. `elsewhere`: the task is not in this thread. */
 export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: boolean }): void {
@@ -12,7 +23,12 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
   describe(`the ${runner} runner`, () => {
     test("gives the same result and tells the same as one that runs here, with tools and delegation", async () => {
       const agents = {
-        lead: [calls("read_file", { path: "notes.txt" }, "Let me see."), calls("start", { agent: "helper" }), calls("no_such_tool"), "It is 42."],
+        lead: [
+          calls("read_file", { path: "notes.txt" }, "Let me see."),
+          calls("start", { agent: "helper" }),
+          calls("no_such_tool"),
+          "It is 42.",
+        ],
         helper: [calls("json_parse", { text: '{"a":1}' }), "I helped."],
       };
       const here = await listen(lab({ agents, runner: "local" }).crew.run(single));
@@ -25,7 +41,10 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
     test("asks again for a result that does not meet its schema", async () => {
       const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
       const finish = (n: unknown) => calls("complete_task", { result: { n } });
-      const { result } = await play({ agents: { lead: [finish("four"), finish(4)] }, more: { lead: { output } } }, single);
+      const { result } = await play(
+        { agents: { lead: [finish("four"), finish(4)] }, more: { lead: { output } } },
+        single,
+      );
       expect(result).toMatchObject({ status: "ok", data: { n: 4 } });
     });
 
@@ -49,7 +68,9 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
         if (event.type === "gate.opened") run.answer(event.path, { approve: true, text: "the red one" }, event.call);
       });
       expect(result.status).toBe("ok");
-      expect(events.find(({ type }) => type === "tool.ended")).toMatchObject({ text: expect.stringContaining("the red one") });
+      expect(events.find(({ type }) => type === "tool.ended")).toMatchObject({
+        text: expect.stringContaining("the red one"),
+      });
     });
 
     test("tells whoever started the task", async () => {
@@ -67,9 +88,21 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
 
     test("keeps the limits of the task and hands in what there is", async () => {
       const resourceLimits = { maxTurns: 1 };
-      const { result, events } = await play({ agents: { lead: [calls("current_time", {}, "So far."), "What I have."] } }, { ...single, resourceLimits });
+      const { result, events } = await play(
+        { agents: { lead: [calls("current_time", {}, "So far."), "What I have."] } },
+        { ...single, resourceLimits },
+      );
       expect(result).toMatchObject({ status: "ok", output: "What I have." });
       expect(events.filter(({ type }) => type === "limit.reached")).toHaveLength(1);
+    });
+
+    test("runs as many tool calls of a turn at once as it may", async () => {
+      const crowd: Turn = { calls: Array.from({ length: 5 }, () => ({ name: "crowd", input: {} })) };
+      const resourceLimits = { maxConcurrentToolCalls: 2 };
+      const { events } = await play({ agents: { lead: [crowd, "Done."] } }, { ...single, resourceLimits });
+      const seen = events.flatMap((event) => (event.type === "tool.ended" ? [Number(event.text)] : []));
+      expect(seen).toHaveLength(5);
+      expect(Math.max(...seen)).toBe(2);
     });
 
     test("is cancelled at once, with what it had said", async () => {
@@ -82,15 +115,22 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
         run.cancel("enough");
       });
       expect(result).toMatchObject({ status: "cancelled", output: "I had begun." });
-      expect(events.find(({ type }) => type === "node.ended")).toMatchObject({ outcome: { usage: { turns: 1 }, tools: { hang: 1 } } });
+      expect(events.find(({ type }) => type === "node.ended")).toMatchObject({
+        outcome: { usage: { turns: 1 }, tools: { hang: 1 } },
+      });
       expect(performance.now() - cancelled).toBeLessThan(3_000);
     });
 
     test.runIf(elsewhere)("refuses a task that may use tools or models which were handed in as code", async () => {
       const agents = { lead: ["Hello."] };
-      const tools = [{ name: "look", description: "looks", input: { type: "object" }, effect: "read" as const, run: () => "seen" }];
+      const tools = [
+        { name: "look", description: "looks", input: { type: "object" }, effect: "read" as const, run: () => "seen" },
+      ];
       const withTool = await play({ agents, options: { tools } }, single);
-      expect(withTool.result).toMatchObject({ status: "failed", fault: { code: "UNSUPPORTED", message: expect.stringContaining('"look"') } });
+      expect(withTool.result).toMatchObject({
+        status: "failed",
+        fault: { code: "UNSUPPORTED", message: expect.stringContaining('"look"') },
+      });
       const without = await play({ agents, options: { tools }, more: { lead: { disallowedTools: ["look"] } } }, single);
       expect(without.result).toMatchObject({ status: "ok", output: "Hello." });
       const crew = createCrew({
@@ -103,13 +143,22 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
         },
       });
       const withModel = await listen(crew.run({ mode: "single", task: "Go.", runner }));
-      expect(withModel.result).toMatchObject({ status: "failed", fault: { code: "UNSUPPORTED", hint: expect.stringContaining("local") } });
+      expect(withModel.result).toMatchObject({
+        status: "failed",
+        fault: { code: "UNSUPPORTED", hint: expect.stringContaining("local") },
+      });
     });
 
     test("leaves no process behind", async () => {
-      const { crew, mark } = lab({ runner, agents: { lead: [calls("bash", { command: "sleep 60", background: true }), "Started."] } });
+      const { crew, mark } = lab({
+        runner,
+        agents: { lead: [calls("bash", { command: "sleep 60", background: true }), "Started."] },
+      });
       const { result, events } = await listen(crew.run(single));
-      expect(result, JSON.stringify(events.find(({ type }) => type === "tool.ended"))).toMatchObject({ status: "ok", output: "Started." });
+      expect(result, JSON.stringify(events.find(({ type }) => type === "tool.ended"))).toMatchObject({
+        status: "ok",
+        output: "Started.",
+      });
       expect(alive(mark)).toEqual([]);
     });
   });
@@ -118,12 +167,15 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
 /** The facts of a run, without what is different every time. */
 function told(events: readonly Event[]): unknown[] {
   const kept = events.filter((event) => "seq" in event);
-  return JSON.parse(JSON.stringify(kept), (key, value: unknown) => (/^(?:at|run|seq|ms|file|cwd|name)$/.test(key) && typeof value !== "object" ? undefined : value)) as unknown[];
+  return JSON.parse(JSON.stringify(kept), (key, value: unknown) =>
+    /^(?:at|run|seq|ms|file|cwd|name)$/.test(key) && typeof value !== "object" ? undefined : value,
+  ) as unknown[];
 }
 
 /** What was shown while it was written, by node. */
 function shown(events: readonly Event[]): Record<string, string> {
   const texts: Record<string, string> = {};
-  for (const event of events) if (event.type === "text.delta") texts[event.path] = (texts[event.path] ?? "") + event.text;
+  for (const event of events)
+    if (event.type === "text.delta") texts[event.path] = (texts[event.path] ?? "") + event.text;
   return texts;
 }

@@ -54,6 +54,15 @@ export const spin = tool("spin", async ({ ms }) => {
 export const stand = tool("stand_still", () => {
   for (;;);
 });
+let here = 0;
+/** Answers with how many of its calls were under way at the same time. */
+export const crowd = tool("crowd", async () => {
+  here += 1;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const seen = here;
+  here -= 1;
+  return String(seen);
+});
 export const hang = tool("hang", () => new Promise(() => {}));
 /** Leaves the group and does not listen; whoever ends the task has to find it. */
 export const stubborn = tool("stubborn", (_, { env }) => {

@@ -38,6 +38,7 @@ const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits">, true>> 
   isolation: true,
   runner: true,
   memory: true,
+  cacheMs: true,
   hidden: true,
   inputs: true,
   remote: true,

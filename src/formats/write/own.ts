@@ -33,6 +33,7 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
     isolation: agent.isolation,
     runner: agent.runner,
     memory: agent.memory,
+    cache: agent.cacheMs === undefined ? undefined : `${agent.cacheMs}ms`,
     hidden: agent.hidden,
     inputs: agent.inputs,
     remote: agent.remote,

@@ -1,0 +1,32 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { Skill, WorkflowCommand } from "../core/skill.ts";
+import { findCommands, findSkills, type WorkflowPlaces } from "../defaults.ts";
+
+/** Where to look; a program that names a directory vouches for it, unless `trust` says otherwise. */
+export type WorkflowOptions = Partial<Omit<WorkflowPlaces, "cwd">>;
+
+/** Every skill there is for `cwd`: first name wins, bundled ones last. */
+export async function discoverSkills(cwd: string, where: string | WorkflowOptions = {}): Promise<readonly Skill[]> {
+  return (await findSkills(placesOf(cwd, where))).all;
+}
+
+/** Every workflow command there is for `cwd`: first name wins, bundled ones last. */
+export async function discoverCommands(
+  cwd: string,
+  where: string | WorkflowOptions = {},
+): Promise<readonly WorkflowCommand[]> {
+  return (await findCommands(placesOf(cwd, where))).all;
+}
+
+/** The command of that name, exactly. */
+export const getCommand = <C extends { readonly name: string }>(commands: readonly C[], name: string): C | undefined =>
+  commands.find((command) => command.name === name);
+
+/** The skill of that name, exactly. */
+export const getSkill = getCommand;
+
+function placesOf(cwd: string, where: string | WorkflowOptions): WorkflowPlaces {
+  const options = typeof where === "string" ? { home: where } : where;
+  return { trust: { project: () => true }, home: homedir(), ...options, cwd: resolve(cwd) };
+}

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import type { Agent } from "../../src/core/agent.ts";
+import { isRecord } from "../../src/core/json.ts";
+import { toolsNamed } from "../../src/core/tool-names.ts";
+import { readBundledAgents } from "../../src/formats/bundled.ts";
+import { gencode } from "../../src/formats/gencode.ts";
+import { cases } from "./harness.ts";
+
+const bundled = new Map(
+  readBundledAgents()
+    .toReversed() // the first of a name is the one that counts
+    .map(({ agent }) => [agent.name, agent]),
+);
+const agentOf = (name: string): Agent => bundled.get(name)!;
+const canonical = (names: readonly string[]): string[] => names.flatMap((name) => toolsNamed(name)).sort();
+
+test.each(cases<{ type: string }, { groups: Record<string, string[]>; total: number }>("001-pegasus", "tool-set"))(
+  "tool-set: $name",
+  ({ input, want }) => {
+    const { tools = [] } = agentOf(input.type);
+    expect(tools).toEqual(Object.values(want.groups).flat());
+    expect(tools).toHaveLength(want.total);
+  },
+);
+
+type Configured = { allowedTools: string[]; defaultModel: string; maxTurns: number };
+
+test.each(cases<{ type: string }, Configured>("002-mycode", "agent-type"))(
+  "agent-type: $name",
+  ({ input, name, want }) => {
+    const { allowedTools, defaultModel, maxTurns } = want;
+    if (name.includes("as designed")) {
+      // what was designed is accepted in a file, tool for tool
+      const text = `---\nname: ${input.type}\ndescription: d\nallowedTools: [${allowedTools.map((tool) => `"${tool}"`).join(", ")}]\ndefaultModel: ${defaultModel}\nmaxTurns: ${maxTurns}\n---\nB\n`;
+      const { agents, problems } = gencode.read(text, { file: "x.md", relative: "x.md" });
+      expect(problems).toEqual([]);
+      expect(agents[0]!.agent).toMatchObject({ model: defaultModel, limits: { maxTurns } });
+      expect([...new Set(canonical(allowedTools))]).toEqual([...(agents[0]!.agent.tools ?? [])].sort());
+      return;
+    }
+    const agent = agentOf(input.type);
+    expect([...(agent.tools ?? [])].sort()).toEqual(canonical(allowedTools));
+    expect(agent.limits?.maxTurns).toBe(maxTurns);
+    expect(defaultModel).toContain([agent.model ?? ""].flat()[0]); // the newest of the same line
+  },
+);
+
+type BuiltIn = {
+  inputs: Record<string, string>;
+  outputName: string;
+  output_fields: string[];
+  tools: string[];
+  maxTurns: number;
+  maxTimeMinutes: number;
+  temperature: number;
+};
+
+test.each(cases<object, BuiltIn | null>("004-gemini", "built-in"))("built-in: $name", ({ name, want }) => {
+  const agent = bundled.get(name.replaceAll("_", "-"));
+  if (want === null) return expect(agent).toBeUndefined();
+  const { inputs = {}, outputName, output, tools = [], limits = {}, temperature } = agent!;
+  const kinds = Object.entries(inputs).map(([key, { type, required }]) => [
+    key,
+    `${required ? "required" : "optional"} ${type}`,
+  ]);
+  expect({
+    inputs: Object.fromEntries(kinds),
+    outputName,
+    output_fields: fieldsOf(output),
+    tools: [...tools].sort(),
+    maxTurns: limits.maxTurns,
+    maxTimeMinutes: (limits.maxDurationMs ?? 0) / 60_000,
+    temperature,
+  }).toEqual({ ...want, tools: canonical(want.tools) });
+});
+
+/** `RelevantLocations[FilePath,...]` for a list of objects. */
+function fieldsOf(schema: unknown): string[] {
+  const properties = isRecord(schema) && isRecord(schema["properties"]) ? schema["properties"] : {};
+  return Object.entries(properties).map(([key, inner]) => {
+    const inside = isRecord(inner) ? fieldsOf(inner["items"]) : [];
+    return inside.length === 0 ? key : `${key}[${inside.join(",")}]`;
+  });
+}
