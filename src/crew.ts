@@ -17,6 +17,7 @@ import type { Body, Plan } from "./core/plan.ts";
 import { skillNotes, usesSkills, withSkills } from "./core/preload.ts";
 import type { Skill, WorkflowCommand } from "./core/skill.ts";
 import { emptyState, reduce, type State } from "./core/state.ts";
+import type { ModelSource } from "./core/runner.ts";
 import type { Tool } from "./core/tool.ts";
 import {
   builtinRunner,
@@ -31,10 +32,11 @@ import {
 import { dialects } from "./formats/table.ts";
 import type { LanguageModel } from "./models/is-language-model.ts";
 import type { ModelOverview } from "./models/overview.ts";
-import { noModel, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
+import { noModel, type ModelConfig } from "./models/registry.ts";
 import { compile, type Input } from "./modes/compile.ts";
 import { local } from "./runners/local.ts";
 import { barredBy } from "./runtime/assign.ts";
+import type { Deck, DeckMaker } from "./runtime/cassette.ts";
 import { buildContext } from "./runtime/context.ts";
 import { createDiscoveryCache, findAgent, type Discovery, type FoundAgent, type Trust } from "./runtime/discover.ts";
 import { type AgentExplanation, explainAgent, type ExplainedCall } from "./runtime/explain-agent.ts";
@@ -132,6 +134,8 @@ export type RunOptions = Readonly<{
   continues?: string;
   /** The id, where somebody had to know it before; a new one by default. */
   id?: string;
+  /** Records what passes between tasks and their models and tools, or answers it from a recording. */
+  deck?: DeckMaker;
 }>;
 
 /** A run that a worker of its own works on. */
@@ -208,7 +212,8 @@ export function createCrew(given: CrewOptions = {}): Crew {
   const skills = (): Promise<Workflows<Skill>> => findSkills({ ...looking, trust: trust() });
 
   /** Everything a run needs, checked; nothing has happened yet when this throws. */
-  const prepare: Prepare = async (run, asked, { strict: _strict, refreshAgent = false, reuse = false, ...wished }, past = []) => {
+  const prepare: Prepare = async (run, asked, { strict: _strict, deck: _deck, refreshAgent = false, reuse = false, ...wished }, past = [], deck) => {
+    const source: ModelSource = deck?.models(models) ?? models;
     const more = runWords(config, wished);
     const discovery = await found();
     const needsSkills = [...(options.agents ?? []), ...discovery.agents.map(({ agent }) => agent)].some(usesSkills);
@@ -219,7 +224,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
-    await checkModels(plan, models);
+    await checkModels(plan, source);
     if (more.budget?.maxUsd !== undefined) await models.loadPrices();
     const lingering = createLingering();
     const runner = builtinRunner({
@@ -232,7 +237,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
       linger: lingering.add,
     });
     const engine = makeEngine({
-      perform: createPerformer({ ...(await worldFor(roster, runner)), earlier, ...(store && { reuse: createReuse(store, { always: reuse, redact: redactor.text, clock }) }) }),
+      perform: createPerformer({ ...(await worldFor(roster, deck?.runner(runner) ?? runner, permissionsIn(past))), models: source, earlier, ...(store && { reuse: createReuse(store, { always: reuse, redact: redactor.text, clock }) }) }),
       journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
     });
     const concurrency = more.concurrency ?? options.concurrency;
@@ -247,6 +252,8 @@ export function createCrew(given: CrewOptions = {}): Crew {
       cwd,
       context: plan.context ? redactor.text(await buildContext(cwd, plan.context)) : "",
       gone: lingering.gone,
+      ...(options.permissions && { permissions: options.permissions }),
+      check,
       compile: (what) => {
         const inner = compile(what);
         check(inner);
@@ -293,9 +300,14 @@ export function createCrew(given: CrewOptions = {}): Crew {
     record: async (id) => (await readJournal(needed(store).folder(id))).events.reduce(reduce, emptyState(id)),
     run: (what, more = {}) => {
       const id = more.id ?? runId(random);
-      return servedRun(id, store?.folder(id), async (it) =>
-        drive(await prepare(id, compile(what, { strict: more.strict ?? false }), more), it),
-      );
+      return servedRun(id, store?.folder(id), async (it) => {
+        const deck = more.deck?.({ cwd, redactor });
+        try {
+          await drive(await prepare(id, compile(what, { strict: more.strict ?? false }), more, [], deck), it);
+        } finally {
+          await deck?.end();
+        }
+      });
     },
     resume: (id, more = {}) => servedRun(id, store?.folder(id), async (it) => takeUp(needed(store), it, more, prepare)),
     background: async (what, more = {}, worker = {}) => {
@@ -323,7 +335,7 @@ const DEFAULT_BACKGROUND_RUNS = 10;
 const busy = (id: string): CrewError =>
   new CrewError("RUN_BUSY", `Another process is working on "${id}".`, `See \`subcrew status ${id}\`.`);
 
-type Prepare = (run: string, plan: Plan, options: RunOptions, past?: readonly KeptEvent[]) => Promise<Start>;
+type Prepare = (run: string, plan: Plan, options: RunOptions, past?: readonly KeptEvent[], deck?: Deck) => Promise<Start>;
 
 /** Goes on where the journal of a run ends; a run that ended is only told again. */
 async function takeUp(
@@ -349,6 +361,11 @@ async function takeUp(
   if (over) return events.forEach(it.publish);
   const start = await prepare(it.run, started.plan, more, events);
   await drive({ ...start, ...(started.name !== undefined && { name: started.name }), takesUp: { retryFailed } }, it);
+}
+
+/** What a run was allowed when it was started. */
+function permissionsIn([started]: readonly KeptEvent[]): Permissions | undefined {
+  return started?.type === "run.started" ? started.permissions : undefined;
 }
 
 function settingsFor(given: CrewOptions["config"], where: Omit<LoadConfigOptions, "read">): LoadedConfig {
@@ -405,7 +422,7 @@ function rosterOf(given: readonly Agent[], found: Discovery, skills: readonly Sk
 }
 
 /** A model that a task names has to exist before anything starts; the default one, when some task names none. */
-async function checkModels(body: Body, models: ModelRegistry): Promise<void> {
+async function checkModels(body: Body, models: ModelSource): Promise<void> {
   const asked = new Map<string, readonly ModelWish[]>();
   for (const node of Object.values(body.nodes)) {
     if (node.kind === "loop") await checkModels(node.body, models);

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Model } from "./core/model.ts";
-import type { Permissions } from "./core/permissions.ts";
+import { type Permissions, withPermissions } from "./core/permissions.ts";
 import { createRedactor, type Redactor } from "./core/redact.ts";
 import type { Runner } from "./core/runner.ts";
 import { secretsIn, secretValues } from "./core/secret-forms.ts";
@@ -10,10 +10,12 @@ import type { Tool } from "./core/tool.ts";
 import { builtinModels } from "./models/builtin.ts";
 import type { LanguageModel } from "./models/is-language-model.ts";
 import { createModelRegistry, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
-import { accessParts, type AccessParts, createRunAccess, demandSandbox } from "./runtime/access.ts";
+import { accessParts, boundBy, type AccessParts, createRunAccess, demandSandbox } from "./runtime/access.ts";
 import { createGuardedFetch, type NetworkRules } from "./runtime/guarded-fetch.ts";
+import { openKeptRules } from "./runtime/kept-rules.ts";
 import { openMemory } from "./runtime/memory.ts";
 import { createStore, type Store } from "./runtime/store.ts";
+import { openTaskHistory } from "./runtime/task-history.ts";
 import { createValidator } from "./runtime/validate.ts";
 import type { Roster, World } from "./runtime/world.ts";
 import type { ToolParts } from "./tools/parts.ts";
@@ -51,7 +53,8 @@ export type Outfit = Readonly<{
   store: Store | undefined;
   clock(): number;
   random(): number;
-  worldFor(roster: Roster, runner: Runner): Promise<World>;
+  /** `before`: what a run that is taken up again was allowed; it is allowed no more. */
+  worldFor(roster: Roster, runner: Runner, before?: Permissions): Promise<World>;
 }>;
 
 /** The one place where a world is made. */
@@ -66,6 +69,7 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
   const parts: ToolParts = {
     fetch: createGuardedFetch(setup.network),
     ...(setup.webSearch && { search: searchBackend(setup.webSearch, env) }),
+    ...(store && { history: openTaskHistory(store, cwd) }),
     ...(setup.home !== false && { memory: openMemory({ home: homeOf(setup), project: cwd, clock }) }),
   };
   let access: Promise<AccessParts> | undefined;
@@ -82,13 +86,21 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
     store,
     clock,
     random,
-    worldFor: async (roster, runner) => {
+    worldFor: async (roster, runner, before) => {
       const all = await allTools();
       access ??= accessTo(setup, all, store);
       return {
         roster,
         tools: new Map(all.map((tool) => [tool.name, tool])),
-        access: createRunAccess(await access),
+        access: createRunAccess(
+          before
+            ? boundBy(
+                await access,
+                before,
+                all.map(({ name }) => name),
+              )
+            : await access,
+        ),
         models,
         runner,
         validator,
@@ -112,8 +124,10 @@ export function homeOf({ home, env }: Pick<Setup, "home" | "env">): string {
 
 /** What may be done here; isolation that was demanded has to be there before anything begins. */
 async function accessTo(setup: Setup, tools: readonly Tool[], store: Store | undefined): Promise<AccessParts> {
+  const kept = setup.home === false ? undefined : openKeptRules(homeOf(setup));
+  const agreed = (await kept?.read(setup.cwd)) ?? [];
   const parts = accessParts(
-    setup.permissions ?? {},
+    agreed.length === 0 ? (setup.permissions ?? {}) : withPermissions({ allow: [...agreed] }, setup.permissions),
     {
       cwd: setup.cwd,
       home: setup.env["HOME"],
@@ -123,7 +137,7 @@ async function accessTo(setup: Setup, tools: readonly Tool[], store: Store | und
     tools.map(({ name }) => name),
   );
   await demandSandbox(parts);
-  return parts;
+  return { ...parts, ...(kept && { keep: (rules, scope) => kept.keep(rules, scope, setup.cwd) }) };
 }
 
 async function ownTools({ cwd, toolModules = [] }: Setup): Promise<readonly Tool[]> {

@@ -18,7 +18,7 @@ const run = promisify(execFile);
 const cache = join(import.meta.dirname, "..", ".cache", "needs");
 
 /** What a test can need beyond npm. */
-export type Name = "bwrap" | "postgres" | "chromium" | "tmux";
+export type Name = "bwrap" | "postgres" | "chromium" | "tmux" | "strace" | "faketime";
 
 /** The program to start, or why there is none and the command that would change that. */
 export type Need = { readonly path: string; readonly missing?: never } | { readonly missing: string };
@@ -49,6 +49,18 @@ const needed: Readonly<Record<Name, Row>> = {
     packages: ["tmux"],
     find: () => onPath("tmux"),
     probe: (path) => run(path, ["-V"]),
+  },
+  strace: {
+    what: "strace",
+    packages: ["strace"],
+    find: () => onPath("strace"),
+    probe: (path) => run(path, ["-f", "-o", "/dev/null", "true"]),
+  },
+  faketime: {
+    what: "faketime",
+    packages: ["faketime"],
+    find: () => onPath("faketime"),
+    probe: (path) => run(path, ["-f", "+1h", "true"]),
   },
   chromium: {
     what: "Chromium",

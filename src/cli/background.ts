@@ -41,10 +41,11 @@ function checked(flags: Flags): Flags {
 }
 
 /** What was said about the work is in the plan by now, and what is said about our output does not concern a worker. */
-const ours: ReadonlySet<string> = new Set([
-  ...["input", "plan", "agents", "models", "acceptSchema", "schema", "model", "thinking", "tools", "retry"],
-  ...["context", "contextFile", "gitContext", "name", "strict", "bg", "json", "deltas", "quiet", "color"],
-]);
+const ours: ReadonlySet<string> = new Set(
+  "input plan agents models acceptSchema schema model thinking tools retry context contextFile gitContext name strict bg json deltas quiet color".split(
+    " ",
+  ),
+);
 
 function workerOptions({ cwd }: Crew, flags: Flags): { crew: Record<string, unknown>; yes?: boolean } {
   const kept = Object.entries(flags).filter(([flag, value]) => !ours.has(flag) && value !== undefined);

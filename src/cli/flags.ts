@@ -80,6 +80,10 @@ export type Flags = PermissionFlags &
     always?: boolean;
     scope?: "run" | "project" | "user";
     speed?: number;
+
+    record?: string;
+    replay?: string;
+    replayUntil?: number;
   }>;
 
 /** Where the work comes from when it is not on the command line. */
@@ -113,8 +117,20 @@ export function runOptions(): Option[] {
     ...runningOptions(),
     ...permissionOptions(),
     ...budgetOptions(),
+    ...recordingOptions(),
     ...outputOptions(),
   ];
+}
+
+/** The traffic with models and tools, to a file and from one. */
+function recordingOptions(): Option[] {
+  return group("Recordings:", [
+    new Option("--record <file>", "write what models and tools say to a file, without secrets"),
+    new Option("--replay <file>", "let a recording answer: needs no key and does nothing; what is not in it fails"),
+    new Option("--replay-until <n>", "with --replay: after so many turns models and tools are real").argParser(
+      count("--replay-until"),
+    ),
+  ]);
 }
 
 function taskOptions(): Option[] {

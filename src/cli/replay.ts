@@ -34,12 +34,12 @@ export const replay: CommandDefinition = {
     const { look, live } = terminal(flags);
     const { speed = 10 } = flags;
     let now = events[0]?.at ?? 0;
-    const view = new Run(run.id, async ({ publish, signal }) => {
+    const view = new Run(run.id, async (it) => {
       for (const event of events) {
-        if (speed > 0) await pause(Math.min(LONGEST_MS, Math.max(0, event.at - now) / speed), signal);
-        if (signal.aborted) return;
+        if (speed > 0) await pause(Math.min(LONGEST_MS, Math.max(0, event.at - now) / speed), it.signal);
+        if (it.signal.aborted) return;
         now = event.at;
-        publish(event);
+        it.publish(event);
       }
     });
     const text = createTextSink({

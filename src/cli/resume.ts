@@ -52,11 +52,19 @@ export const resume: CommandDefinition = {
     const options = { ...wished, ...(flags.refreshAgent && { refreshAgent: true }) };
     if (message === "") {
       const more = { ...options, retryFailed: flags.retryFailed ?? false };
-      const over = isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) && status !== "cancelled" && !(status === "failed" && flags.retryFailed);
+      const over =
+        isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&
+        status !== "cancelled" &&
+        !(status === "failed" && flags.retryFailed);
       if (flags.bg && !over) return (await import("./background.ts")).resumeInBackground(crew, id, more, flags);
       return attend(crew.resume(id, more), flags, place);
     }
-    const asked = { run: id, prompt: message, allowFailed: flags.allowFailed ?? false, ...(path !== undefined && { path }) };
+    const asked = {
+      run: id,
+      prompt: message,
+      allowFailed: flags.allowFailed ?? false,
+      ...(path !== undefined && { path }),
+    };
     const { plan, continues } = await crew.continuing(asked);
     const more = { ...options, continues, ...(flags.name !== undefined && { name: flags.name }) };
     if (flags.bg) return (await import("./background.ts")).runInBackground(crew, plan, more, flags);

@@ -15,8 +15,10 @@ import { terminal } from "./terminal.ts";
 export async function start(input: AnyInput, flags: Flags): Promise<number> {
   const place = terminal(flags);
   const crew = await crewFor(flags);
+  const taping = await (await import("./cassette.ts")).tapingFor(flags);
   if (flags.bg) return (await import("./background.ts")).startInBackground(crew, input, flags);
-  return attend(crew.run(input, runOptionsOf(flags, place)), flags, place);
+  const run = crew.run(input, { ...runOptionsOf(flags, place), ...(taping.deck && { deck: taping.deck }) });
+  return taping.end(await attend(run, flags, place));
 }
 
 /** The crew that the flags and the settings describe. What is odd about the settings is said. */

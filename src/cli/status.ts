@@ -23,8 +23,22 @@ export const status: CommandDefinition = {
     const { id, life, state, owner, background, folder } = run;
     const { usage, cost, startedAt, endedAt, outcome, continues, warnings } = state;
     const facts = {
-      ...{ id, status: life, name: state.name, description: describe(state), background, pid: owner, folder },
-      ...{ startedAt, endedAt, ...progressOf(state), doing: doingOf(state), usage, cost, outcome, continues, warnings },
+      id,
+      status: life,
+      name: state.name,
+      description: describe(state),
+      background,
+      pid: owner,
+      folder,
+      startedAt,
+      endedAt,
+      ...progressOf(state),
+      doing: doingOf(state),
+      usage,
+      cost,
+      outcome,
+      continues,
+      warnings,
       questions: openQuestions(state),
       tasks: [...state.nodes.values()].map(({ path, kind, agent, model, status: how, attempt, doing }) => ({
         path,

@@ -3,8 +3,8 @@ import type { Look } from "../sinks/look.ts";
 import { oneLine } from "../sinks/words.ts";
 
 /**
- * Rows as columns; the last one is cut where the terminal ends, and is whole where there is none. `most` bounds other
- * columns on a terminal, so that the last one has room.
+ * Rows as columns; the last one is cut where the terminal ends, and is whole where there is none. `most` bounds
+ * columns on a terminal, so that the last one has room; with a bound of its own that one may also go on in the next line.
  */
 export function table(
   rows: readonly Readonly<Record<string, string>>[],
@@ -17,7 +17,9 @@ export function table(
   const cells = rows.map((row) => keys.map((key) => fit(oneLine(row[key] ?? ""), bound(key), signs.more)));
   const widths = keys.map((_, column) => Math.max(0, ...cells.map((row) => widthOf(row[column] ?? ""))));
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
-  const room = process.stdout.isTTY ? Math.max(10, process.stdout.columns - before - 1) : Number.POSITIVE_INFINITY;
+  const room = process.stdout.isTTY
+    ? (most[keys.at(-1) ?? ""] ?? Math.max(10, process.stdout.columns - before - 1))
+    : Number.POSITIVE_INFINITY;
   const lines = cells.map((row) =>
     row
       .map((cell, column) =>

@@ -7,7 +7,7 @@ import { readRequest } from "../runtime/request.ts";
 import { writeAtomic } from "../runtime/write-atomic.ts";
 import { outputOf } from "../sinks/output.ts";
 import type { CommandDefinition } from "./command.ts";
-import { jsonOption, type Flags } from "./flags.ts";
+import { jsonOption } from "./flags.ts";
 import { answerGates, answering, yes } from "./gates.ts";
 import { onSignals } from "./signals.ts";
 import { crewFor } from "./start.ts";
@@ -21,7 +21,7 @@ export const worker: CommandDefinition = {
   act: async ([id = ""]) => {
     const { folder } = await (await crewFor({})).kept.look(id);
     const asked = await readRequest(folder);
-    const crew = await crewFor(asked.crew as Flags);
+    const crew = await crewFor(asked.crew);
     const options = asked.options as ResumeOptions;
     const run = asked.plan === undefined ? crew.resume(id, options) : crew.run(asked.plan as Plan, { ...options, id });
     const signals = onSignals({ cancel: (reason) => run.cancel(reason) }, ["SIGINT", "SIGTERM"]);

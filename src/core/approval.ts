@@ -18,8 +18,14 @@ export type Approval = Readonly<{
 export function approvalText({ agent, tool, input, verdict, isolation }: Approval): string {
   const why = verdict.why === "" ? "" : ` (${verdict.why})`;
   const parts = Object.entries(typeof input === "object" && input !== null ? input : { input });
-  const shown = parts.map(([name, value]) => field(name, typeof value === "string" ? value : JSON.stringify(value) ?? "undefined"));
-  return [`${visible(agent)} wants to use ${visible(tool)}${why}:`, ...shown, ...(isolation === undefined ? [] : [isolation])].join("\n");
+  const shown = parts.map(([name, value]) =>
+    field(name, typeof value === "string" ? value : (JSON.stringify(value) ?? "undefined")),
+  );
+  return [
+    `${visible(agent)} wants to use ${visible(tool)}${why}:`,
+    ...shown,
+    ...(isolation === undefined ? [] : [isolation]),
+  ].join("\n");
 }
 
 /** Text in which everything can be seen; line ends stay. */
@@ -32,8 +38,15 @@ export function visible(text: string): string {
     .replace(/\n{5,}/g, (ends) => `\n[${ends.length - 1} empty lines]\n`);
 }
 
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu;
+/** Controls, blanks of other widths, marks that join, hide or reorder, halves of characters. */
+const HIDDEN = new RegExp(
+  `[${[
+    "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180e",
+    "\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u2800\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb",
+    "\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}\\p{Surrogate}",
+  ].join("")}]`,
+  "gu",
+);
 
 /** One argument; one of several lines is set off, so that none of it can be taken for another part of the question. */
 function field(name: string, value: string): string {

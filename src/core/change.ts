@@ -12,7 +12,10 @@ import { connect, entryOf, type Entry, type Schedule, type Step } from "./schedu
 export const change = z.strictObject({
   newTasks: z.record(z.string().regex(NODE_ID), node).optional().describe("nodes to add"),
   into: z.string().optional().describe("the join that gathers the new nodes; the plan's output by default"),
-  updateDependencies: z.record(z.string(), z.array(z.string())).optional().describe("what a node that has not started needs from now on"),
+  updateDependencies: z
+    .record(z.string(), z.array(z.string()))
+    .optional()
+    .describe("what a node that has not started needs from now on"),
   markFailed: z.record(z.string(), z.string()).optional().describe("nodes to give up, with the reason"),
 });
 export type Change = Readonly<{
@@ -78,18 +81,28 @@ export function changedPlan<P extends Body>(plan: P, change: Change): P {
 }
 
 /** Every node that is new or has other needs, as it is after the change. */
-function changedNodes({ newTasks = {}, into, updateDependencies = {} }: Change, nodeOf: (id: string) => Node | undefined, roots: readonly string[]): Map<string, Node> {
+function changedNodes(
+  { newTasks = {}, into, updateDependencies = {} }: Change,
+  nodeOf: (id: string) => Node | undefined,
+  roots: readonly string[],
+): Map<string, Node> {
   const changed = new Map(Object.entries(newTasks));
   const current = (id: string): Node | undefined => changed.get(id) ?? nodeOf(id);
   const rewired = (id: string, needs: readonly string[]): void => {
     const before = current(id);
-    if (!before) throw new CrewError("BAD_CHANGE", `There is no node "${id}" whose dependencies could change.`, "Name a node of the plan, or add it under `newTasks`.");
+    if (!before)
+      throw new CrewError(
+        "BAD_CHANGE",
+        `There is no node "${id}" whose dependencies could change.`,
+        "Name a node of the plan, or add it under `newTasks`.",
+      );
     changed.set(id, withNeeds(before, [...new Set(needs)]));
   };
   for (const [id, needs] of Object.entries(updateDependencies)) rewired(id, needs);
   const fresh = Object.keys(newTasks);
   const gatherer = into ?? roots.find((root) => nodeOf(root)?.kind === "join");
-  if (gatherer !== undefined && fresh.length > 0) rewired(gatherer, [...(current(gatherer)?.needs ?? []), ...fresh.filter((id) => id !== gatherer)]);
+  if (gatherer !== undefined && fresh.length > 0)
+    rewired(gatherer, [...(current(gatherer)?.needs ?? []), ...fresh.filter((id) => id !== gatherer)]);
   return changed;
 }
 
@@ -120,7 +133,8 @@ function checkAdded(all: Schedule, newTasks: Readonly<Record<string, Node>>): vo
   const has = (id: string): boolean => all.entries.has(id) || Object.hasOwn(newTasks, id);
   const ids = [...all.entries.keys(), ...Object.keys(newTasks)];
   for (const [id, added] of Object.entries(newTasks)) {
-    if (all.entries.has(id)) throw new CrewError("BAD_CHANGE", `The plan already has a node "${id}".`, "Give the new node another name.");
+    if (all.entries.has(id))
+      throw new CrewError("BAD_CHANGE", `The plan already has a node "${id}".`, "Give the new node another name.");
     try {
       checkNode(id, added, { has, ids, outer: () => false, depth: 0 });
     } catch (error) {
@@ -135,14 +149,26 @@ function checkChanged(all: Schedule, changed: ReadonlyMap<string, Node>, added: 
     const state = all.entries.get(id)?.state ?? "waiting";
     if (state !== "waiting") {
       const why = state === "running" ? "has already started" : "has already ended";
-      throw new CrewError("BAD_CHANGE", `Node "${id}" ${why}, so what it needs cannot change.`, "Add a new node that needs it instead.");
+      throw new CrewError(
+        "BAD_CHANGE",
+        `Node "${id}" ${why}, so what it needs cannot change.`,
+        "Add a new node that needs it instead.",
+      );
     }
     const missing = needsOf(after).find((need) => !all.entries.has(need) && !fresh.has(need));
     if (missing !== undefined) {
-      throw new CrewError("BAD_CHANGE", `Node "${id}" would need "${missing}", which is not a node.`, suggestion(missing, [...all.entries.keys(), ...added], "Nodes are"));
+      throw new CrewError(
+        "BAD_CHANGE",
+        `Node "${id}" would need "${missing}", which is not a node.`,
+        suggestion(missing, [...all.entries.keys(), ...added], "Nodes are"),
+      );
     }
     if (after.kind === "join" && (after.needs.length === 0 || (after.count ?? 1) > after.needs.length)) {
-      throw new CrewError("BAD_CHANGE", `Node "${id}" would gather ${after.needs.length} nodes, which is too few.`, "Leave it enough nodes to gather.");
+      throw new CrewError(
+        "BAD_CHANGE",
+        `Node "${id}" would gather ${after.needs.length} nodes, which is too few.`,
+        "Leave it enough nodes to gather.",
+      );
     }
   }
 }
@@ -150,8 +176,18 @@ function checkChanged(all: Schedule, changed: ReadonlyMap<string, Node>, added: 
 function checkGivenUp(all: Schedule, given: readonly string[]): void {
   for (const id of given) {
     const entry = all.entries.get(id);
-    if (!entry) throw new CrewError("BAD_CHANGE", `There is no node "${id}" to give up.`, suggestion(id, [...all.entries.keys()], "Nodes are"));
-    if (entry.state === "settled") throw new CrewError("BAD_CHANGE", `Node "${id}" has already ended.`, "Only a node that waits or runs can be given up.");
+    if (!entry)
+      throw new CrewError(
+        "BAD_CHANGE",
+        `There is no node "${id}" to give up.`,
+        suggestion(id, [...all.entries.keys()], "Nodes are"),
+      );
+    if (entry.state === "settled")
+      throw new CrewError(
+        "BAD_CHANGE",
+        `Node "${id}" has already ended.`,
+        "Only a node that waits or runs can be given up.",
+      );
   }
 }
 
@@ -175,7 +211,11 @@ function checkCycle(all: Schedule, wiring: ReadonlyMap<string, readonly string[]
       if (path.has(need)) {
         const walked = [...path];
         const cycle = [...walked.slice(walked.indexOf(need)), need].join(" -> ");
-        throw new CrewError("BAD_CHANGE", `The change would make a cycle: ${cycle}.`, "Leave out one of these dependencies.");
+        throw new CrewError(
+          "BAD_CHANGE",
+          `The change would make a cycle: ${cycle}.`,
+          "Leave out one of these dependencies.",
+        );
       }
       if (!done.has(need)) stack.push([need, 0]);
     }
@@ -186,7 +226,11 @@ function checkWanted(all: Schedule, added: readonly string[], wiring: ReadonlyMa
   const used = new Set([...wiring.values()].flat());
   const loose = added.find((id) => !used.has(id) && !all.roots.has(id));
   if (loose === undefined) return;
-  throw new CrewError("BAD_CHANGE", `Nothing would use the new node "${loose}".`, "Name a join in `into`, or let a waiting node need it.");
+  throw new CrewError(
+    "BAD_CHANGE",
+    `Nothing would use the new node "${loose}".`,
+    "Name a join in `into`, or let a waiting node need it.",
+  );
 }
 
 /** Gives a waiting node other needs; returns those that it let go. */
@@ -215,7 +259,8 @@ function review(all: Schedule, entry: Entry): Step {
 function skippedBy(all: Schedule, entry: Entry): Outcome | undefined {
   for (const id of entry.needs) {
     const outcome = all.entries.get(id)?.outcome;
-    if (outcome && outcome.status !== "ok") return { status: "skipped", because: outcome.status === "skipped" ? outcome.because : id };
+    if (outcome && outcome.status !== "ok")
+      return { status: "skipped", because: outcome.status === "skipped" ? outcome.because : id };
   }
   return undefined;
 }

@@ -8,6 +8,8 @@ const models = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 const names = z.array(z.string().min(1));
 const count = z.number().int().positive();
 
+const tierModels = models.optional().describe("the models of this tier, in order of preference");
+
 /** What settings may say about one agent, wherever its file lies. */
 const agent = z.strictObject({
   enabled: z.boolean().optional().describe("false: it is listed and cannot be started"),
@@ -36,7 +38,7 @@ const provider = z.strictObject({
 export const config = z.strictObject({
   model: models.optional().describe("the model of tasks for which nobody names one, or several in order of preference"),
   tiers: z
-    .strictObject(Object.fromEntries(tierNames.map((tier) => [tier, models.optional()])) as Tiers)
+    .strictObject(Object.fromEntries(tierNames.map((tier) => [tier, tierModels])) as Tiers)
     .optional()
     .describe("what the tiers mean here"),
   providers: z

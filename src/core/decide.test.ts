@@ -34,7 +34,9 @@ describe("what never will", () => {
   test("what hangs on a failure is skipped, all the way, because of what began it", () => {
     const { all } = begun({ a: task(), b: task("a"), c: task("b"), d: task("c") });
     expect(settle(all, "a", bad).settled).toEqual(["a", "b", "c", "d"]);
-    expect(["b", "c", "d"].map((id) => outcomeOf(all, id))).toEqual(Array.from({ length: 3 }, () => ({ status: "skipped", because: "a" })));
+    expect(["b", "c", "d"].map((id) => outcomeOf(all, id))).toEqual(
+      Array.from({ length: 3 }, () => ({ status: "skipped", because: "a" })),
+    );
     expect(all.unsettled).toBe(0);
   });
 
@@ -47,7 +49,13 @@ describe("what never will", () => {
 
 describe("what nobody needs any more", () => {
   test("who lost a race is stopped when it runs, and cancelled when it waits", () => {
-    const { all } = begun({ a: task(), b: task(), slow: task(), late: task("slow"), end: join("first", "a", "b", "late") });
+    const { all } = begun({
+      a: task(),
+      b: task(),
+      slow: task(),
+      late: task("slow"),
+      end: join("first", "a", "b", "late"),
+    });
     const step = settle(all, "b", ok("won"));
     expect(step.settled).toEqual(["b", "end", "late"]);
     expect(step.cancel.toSorted()).toEqual(["a", "slow"]);
@@ -71,7 +79,11 @@ test("cancelling ends what waits and stops what runs; a join keeps what it had g
   const { all } = begun({ a: task(), b: task(), c: task("b"), end: join("settled", "a", "c") });
   settle(all, "a", ok("done"));
   expect(cancelAll(all, "why")).toEqual({ start: [], settled: ["c", "end"], cancel: ["b"] });
-  expect(outcomeOf(all, "end")).toEqual({ status: "cancelled", reason: "why", output: "## a\n\ndone\n\n## c\n\n(cancelled) cancelled: why" });
+  expect(outcomeOf(all, "end")).toEqual({
+    status: "cancelled",
+    reason: "why",
+    output: "## a\n\ndone\n\n## c\n\n(cancelled) cancelled: why",
+  });
   expect(settle(all, "b", ok()).settled).toEqual(["b"]);
   expect(all.unsettled).toBe(0);
 });

@@ -4,7 +4,15 @@ import { exactRule, type Rule } from "./rule.ts";
 import type { Subject } from "./subject.ts";
 
 /** What somebody decided about a call: the call, the answer, and the rules that would have decided the same. */
-export type Decision = Readonly<{ run: string; path: string; tool: string; approve: boolean; by: string; at: number; rules: readonly Rule[] }>;
+export type Decision = Readonly<{
+  run: string;
+  path: string;
+  tool: string;
+  approve: boolean;
+  by: string;
+  at: number;
+  rules: readonly Rule[];
+}>;
 
 /** What the arguments of a tool are about, as the tool itself says it. */
 export type SubjectsOf = (tool: string, input: unknown) => readonly Subject[] | undefined;
@@ -14,12 +22,22 @@ export function decisionsIn(events: readonly KeptEvent[], subjectsOf: SubjectsOf
   const calls = new Map<string, { name: string; input: unknown }>();
   const decisions: Decision[] = [];
   for (const event of events) {
-    if (event.type === "turn.ended") for (const { id, name, input } of event.calls) calls.set(`${event.path}#${id}`, { name, input });
+    if (event.type === "turn.ended")
+      for (const { id, name, input } of event.calls) calls.set(`${event.path}#${id}`, { name, input });
     if (event.type !== "gate.answered" || event.call === undefined) continue;
-    const call = calls.get(`${event.path}#${event.call.replace(/\.\d+$/, "")}`) ?? calls.get(`${event.path}#${event.call}`);
+    const call =
+      calls.get(`${event.path}#${event.call.replace(/\.\d+$/, "")}`) ?? calls.get(`${event.path}#${event.call}`);
     if (!call) continue;
     const { run, path, at, answer } = event;
-    decisions.push({ run, path, at, tool: call.name, approve: answer.approve, by: answer.by ?? "somebody", rules: rulesFor(call.name, call.input, subjectsOf) });
+    decisions.push({
+      run,
+      path,
+      at,
+      tool: call.name,
+      approve: answer.approve,
+      by: answer.by ?? "somebody",
+      rules: rulesFor(call.name, call.input, subjectsOf),
+    });
   }
   return decisions;
 }

@@ -1,4 +1,4 @@
-import type { Agent } from "./agent.ts";
+import type { Agent, AgentSource } from "./agent.ts";
 import type { Problem } from "./problem.ts";
 
 /** One way of writing agents down. Reading is pure: text in, agents and problems out, nothing thrown, nothing run. */
@@ -16,6 +16,8 @@ export type FilePlace = Readonly<{
   file: string;
   /** The file's path below the directory that was searched, with slashes. */
   relative: string;
+  /** What its agents are told about where they come from. */
+  source?: AgentSource | undefined;
   /** The text of another file that this one names, when it lies where this one may point. */
   include?(path: string): string | undefined;
 }>;

@@ -30,12 +30,18 @@ test("two files without a line in common are told apart quickly", () => {
 test("patch makes the new text out of the old one", { timeout: 60_000 }, (context) => {
   if (spawnSync("patch", ["--version"]).error) return context.skip("there is no patch here");
   const folder = tempFolder();
-  const text = fc.tuple(fc.array(fc.constantFrom("a", "b", "c", "", "dd"), { maxLength: 30 }), fc.boolean()).map(([lines, end]) => lines.join("\n") + (end ? "\n" : ""));
+  const text = fc
+    .tuple(fc.array(fc.constantFrom("a", "b", "c", "", "dd"), { maxLength: 30 }), fc.boolean())
+    .map(([lines, end]) => lines.join("\n") + (end ? "\n" : ""));
   fc.assert(
     fc.property(text, text, (before, after) => {
       if (before === after || before === "" || after === "") return;
       writeFileSync(join(folder, "x"), before);
-      const { status, stdout } = spawnSync("patch", ["-s", "-u", "x"], { cwd: folder, input: `${unifiedDiff(before, after, "x")}\n`, encoding: "utf8" });
+      const { status, stdout } = spawnSync("patch", ["-s", "-u", "x"], {
+        cwd: folder,
+        input: `${unifiedDiff(before, after, "x")}\n`,
+        encoding: "utf8",
+      });
       expect([status, stdout, readFileSync(join(folder, "x"), "utf8")]).toEqual([0, "", after]);
     }),
     { numRuns: 300 },

@@ -29,9 +29,19 @@ function changesOf(old: readonly string[], now: readonly string[]): Change[] {
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start++;
   let end = 0;
-  while (end < old.length - start && end < now.length - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end++;
+  while (
+    end < old.length - start &&
+    end < now.length - start &&
+    old[old.length - 1 - end] === now[now.length - 1 - end]
+  )
+    end++;
   const inner = edits(old.slice(start, old.length - end), now.slice(start, now.length - end));
-  return inner.map(({ from, to, at, until }) => ({ from: from + start, to: to + start, at: at + start, until: until + start }));
+  return inner.map(({ from, to, at, until }) => ({
+    from: from + start,
+    to: to + start,
+    at: at + start,
+    until: until + start,
+  }));
 }
 
 /** The shortest way from one list to the other, after Myers: `furthest[k]` is how far the diagonal k gets with so many edits. */
@@ -66,7 +76,11 @@ function walkBack(trail: readonly Map<number, number>[], oldLength: number, newL
     const fromK = down ? k + 1 : k - 1;
     const fromX = furthest.get(fromK) ?? 0;
     const fromY = fromX - fromK;
-    steps.push(down ? { from: fromX, to: fromX, at: fromY, until: fromY + 1 } : { from: fromX, to: fromX + 1, at: fromY, until: fromY });
+    steps.push(
+      down
+        ? { from: fromX, to: fromX, at: fromY, until: fromY + 1 }
+        : { from: fromX, to: fromX + 1, at: fromY, until: fromY },
+    );
     [x, y] = [fromX, fromY];
   }
   return joined(steps.toReversed());
@@ -77,7 +91,8 @@ function joined(steps: readonly Change[]): Change[] {
   const changes: Change[] = [];
   for (const step of steps) {
     const last = changes.at(-1);
-    if (last && last.to === step.from && last.until === step.at) changes[changes.length - 1] = { ...last, to: step.to, until: step.until };
+    if (last && last.to === step.from && last.until === step.at)
+      changes[changes.length - 1] = { ...last, to: step.to, until: step.until };
     else changes.push(step);
   }
   return changes;

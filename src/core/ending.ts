@@ -9,6 +9,14 @@ export function endingOf(outcome: Outcome, outcomeOf: (id: string) => Outcome | 
 }
 
 /** What a node cost is the node's; whoever passes its outcome on leaves that behind. */
-export function withoutSpent({ usage: _u, cost: _c, model: _m, tools: _t, ms: _ms, file: _f, ...outcome }: Outcome): Outcome {
-  return outcome as Outcome;
+export function withoutSpent({
+  usage: _u,
+  cost: _c,
+  model: _m,
+  tools: _t,
+  ms: _ms,
+  file: _f,
+  ...outcome
+}: Outcome): Outcome {
+  return outcome;
 }

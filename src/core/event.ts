@@ -3,6 +3,7 @@ import type { Answer } from "./gate.ts";
 import type { Change } from "./change.ts";
 import type { Cost, Usage } from "./usage.ts";
 import type { Outcome } from "./outcome.ts";
+import type { Permissions } from "./permissions.ts";
 import type { Plan } from "./plan.ts";
 import type { Carry, ToolCall } from "./model.ts";
 import type { ToolStatus } from "./tool-status.ts";
@@ -12,7 +13,7 @@ export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 
 /** A fact about a run that is kept; `seq` counts them without a gap. */
 export type Fact =
-  | { type: "run.started"; plan: Plan; name?: string; cwd: string; version: string; continues?: string }
+  | { type: "run.started"; plan: Plan; name?: string; cwd: string; version: string; continues?: string; /** what its agents may do, also when it is taken up again */ permissions?: Permissions }
   | { type: "run.ended"; outcome: Outcome }
   | { type: "node.started"; attempt: number; kind: "task" | "gate" | "loop"; label?: string; agent?: string; model?: string; prompt?: string }
   | { type: "node.reused"; /** the task of an earlier run that was asked the same, as `run/path` */ from: string; /** when that ended */ endedAt: number }

@@ -57,11 +57,14 @@ export type Lineage<H> =
  * name. What cannot be resolved is the fault of that definition, and of those that extend it, alone.
  */
 export function lineages<H extends Heir>(definitions: readonly H[]): Map<H, Lineage<H>> {
-  const byName = new Map<string, H[]>();
-  if (definitions.some((heir) => heir.extends !== undefined)) {
-    for (const heir of definitions) byName.set(heir.name, [...(byName.get(heir.name) ?? []), heir]);
-  }
   const found = new Map<H, Lineage<H>>();
+  if (!definitions.some((heir) => heir.extends !== undefined)) return found;
+  const byName = new Map<string, H[]>();
+  for (const heir of definitions) {
+    const before = byName.get(heir.name);
+    if (before === undefined) byName.set(heir.name, [heir]);
+    else before.push(heir);
+  }
   const resolve = (heir: H, path: readonly H[]): Lineage<H> | undefined => {
     if (heir.extends === undefined) return undefined;
     const known = found.get(heir);

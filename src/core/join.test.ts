@@ -7,7 +7,12 @@ import { entryOf, type Entry } from "./schedule.ts";
 const ok = (output: string, data?: unknown): Outcome => ({ status: "ok", output, ...(data !== undefined && { data }) });
 
 /** A join and its needs, as far as they have settled; the order of the keys is the order of the ends. */
-function joinOf(more: Pick<JoinNode, "pick"> & Partial<JoinNode>, needs: readonly string[], outcomes: Record<string, Outcome>, labels: Record<string, string> = {}): [Entry, Map<string, Entry>] {
+function joinOf(
+  more: Pick<JoinNode, "pick"> & Partial<JoinNode>,
+  needs: readonly string[],
+  outcomes: Record<string, Outcome>,
+  labels: Record<string, string> = {},
+): [Entry, Map<string, Entry>] {
   const entries = new Map<string, Entry>();
   for (const id of needs) {
     const label = labels[id];
@@ -29,7 +34,11 @@ describe("settled", () => {
   });
 
   test("gives every output under its name, in the order of its needs", () => {
-    expect(joined(...joinOf({ pick: "settled" }, ["a", "b"], { b: ok("2"), a: ok("1") }))).toEqual({ status: "ok", output: "## a\n\n1\n\n## b\n\n2", from: ["a", "b"] });
+    expect(joined(...joinOf({ pick: "settled" }, ["a", "b"], { b: ok("2"), a: ok("1") }))).toEqual({
+      status: "ok",
+      output: "## a\n\n1\n\n## b\n\n2",
+      from: ["a", "b"],
+    });
   });
 
   test("needs no heading for one", () => {
@@ -45,20 +54,28 @@ describe("settled", () => {
     };
     expect(joined(...joinOf({ pick: "settled" }, ["a", "b", "c", "d"], outcomes))).toEqual({
       ...failed("SOME_FAILED", "3 of 4 did not succeed: b, c, d"),
-      output: "## a\n\n1\n\n## b\n\n(failed) boom\n\nhalf of it\n\n## c\n\n(skipped) skipped because b did not succeed\n\n## d\n\n(cancelled) cancelled: why",
+      output:
+        "## a\n\n1\n\n## b\n\n(failed) boom\n\nhalf of it\n\n## c\n\n(skipped) skipped because b did not succeed\n\n## d\n\n(cancelled) cancelled: why",
     });
   });
 
   test("names five of many that failed", () => {
     const ids = ["a", "b", "c", "d", "e", "f", "g"];
-    const outcome = joined(...joinOf({ pick: "settled" }, ids, Object.fromEntries(ids.map((id) => [id, failed("CRASHED", id)]))));
+    const outcome = joined(
+      ...joinOf({ pick: "settled" }, ids, Object.fromEntries(ids.map((id) => [id, failed("CRASHED", id)]))),
+    );
     expect(outcome).toMatchObject({ fault: { message: "7 of 7 did not succeed: a, b, c, d, e and 2 more" } });
   });
 });
 
 describe("first", () => {
   test("takes the first success with its data", () => {
-    expect(joined(...joinOf({ pick: "first" }, ["a", "b"], { b: ok("2", { n: 2 }) }))).toEqual({ status: "ok", output: "2", from: ["b"], data: { n: 2 } });
+    expect(joined(...joinOf({ pick: "first" }, ["a", "b"], { b: ok("2", { n: 2 }) }))).toEqual({
+      status: "ok",
+      output: "2",
+      from: ["b"],
+      data: { n: 2 },
+    });
   });
 
   test("a failure does not win", () => {
@@ -66,14 +83,23 @@ describe("first", () => {
   });
 
   test("when all fail, tells every failure by its label, in the order in which they came", () => {
-    const outcome = joined(...joinOf({ pick: "first" }, ["a", "b"], { b: failed("CRASHED", "second"), a: failed("CRASHED", "first") }, { a: "openai/gpt", b: "other" }));
+    const outcome = joined(
+      ...joinOf(
+        { pick: "first" },
+        ["a", "b"],
+        { b: failed("CRASHED", "second"), a: failed("CRASHED", "first") },
+        { a: "openai/gpt", b: "other" },
+      ),
+    );
     expect(outcome).toEqual(failed("ALL_FAILED", "All contenders failed:\n[other]: second\n[openai/gpt]: first"));
   });
 
   test("as many as are wanted, and only those", () => {
     const needs = ["a", "b", "c", "d"];
     expect(joined(...joinOf({ pick: "first", count: 2 }, needs, { c: ok("3") }))).toBeUndefined();
-    expect(joined(...joinOf({ pick: "first", count: 2 }, needs, { c: ok("3"), b: failed("CRASHED", "x"), a: ok("1") }))).toEqual({ status: "ok", output: "## a\n\n1\n\n## c\n\n3", from: ["a", "c"] });
+    expect(
+      joined(...joinOf({ pick: "first", count: 2 }, needs, { c: ok("3"), b: failed("CRASHED", "x"), a: ok("1") })),
+    ).toEqual({ status: "ok", output: "## a\n\n1\n\n## c\n\n3", from: ["a", "c"] });
   });
 
   test("fails as soon as too few are left", () => {

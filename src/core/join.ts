@@ -42,7 +42,10 @@ function noneOf(parts: readonly Part[], count: number): Outcome {
     .toSorted((a, b) => a.rank - b.rank)
     .map(({ label, outcome }) => `[${label}]: ${explain(outcome)}`);
   const title = count === 1 ? "All contenders failed" : `Fewer than ${count} succeeded`;
-  return { status: "failed", fault: { code: "ALL_FAILED", message: `${title}:\n${failures.join("\n")}`, retryable: false } };
+  return {
+    status: "failed",
+    fault: { code: "ALL_FAILED", message: `${title}:\n${failures.join("\n")}`, retryable: false },
+  };
 }
 
 function allOf(parts: readonly Part[]): Outcome {

@@ -39,18 +39,42 @@ function judgeSubject(policy: Policy, ask: Ask, subject: Located | undefined): V
   if (base.decision === "deny") return base;
   const kept = subject?.kind === "path" && subject.change ? shielded(policy, ask.tool, subject) : undefined;
   if (kept) return kept;
-  const fits = (as: "permission" | "ban") => (rule: Rule): boolean => ruleFits(rule, ask.tool, subject, as);
+  const fits =
+    (as: "permission" | "ban") =>
+    (rule: Rule): boolean =>
+      ruleFits(rule, ask.tool, subject, as);
   const asked = policy.ask.find(fits("ban"));
-  if (asked) return { decision: "ask", rule: `ask ${ruleText(asked)}`, why: "a rule wants it to be asked", hint: `Remove the rule "${ruleText(asked)}".` };
+  if (asked)
+    return {
+      decision: "ask",
+      rule: `ask ${ruleText(asked)}`,
+      why: "a rule wants it to be asked",
+      hint: `Remove the rule "${ruleText(asked)}".`,
+    };
   const allowed = policy.allow.find(fits("permission"));
   return allowed ? { decision: "allow", rule: `allow ${ruleText(allowed)}`, why: "", hint: "" } : base;
 }
 
 /** A ban on one tool that changes or reads files is one on all of its kind: there is more than one way to a file. */
-export function banned(policy: Policy, { tool, does }: Pick<Ask, "tool" | "does">, subject: Located | undefined): Verdict | undefined {
+export function banned(
+  policy: Policy,
+  { tool, does }: Pick<Ask, "tool" | "does">,
+  subject: Located | undefined,
+): Verdict | undefined {
   const kin = subject?.kind === "path" && (does === "write" || does === "read") ? KIN[does] : [];
-  const found = policy.deny.find((rule) => ruleFits(rule, tool, subject, "ban") || (rule.pattern !== undefined && kin.some((other) => ruleFits(rule, other, subject, "ban"))));
-  return found && { decision: "deny", rule: `deny ${ruleText(found)}`, why: "a rule forbids it", hint: `Remove the rule "${ruleText(found)}" to allow it.` };
+  const found = policy.deny.find(
+    (rule) =>
+      ruleFits(rule, tool, subject, "ban") ||
+      (rule.pattern !== undefined && kin.some((other) => ruleFits(rule, other, subject, "ban"))),
+  );
+  return (
+    found && {
+      decision: "deny",
+      rule: `deny ${ruleText(found)}`,
+      why: "a rule forbids it",
+      hint: `Remove the rule "${ruleText(found)}" to allow it.`,
+    }
+  );
 }
 
 /** The tools that read files, and those that change them. */
@@ -65,7 +89,10 @@ export function readBans({ deny }: Policy): ((place: string) => boolean) | undef
 }
 
 /** Why a tool can never be used under a policy, whatever the call is about; `undefined` when that depends on it. */
-export function barred({ level, deny }: Policy, { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">): string | undefined {
+export function barred(
+  { level, deny }: Policy,
+  { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">,
+): string | undefined {
   const ban = rulesFor(deny, tool).find(({ pattern }) => pattern === undefined);
   if (ban) return `deny ${ruleText(ban)}`;
   const verdict = byMode(level, { tool, does, effect }, undefined);
@@ -75,8 +102,12 @@ export function barred({ level, deny }: Policy, { tool, does, effect }: Pick<Ask
 /** Whether a rule opens a protected place with all that is in it. */
 export function lifts({ allow }: Policy, place: string): boolean {
   return allow.some(({ tool, pattern, ...rule }) => {
-    if (pattern === undefined || protectedPart(pattern) === undefined || !FILE_CHANGING_TOOLS.includes(tool)) return false;
-    return foldPath(pattern) === foldPath(place) || ruleFits({ ...rule, tool, pattern }, tool, placed(`${place}/any/thing`, true), "permission");
+    if (pattern === undefined || protectedPart(pattern) === undefined || !FILE_CHANGING_TOOLS.includes(tool))
+      return false;
+    return (
+      foldPath(pattern) === foldPath(place) ||
+      ruleFits({ ...rule, tool, pattern }, tool, placed(`${place}/any/thing`, true), "permission")
+    );
   });
 }
 
@@ -90,25 +121,83 @@ function restricted({ only }: Policy, { tool }: Ask, subject: Located | undefine
 }
 
 export function outsideOfList(agent: string, rules: readonly Rule[]): Verdict {
-  return { decision: "deny", rule: `tools of ${agent}`, why: `${agent} may only do ${rules.map(ruleText).join(", ")}`, hint: `Change the tools of ${agent}.` };
+  return {
+    decision: "deny",
+    rule: `tools of ${agent}`,
+    why: `${agent} may only do ${rules.map(ruleText).join(", ")}`,
+    hint: `Change the tools of ${agent}.`,
+  };
 }
 
 /** Files that are run or obeyed later take a rule that names them; one that happens to cover them is not enough. */
 function shielded({ allow }: Policy, tool: string, subject: Extract<Located, { kind: "path" }>): Verdict | undefined {
   const part = subject.places.map(protectedPart).find((found) => found !== undefined);
   if (part === undefined) return undefined;
-  const named = allow.some((rule) => rule.pattern !== undefined && protectedPart(rule.pattern) !== undefined && ruleFits(rule, tool, subject, "permission"));
+  const named = allow.some(
+    (rule) =>
+      rule.pattern !== undefined &&
+      protectedPart(rule.pattern) !== undefined &&
+      ruleFits(rule, tool, subject, "permission"),
+  );
   if (named) return undefined;
   const place = subject.places[0] ?? part;
-  return { decision: "deny", rule: `protected ${part}`, why: `"${part}" is run or obeyed later and needs a rule that names it`, hint: `Allow it with --allow '${tool}(${place})'.` };
+  return {
+    decision: "deny",
+    rule: `protected ${part}`,
+    why: `"${part}" is run or obeyed later and needs a rule that names it`,
+    hint: `Allow it with --allow '${tool}(${place})'.`,
+  };
 }
 
 /** What each step of the ladder says about each class when no rule speaks. */
-const byLevel: Readonly<Record<PolicyLevel, Readonly<Record<Exclude<ToolClass, "net">, Verdict["decision"]> & { fetch: Verdict["decision"]; send: Verdict["decision"] }>>> = {
-  plan: { read: "allow", none: "allow", memory: "deny", write: "deny", exec: "deny", spawn: "deny", fetch: "ask", send: "deny" },
-  default: { read: "allow", none: "allow", memory: "allow", write: "ask", exec: "ask", spawn: "allow", fetch: "ask", send: "ask" },
-  acceptEdits: { read: "allow", none: "allow", memory: "allow", write: "allow", exec: "ask", spawn: "allow", fetch: "ask", send: "ask" },
-  bypass: { read: "allow", none: "allow", memory: "allow", write: "allow", exec: "allow", spawn: "allow", fetch: "allow", send: "allow" },
+const byLevel: Readonly<
+  Record<
+    PolicyLevel,
+    Readonly<
+      Record<Exclude<ToolClass, "net">, Verdict["decision"]> & { fetch: Verdict["decision"]; send: Verdict["decision"] }
+    >
+  >
+> = {
+  plan: {
+    read: "allow",
+    none: "allow",
+    memory: "deny",
+    write: "deny",
+    exec: "deny",
+    spawn: "deny",
+    fetch: "ask",
+    send: "deny",
+  },
+  default: {
+    read: "allow",
+    none: "allow",
+    memory: "allow",
+    write: "ask",
+    exec: "ask",
+    spawn: "allow",
+    fetch: "ask",
+    send: "ask",
+  },
+  acceptEdits: {
+    read: "allow",
+    none: "allow",
+    memory: "allow",
+    write: "allow",
+    exec: "ask",
+    spawn: "allow",
+    fetch: "ask",
+    send: "ask",
+  },
+  bypass: {
+    read: "allow",
+    none: "allow",
+    memory: "allow",
+    write: "allow",
+    exec: "allow",
+    spawn: "allow",
+    fetch: "allow",
+    send: "allow",
+  },
 };
 
 const WHY: Readonly<Record<ToolClass, string>> = {
@@ -122,11 +211,21 @@ const WHY: Readonly<Record<ToolClass, string>> = {
 };
 
 /** The verdict of the mode alone. */
-export function byMode(level: PolicyLevel, { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">, subject: Located | undefined): Verdict {
+export function byMode(
+  level: PolicyLevel,
+  { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">,
+  subject: Located | undefined,
+): Verdict {
   const decision = byLevel[level][does === "net" ? (effect === "read" ? "fetch" : "send") : does];
   const rule = `mode ${level}`;
   if (decision === "allow") return { decision, rule, why: "", hint: "" };
-  if (decision === "deny") return { decision, rule, why: `${WHY[does]}, and only reading is allowed here`, hint: "Run it without the plan mode." };
+  if (decision === "deny")
+    return {
+      decision,
+      rule,
+      why: `${WHY[does]}, and only reading is allowed here`,
+      hint: "Run it without the plan mode.",
+    };
   const also = does === "write" ? ", or accept all edits with --permission-mode acceptEdits" : "";
   return { decision, rule, why: WHY[does], hint: `Allow it with --allow '${suggestedRule(tool, subject)}'${also}.` };
 }

@@ -21,12 +21,26 @@ export function judgeCommand(policy: Policy, ask: Ask, command: string): Verdict
   const base = byMode(policy.level, ask, subject);
   if (base.decision === "deny") return base;
   const shell = ask.shell ?? NOWHERE;
-  const files = line.all.flatMap((each) => each.command.redirects.map((redirect) => judgeRedirect(policy, shell, redirect, line.moves)));
+  const files = line.all.flatMap((each) =>
+    each.command.redirects.map((redirect) => judgeRedirect(policy, shell, redirect, line.moves)),
+  );
   const denied = files.find(({ decision }) => decision === "deny");
   if (denied) return denied;
-  const asked = rulesFor(policy.ask, ask.tool).find((rule) => speaksOf(rule, command, line) || line.problem !== undefined);
-  if (asked) return { decision: "ask", rule: `ask ${ruleText(asked)}`, why: "a rule wants it to be asked", hint: `Remove the rule "${ruleText(asked)}".` };
-  return withSandbox(shell, freely(policy, ask, command) ?? strictest(wordByWord(policy, ask, line, shell) ?? suggesting(base, ask, line), ...files));
+  const asked = rulesFor(policy.ask, ask.tool).find(
+    (rule) => speaksOf(rule, command, line) || line.problem !== undefined,
+  );
+  if (asked)
+    return {
+      decision: "ask",
+      rule: `ask ${ruleText(asked)}`,
+      why: "a rule wants it to be asked",
+      hint: `Remove the rule "${ruleText(asked)}".`,
+    };
+  return withSandbox(
+    shell,
+    freely(policy, ask, command) ??
+      strictest(wordByWord(policy, ask, line, shell) ?? suggesting(base, ask, line), ...files),
+  );
 }
 
 const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };
@@ -60,13 +74,32 @@ function partOf(command: ShellCommand, depth: number): Part {
   const wrapped = depth > DEEPEST ? { problem: "it is nested too deeply" } : unwrap(command);
   const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : undefined);
   const inner = wrapped && "inner" in wrapped ? wrapped.inner.map((each) => partOf(each, depth + 1)) : [];
-  return { command, inner, transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent, ...(problem !== undefined && { problem }) };
+  return {
+    command,
+    inner,
+    transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent,
+    ...(problem !== undefined && { problem }),
+  };
 }
 
 const flat = (part: Part): Part[] => [part, ...part.inner.flatMap(flat)];
 
 /** These look up subscripts such as `a[$(command)]` in words that were quoted. */
-const EVALUATING = new Set(["test", "[", "printf", "read", "declare", "typeset", "local", "export", "readonly", "unset", "let", "getopts", "wait"]);
+const EVALUATING = new Set([
+  "test",
+  "[",
+  "printf",
+  "read",
+  "declare",
+  "typeset",
+  "local",
+  "export",
+  "readonly",
+  "unset",
+  "let",
+  "getopts",
+  "wait",
+]);
 
 function evaluates({ words }: ShellCommand): boolean {
   return EVALUATING.has(words[0]?.text ?? "") && words.some(({ text = "" }) => /\[[\s\S]*(?:\$|`)/.test(text));
@@ -75,22 +108,43 @@ function evaluates({ words }: ShellCommand): boolean {
 function movesOf(all: readonly Part[]): Line["moves"] {
   const moving = all.filter(({ command }) => /^(?:cd|pushd|popd|chdir)$/.test(command.words[0]?.text ?? ""));
   if (moving.length === 0) return "no";
-  const inside = moving.every(({ command: { words } }) => words[0]?.text === "cd" && words.length === 2 && isPlainly(words[1]!));
+  const inside = moving.every(
+    ({ command: { words } }) => words[0]?.text === "cd" && words.length === 2 && isPlainly(words[1]!),
+  );
   return inside ? "inside" : "anywhere";
 }
 
 /** A relative path that cannot lead upwards. */
 function isPlainly({ text, glob, home }: ShellWord): boolean {
-  return text !== undefined && !glob && !home && text !== "" && !text.startsWith("/") && !text.startsWith("-") && !text.split("/").includes("..");
+  return (
+    text !== undefined &&
+    !glob &&
+    !home &&
+    text !== "" &&
+    !text.startsWith("/") &&
+    !text.startsWith("-") &&
+    !text.split("/").includes("..")
+  );
 }
 
 function forbidden(policy: Policy, ask: Ask, command: string, line: Line): Verdict | undefined {
   const bans = rulesFor(policy.deny, ask.tool);
   const whole = bans.find(({ pattern }) => pattern === undefined);
   const ban = whole ?? bans.find((rule) => speaksOf(rule, command, line));
-  if (ban) return { decision: "deny", rule: `deny ${ruleText(ban)}`, why: "a rule forbids it", hint: `Remove the rule "${ruleText(ban)}" to allow it.` };
+  if (ban)
+    return {
+      decision: "deny",
+      rule: `deny ${ruleText(ban)}`,
+      why: "a rule forbids it",
+      hint: `Remove the rule "${ruleText(ban)}" to allow it.`,
+    };
   if (bans[0] && line.problem !== undefined) {
-    return { decision: "deny", rule: `deny ${ruleText(bans[0])}`, why: `there are rules against commands, and this one cannot be read with certainty: ${line.problem}`, hint: "Write it as plain commands." };
+    return {
+      decision: "deny",
+      rule: `deny ${ruleText(bans[0])}`,
+      why: `there are rules against commands, and this one cannot be read with certainty: ${line.problem}`,
+      hint: "Write it as plain commands.",
+    };
   }
   for (const { of, rules } of policy.only) {
     const own = rulesFor(rules, ask.tool);
@@ -107,7 +161,8 @@ function speaksOf({ pattern, exact }: Rule, command: string, { all }: Line): boo
   const [program = "", ...words] = wordsOf(pattern).words;
   return all.some(({ command: { words: given } }) => {
     const [first, ...rest] = given;
-    if (first?.text === undefined || !textMatches(baseName(program).toLowerCase(), baseName(first.text).toLowerCase())) return false;
+    if (first?.text === undefined || !textMatches(baseName(program).toLowerCase(), baseName(first.text).toLowerCase()))
+      return false;
     let at = 0;
     for (const { text } of rest) if (at < words.length && (text === undefined || textMatches(words[at]!, text))) at++;
     return at === words.length;
@@ -143,12 +198,16 @@ function wordsOf(pattern: string): { words: string[]; more: boolean } {
 
 /** Variables that change how something is shown, and nothing that is loaded, run or reached. */
 function isHarmless(name: string): boolean {
-  return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|TERM|CI|NODE_ENV|RUST_BACKTRACE)$/.test(name);
+  return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|TERM|CI|NODE_ENV|RUST_BACKTRACE)$/.test(
+    name,
+  );
 }
 
 /** A rule for all commands, or for this one character by character, needs no reading. */
 function freely(policy: Policy, { tool }: Ask, command: string): Verdict | undefined {
-  const rule = rulesFor(policy.allow, tool).find(({ pattern, exact }) => pattern === undefined || (exact && pattern === command));
+  const rule = rulesFor(policy.allow, tool).find(
+    ({ pattern, exact }) => pattern === undefined || (exact && pattern === command),
+  );
   return rule && { decision: "allow", rule: `allow ${ruleText(rule)}`, why: "", hint: "" };
 }
 
@@ -167,15 +226,28 @@ function wordByWord(policy: Policy, { tool }: Ask, line: Line, shell: ShellState
 }
 
 /** Commands that only look, inside the folder, need no rule: where the sandbox holds, since links can lead out of it. */
-function onlyReads(policy: Policy, { command: { words, sets }, inner }: Part, { moves }: Line, { sandboxed, roots }: ShellState): Verdict | undefined {
+function onlyReads(
+  policy: Policy,
+  { command: { words, sets }, inner }: Part,
+  { moves }: Line,
+  { sandboxed, roots }: ShellState,
+): Verdict | undefined {
   const [first, ...args] = words;
-  if (!sandboxed || first?.text === undefined || inner.length > 0 || sets.some((name) => !isHarmless(name))) return undefined;
-  if (words.some(({ text, glob, home }) => text === undefined || home || (glob && /^[-*?[]/.test(text)))) return undefined;
-  const paths = readOnlyPaths(first.text, args.map(({ text }) => text!));
+  if (!sandboxed || first?.text === undefined || inner.length > 0 || sets.some((name) => !isHarmless(name)))
+    return undefined;
+  if (words.some(({ text, glob, home }) => text === undefined || home || (glob && /^[-*?[]/.test(text))))
+    return undefined;
+  const paths = readOnlyPaths(
+    first.text,
+    args.map(({ text }) => text!),
+  );
   if (paths === undefined || moves === "anywhere") return undefined;
   const places = paths.map((path) => placeOf(path, roots));
-  if (places.includes(undefined) || (moves === "inside" && paths.some((path) => path.split("/").includes("..")))) return undefined;
-  const ban = places.map((place) => banned(policy, READS, placed(place ?? "", false))).find((found) => found !== undefined);
+  if (places.includes(undefined) || (moves === "inside" && paths.some((path) => path.split("/").includes(".."))))
+    return undefined;
+  const ban = places
+    .map((place) => banned(policy, READS, placed(place ?? "", false)))
+    .find((found) => found !== undefined);
   return ban ?? { decision: "allow", rule: "only reads", why: "", hint: "" };
 }
 
@@ -185,14 +257,32 @@ const WRITES = { tool: "write_file", does: "write", effect: "write" } as const;
 const STREAMS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"]);
 
 /** A file that a command writes to or reads from is judged as the file tools would be. */
-function judgeRedirect(policy: Policy, { sandboxed, roots }: ShellState, { writes, target }: ShellRedirect, moves: Line["moves"]): Verdict {
+function judgeRedirect(
+  policy: Policy,
+  { sandboxed, roots }: ShellState,
+  { writes, target }: ShellRedirect,
+  moves: Line["moves"],
+): Verdict {
   const { text, glob, home } = target;
   if (text !== undefined && !glob && STREAMS.has(text)) return { decision: "allow", rule: "stream", why: "", hint: "" };
-  if (text !== undefined && !home && writes && sandboxed && /^\/tmp\/(?!.*(?:^|\/)\.\.(?:\/|$))/.test(text)) return { decision: "allow", rule: "scratch", why: "", hint: "" };
+  if (text !== undefined && !home && writes && sandboxed && /^\/tmp\/(?!.*(?:^|\/)\.\.(?:\/|$))/.test(text))
+    return { decision: "allow", rule: "scratch", why: "", hint: "" };
   const unknown = text === undefined || glob || (moves !== "no" && !text.startsWith("/"));
-  if (unknown && !home) return { decision: "ask", rule: "redirect", why: "nobody can say which file it would use", hint: "Name the file, from the working folder on." };
+  if (unknown && !home)
+    return {
+      decision: "ask",
+      rule: "redirect",
+      why: "nobody can say which file it would use",
+      hint: "Name the file, from the working folder on.",
+    };
   const place = home ? undefined : placeOf(text ?? "", roots);
-  if (place === undefined) return { decision: "deny", rule: "outside", why: `it ${writes ? "writes to" : "reads"} a file outside of the working folder`, hint: "Use a path inside it." };
+  if (place === undefined)
+    return {
+      decision: "deny",
+      rule: "outside",
+      why: `it ${writes ? "writes to" : "reads"} a file outside of the working folder`,
+      hint: "Use a path inside it.",
+    };
   return judgeCall(policy, { ...(writes ? WRITES : READS), subjects: [placed(place, writes)] });
 }
 
@@ -212,13 +302,19 @@ function placeOf(path: string, roots: readonly string[]): string | undefined {
 /** Without a proven sandbox every command is asked, unless the person gave the sandbox up. */
 function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdict {
   if (sandboxed || waived || verdict.decision === "deny") return verdict;
-  return { decision: "ask", rule: "sandbox", why: "there is no working sandbox here: it would run with your full rights", hint: "Install bubblewrap, or give the sandbox up with --sandbox off." };
+  return {
+    decision: "ask",
+    rule: "sandbox",
+    why: "there is no working sandbox here: it would run with your full rights",
+    hint: "Install bubblewrap, or give the sandbox up with --sandbox off.",
+  };
 }
 
 /** The verdict of the mode with a rule that would have allowed the first command nobody allows. */
 function suggesting(base: Verdict, { tool }: Ask, { parts, problem }: Line): Verdict {
   if (base.decision !== "ask") return base;
-  const words = problem === undefined ? parts.find(({ command }) => command.words.length > 0)?.command.words : undefined;
+  const words =
+    problem === undefined ? parts.find(({ command }) => command.words.length > 0)?.command.words : undefined;
   const literal = words?.every(({ text, glob }) => text !== undefined && !glob && /^[^\s'"()*]+$/.test(text));
   const rule = words !== undefined && literal ? `${tool}(${words.map(({ text }) => text).join(" ")})` : tool;
   return { ...base, hint: `Allow it with --allow '${rule}'.` };

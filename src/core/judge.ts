@@ -10,12 +10,16 @@ import { strictest, type Verdict } from "./verdict.ts";
  * does not ask, what would be asked is refused.
  */
 export function judge(policy: Policy, ask: Ask): Verdict {
-  const commands = ask.subjects.flatMap((subject) => (subject.kind === "command" ? [judgeCommand(policy, ask, subject.command)] : []));
+  const commands = ask.subjects.flatMap((subject) =>
+    subject.kind === "command" ? [judgeCommand(policy, ask, subject.command)] : [],
+  );
   const others = ask.subjects.filter(({ kind }) => kind !== "command");
   const rest = commands.length === 0 || others.length > 0 ? [judgeCall(policy, { ...ask, subjects: others })] : [];
   const [first, ...more] = [...commands, ...rest];
   const verdict = strictest(first!, ...more);
-  return verdict.decision === "ask" && !policy.asks ? { ...verdict, decision: "deny", why: `${verdict.why}, and nothing is asked in this mode` } : verdict;
+  return verdict.decision === "ask" && !policy.asks
+    ? { ...verdict, decision: "deny", why: `${verdict.why}, and nothing is asked in this mode` }
+    : verdict;
 }
 
 /** The rules that cover this call again and nothing else: what "always" means. */

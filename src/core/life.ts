@@ -23,13 +23,29 @@ export function isEnded(life: Life | "damaged"): boolean {
 }
 
 /** A question that somebody has to answer. */
-export type Question = Readonly<{ run: string; path: string; question: string; /** the call it is about; absent for a gate of the plan */ call?: string; askedAt: number; agent?: string }>;
+export type Question = Readonly<{
+  run: string;
+  path: string;
+  question: string /** the call it is about; absent for a gate of the plan */;
+  call?: string;
+  askedAt: number;
+  agent?: string;
+}>;
 
 /** Every question of a run that has no answer yet, the oldest first. */
 export function openQuestions(state: State): Question[] {
   if (state.endedAt !== undefined) return [];
-  const asking = [...state.nodes.values()].filter((view): view is NodeView & { question: string } => view.question !== undefined);
+  const asking = [...state.nodes.values()].filter(
+    (view): view is NodeView & { question: string } => view.question !== undefined,
+  );
   return asking
-    .map(({ path, question, call, askedAt = 0, agent }) => ({ run: state.run, path, question, askedAt, ...(call !== undefined && { call }), ...(agent !== undefined && { agent }) }))
+    .map(({ path, question, call, askedAt = 0, agent }) => ({
+      run: state.run,
+      path,
+      question,
+      askedAt,
+      ...(call !== undefined && { call }),
+      ...(agent !== undefined && { agent }),
+    }))
     .toSorted((a, b) => a.askedAt - b.askedAt);
 }

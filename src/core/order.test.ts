@@ -3,7 +3,9 @@ import { cycleIn, orderOf } from "./order.ts";
 import type { Body } from "./plan.ts";
 
 const body = (needs: Record<string, readonly string[]>): Body => ({
-  nodes: Object.fromEntries(Object.entries(needs).map(([id, list]) => [id, { kind: "task", needs: list, task: { prompt: "x", refs: {} } }])),
+  nodes: Object.fromEntries(
+    Object.entries(needs).map(([id, list]) => [id, { kind: "task", needs: list, task: { prompt: "x", refs: {} } }]),
+  ),
   output: Object.keys(needs).at(-1) ?? "",
 });
 

@@ -10,6 +10,7 @@ const faultExits = {
   NOT_APPROVED: 1,
   AGENT_REPORTED: 1,
   STUCK: 1,
+  DRIFT: 1,
   MODEL_AUTH: 1,
   MODEL_RATE_LIMIT: 1,
   MODEL_OVERLOADED: 1,

@@ -6,7 +6,15 @@ import { parseAs } from "./parse.ts";
 const shape = z.strictObject({
   name: z.string(),
   tasks: z.array(z.strictObject({ prompt: z.string().min(1), retries: z.number().optional() })).optional(),
-  shapes: z.record(z.string(), z.discriminatedUnion("kind", [z.strictObject({ kind: z.literal("circle"), radius: z.number() }), z.strictObject({ kind: z.literal("square"), side: z.number() })])).optional(),
+  shapes: z
+    .record(
+      z.string(),
+      z.discriminatedUnion("kind", [
+        z.strictObject({ kind: z.literal("circle"), radius: z.number() }),
+        z.strictObject({ kind: z.literal("square"), side: z.number() }),
+      ]),
+    )
+    .optional(),
   level: z.union([z.number(), z.enum(["low", "high"])]).optional(),
 });
 
@@ -25,13 +33,24 @@ test.each<[unknown, string, string]>([
   [{ name: 1 }, '"name" of the input has to be a text, not a number.', "Give it a text."],
   [{ name: "x", nmae: "y" }, 'The input has an unknown key "nmae".', 'Did you mean "name"?'],
   [{ name: "x", zzz: 1 }, 'The input has an unknown key "zzz".', "Known keys: name, tasks, shapes, level."],
-  [{ name: "x", tasks: [{ prompt: "a" }, { prompt: "b", retires: 1 }] }, '"tasks.1" of the input has an unknown key "retires".', 'Did you mean "retries"?'],
+  [
+    { name: "x", tasks: [{ prompt: "a" }, { prompt: "b", retires: 1 }] },
+    '"tasks.1" of the input has an unknown key "retires".',
+    'Did you mean "retries"?',
+  ],
   [{ name: "x", tasks: [{ prompt: "" }] }, '"tasks.0.prompt" of the input is empty.', expect.any(String) as never],
-  [{ name: "x", shapes: { a: { kind: "circle", radius: "wide" } } }, '"shapes.a.radius" of the input has to be a number, not a text.', "Give it a number."],
+  [
+    { name: "x", shapes: { a: { kind: "circle", radius: "wide" } } },
+    '"shapes.a.radius" of the input has to be a number, not a text.',
+    "Give it a number.",
+  ],
 ])("%j is refused", (value, message, hint) => {
   expect(refusal(value)).toEqual([message, hint]);
 });
 
 test("what fits comes back typed", () => {
-  expect(parseAs(shape, { name: "x", level: "low" }, { code: "BAD_INPUT", what: "input" })).toEqual({ name: "x", level: "low" });
+  expect(parseAs(shape, { name: "x", level: "low" }, { code: "BAD_INPUT", what: "input" })).toEqual({
+    name: "x",
+    level: "low",
+  });
 });

@@ -39,16 +39,29 @@ test.each([
 });
 
 test("agrees with a widely used matcher on simple patterns", () => {
-  const name = fc.string({ unit: fc.constantFrom("a", "b", "."), minLength: 1, maxLength: 4 }).filter((text) => !/^\.+$/.test(text));
+  const name = fc
+    .string({ unit: fc.constantFrom("a", "b", "."), minLength: 1, maxLength: 4 })
+    .filter((text) => !/^\.+$/.test(text));
   const part = fc.string({ unit: fc.constantFrom("a", "b", ".", "*", "?"), minLength: 1, maxLength: 4 });
-  const step = fc.oneof(part.filter((text) => !text.includes("**") && !/^\.+$/.test(text)), fc.constant("**"));
+  const step = fc.oneof(
+    part.filter((text) => !text.includes("**") && !/^\.+$/.test(text)),
+    fc.constant("**"),
+  );
   fc.assert(
-    fc.property(fc.array(step, { minLength: 2, maxLength: 4 }), fc.array(name, { minLength: 1, maxLength: 4 }), (steps, names) => {
-      // Theirs lets a final ** stand for nothing at all; ours follows git.
-      fc.pre(steps.at(-1) !== "**");
-      const [pattern, path] = [steps.join("/"), names.join("/")];
-      expect([pattern, path, globMatcher(pattern)(path)]).toEqual([pattern, path, picomatch.isMatch(path, pattern, { dot: true })]);
-    }),
+    fc.property(
+      fc.array(step, { minLength: 2, maxLength: 4 }),
+      fc.array(name, { minLength: 1, maxLength: 4 }),
+      (steps, names) => {
+        // Theirs lets a final ** stand for nothing at all; ours follows git.
+        fc.pre(steps.at(-1) !== "**");
+        const [pattern, path] = [steps.join("/"), names.join("/")];
+        expect([pattern, path, globMatcher(pattern)(path)]).toEqual([
+          pattern,
+          path,
+          picomatch.isMatch(path, pattern, { dot: true }),
+        ]);
+      },
+    ),
     { numRuns: 2_000 },
   );
 });

@@ -63,7 +63,11 @@ const STAR = "*";
 const ANY = "?";
 
 /** `exact` is one character; a class is a list of ranges. */
-type Token = typeof STAR | typeof ANY | Readonly<{ exact: string }> | Readonly<{ ranges: readonly Range[]; not: boolean }>;
+type Token =
+  | typeof STAR
+  | typeof ANY
+  | Readonly<{ exact: string }>
+  | Readonly<{ ranges: readonly Range[]; not: boolean }>;
 type Range = readonly [low: string, high: string];
 
 function matchesName(tokens: NamePattern, name: string): boolean {

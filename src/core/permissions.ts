@@ -26,7 +26,14 @@ export function withPermissions(before: Permissions = {}, now: Permissions = {})
 }
 
 /** The policy that these words mean; `own` are tools that only this crew has. */
-export function policyOf({ mode = "default", allow = [], ask = [], deny = [], network = false }: Permissions, own: readonly string[]): Policy {
+export function policyOf(
+  { mode = "default", allow = [], ask = [], deny = [], network = false }: Permissions,
+  own: readonly string[],
+): Policy {
   const rulesOf = (texts: readonly string[]): Policy["allow"] => parseRules(texts, own);
-  return createPolicy(mode, { allow: [...rulesOf(allow), ...(network ? [{ tool: NETWORK }] : [])], ask: rulesOf(ask), deny: rulesOf(deny) });
+  return createPolicy(mode, {
+    allow: [...rulesOf(allow), ...(network ? [{ tool: NETWORK }] : [])],
+    ask: rulesOf(ask),
+    deny: rulesOf(deny),
+  });
 }

@@ -15,7 +15,10 @@ export type Permission = Readonly<{ allowed: boolean; rule: string }>;
 
 /** What a task may use: its agent's word, bounded by what its parent may use and by what the policy never allows. */
 export type Rights = Pick<Agent, "name" | "tools" | "disallowedTools"> &
-  Readonly<{ ceiling?: readonly string[]; /** tool -> the rule that shuts it out */ barred?: Readonly<Record<string, string>> }>;
+  Readonly<{
+    ceiling?: readonly string[] /** tool -> the rule that shuts it out */;
+    barred?: Readonly<Record<string, string>>;
+  }>;
 
 /** Tools that only look after what another one started: who has that one has these. */
 const companions: Readonly<Record<string, string>> = { bash_output: "bash", kill_shell: "bash" };
@@ -30,7 +33,8 @@ export function permit(rights: Rights, tool: string): Permission {
   if (ceiling && !ceiling.includes(tool)) return { allowed: false, rule: `the parent of ${name} may not use it` };
   if (barred && Object.hasOwn(barred, tool)) return { allowed: false, rule: barred[tool]! };
   if (disallowedTools && covers(disallowedTools)) return { allowed: false, rule: `disallowedTools of ${name}` };
-  if (tools === undefined) return { allowed: tool !== DELEGATION_TOOL, rule: `${name} lists no tools, so all but delegation are allowed` };
+  if (tools === undefined)
+    return { allowed: tool !== DELEGATION_TOOL, rule: `${name} lists no tools, so all but delegation are allowed` };
   const lead = Object.hasOwn(companions, tool) ? companions[tool] : undefined;
   const listed = covers(tools.map((written) => written.replace(/\([\s\S]*\)$/, "")));
   return { allowed: listed || (lead !== undefined && permit(rights, lead).allowed), rule: `tools of ${name}` };

@@ -1,5 +1,5 @@
 import type { PermissionMode } from "./agent.ts";
-import { NETWORK, type Rule } from "./rule.ts";
+import { NETWORK, type Rule, ruleText } from "./rule.ts";
 import { toolMatches } from "./tool-names.ts";
 
 /** How much is asked, as a person says it. */
@@ -52,7 +52,29 @@ export function narrow(policy: Policy, { name, permission, tools, disallowedTool
   };
 }
 
-type Narrowing = Readonly<{ name: string; permission?: PermissionMode; tools?: readonly string[]; disallowedTools?: readonly string[] }>;
+/** A policy that allows no more than another one did: what both allow, and what either of them asks or forbids. */
+export function notWider(policy: Policy, before: Policy): Policy {
+  const had = new Set(before.allow.map(ruleText));
+  const joined = (ours: readonly Rule[], theirs: readonly Rule[]): Rule[] => {
+    const known = new Set(ours.map(ruleText));
+    return [...ours, ...theirs.filter((rule) => !known.has(ruleText(rule)))];
+  };
+  return {
+    level: levels[Math.min(levels.indexOf(policy.level), levels.indexOf(before.level))]!,
+    asks: policy.asks && before.asks,
+    allow: policy.allow.filter((rule) => had.has(ruleText(rule))),
+    ask: joined(policy.ask, before.ask),
+    deny: joined(policy.deny, before.deny),
+    only: [...policy.only, ...before.only],
+  };
+}
+
+type Narrowing = Readonly<{
+  name: string;
+  permission?: PermissionMode;
+  tools?: readonly string[];
+  disallowedTools?: readonly string[];
+}>;
 
 /** The entries of a tool list that speak about arguments. */
 function patternsIn(written: readonly string[] = []): Rule[] {

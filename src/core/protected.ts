@@ -1,4 +1,5 @@
 import { foldPath } from "./fold-path.ts";
+import { words } from "./words.ts";
 
 /*
  * What in a workspace is run, obeyed or loaded later without anybody asking again: an agent that may write source may
@@ -10,44 +11,48 @@ import { foldPath } from "./fold-path.ts";
 /** Folders and files that programs look for in a project. */
 const PROJECT_FOLDERS: readonly string[] = [
   // version control: hooks, filters and aliases of its configuration are programs
-  ...[".git", ".hg", ".husky"],
+  ...words(".git .hg .husky"),
   // agents, their settings, hooks and servers
-  ...[".subcrew", ".agents", ".omp", ".pi", ".gen", ".claude", ".codex", ".gemini", ".opencode", ".kilo", ".kilocode"],
-  ...[".copilot", ".cursor", ".qwen", ".factory", ".goose", ".roo", ".kiro", ".augment", ".windsurf"],
+  ...words(
+    ".subcrew .agents .omp .pi .gen .claude .codex .gemini .opencode .kilo .kilocode .copilot .cursor .qwen .factory",
+  ),
+  ...words(".goose .roo .kiro .augment .windsurf"),
   // editors: tasks, launch commands, plugins
-  ...[".vscode", ".idea", ".zed", ".devcontainer"],
+  ...words(".vscode .idea .zed .devcontainer"),
 ];
 const PROJECT_FILES: readonly string[] = [
-  ...[".gitmodules", ".mcp.json", ".roomodes", "opencode.json", "opencode.jsonc", "kilo.json", "kilo.jsonc"],
-  ...[".exrc", ".nvimrc", ".nvim.lua", ".gdbinit"],
+  ...words(
+    ".gitmodules .mcp.json .roomodes opencode.json opencode.jsonc kilo.json kilo.jsonc .exrc .nvimrc .nvim.lua .gdbinit",
+  ),
   // shells and package managers load these on their own, and some entries are commands
-  ...[".envrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs"],
+  ...words(".envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs"),
 ];
 
 /** What programs look for in a home folder. */
-const HOME_FOLDERS: readonly string[] = [".ssh", ".gnupg"];
-const HOME_FILES: readonly string[] = [
-  ...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile"],
-  ...[".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".tmux.conf", ".vimrc", ".lldbinit"],
-  ...[".gitconfig", ".ripgreprc", ".netrc"],
-];
+const HOME_FOLDERS: readonly string[] = words(".ssh .gnupg");
+const HOME_FILES: readonly string[] = words(`
+  .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
+  .cshrc .tcshrc .login .inputrc .tmux.conf .vimrc .lldbinit .gitconfig .ripgreprc .netrc
+`);
 
 /** Places that only count as a whole: in a project, and in a home folder. */
-const PROJECT_PLACES: readonly string[] = [".github/agents", ".github/hooks"];
-const HOME_PLACES: readonly string[] = [
-  ...[".config/git", ".config/fish", ".config/systemd", ".config/autostart", ".config/opencode", ".config/kilo", ".config/goose"],
-  "library/launchagents",
-];
+const PROJECT_PLACES: readonly string[] = words(".github/agents .github/hooks");
+const HOME_PLACES: readonly string[] = words(`
+  .config/git .config/fish .config/systemd .config/autostart .config/opencode .config/kilo .config/goose
+  library/launchagents
+`);
 
 /** Places that only count at the top of a workspace. */
-const TOP_PLACES: readonly string[] = ["subagents", "data/subagents"];
+const TOP_PLACES: readonly string[] = words("subagents data/subagents");
 
 const names = new Set([...PROJECT_FOLDERS, ...PROJECT_FILES, ...HOME_FOLDERS, ...HOME_FILES]);
 const places = [...PROJECT_PLACES, ...HOME_PLACES];
 
 /** The protected thing that a path is or lies in, or nothing. */
 export function protectedPart(path: string): string | undefined {
-  const steps = foldPath(path).split("/").filter((step) => step !== "" && step !== ".");
+  const steps = foldPath(path)
+    .split("/")
+    .filter((step) => step !== "" && step !== ".");
   const name = steps.find((step) => names.has(step));
   if (name !== undefined) return name;
   const whole = `/${steps.join("/")}/`;
@@ -59,7 +64,6 @@ export function protectedPart(path: string): string | undefined {
  * What is guarded at the top of a workspace even while it is missing, so that no program can make it there. These are the ones
  * that are obeyed as soon as somebody opens the folder; what else comes into being is set aside afterwards.
  */
-export const guardedAtTop: readonly string[] = [
-  ...[".git", ".husky", ".subcrew", ".agents", ".claude", ".codex", ".gemini", ".opencode", ".cursor", ".vscode", ".idea"],
-  ...[".mcp.json", ".envrc", ".npmrc"],
-];
+export const guardedAtTop: readonly string[] = words(`
+  .git .husky .subcrew .agents .claude .codex .gemini .opencode .cursor .vscode .idea .mcp.json .envrc .npmrc
+`);

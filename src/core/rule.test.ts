@@ -45,13 +45,19 @@ test.each<[string, string, boolean, boolean]>([
   ["secrets/key", "secrets/key/inner", false, true],
 ])("%s and %s: permission %s, ban %s", (pattern, path, permission, ban) => {
   const one = rule(`write_file(${pattern})`);
-  expect([ruleFits(one, "write_file", placed(path, true), "permission"), ruleFits(one, "write_file", placed(path, true), "ban")]).toEqual([permission, ban]);
+  expect([
+    ruleFits(one, "write_file", placed(path, true), "permission"),
+    ruleFits(one, "write_file", placed(path, true), "ban"),
+  ]).toEqual([permission, ban]);
 });
 
 test("a permission has to fit under every name, a ban under one", () => {
   const one = rule("write_file(src/**)");
   const both = { kind: "path", places: ["src/link", "secrets/key"], change: true } as const;
-  expect([ruleFits(one, "write_file", both, "permission"), ruleFits(one, "write_file", both, "ban")]).toEqual([false, true]);
+  expect([ruleFits(one, "write_file", both, "permission"), ruleFits(one, "write_file", both, "ban")]).toEqual([
+    false,
+    true,
+  ]);
 });
 
 test.each<[string, string, boolean]>([
@@ -91,5 +97,7 @@ test.each<[string, string, boolean]>([
 
 test("a ban with a pattern stands when nobody knows what a call is about; a permission does not", () => {
   const one = rule("write_file(x)");
-  expect([ruleFits(one, "write_file", undefined, "permission"), ruleFits(one, "write_file", undefined, "ban")]).toEqual([false, true]);
+  expect([ruleFits(one, "write_file", undefined, "permission"), ruleFits(one, "write_file", undefined, "ban")]).toEqual(
+    [false, true],
+  );
 });

@@ -36,11 +36,22 @@ function parseRule(text: string, own: readonly string[]): Rule[] {
   const tools = name === NETWORK || own.includes(name) ? [name] : toolsNamed(name);
   if (tools.length === 0) {
     const close = nearest(name, [...toolNames, ...own]);
-    const hint = close === undefined ? 'A rule looks like bash(git log *), write_file(src/**) or http_get.' : `Did you mean "${close}"?`;
+    const hint =
+      close === undefined
+        ? "A rule looks like bash(git log *), write_file(src/**) or http_get."
+        : `Did you mean "${close}"?`;
     throw new CrewError("UNKNOWN_TOOL", `The rule "${text}" names no tool.`, hint);
   }
-  if (pattern === "") throw new CrewError("BAD_INPUT", `The rule "${text}" has an empty pattern.`, `Write "${name}" for every call of it.`);
-  return tools.map((tool) => ({ tool, ...(pattern !== undefined && (exact || pattern !== "*") && { pattern, ...(exact && { exact }) }) }));
+  if (pattern === "")
+    throw new CrewError(
+      "BAD_INPUT",
+      `The rule "${text}" has an empty pattern.`,
+      `Write "${name}" for every call of it.`,
+    );
+  return tools.map((tool) => ({
+    tool,
+    ...(pattern !== undefined && (exact || pattern !== "*") && { pattern, ...(exact && { exact }) }),
+  }));
 }
 
 /** The rule that covers exactly this and nothing else. */
@@ -67,7 +78,9 @@ export function ruleFits(rule: Rule, tool: string, subject: Located | undefined,
 function permits({ exact }: Rule, pattern: string, subject: Located): boolean {
   switch (subject.kind) {
     case "path":
-      return exact ? subject.places.at(-1) === pattern : subject.places.length > 0 && subject.places.every(globMatcher(wholeFolder(pattern)));
+      return exact
+        ? subject.places.at(-1) === pattern
+        : subject.places.length > 0 && subject.places.every(globMatcher(wholeFolder(pattern)));
     case "url":
       return exact ? subject.url === pattern : urlMatches(pattern, subject.url);
     case "name":

@@ -37,7 +37,10 @@ const GREP: Safe = {
 };
 
 const simple: Readonly<Record<string, Safe>> = {
-  ls: { flags: "1AaBCcdFfGghHiklLmnNopqrRsStuUvXx", long: `${COLOURS} all almost-all recursive reverse size human-readable inode full-time group-directories-first sort= time= time-style= format= directory` },
+  ls: {
+    flags: "1AaBCcdFfGghHiklLmnNopqrRsStuUvXx",
+    long: `${COLOURS} all almost-all recursive reverse size human-readable inode full-time group-directories-first sort= time= time-style= format= directory`,
+  },
   cat: { flags: "AbEensTtuv", long: "number number-nonblank show-all show-ends show-tabs squeeze-blank" },
   tac: {},
   nl: { flags: "p", valued: "bfhinlsvw" },
@@ -45,16 +48,37 @@ const simple: Readonly<Record<string, Safe>> = {
   head: { flags: "qvz", valued: "nc", number: true, long: "lines= bytes= quiet silent verbose" },
   tail: { flags: "qvz", valued: "nc", number: true, long: "lines= bytes= quiet silent verbose" },
   wc: { flags: "clmwL", long: "bytes chars lines words max-line-length" },
-  cut: { flags: "snz", valued: "dfbc", long: "delimiter= fields= bytes= characters= complement only-delimited output-delimiter=" },
+  cut: {
+    flags: "snz",
+    valued: "dfbc",
+    long: "delimiter= fields= bytes= characters= complement only-delimited output-delimiter=",
+  },
   tr: { flags: "cCdst", operands: "texts", long: "delete complement squeeze-repeats truncate-set1" },
-  sort: { flags: "bdfghiMnRrVuzcCsm", valued: "kt", long: "key= field-separator= numeric-sort reverse unique ignore-case human-numeric-sort version-sort check stable" },
-  uniq: { flags: "cdiuDz", valued: "fsw", most: 1, long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars=" },
+  sort: {
+    flags: "bdfghiMnRrVuzcCsm",
+    valued: "kt",
+    long: "key= field-separator= numeric-sort reverse unique ignore-case human-numeric-sort version-sort check stable",
+  },
+  uniq: {
+    flags: "cdiuDz",
+    valued: "fsw",
+    most: 1,
+    long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars=",
+  },
   comm: { flags: "123z", long: "check-order nocheck-order output-delimiter= total" },
-  diff: { flags: "qrsuNbBwiEZaytcp", valued: "UC", long: `${COLOURS} brief unified unified= recursive new-file ignore-all-space ignore-space-change ignore-blank-lines ignore-case side-by-side text suppress-common-lines width=` },
+  diff: {
+    flags: "qrsuNbBwiEZaytcp",
+    valued: "UC",
+    long: `${COLOURS} brief unified unified= recursive new-file ignore-all-space ignore-space-change ignore-blank-lines ignore-case side-by-side text suppress-common-lines width=`,
+  },
   cmp: { flags: "bls", valued: "ni", long: "print-bytes verbose silent quiet bytes=" },
   stat: { flags: "Lft", valued: "c", long: "format= printf= dereference file-system terse" },
   file: { flags: "bikLhN", long: "brief mime mime-type mime-encoding dereference" },
-  du: { flags: "abchHklLmsSx0", valued: "d", long: "all summarize human-readable total max-depth= apparent-size bytes exclude=" },
+  du: {
+    flags: "abchHklLmsSx0",
+    valued: "d",
+    long: "all summarize human-readable total max-depth= apparent-size bytes exclude=",
+  },
   df: { flags: "ahHiklPT", long: "human-readable all inodes local print-type" },
   pwd: { flags: "LP", most: 0 },
   echo: { operands: "texts", flags: "neE" },
@@ -95,27 +119,45 @@ const simple: Readonly<Record<string, Safe>> = {
       "null regexp= no-messages files with-filename no-filename text passthru max-columns= no-config",
   },
   tree: { flags: "adfilpshDCn", valued: "LPI", long: "noreport dirsfirst gitignore prune filelimit=" },
-  jq: { flags: "rncsSCMaej", operands: "pattern", long: "raw-output compact-output null-input slurp sort-keys exit-status monochrome-output tab" },
+  jq: {
+    flags: "rncsSCMaej",
+    operands: "pattern",
+    long: "raw-output compact-output null-input slurp sort-keys exit-status monochrome-output tab",
+  },
 };
 
 const special: Readonly<Record<string, Check>> = {
   cd: (args) => (args.length === 1 && !args[0]!.startsWith("-") ? args : undefined),
   printf: (args) => (args[0]?.startsWith("-") ? undefined : []),
-  date: (args) => (args.every((arg) => /^(?:\+|-u$|-R$|-I\w*$|--utc$|--iso-8601(?:=\w+)?$|--rfc-3339=\w+$)/.test(arg)) ? [] : undefined),
-  command: (args) => (/^-[vV]$/.test(args[0] ?? "") && args.slice(1).every((arg) => !arg.startsWith("-")) ? [] : undefined),
-  sed: (args) => (args[0] === "-n" && /^(?:\d+|\$)(?:,(?:\d+|\$))?p$/.test(args[1] ?? "") && args.slice(2).every((arg) => !arg.startsWith("-")) ? args.slice(2) : undefined),
+  date: (args) =>
+    args.every((arg) => /^(?:\+|-u$|-R$|-I\w*$|--utc$|--iso-8601(?:=\w+)?$|--rfc-3339=\w+$)/.test(arg))
+      ? []
+      : undefined,
+  command: (args) =>
+    /^-[vV]$/.test(args[0] ?? "") && args.slice(1).every((arg) => !arg.startsWith("-")) ? [] : undefined,
+  sed: (args) =>
+    args[0] === "-n" &&
+    /^(?:\d+|\$)(?:,(?:\d+|\$))?p$/.test(args[1] ?? "") &&
+    args.slice(2).every((arg) => !arg.startsWith("-"))
+      ? args.slice(2)
+      : undefined,
   find: findPaths,
   git: gitPaths,
 };
 
 const programs: Readonly<Record<string, Check>> = {
-  ...Object.fromEntries(Object.entries(simple).map(([name, safe]): [string, Check] => [name, (args) => optionsOf(safe, args)?.paths])),
+  ...Object.fromEntries(
+    Object.entries(simple).map(([name, safe]): [string, Check] => [name, (args) => optionsOf(safe, args)?.paths]),
+  ),
   ...special,
 };
 
 type Options = Readonly<{ names: ReadonlySet<string>; operands: readonly string[]; paths: readonly string[] }>;
 
-function optionsOf({ flags = "", valued = "", long = "", number, operands: kind = "paths", most }: Safe, args: readonly string[]): Options | undefined {
+function optionsOf(
+  { flags = "", valued = "", long = "", number, operands: kind = "paths", most }: Safe,
+  args: readonly string[],
+): Options | undefined {
   const longs = new Set(long.split(" "));
   const names = new Set<string>();
   const operands: string[] = [];
@@ -126,7 +168,7 @@ function optionsOf({ flags = "", valued = "", long = "", number, operands: kind 
       break;
     }
     if (arg.startsWith("--")) {
-      const [name = "", value] = splitOnce(arg.slice(2));
+      const [name, value] = splitOnce(arg.slice(2));
       const takesValue = longs.has(`${name}=`);
       if (value !== undefined ? !takesValue : !longs.has(name) && !takesValue) return undefined;
       if (value === undefined && !longs.has(name)) at++; // the value is the next word
@@ -134,7 +176,7 @@ function optionsOf({ flags = "", valued = "", long = "", number, operands: kind 
     } else if (arg.startsWith("-") && arg !== "-") {
       if (number && /^-\d+$/.test(arg)) continue;
       const letters = arg.slice(1);
-      const end = [...letters].findIndex((letter) => !flags.includes(letter));
+      const end = Array.from(letters).findIndex((letter) => !flags.includes(letter));
       if (end >= 0 && !valued.includes(letters.charAt(end))) return undefined;
       if (end === letters.length - 1) at++;
       for (const letter of letters.slice(0, end < 0 ? undefined : end + 1)) names.add(letter);
@@ -151,10 +193,16 @@ function splitOnce(text: string): [string, string | undefined] {
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-const FIND_TESTS = new Set("print print0 prune o a not or and empty readable executable true false daystart depth mount xdev nouser nogroup ls quit".split(" "));
+const FIND_TESTS = new Set(
+  "print print0 prune o a not or and empty readable executable true false daystart depth mount xdev nouser nogroup ls quit".split(
+    " ",
+  ),
+);
 const FIND_VALUES = new Set(
-  ("name iname path ipath wholename iwholename regex iregex regextype type xtype size mtime mmin atime amin ctime cmin newer perm user " +
-    "group maxdepth mindepth links inum lname ilname printf").split(" "),
+  (
+    "name iname path ipath wholename iwholename regex iregex regextype type xtype size mtime mmin atime amin ctime cmin newer perm user " +
+    "group maxdepth mindepth links inum lname ilname printf"
+  ).split(" "),
 );
 
 function findPaths(args: readonly string[]): readonly string[] | undefined {
@@ -190,11 +238,20 @@ const gitCommands: Readonly<Record<string, Safe>> = {
   diff: GIT_LOG,
   "rev-list": { ...GIT_LOG, long: `${GIT_LOG.long} count` },
   shortlog: { flags: "sne", long: "summary numbered email since= until= all no-merges group=" },
-  status: { flags: "sbvz", long: "short branch porcelain porcelain= ignored untracked-files= long show-stash no-renames" },
+  status: {
+    flags: "sbvz",
+    long: "short branch porcelain porcelain= ignored untracked-files= long show-stash no-renames",
+  },
   blame: { flags: "wlstefnMC", valued: "L", long: "porcelain line-porcelain show-email since= date=" },
-  "ls-files": { flags: "comdsiuktvz", long: "cached others modified deleted stage ignored exclude-standard full-name error-unmatch" },
+  "ls-files": {
+    flags: "comdsiuktvz",
+    long: "cached others modified deleted stage ignored exclude-standard full-name error-unmatch",
+  },
   "ls-tree": { flags: "rdtlz", long: "name-only name-status long full-name full-tree" },
-  "rev-parse": { flags: "q", long: "abbrev-ref short short= show-toplevel verify git-dir is-inside-work-tree show-prefix symbolic-full-name quiet" },
+  "rev-parse": {
+    flags: "q",
+    long: "abbrev-ref short short= show-toplevel verify git-dir is-inside-work-tree show-prefix symbolic-full-name quiet",
+  },
   describe: { long: "tags always dirty abbrev= long all contains match= exact-match" },
   "cat-file": { flags: "tsep" },
   "merge-base": { flags: "a", long: "all is-ancestor fork-point" },

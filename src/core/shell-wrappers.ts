@@ -1,4 +1,5 @@
 import { parseShell, type ShellCommand, type ShellWord } from "./shell.ts";
+import { words } from "./words.ts";
 
 /**
  * What a command runs besides itself: the commands inside it, and whether it adds nothing of its own to them.
@@ -7,12 +8,15 @@ import { parseShell, type ShellCommand, type ShellWord } from "./shell.ts";
 export function unwrap(command: ShellCommand): Unwrapped | undefined {
   const [first, ...args] = command.words;
   const program = first?.text === undefined ? undefined : baseName(first.text);
-  if (program === undefined) return first === undefined ? undefined : { problem: "the program is only known when it runs" };
+  if (program === undefined)
+    return first === undefined ? undefined : { problem: "the program is only known when it runs" };
   if (OPAQUE.has(program)) return { problem: `what "${program}" runs cannot be read from its words` };
   return Object.hasOwn(wrappers, program) ? wrappers[program]!(args) : undefined;
 }
 
-export type Unwrapped = Readonly<{ inner: readonly ShellCommand[]; transparent: boolean }> | Readonly<{ problem: string }>;
+export type Unwrapped =
+  | Readonly<{ inner: readonly ShellCommand[]; transparent: boolean }>
+  | Readonly<{ problem: string }>;
 
 /** The name of a program without its folder. */
 export function baseName(program: string): string {
@@ -20,12 +24,13 @@ export function baseName(program: string): string {
 }
 
 /** They run other commands in ways that are not followed here. */
-const OPAQUE = new Set([
-  ...["parallel", "su", "runuser", "chroot", "unshare", "nsenter", "strace", "ltrace", "gdb", "flock", "busybox", "toybox"],
-  ...["firejail", "bwrap", "systemd-run", "at", "batch", "crontab", "expect", "unbuffer", "rlwrap", "entr", "fakeroot"],
-  ...["xvfb-run", "dbus-run-session", "source", ".", "trap", "alias", "enable", "hash", "bind", "complete", "compgen", "fc"],
-  ...["mapfile", "readarray", "start-stop-daemon", "setarch", "linux64", "linux32", "proot", "torsocks", "proxychains"],
-]);
+const OPAQUE = new Set(
+  words(`
+    parallel su runuser chroot unshare nsenter strace ltrace gdb flock busybox toybox firejail bwrap systemd-run at batch
+    crontab expect unbuffer rlwrap entr fakeroot xvfb-run dbus-run-session source . trap alias enable hash bind complete
+    compgen fc mapfile readarray start-stop-daemon setarch linux64 linux32 proot torsocks proxychains
+  `),
+);
 
 type Unwrap = (args: readonly ShellWord[]) => Unwrapped | undefined;
 
@@ -53,14 +58,27 @@ const grammars: Readonly<Record<string, Grammar>> = {
   command: { flags: "p" },
   builtin: {},
   exec: { flags: "cl", valued: "a", transparent: false },
-  sudo: { flags: "EHnSkbKA", valued: "ugpCrtTUDR", long: "user= group= non-interactive preserve-env", sets: true, transparent: false },
+  sudo: {
+    flags: "EHnSkbKA",
+    valued: "ugpCrtTUDR",
+    long: "user= group= non-interactive preserve-env",
+    sets: true,
+    transparent: false,
+  },
   doas: { flags: "n", valued: "uC", transparent: false },
-  xargs: { flags: "0rtxp", valued: "nIPdLEas", long: "null no-run-if-empty max-args= max-procs= replace= delimiter= arg-file= verbose", transparent: false },
+  xargs: {
+    flags: "0rtxp",
+    valued: "nIPdLEas",
+    long: "null no-run-if-empty max-args= max-procs= replace= delimiter= arg-file= verbose",
+    transparent: false,
+  },
   npx: { flags: "y", valued: "p", long: "yes no-install package=", transparent: false },
 };
 
 const wrappers: Readonly<Record<string, Unwrap>> = {
-  ...Object.fromEntries(Object.entries(grammars).map(([name, grammar]): [string, Unwrap] => [name, (args) => behind(name, grammar, args)])),
+  ...Object.fromEntries(
+    Object.entries(grammars).map(([name, grammar]): [string, Unwrap] => [name, (args) => behind(name, grammar, args)]),
+  ),
   command: (args) => (/^-[vV]$/.test(args[0]?.text ?? "") ? undefined : behind("command", grammars["command"]!, args)),
   eval: (args) => joined(args),
   sh: shellWith,
@@ -70,11 +88,18 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
   ksh: shellWith,
   ash: shellWith,
   find: insideFind,
-  fd: (args) => (args.some(({ text = "-x" }) => /^(?:-\w*[xX]|--exec)/.test(text)) ? { problem: 'what "fd" runs cannot be read from its words' } : undefined),
-  watch: (args) => joined(afterOptions({ flags: "bcdegtwx", valued: "nq", long: "interval= differences no-title" }, args)),
+  fd: (args) =>
+    args.some(({ text = "-x" }) => /^(?:-\w*[xX]|--exec)/.test(text))
+      ? { problem: 'what "fd" runs cannot be read from its words' }
+      : undefined,
+  watch: (args) =>
+    joined(afterOptions({ flags: "bcdegtwx", valued: "nq", long: "interval= differences no-title" }, args)),
   ssh: (args) => {
-    const [host, ...rest] = afterOptions({ flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "BbcDEeFIiJLlmOopQRSWw" }, args) ?? [];
-    return host === undefined || rest.length === 0 ? { problem: "a shell on another machine runs whatever it is given" } : opaque(joined(rest));
+    const [host, ...rest] =
+      afterOptions({ flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "BbcDEeFIiJLlmOopQRSWw" }, args) ?? [];
+    return host === undefined || rest.length === 0
+      ? { problem: "a shell on another machine runs whatever it is given" }
+      : opaque(joined(rest));
   },
   script: (args) => {
     const at = args.findIndex(({ text }) => text === "-c" || text === "--command");
@@ -90,7 +115,8 @@ function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): Unw
   if (rest === undefined) return { problem: `an option of "${name}" is not known` };
   const sets = grammar.sets ? setsOf(rest) : [];
   const words = rest.slice(sets.length + (grammar.before ?? 0));
-  if (words.length === 0 && sets.length === 0) return name === "xargs" ? inner([{ words: [{ text: "echo" }], sets, redirects: [] }], false) : undefined;
+  if (words.length === 0 && sets.length === 0)
+    return name === "xargs" ? inner([{ words: [{ text: "echo" }], sets, redirects: [] }], false) : undefined;
   return inner([{ words, sets, redirects: [] }], grammar.transparent !== false);
 }
 
@@ -105,7 +131,10 @@ function setsOf(words: readonly ShellWord[]): string[] {
 }
 
 /** What follows the options, or `undefined` when one of them is not known. */
-function afterOptions({ flags = "", valued = "", long = "" }: Grammar, args: readonly ShellWord[]): readonly ShellWord[] | undefined {
+function afterOptions(
+  { flags = "", valued = "", long = "" }: Grammar,
+  args: readonly ShellWord[],
+): readonly ShellWord[] | undefined {
   const longs = new Set(long.split(" "));
   for (let at = 0; at < args.length; at++) {
     const { text } = args[at]!;
@@ -118,7 +147,7 @@ function afterOptions({ flags = "", valued = "", long = "" }: Grammar, args: rea
       else if (!longs.has(name)) return undefined;
     } else if (!/^-\d+$/.test(text)) {
       const letters = text.slice(1);
-      const end = [...letters].findIndex((letter) => !flags.includes(letter));
+      const end = Array.from(letters).findIndex((letter) => !flags.includes(letter));
       if (end >= 0 && !valued.includes(letters.charAt(end))) return undefined;
       if (end === letters.length - 1) at++;
     }
@@ -129,7 +158,9 @@ function afterOptions({ flags = "", valued = "", long = "" }: Grammar, args: rea
 /** A shell with `-c`. One with a script, or with nothing, runs what no word shows. */
 function shellWith(args: readonly ShellWord[]): Unwrapped {
   const at = args.findIndex(({ text = "" }) => /^-[a-zA-Z]*c$/.test(text));
-  const known = args.slice(0, at).every(({ text = "" }) => /^-[a-zA-Z]+$/.test(text) || text === "--norc" || text === "--noprofile");
+  const known = args
+    .slice(0, at)
+    .every(({ text = "" }) => /^-[a-zA-Z]+$/.test(text) || text === "--norc" || text === "--noprofile");
   if (at < 0 || !known) return { problem: "a shell runs a script that its words do not show" };
   return joined(args.slice(at + 1, at + 2));
 }
@@ -149,9 +180,15 @@ function insideFind(args: readonly ShellWord[]): Unwrapped | undefined {
 
 /** Words that are put together and read by a shell once more. */
 function joined(words: readonly ShellWord[] | undefined): Unwrapped {
-  if (words === undefined || words.length === 0 || words.some(({ text, glob }) => text === undefined || glob)) return { problem: "the inner command is only known when it runs" };
+  if (words === undefined || words.length === 0 || words.some(({ text, glob }) => text === undefined || glob))
+    return { problem: "the inner command is only known when it runs" };
   const parsed = parseShell(words.map(({ text }) => text).join(" "));
-  return "problem" in parsed ? { problem: `the inner command cannot be read: ${parsed.problem}` } : inner(parsed.commands, true);
+  return "problem" in parsed
+    ? { problem: `the inner command cannot be read: ${parsed.problem}` }
+    : inner(parsed.commands, true);
 }
 
-const inner = (commands: readonly ShellCommand[], transparent: boolean): Unwrapped => ({ inner: commands, transparent });
+const inner = (commands: readonly ShellCommand[], transparent: boolean): Unwrapped => ({
+  inner: commands,
+  transparent,
+});

@@ -7,7 +7,9 @@ import { parseShell, type ParsedShell } from "./shell.ts";
 /** The words of every command, or why there are none. */
 function words(line: string): (string | undefined)[][] | string {
   const parsed = parseShell(line);
-  return "problem" in parsed ? parsed.problem : parsed.commands.map(({ words: given }) => given.map(({ text }) => text));
+  return "problem" in parsed
+    ? parsed.problem
+    : parsed.commands.map(({ words: given }) => given.map(({ text }) => text));
 }
 
 test.each<[string, (string | undefined)[][]]>([
@@ -49,17 +51,74 @@ test("variables before a command and files beside it are told apart from its wor
 
 test("file name patterns and home folders are marked", () => {
   expect(parseShell("ls *.ts ~/x '*' \"~\"")).toEqual({
-    commands: [{ words: [{ text: "ls" }, { text: "*.ts", glob: true }, { text: "~/x", home: true }, { text: "*" }, { text: "~" }], sets: [], redirects: [] }],
+    commands: [
+      {
+        words: [
+          { text: "ls" },
+          { text: "*.ts", glob: true },
+          { text: "~/x", home: true },
+          { text: "*" },
+          { text: "~" },
+        ],
+        sets: [],
+        redirects: [],
+      },
+    ],
   });
 });
 
 test.each([
-  ...["`id`", 'echo "`id`"', "echo $((1+1))", "echo $[1+1]", "echo ${a:=b}", "echo ${a@P}", "echo ${!a}", "echo ${a[0]}", "echo $'a'", 'echo $"a"'],
-  ...["cat <<E\nE", "cat <(id)", "tee >(id)", "f() { id; }", "function f { id; }", "if a; then b; fi", "for i in a; do b; done"],
-  ...["while a; do b; done", "case a in b) c;; esac", "{ a; }", "! a", "[[ a ]]", "((a))", "coproc a", "echo {a,b}", "a{1..3}"],
-  ...["echo 'a", 'echo "a', "echo a\\", "(a", "a)", "a $(b", "a ;; b", "a && && b", "; a", "a=(b c)", "a[0]=b", "echo @(a|b)", "a (b)"],
-  ...["a\r\nb", "a\u0000b", "a\u00a0b", "echo \u202eabc", "echo 'a\u200bb'", "a\u001b[2Kb", "cat <& x", "cat >"],
-  ...["$(".repeat(25) + ")".repeat(25), "ec\\\nho a", "echo $\\\na", 'echo "$\\\na"'],
+  "`id`",
+  'echo "`id`"',
+  "echo $((1+1))",
+  "echo $[1+1]",
+  "echo ${a:=b}",
+  "echo ${a@P}",
+  "echo ${!a}",
+  "echo ${a[0]}",
+  "echo $'a'",
+  'echo $"a"',
+  "cat <<E\nE",
+  "cat <(id)",
+  "tee >(id)",
+  "f() { id; }",
+  "function f { id; }",
+  "if a; then b; fi",
+  "for i in a; do b; done",
+  "while a; do b; done",
+  "case a in b) c;; esac",
+  "{ a; }",
+  "! a",
+  "[[ a ]]",
+  "((a))",
+  "coproc a",
+  "echo {a,b}",
+  "a{1..3}",
+  "echo 'a",
+  'echo "a',
+  "echo a\\",
+  "(a",
+  "a)",
+  "a $(b",
+  "a ;; b",
+  "a && && b",
+  "; a",
+  "a=(b c)",
+  "a[0]=b",
+  "echo @(a|b)",
+  "a (b)",
+  "a\r\nb",
+  "a\0b",
+  "a\xA0b",
+  "echo ‮abc",
+  "echo 'a​b'",
+  "a\x1B[2Kb",
+  "cat <& x",
+  "cat >",
+  "$(".repeat(25) + ")".repeat(25),
+  "ec\\\nho a",
+  "echo $\\\na",
+  'echo "$\\\na"',
 ])("%j is not read", (line) => {
   expect(parseShell(line)).toHaveProperty("problem");
 });
@@ -70,7 +129,29 @@ test("a line that is too long is not read", () => {
 
 test("what is read is what bash makes of it", { timeout: 60_000 }, () => {
   const folder = tempFolder();
-  const piece = fc.constantFrom("a", "b", "-x", "'", '"', "\\", " ", " ", "\t", "=", "#", "~", "$", ",", "@", "%", "{}", "!", "\\\n", "''", ":");
+  const piece = fc.constantFrom(
+    "a",
+    "b",
+    "-x",
+    "'",
+    '"',
+    "\\",
+    " ",
+    " ",
+    "\t",
+    "=",
+    "#",
+    "~",
+    "$",
+    ",",
+    "@",
+    "%",
+    "{}",
+    "!",
+    "\\\n",
+    "''",
+    ":",
+  );
   const line = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(""));
   fc.assert(
     fc.property(line, (given) => {
@@ -78,9 +159,14 @@ test("what is read is what bash makes of it", { timeout: 60_000 }, () => {
       if ("problem" in parsed) return;
       const [only, ...more] = parsed.commands;
       if (more.length > 0 || only?.words.some(({ text, home, glob }) => text === undefined || home || glob)) return;
-      const printed = execFileSync("/bin/bash", ["--norc", "-c", `args() { printf '%s\\0' "$@"; }; args ${given}`], { cwd: folder, env: {} });
+      const printed = execFileSync("/bin/bash", ["--norc", "-c", `args() { printf '%s\\0' "$@"; }; args ${given}`], {
+        cwd: folder,
+        env: {},
+      });
       const got = printed.toString("utf8").split("\0").slice(0, -1);
-      expect(only?.words.slice(1).map(({ text }) => text)).toEqual(got.length === 1 && got[0] === "" && only?.words.length === 1 ? [] : got);
+      expect(only?.words.slice(1).map(({ text }) => text)).toEqual(
+        got.length === 1 && got[0] === "" && only?.words.length === 1 ? [] : got,
+      );
     }),
     { numRuns: 300 },
   );

@@ -1,3 +1,5 @@
+import { words } from "./words.ts";
+
 /**
  * Reads a command line as bash would, as far as that can be done with certainty, and says so where it cannot: whoever
  * judges commands by their words must know all of them. Loops, functions, here-documents, arithmetic, brace expansion,
@@ -6,7 +8,10 @@
 export function parseShell(line: string): ParsedShell {
   if (line.length > LONGEST) return { problem: `it is longer than ${LONGEST} characters` };
   const hidden = HIDDEN.exec(line);
-  if (hidden !== null) return { problem: `it holds the hidden character U+${hidden[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}` };
+  if (hidden !== null)
+    return {
+      problem: `it holds the hidden character U+${hidden[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`,
+    };
   const reader: Reader = { line, at: 0, commands: [], depth: 0 };
   try {
     readList(reader, undefined);
@@ -28,7 +33,11 @@ export type ShellCommand = Readonly<{
 }>;
 
 /** A word; its text is absent when only the shell knows it. */
-export type ShellWord = Readonly<{ text?: string; /** file names take its place */ glob?: true; /** it begins with a home folder */ home?: true }>;
+export type ShellWord = Readonly<{
+  text?: string /** file names take its place */;
+  glob?: true /** it begins with a home folder */;
+  home?: true;
+}>;
 
 /** Where output goes or input comes from; copies of descriptors are not in here. */
 export type ShellRedirect = Readonly<{ writes: boolean; target: ShellWord }>;
@@ -42,10 +51,9 @@ const DEEPEST = 20;
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/u;
 
-const KEYWORDS = new Set([
-  ...["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function"],
-  ...["in", "coproc", "{", "}", "!", "[[", "]]"],
-]);
+const KEYWORDS = new Set(
+  words("if then else elif fi for while until do done case esac select function in coproc { } ! [[ ]]"),
+);
 
 class Unreadable extends Error {}
 
@@ -93,7 +101,8 @@ function readSeparator(reader: Reader): void {
   reader.at += separator.length;
   const next = reader.line.charAt(reader.at);
   if (separator === ";" && (next === ";" || next === "&")) throw new Unreadable(`";${next}" belongs to a case`);
-  if (separator.length === 2 && isSeparator(next) && !startsWith(reader, "&>")) throw new Unreadable(`"${separator}${next}" is no operator`);
+  if (separator.length === 2 && isSeparator(next) && !startsWith(reader, "&>"))
+    throw new Unreadable(`"${separator}${next}" is no operator`);
 }
 
 function readGroup(reader: Reader): void {
@@ -116,7 +125,7 @@ function readRedirects(reader: Reader): ShellRedirect[] {
 }
 
 function readCommand(reader: Reader): void {
-  const words: ShellWord[] = [];
+  const found: ShellWord[] = [];
   const sets: string[] = [];
   const redirects: ShellRedirect[] = [];
   for (;;) {
@@ -135,12 +144,13 @@ function readCommand(reader: Reader): void {
     const { word, raw, plain } = readWord(reader);
     const next = reader.line.charAt(reader.at);
     if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) redirects.push(...readRedirect(reader));
-    else if (words.length === 0 && plain && KEYWORDS.has(raw)) throw new Unreadable(`"${raw}" begins a construct that is not read`);
-    else if (words.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(/^\w+/.exec(raw)![0]);
-    else if (words.length === 0 && /^[A-Za-z_]\w*\[/.test(raw)) throw new Unreadable("it sets a part of an array");
-    else words.push(word);
+    else if (found.length === 0 && plain && KEYWORDS.has(raw))
+      throw new Unreadable(`"${raw}" begins a construct that is not read`);
+    else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(/^\w+/.exec(raw)![0]);
+    else if (found.length === 0 && /^[A-Za-z_]\w*\[/.test(raw)) throw new Unreadable("it sets a part of an array");
+    else found.push(word);
   }
-  reader.commands.push({ words, sets, redirects });
+  reader.commands.push({ words: found, sets, redirects });
 }
 
 const OPERATORS = ["&>>", "&>", "<<<", "<<", "<&", "<>", ">>", ">&", ">|", "<", ">"];
@@ -159,7 +169,7 @@ function readRedirect(reader: Reader): ShellRedirect[] {
   return [{ writes: operator !== "<", target: word }];
 }
 
-type Read = Readonly<{ word: ShellWord; raw: string; /** nothing in it was quoted or expanded */ plain: boolean }>;
+type Read = Readonly<{ word: ShellWord; raw: string /** nothing in it was quoted or expanded */; plain: boolean }>;
 
 function readWord(reader: Reader): Read {
   const { line } = reader;
@@ -205,14 +215,19 @@ function readWord(reader: Reader): Read {
   if (line.charAt(reader.at) === "(") throw new Unreadable('"(" stands inside a word');
   const raw = line.slice(start, reader.at);
   glob ||= bracket >= 0 && (open || text.includes("]", bracket));
-  const word: ShellWord = { ...(!open && { text }), ...(glob && { glob: true as const }), ...(home && { home: true as const }) };
+  const word: ShellWord = {
+    ...(!open && { text }),
+    ...(glob && { glob: true as const }),
+    ...(home && { home: true as const }),
+  };
   return { word, raw, plain: !quoted && !open };
 }
 
 /** Only the pair `{}`, which stands for itself, is let through. */
 function readBrace({ line, at }: Reader, start: number): void {
   const whole = line.slice(start).match(/^\{\}(?=[\s;|&<>()]|$)/);
-  if (whole === null && !(at === start && /^[{}](?=[\s;|&<>()]|$)/.test(line.slice(at)))) throw new Unreadable("it holds braces that the shell expands");
+  if (whole === null && !(at === start && /^[{}](?=[\s;|&<>()]|$)/.test(line.slice(at))))
+    throw new Unreadable("it holds braces that the shell expands");
 }
 
 function readQuoted(reader: Reader): { text: string; open: boolean } {

@@ -1,6 +1,11 @@
 /** What a call is about, as its arguments say it: what the patterns of rules are compared with. */
 export type Subject =
-  | Readonly<{ kind: "path"; path: string; /** it is written, moved or deleted */ change: boolean; /** a link there is meant itself */ itself?: true }>
+  | Readonly<{
+      kind: "path";
+      path: string /** it is written, moved or deleted */;
+      change: boolean /** a link there is meant itself */;
+      itself?: true;
+    }>
   | Readonly<{ kind: "command"; command: string }>
   | Readonly<{ kind: "url"; url: string }>
   /** Anything else that has a name: a note, an agent. */
@@ -10,7 +15,9 @@ export type Subject =
  * The same once a path was looked up: every way in which it can be named from the workspace on, where it really is last.
  * What lies in another folder that may be written is named by its absolute path.
  */
-export type Located = Exclude<Subject, { kind: "path" }> | Readonly<{ kind: "path"; places: readonly string[]; change: boolean }>;
+export type Located =
+  | Exclude<Subject, { kind: "path" }>
+  | Readonly<{ kind: "path"; places: readonly string[]; change: boolean }>;
 
 /** A located path under one name, for what needs no looking up. */
 export function placed(path: string, change: boolean): Located {

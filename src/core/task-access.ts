@@ -7,7 +7,8 @@ import type { Located, Subject } from "./subject.ts";
 export type TaskAccess = Readonly<{
   /** With what was agreed to for the rest of the run. */
   policy(): Policy;
-  agree(rules: readonly Rule[]): void;
+  /** For the rest of the run, or for longer. */
+  agree(rules: readonly Rule[], scope?: "run" | "project" | "user"): Promise<void>;
   /** Looks up what a call is about; throws a refusal for what lies outside. */
   locate(subject: Subject): Promise<Located>;
   /** What rules call the file at this real path. */

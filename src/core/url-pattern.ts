@@ -11,7 +11,8 @@ export function urlMatches(pattern: string, url: string, as: "permission" | "ban
   if (wanted === undefined || given === undefined) return as === "ban";
   if (wanted.scheme !== undefined && as === "permission" && wanted.scheme !== given.protocol.slice(0, -1)) return false;
   if (as === "permission" && (given.username !== "" || given.password !== "")) return false;
-  if (wanted.port !== undefined ? wanted.port !== portOf(given) : as === "permission" && given.port !== "") return false;
+  if (wanted.port !== undefined ? wanted.port !== portOf(given) : as === "permission" && given.port !== "")
+    return false;
   if (!hostMatches(wanted.host, given.hostname, as)) return false;
   return as === "ban" ? pathBanned(wanted.path, given) : textMatches(wanted.path, `${given.pathname}${given.search}`);
 }
@@ -19,7 +20,9 @@ export function urlMatches(pattern: string, url: string, as: "permission" | "ban
 type Wanted = Readonly<{ scheme: string | undefined; host: string; port: string | undefined; path: string }>;
 
 function parsePattern(pattern: string): Wanted | undefined {
-  const parts = /^(?:(?:domain:)|(https?):\/\/)?(\*|(?:\*\.)?[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::(\d+))?(\/.*)?$/i.exec(pattern.trim());
+  const parts = /^(?:(?:domain:)|(https?):\/\/)?(\*|(?:\*\.)?[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::(\d+))?(\/.*)?$/i.exec(
+    pattern.trim(),
+  );
   if (parts === null) return undefined;
   const [, scheme, host = "", port, path = "/*"] = parts;
   return { scheme: scheme?.toLowerCase(), host: host.toLowerCase().replace(/\.$/, ""), port, path };
@@ -45,7 +48,10 @@ function hostMatches(wanted: string, given: string, as: "permission" | "ban"): b
 function pathBanned(path: string, given: URL): boolean {
   if (path === "/*" || path === "/") return true;
   const written = `${given.pathname}${given.search}`;
-  return [written, decoded(written)].some((each) => textMatches(path.toLowerCase(), each.toLowerCase()) || textMatches(`${path.toLowerCase()}*`, each.toLowerCase()));
+  return [written, decoded(written)].some(
+    (each) =>
+      textMatches(path.toLowerCase(), each.toLowerCase()) || textMatches(`${path.toLowerCase()}*`, each.toLowerCase()),
+  );
 }
 
 function decoded(text: string): string {

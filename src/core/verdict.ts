@@ -13,5 +13,8 @@ const order: readonly Verdict["decision"][] = ["allow", "ask", "deny"];
 
 /** The strictest of several verdicts; the first of equals. */
 export function strictest(first: Verdict, ...more: readonly Verdict[]): Verdict {
-  return more.reduce((before, next) => (order.indexOf(next.decision) > order.indexOf(before.decision) ? next : before), first);
+  return more.reduce(
+    (before, next) => (order.indexOf(next.decision) > order.indexOf(before.decision) ? next : before),
+    first,
+  );
 }

@@ -73,12 +73,10 @@ export function loadAgentsFromDir(dir: string, source: "user" | "project" = "use
     ...(row?.folders === undefined ? {} : { folders: row.folders }),
   };
   return listFiles(place, dialect).files.flatMap((file) => {
-    const { agents, problems } = readAgentFile(file, dialect, { within: path });
+    const from = { kind: source, file: file.path, family: place.family, dialect: dialect.id };
+    const { agents, problems } = readAgentFile(file, dialect, { within: path, source: from });
     return agents.map((read) => {
-      const agent = {
-        ...read.agent,
-        source: { kind: source, file: file.path, family: place.family, dialect: dialect.id },
-      };
+      const { agent } = read;
       return configOf({ name: agent.name, agent, read, trusted: true, file: file.path, problems, origins: {} });
     });
   });

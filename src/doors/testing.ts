@@ -7,3 +7,6 @@ export {
   type ProviderServerOptions,
 } from "../testing/provider-server.ts";
 export type { FaultyTurn, ProviderCall, ProviderTurn, ProviderUsage, SpokenTurn } from "../testing/provider-turn.ts";
+export { readCassette, type Cassette, type Deck, type DeckMaker } from "../runtime/cassette.ts";
+export { recording, saveTo } from "../runtime/record.ts";
+export { replaying } from "../runtime/replay.ts";

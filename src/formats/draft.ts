@@ -84,13 +84,10 @@ export function say(draft: Draft, code: ProblemCode, message: string, details?: 
 
 /** The finished agent, or nothing when a problem forbids it. */
 export function toReadAgent(draft: Draft, raw: Data, recovered: boolean): ReadAgent {
-  return {
-    agent: draft.agent as Agent,
-    from: draft.from,
-    raw,
-    kept: draft.kept,
-    ...(recovered ? { recovered } : {}),
-    ...(draft.disabled ? { disabled: true } : {}),
-    ...(draft.aliases === undefined ? {} : { aliases: draft.aliases }),
-  };
+  const { from, kept, disabled, aliases } = draft;
+  const read: { -readonly [K in keyof ReadAgent]: ReadAgent[K] } = { agent: draft.agent as Agent, from, raw, kept };
+  if (recovered) read.recovered = true;
+  if (disabled) read.disabled = true;
+  if (aliases !== undefined) read.aliases = aliases;
+  return read;
 }

@@ -13,8 +13,8 @@ export type Finish = Readonly<{
   body: string;
   recovered: boolean;
   /** Where the name comes from when no key gives it. */
-  defaultName?: string;
-  nameRule?: RegExp;
+  defaultName?: string | undefined;
+  nameRule?: RegExp | undefined;
   /** A name with spaces or other letters becomes one that can be typed, and stays as the display name. */
   freeName?: boolean;
   description?: "required" | "optional";
@@ -34,6 +34,7 @@ export function finish(draft: Draft, options: Finish): Reading {
   settleDescription(draft, options);
   settleRights(draft, options);
   if (hasError(draft.problems)) return { agents: [], problems: draft.problems };
+  if (options.place.source !== undefined) agent.source = options.place.source;
   Object.freeze(agent);
   return { agents: [toReadAgent(draft, options.raw, options.recovered)], problems: draft.problems };
 }

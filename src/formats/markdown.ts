@@ -58,8 +58,8 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
     raw,
     body: dialect.body?.(body) ?? body,
     recovered,
-    ...(defaultName === undefined ? {} : { defaultName }),
-    ...(dialect.nameRule === undefined ? {} : { nameRule: dialect.nameRule }),
+    defaultName,
+    nameRule: dialect.nameRule,
     freeName: dialect.freeName ?? false,
     description: dialect.description ?? "required",
   });

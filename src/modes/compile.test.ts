@@ -10,25 +10,74 @@ const resourceLimits = { maxTurns: 3 };
 
 describe("what each mode compiles to", () => {
   test.each<[string, unknown, Plan]>([
-    ["single", { mode: "single", task: " go {x} " }, { nodes: { task: { kind: "task", task: { prompt: "go {x}", refs: {} } } }, output: "task" }],
+    [
+      "single",
+      { mode: "single", task: " go {x} " },
+      { nodes: { task: { kind: "task", task: { prompt: "go {x}", refs: {} } } }, output: "task" },
+    ],
     [
       "single with all that can be said",
-      { task: "go", agent: "scout", model: ["m", "n"], tools: [], thinking: "low", systemPrompt: "s", cwd: "sub", schema: { type: "object" }, retry, resourceLimits, name: "run", maxConcurrency: 2, context: "c", contextFiles: ["f"], gitContext: true },
+      {
+        task: "go",
+        agent: "scout",
+        model: ["m", "n"],
+        tools: [],
+        thinking: "low",
+        systemPrompt: "s",
+        cwd: "sub",
+        schema: { type: "object" },
+        retry,
+        resourceLimits,
+        name: "run",
+        maxConcurrency: 2,
+        context: "c",
+        contextFiles: ["f"],
+        gitContext: true,
+      },
       {
         name: "run",
         concurrency: 2,
         context: { context: "c", contextFiles: ["f"], gitContext: true },
-        nodes: { scout: { kind: "task", task: { agent: "scout", model: ["m", "n"], tools: [], thinking: "low", systemPrompt: "s", cwd: "sub", schema: { type: "object" }, retry, resourceLimits, prompt: "go", refs: {} } } },
+        nodes: {
+          scout: {
+            kind: "task",
+            task: {
+              agent: "scout",
+              model: ["m", "n"],
+              tools: [],
+              thinking: "low",
+              systemPrompt: "s",
+              cwd: "sub",
+              schema: { type: "object" },
+              retry,
+              resourceLimits,
+              prompt: "go",
+              refs: {},
+            },
+          },
+        },
         output: "scout",
       },
     ],
     [
       "parallel: a reference is an edge",
-      { tasks: [{ task: "a", name: "first" }, { task: "b {task_0} {result:first} {task:0}" }, { task: "c", agent: "scout" }] },
+      {
+        tasks: [
+          { task: "a", name: "first" },
+          { task: "b {task_0} {result:first} {task:0}" },
+          { task: "c", agent: "scout" },
+        ],
+      },
       {
         nodes: {
           first: { kind: "task", task: { prompt: "a", refs: {}, label: "first" } },
-          task_1: { kind: "task", task: { prompt: "b {task_0} {result:first} {task:0}", refs: { task_0: "first", "result:first": "first", "task:0": "first" } } },
+          task_1: {
+            kind: "task",
+            task: {
+              prompt: "b {task_0} {result:first} {task:0}",
+              refs: { task_0: "first", "result:first": "first", "task:0": "first" },
+            },
+          },
           scout: { kind: "task", task: { agent: "scout", prompt: "c", refs: {} } },
           all: { kind: "join", needs: ["first", "task_1", "scout"], pick: "settled" },
         },
@@ -37,11 +86,18 @@ describe("what each mode compiles to", () => {
     ],
     [
       "parallel: what is said for all is said for those who say nothing",
-      { tasks: [{ task: "a" }, { task: "b", model: "own", retry: { maxAttempts: 9, backoffMs: 0 } }], model: "common", retry },
+      {
+        tasks: [{ task: "a" }, { task: "b", model: "own", retry: { maxAttempts: 9, backoffMs: 0 } }],
+        model: "common",
+        retry,
+      },
       {
         nodes: {
           task_0: { kind: "task", task: { model: "common", retry, prompt: "a", refs: {} } },
-          task_1: { kind: "task", task: { model: "own", retry: { maxAttempts: 9, backoffMs: 0 }, prompt: "b", refs: {} } },
+          task_1: {
+            kind: "task",
+            task: { model: "own", retry: { maxAttempts: 9, backoffMs: 0 }, prompt: "b", refs: {} },
+          },
           all: { kind: "join", needs: ["task_0", "task_1"], pick: "settled" },
         },
         output: "all",
@@ -53,8 +109,16 @@ describe("what each mode compiles to", () => {
       {
         nodes: {
           step_1: { kind: "task", task: { prompt: "a", refs: {} } },
-          second: { kind: "task", needs: ["step_1"], task: { retry, prompt: "b {previous}", refs: { previous: "step_1" }, label: "second" } },
-          step_3: { kind: "task", needs: ["second"], task: { prompt: "c {previous} {task_0}", refs: { previous: "second", task_0: "step_1" } } },
+          second: {
+            kind: "task",
+            needs: ["step_1"],
+            task: { retry, prompt: "b {previous}", refs: { previous: "step_1" }, label: "second" },
+          },
+          step_3: {
+            kind: "task",
+            needs: ["second"],
+            task: { prompt: "c {previous} {task_0}", refs: { previous: "second", task_0: "step_1" } },
+          },
         },
         output: "step_3",
       },
@@ -64,8 +128,28 @@ describe("what each mode compiles to", () => {
       { race: { task: "a {task_0}", models: ["x/one", "two"], retry, acceptSchema: { type: "object" } } },
       {
         nodes: {
-          x_one: { kind: "task", task: { model: "x/one", retry, prompt: "a {task_0}", refs: {}, label: "x/one", acceptSchema: { type: "object" } } },
-          two: { kind: "task", task: { model: "two", retry, prompt: "a {task_0}", refs: {}, label: "two", acceptSchema: { type: "object" } } },
+          x_one: {
+            kind: "task",
+            task: {
+              model: "x/one",
+              retry,
+              prompt: "a {task_0}",
+              refs: {},
+              label: "x/one",
+              acceptSchema: { type: "object" },
+            },
+          },
+          two: {
+            kind: "task",
+            task: {
+              model: "two",
+              retry,
+              prompt: "a {task_0}",
+              refs: {},
+              label: "two",
+              acceptSchema: { type: "object" },
+            },
+          },
           winner: { kind: "join", needs: ["x_one", "two"], pick: "first" },
         },
         output: "winner",
@@ -88,7 +172,17 @@ describe("what each mode compiles to", () => {
       { team: { members: [{ role: "sec", task: "check", model: "m" }, { role: "idle" }], tasks: [] } },
       {
         nodes: {
-          sec: { kind: "task", task: { model: "m", prompt: "check", refs: {}, label: "sec: sec", include: [], preface: "Your role in the team: sec" } },
+          sec: {
+            kind: "task",
+            task: {
+              model: "m",
+              prompt: "check",
+              refs: {},
+              label: "sec: sec",
+              include: [],
+              preface: "Your role in the team: sec",
+            },
+          },
           team: { kind: "join", needs: ["sec"], pick: "settled" },
         },
         output: "team",
@@ -96,13 +190,42 @@ describe("what each mode compiles to", () => {
     ],
     [
       "team: dependencies are handed over unless they are referred to; the task's own word beats its member's",
-      { team: { objective: "ship", members: [{ role: "dev", retry, tools: ["glob"] }], tasks: [{ id: "a", task: "a" }, { id: "b", task: "b {task:a}", assignee: "dev", depends: ["a", "c"], tools: [] }, { id: "c", task: "c" }], maxConcurrency: 3 } },
+      {
+        team: {
+          objective: "ship",
+          members: [{ role: "dev", retry, tools: ["glob"] }],
+          tasks: [
+            { id: "a", task: "a" },
+            { id: "b", task: "b {task:a}", assignee: "dev", depends: ["a", "c"], tools: [] },
+            { id: "c", task: "c" },
+          ],
+          maxConcurrency: 3,
+        },
+      },
       {
         concurrency: 3,
         nodes: {
-          a: { kind: "task", task: { prompt: "a", refs: {}, label: "a", include: [], preface: "The team's objective: ship" } },
-          b: { kind: "task", needs: ["a", "c"], task: { tools: [], retry, prompt: "b {task:a}", refs: { "task:a": "a" }, label: "dev: b", include: ["c"], preface: "The team's objective: ship\nYour role in the team: dev" } },
-          c: { kind: "task", task: { prompt: "c", refs: {}, label: "c", include: [], preface: "The team's objective: ship" } },
+          a: {
+            kind: "task",
+            task: { prompt: "a", refs: {}, label: "a", include: [], preface: "The team's objective: ship" },
+          },
+          b: {
+            kind: "task",
+            needs: ["a", "c"],
+            task: {
+              tools: [],
+              retry,
+              prompt: "b {task:a}",
+              refs: { "task:a": "a" },
+              label: "dev: b",
+              include: ["c"],
+              preface: "The team's objective: ship\nYour role in the team: dev",
+            },
+          },
+          c: {
+            kind: "task",
+            task: { prompt: "c", refs: {}, label: "c", include: [], preface: "The team's objective: ship" },
+          },
           team: { kind: "join", needs: ["a", "b", "c"], pick: "settled" },
         },
         output: "team",
@@ -116,14 +239,41 @@ describe("what each mode compiles to", () => {
   });
 
   test("team: a review is a loop of work and review, an approval is a loop around it", () => {
-    const tasks = [{ id: "w", task: "do {task:v}", depends: ["v"], requiresApproval: true, review: { reviewer: "rev", maxIterations: 2 } }, { id: "v", task: "v" }];
+    const tasks = [
+      {
+        id: "w",
+        task: "do {task:v}",
+        depends: ["v"],
+        requiresApproval: true,
+        review: { reviewer: "rev", maxIterations: 2 },
+      },
+      { id: "v", task: "v" },
+    ];
     const plan = compile({ team: { members: [{ role: "rev", model: "strict" }], tasks } });
     const inner = {
       kind: "loop",
       body: {
         nodes: {
-          work: { kind: "task", task: { prompt: "do {task:v}", refs: { "task:v": "v" }, label: "w", include: [], revise: prompts.reviseWork } },
-          review: { kind: "task", needs: ["work"], task: { model: "strict", prompt: prompts.reviewWork, refs: { output: "work", task: { prompt: "work" } }, label: "rev: review of w" } },
+          work: {
+            kind: "task",
+            task: {
+              prompt: "do {task:v}",
+              refs: { "task:v": "v" },
+              label: "w",
+              include: [],
+              revise: prompts.reviseWork,
+            },
+          },
+          review: {
+            kind: "task",
+            needs: ["work"],
+            task: {
+              model: "strict",
+              prompt: prompts.reviewWork,
+              refs: { output: "work", task: { prompt: "work" } },
+              label: "rev: review of w",
+            },
+          },
         },
         output: "work",
       },
@@ -134,7 +284,13 @@ describe("what each mode compiles to", () => {
     expect(plan.nodes["w"]).toEqual({
       kind: "loop",
       needs: ["v"],
-      body: { nodes: { work: { ...inner, needs: undefined }, approval: { kind: "gate", needs: ["work"], question: prompts.approveWork, refs: { output: "work" } } }, output: "work" },
+      body: {
+        nodes: {
+          work: { ...inner, needs: undefined },
+          approval: { kind: "gate", needs: ["work"], question: prompts.approveWork, refs: { output: "work" } },
+        },
+        output: "work",
+      },
       until: "approval",
       max: 20,
       exhausted: "fail",
@@ -145,17 +301,35 @@ describe("what each mode compiles to", () => {
 
 describe("what stays as text, and is said", () => {
   test.each<[string, unknown, string[]]>([
-    ["a position that is not there", { tasks: [{ task: "{task_4}" }] }, ['The prompt of "task_0" holds {task_4}, which is no task that it could refer to; it stays as text.']],
-    ["itself", { tasks: [{ task: "{task_0}" }] }, ['The prompt of "task_0" holds {task_0}, which is no task that it could refer to; it stays as text.']],
-    ["{previous} in a first step", { chain: [{ task: "{previous}" }] }, ['The prompt of "step_1" holds {previous}, which is no task that it could refer to; it stays as text.']],
-    ["a later step", { chain: [{ task: "{task_1}" }, { task: "b" }] }, ['The prompt of "step_1" holds {task_1}, which is no task that it could refer to; it stays as text.']],
+    [
+      "a position that is not there",
+      { tasks: [{ task: "{task_4}" }] },
+      ['The prompt of "task_0" holds {task_4}, which is no task that it could refer to; it stays as text.'],
+    ],
+    [
+      "itself",
+      { tasks: [{ task: "{task_0}" }] },
+      ['The prompt of "task_0" holds {task_0}, which is no task that it could refer to; it stays as text.'],
+    ],
+    [
+      "{previous} in a first step",
+      { chain: [{ task: "{previous}" }] },
+      ['The prompt of "step_1" holds {previous}, which is no task that it could refer to; it stays as text.'],
+    ],
+    [
+      "a later step",
+      { chain: [{ task: "{task_1}" }, { task: "b" }] },
+      ['The prompt of "step_1" holds {task_1}, which is no task that it could refer to; it stays as text.'],
+    ],
   ])("%s", (_what, input, notes) => {
     expect(compile(input).notes).toEqual(notes);
     expect(() => compile(input, { strict: true })).toThrow("which is no task that it could refer to.");
   });
 
   test("braces that look like no reference, without a word", () => {
-    const { notes, nodes } = compile({ tasks: [{ task: "class A { constructor() {} } {constructor} {toString} {x} ${y}" }] });
+    const { notes, nodes } = compile({
+      tasks: [{ task: "class A { constructor() {} } {constructor} {toString} {x} ${y}" }],
+    });
     expect(notes).toBeUndefined();
     expect(nodes["task_0"]).toMatchObject({ task: { refs: {} } });
   });
@@ -171,13 +345,67 @@ describe("what is refused", () => {
     ["no tasks", { tasks: [] }, "BAD_INPUT", '"tasks" of the parallel input is empty.'],
     ["an unknown key", { task: "x", modle: "m" }, "BAD_INPUT", 'The single input has an unknown key "modle".'],
     ["a team with nothing to do", { team: { members: [{ role: "dev" }] } }, "BAD_INPUT", "The team has nothing to do."],
-    ["a role that nobody has", { team: { members: [{ role: "dev" }], tasks: [{ id: "a", task: "a", assignee: "dve" }] } }, "BAD_INPUT", 'Task "a" is assigned to "dve", who is not in the team.'],
-    ["a reviewer that nobody is", { team: { members: [{ role: "dev" }], tasks: [{ id: "a", task: "a", review: { reviewer: "rev" } }] } }, "BAD_INPUT", 'The review of task "a" is assigned to "rev", who is not in the team.'],
-    ["two members of one role", { team: { members: [{ role: "dev" }, { role: "dev" }], tasks: [{ id: "a", task: "a" }] } }, "PLAN_DUPLICATE_ID", 'Two members have the role "dev".'],
-    ["two tasks of one id", { team: { tasks: [{ id: "a", task: "a" }, { id: "a", task: "b" }] } }, "PLAN_DUPLICATE_ID", 'Two tasks are called "a".'],
-    ["a dependency that is not there", { team: { tasks: [{ id: "a", task: "a", depends: ["b"] }] } }, "PLAN_UNKNOWN_NEED", 'Task "a" depends on "b", which is not a task of the team.'],
-    ["tasks that wait for each other", { team: { tasks: [{ id: "a", task: "a", depends: ["b"] }, { id: "b", task: "b", depends: ["a"] }] } }, "PLAN_CYCLE", "The plan has a cycle: a -> b -> a."],
-    ["tasks that refer to each other", { tasks: [{ task: "{task_1}", name: "a" }, { task: "{task_0}", name: "b" }] }, "PLAN_CYCLE", "The plan has a cycle: a -> b -> a."],
+    [
+      "a role that nobody has",
+      { team: { members: [{ role: "dev" }], tasks: [{ id: "a", task: "a", assignee: "dve" }] } },
+      "BAD_INPUT",
+      'Task "a" is assigned to "dve", who is not in the team.',
+    ],
+    [
+      "a reviewer that nobody is",
+      { team: { members: [{ role: "dev" }], tasks: [{ id: "a", task: "a", review: { reviewer: "rev" } }] } },
+      "BAD_INPUT",
+      'The review of task "a" is assigned to "rev", who is not in the team.',
+    ],
+    [
+      "two members of one role",
+      { team: { members: [{ role: "dev" }, { role: "dev" }], tasks: [{ id: "a", task: "a" }] } },
+      "PLAN_DUPLICATE_ID",
+      'Two members have the role "dev".',
+    ],
+    [
+      "two tasks of one id",
+      {
+        team: {
+          tasks: [
+            { id: "a", task: "a" },
+            { id: "a", task: "b" },
+          ],
+        },
+      },
+      "PLAN_DUPLICATE_ID",
+      'Two tasks are called "a".',
+    ],
+    [
+      "a dependency that is not there",
+      { team: { tasks: [{ id: "a", task: "a", depends: ["b"] }] } },
+      "PLAN_UNKNOWN_NEED",
+      'Task "a" depends on "b", which is not a task of the team.',
+    ],
+    [
+      "tasks that wait for each other",
+      {
+        team: {
+          tasks: [
+            { id: "a", task: "a", depends: ["b"] },
+            { id: "b", task: "b", depends: ["a"] },
+          ],
+        },
+      },
+      "PLAN_CYCLE",
+      "The plan has a cycle: a -> b -> a.",
+    ],
+    [
+      "tasks that refer to each other",
+      {
+        tasks: [
+          { task: "{task_1}", name: "a" },
+          { task: "{task_0}", name: "b" },
+        ],
+      },
+      "PLAN_CYCLE",
+      "The plan has a cycle: a -> b -> a.",
+    ],
   ])("%s", (_what, input, code, message) => {
     let error: unknown;
     try {

@@ -22,9 +22,22 @@ test.each<[string, (string | { given: string })[], string[]]>([
   ["no name looks like a later round of another", ["gpt-4", "gpt-4.1", "gpt-5.1"], ["gpt-4", "gpt-4_1", "gpt-5.1"]],
   ["a long name has room for its number", ["x".repeat(90), "x".repeat(90)], ["x".repeat(80), `${"x".repeat(78)}-2`]],
 ])("%s", (_what, wishes, wanted) => {
-  expect(nodeIds(wishes.map((wish) => (typeof wish === "string" ? { else: wish } : { ...wish, else: "" })), "tasks")).toEqual(wanted);
+  expect(
+    nodeIds(
+      wishes.map((wish) => (typeof wish === "string" ? { else: wish } : { ...wish, else: "" })),
+      "tasks",
+    ),
+  ).toEqual(wanted);
 });
 
 test("a name that is given twice is a mistake", () => {
-  expect(() => nodeIds([{ given: "a b", else: "" }, { given: "a_b", else: "" }], "tasks")).toThrow('Two tasks are called "a_b".');
+  expect(() =>
+    nodeIds(
+      [
+        { given: "a b", else: "" },
+        { given: "a_b", else: "" },
+      ],
+      "tasks",
+    ),
+  ).toThrow('Two tasks are called "a_b".');
 });

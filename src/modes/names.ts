@@ -11,7 +11,8 @@ export function nodeIds(wishes: readonly Wish[], what: string): string[] {
   for (const { given } of wishes) {
     if (given === undefined) continue;
     const id = asId(given);
-    if (taken.has(id)) throw new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${given}".`, "Give each its own name.");
+    if (taken.has(id))
+      throw new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${given}".`, "Give each its own name.");
     taken.add(id);
   }
   const wished = new Set(wishes.map(({ given, else: fallback }) => asId(given ?? fallback)));
@@ -26,7 +27,10 @@ export function nodeIds(wishes: readonly Wish[], what: string): string[] {
 /** A name as a node id: what an id may not hold becomes an underscore. */
 export function asId(name: string): string {
   if (NODE_ID.test(name)) return name;
-  const safe = name.replace(/[^A-Za-z0-9_.:@-]/g, "_").replace(/^[^A-Za-z0-9_]/, "_").slice(0, ID_CHARS);
+  const safe = name
+    .replace(/[^A-Za-z0-9_.:@-]/g, "_")
+    .replace(/^[^A-Za-z0-9_]/, "_")
+    .slice(0, ID_CHARS);
   return NODE_ID.test(safe) ? safe : `_${safe}`.slice(0, ID_CHARS);
 }
 

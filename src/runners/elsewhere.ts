@@ -52,7 +52,7 @@ export type Open = (opening: Opening) => Place;
 const MARKER = "SUBCREW_TASK";
 
 /** How long a task has to end after it was asked to: with what follows, everything is gone within two seconds. */
-const GRACE_MS = 1_800;
+const GRACE_MS = 1_500;
 /** How much of what a place said before it ended is told. */
 const SAID_CHARS = 2_000;
 
@@ -79,42 +79,55 @@ type Ending = Readonly<{ outcome: Outcome; graceMs: number }>;
 /** The task is over when it hands in its outcome, is stopped, passes a limit, or its place is gone, whichever is first. */
 function firstOf(place: Place, hosted: Hosted, assignment: Assignment, tally: Tally): Promise<Ending> {
   const { signal } = tally.context;
+  const partly = (outcome: Parameters<typeof withPartial>[0]): Outcome => ({
+    ...withPartial(outcome, tally.text()),
+    ...tally.spent(),
+  });
   return new Promise((resolve) => {
+    let over = false;
     const settle = (outcome: Outcome, graceMs = GRACE_MS): void => {
+      over = true;
       signal.removeEventListener("abort", abort);
       limits.stop();
       resolve({ outcome, graceMs });
     };
     const abort = (): void => {
       hosted.cancel(reasonOf(signal));
-      settle({ ...withPartial({ status: "cancelled", reason: reasonOf(signal) }, tally.text()), ...tally.spent() });
+      settle(partly({ status: "cancelled", reason: reasonOf(signal) }));
     };
     const limits = keepLimits(assignment.limits, {
       used: place.used,
       ping: hosted.ping,
       emit: tally.context.emit,
-      passed: (fault) => settle({ ...withPartial(fault, tally.text()), ...tally.spent() }, 0),
+      passed: (fault) => settle(partly(fault), 0),
     });
+    const gone = async (): Promise<void> => {
+      const how = await place.ended;
+      if (over) return;
+      await Promise.race([hosted.silent, new Promise((late) => setTimeout(late, DRAIN_MS))]); // its last words
+      if (over) return;
+      const fault = crashed(place, how, assignment);
+      if (how.outOfMemory)
+        tally.context.emit({ type: "limit.reached", limit: "MEMORY", text: fault.fault.message, enforced: true });
+      settle(partly(fault));
+    };
     signal.addEventListener("abort", abort, { once: true });
     hosted.outcome.then(settle, () => {});
-    Promise.all([place.ended, Promise.race([hosted.silent, place.ended.then(() => pause(DRAIN_MS))])])
-      .then(([gone]) => settle({ ...withPartial(crashed(place, gone, assignment), tally.text()), ...tally.spent() }))
-      .catch(() => {});
+    gone().catch(() => {});
   });
 }
 
 /** How long the last words of a place may take to arrive once it is gone. */
 const DRAIN_MS = 500;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
 
 function crashed({ called }: Place, { how, said, outOfMemory }: Gone, { limits: { maxMemoryMB } }: Assignment): Failed {
   const words = said.trim() === "" ? "" : `: ${said.trim().slice(-SAID_CHARS)}`;
-  if (!outOfMemory)
-    return failed("CRASHED", `The ${called} of the task ${how} before it was done${words}`, { retryable: true });
   const limit = maxMemoryMB === undefined ? "" : ` of ${maxMemoryMB} MB`;
-  return failed("MEMORY", `The task ran out of memory${limit}: its ${called} ${how}.`, {
-    hint: "Allow more with --max-memory.",
-  });
+  return outOfMemory
+    ? failed("MEMORY", `The task ran out of memory${limit}: its ${called} ${how}.`, {
+        hint: "Allow more with --max-memory.",
+      })
+    : failed("CRASHED", `The ${called} of the task ${how} before it was done${words}`, { retryable: true });
 }
 
 /** Code stays in the process in which it was handed in: a task that may use it has to stay there, too. */

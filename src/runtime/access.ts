@@ -6,7 +6,7 @@ import type { Commands } from "../core/commands.ts";
 import { CrewError } from "../core/error.ts";
 import { lifts } from "../core/judge-call.ts";
 import { type Permissions, policyOf } from "../core/permissions.ts";
-import { mayUseNetwork, narrow, type Policy } from "../core/policy.ts";
+import { mayUseNetwork, narrow, notWider, type Policy } from "../core/policy.ts";
 import type { Rule } from "../core/rule.ts";
 import type { TaskAccess } from "../core/task-access.ts";
 import { closedPaths } from "./closed-paths.ts";
@@ -28,6 +28,8 @@ export type AccessParts = Readonly<{
   /** Home folders, whose secrets no command sees, and what of ours none sees either. */
   homes: readonly string[];
   hidden: readonly string[];
+  /** Keeps what was agreed to for longer than a run. */
+  keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
   /** Where the long outputs of a task's commands are kept. */
   outputs?(run: string, path: string): string;
 }>;
@@ -78,7 +80,10 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       };
       return {
         policy,
-        agree: (rules) => void agreed.push(...rules),
+        agree: async (rules, scope = "run") => {
+          agreed.push(...rules);
+          if (scope !== "run") await parts.keep?.(rules, scope);
+        },
         locate: (subject) => locate(subject, { roots, placeOf }),
         placeOf,
         roots: roots.slice(1).map(({ real }) => real),
@@ -99,11 +104,16 @@ async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth
   const others = await Promise.all((settings.writableRoots ?? []).map((folder) => rootOf(resolve(workspace, folder))));
   if (depth > 0 && ![top, ...others].some(({ real }) => isInside(real, own.real))) return undefined;
   const base = isInside(top.real, own.real) ? top.real : own.real;
-  const placeOf = (absolute: string): string => (isInside(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute);
+  const placeOf = (absolute: string): string =>
+    isInside(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute;
   return { roots: [own, ...others.filter(({ real }) => !isInside(own.real, real))], placeOf };
 }
 
-async function commandsFor(parts: AccessParts, task: AccessFor, { roots, placeOf, policy, note }: Places & { policy(): Policy; note(level: SandboxLevel): void }): Promise<CommandHost> {
+async function commandsFor(
+  parts: AccessParts,
+  task: AccessFor,
+  { roots, placeOf, policy, note }: Places & { policy: () => Policy; note: (level: SandboxLevel) => void },
+): Promise<CommandHost> {
   const wish = parts.settings.sandbox ?? "auto";
   const level = wish === "off" ? OFF : await parts.sandbox();
   const writable = roots.map(({ real }) => real);
@@ -125,14 +135,21 @@ async function commandsFor(parts: AccessParts, task: AccessFor, { roots, placeOf
   });
 }
 
-const OFF: SandboxLevel = { level: "none", text: "sandbox: off - it was switched off. Shell commands run with your full rights." };
+const OFF: SandboxLevel = {
+  level: "none",
+  text: "sandbox: off - it was switched off. Shell commands run with your full rights.",
+};
 
 /** Refuses to begin where isolation was demanded and cannot be had. */
 export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "settings" | "sandbox">): Promise<void> {
   if (settings.sandbox !== "required") return;
   const { level, text, fix } = await sandbox();
   if (level === "full") return;
-  throw new CrewError("NO_SANDBOX", `A sandbox is required, and there is none that works. ${text}`, `${fix === undefined ? "" : `Needed: ${fix}. `}Or lower it knowingly with --sandbox auto or --sandbox off.`);
+  throw new CrewError(
+    "NO_SANDBOX",
+    `A sandbox is required, and there is none that works. ${text}`,
+    `${fix === undefined ? "" : `Needed: ${fix}. `}Or lower it knowingly with --sandbox auto or --sandbox off.`,
+  );
 }
 
 /** Where a crew works and keeps things. */
@@ -145,8 +162,22 @@ export type AccessPlace = Readonly<{
   outputs?: AccessParts["outputs"];
 }>;
 
+/** The same, with no more rights than a run was started with: taking it up again must not widen them. */
+export function boundBy(parts: AccessParts, before: Permissions, own: readonly string[]): AccessParts {
+  const strictness = ["off", "auto", "required"] as const;
+  const wish = ({ sandbox = "auto" }: Permissions): number => strictness.indexOf(sandbox);
+  const sandbox = strictness[Math.max(wish(parts.settings), wish(before))]!;
+  const had = new Set(before.writableRoots);
+  const writableRoots = (parts.settings.writableRoots ?? []).filter((folder) => had.has(folder));
+  return { ...parts, settings: { ...parts.settings, sandbox, writableRoots }, policy: notWider(parts.policy, policyOf(before, own)) };
+}
+
 /** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */
-export function accessParts(settings: Permissions, { cwd, home, state, outputs }: AccessPlace, own: readonly string[]): AccessParts {
+export function accessParts(
+  settings: Permissions,
+  { cwd, home, state, outputs }: AccessPlace,
+  own: readonly string[],
+): AccessParts {
   let level: Promise<SandboxLevel> | undefined;
   return {
     cwd,

@@ -25,7 +25,7 @@ const FILE_BYTES = 100_000_000;
 /** Reading stops while so much waits to be written. */
 const WAITING_BYTES = 1_000_000;
 
-export function collectOutput({ file: path, onText }: { file?: string; onText?(text: string): void }): Output {
+export function collectOutput({ file: path, onText }: { file?: string; onText?: (text: string) => void }): Output {
   const kept: Buffer[] = [];
   const fresh: Buffer[] = [];
   const open = new Set<Readable>();
@@ -41,7 +41,8 @@ export function collectOutput({ file: path, onText }: { file?: string; onText?(t
     fresh.push(chunk);
     keptBytes += chunk.length;
     freshBytes += chunk.length;
-    if (keptBytes > KEPT_BYTES && file && cut === 0 && !file.begun()) for (const each of kept.slice(0, -1)) file.write(each);
+    if (keptBytes > KEPT_BYTES && file && cut === 0 && !file.begun())
+      for (const each of kept.slice(0, -1)) file.write(each);
     if (file && (file.begun() || keptBytes > KEPT_BYTES)) file.write(chunk);
     while (keptBytes - (kept[0]?.length ?? 0) >= KEPT_BYTES) {
       const first = kept.shift()!;
@@ -62,7 +63,10 @@ export function collectOutput({ file: path, onText }: { file?: string; onText?(t
           onText?.(own.decode(chunk, { stream: true }));
           if (file && file.waiting() > WAITING_BYTES) {
             stream.pause();
-            file.settled().then(() => stream.resume(), () => stream.resume());
+            file.settled().then(
+              () => stream.resume(),
+              () => stream.resume(),
+            );
           }
         });
         const end = (): void => {
@@ -101,7 +105,13 @@ function wholeCharacters(bytes: Buffer, cut: boolean): string {
   return new TextDecoder().decode(bytes.subarray(start));
 }
 
-type Spill = Readonly<{ begun(): boolean; write(chunk: Buffer): void; waiting(): number; settled(): Promise<void>; close(): Promise<void> }>;
+type Spill = Readonly<{
+  begun(): boolean;
+  write(chunk: Buffer): void;
+  waiting(): number;
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}>;
 
 /** A file that comes into being with the first write. What cannot be written is lost and changes nothing else. */
 function spillFile(path: string): Spill {

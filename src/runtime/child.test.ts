@@ -14,7 +14,15 @@ let count = 0;
 function line(command: string, more: Partial<ChildSpec> = {}): ChildSpec {
   const marker = `SUBCREW_RUN=test-${process.pid}-${Date.now()}-${count++}`;
   const [name, value] = marker.split("=") as [string, string];
-  return { file: "/bin/bash", args: ["--noprofile", "--norc", "-c", command], cwd: "/", env: { PATH: "/usr/bin:/bin", [name]: value }, marker, diesWithUs: false, ...more };
+  return {
+    file: "/bin/bash",
+    args: ["--noprofile", "--norc", "-c", command],
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin", [name]: value },
+    marker,
+    diesWithUs: false,
+    ...more,
+  };
 }
 
 const never = new AbortController().signal;
@@ -50,11 +58,19 @@ test("what cannot be started is an ending with a reason", async () => {
 });
 
 test("it has three descriptors, a session of its own and exactly the environment it was given", async () => {
-  const { text } = await run(line("ls /proc/$$/fd; sed 's/.*) //' /proc/$$/stat | cut -d' ' -f3,4; echo $$; env -0 | tr '\\0' ' '"));
+  const { text } = await run(
+    line("ls /proc/$$/fd; sed 's/.*) //' /proc/$$/stat | cut -d' ' -f3,4; echo $$; env -0 | tr '\\0' ' '"),
+  );
   const [fd0, fd1, fd2, group, pid, env] = text.split("\n");
   expect([fd0, fd1, fd2]).toEqual(["0", "1", "2"]);
   expect(group).toBe(`${pid} ${pid}`);
-  expect(env?.trim().split(" ").map((each) => each.split("=")[0]).toSorted()).toEqual(["PATH", "PWD", "SHLVL", "SUBCREW_RUN", "_"]);
+  expect(
+    env
+      ?.trim()
+      .split(" ")
+      .map((each) => each.split("=")[0])
+      .toSorted(),
+  ).toEqual(["PATH", "PWD", "SHLVL", "SUBCREW_RUN", "_"]);
 });
 
 test("of a long output the end is kept, all of it is in a file, and reading it does not fill the memory", async () => {
@@ -89,7 +105,10 @@ test("PROC-01: when it is cancelled everything that it started is gone", async (
   await ready(child);
   const began = performance.now();
   controller.abort({ stop: "enough" });
-  expect(await within(child, { timeoutMs: 30_000, signal: controller.signal })).toEqual({ exit: { signal: "SIGTERM" }, cut: { by: "cancelled", reason: "enough" } });
+  expect(await within(child, { timeoutMs: 30_000, signal: controller.signal })).toEqual({
+    exit: { signal: "SIGTERM" },
+    cut: { by: "cancelled", reason: "enough" },
+  });
   expect(await bearersOf(spec.marker)).toEqual([]);
   expect(performance.now() - began).toBeLessThan(2_000);
 });
@@ -148,7 +167,8 @@ test("PROC-08: after many programs no process, descriptor or watchdog is left", 
   const descriptors = (): number => readdir("/proc/self/fd").length;
   await run(line("true"));
   const before = descriptors();
-  for (let n = 0; n < 60; n++) await run(line(n % 3 === 0 ? "sleep 100" : "(sleep 100 &) ; echo a"), n % 3 === 0 ? { timeoutMs: 5 } : {});
+  for (let n = 0; n < 60; n++)
+    await run(line(n % 3 === 0 ? "sleep 100" : "(sleep 100 &) ; echo a"), n % 3 === 0 ? { timeoutMs: 5 } : {});
   expect(descriptors()).toBeLessThanOrEqual(before + 2);
   expect(childrenOf(process.pid)).toEqual([]);
 });

@@ -50,11 +50,18 @@ const DRAIN_MS = 500;
  * ends is ended, too. Never throws: not being able to start is a way to end.
  */
 export function startChild(spec: ChildSpec): Child {
-  const output = collectOutput({ ...(spec.outputFile !== undefined && { file: spec.outputFile }), ...(spec.onText && { onText: spec.onText }) });
+  const output = collectOutput({
+    ...(spec.outputFile !== undefined && { file: spec.outputFile }),
+    ...(spec.onText && { onText: spec.onText }),
+  });
   const watchdog = spec.diesWithUs ? undefined : watchdogFor(spec.marker);
   const child = launch(spec);
   if ("problem" in child) {
-    return { output, ended: Promise.all([output.close(), watchdog?.dismiss()]).then(() => child), kill: async () => {} };
+    return {
+      output,
+      ended: Promise.all([output.close(), watchdog?.dismiss()]).then(() => child),
+      kill: async () => {},
+    };
   }
   if (child.pid !== undefined) watchdog?.guard(child.pid);
   output.read(child.stdout, child.stderr);
@@ -63,7 +70,9 @@ export function startChild(spec: ChildSpec): Child {
 
   const exited = new Promise<Exit>((resolve) => {
     child.once("error", (error) => resolve({ problem: messageOf(error) }));
-    child.once("exit", (code, signal) => resolve({ ...(code !== null && { code }), ...(signal !== null && { signal }) }));
+    child.once("exit", (code, signal) =>
+      resolve({ ...(code !== null && { code }), ...(signal !== null && { signal }) }),
+    );
   });
   let killing: Promise<void> | undefined;
   const ended = exited.then(async (exit) => {
@@ -90,7 +99,10 @@ export function startChild(spec: ChildSpec): Child {
 export type Cut = Readonly<{ by: "timeout" }> | Readonly<{ by: "cancelled"; reason: string }>;
 
 /** Waits for a program, but no longer than this; then it is ended. */
-export async function within(child: Child, { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<{ exit: Exit; cut?: Cut }> {
+export async function within(
+  child: Child,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): Promise<{ exit: Exit; cut?: Cut }> {
   let cut: Cut | undefined;
   const stop = (why: Cut) => (): void => {
     cut ??= why;
@@ -111,7 +123,14 @@ function launch({ file, args, cwd, env, input, piped = false }: ChildSpec): Chil
     accessSync(file, constants.X_OK);
     const more = piped ? (["pipe", "pipe"] as const) : [];
     const unwanted = inheritedDescriptors().filter((fd) => fd > 2 + more.length);
-    return spawn(...without(unwanted, file, args), { cwd, env, detached: true, shell: false, stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...more], windowsHide: true });
+    return spawn(...without(unwanted, file, args), {
+      cwd,
+      env,
+      detached: true,
+      shell: false,
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...more],
+      windowsHide: true,
+    });
   } catch (error) {
     return { problem: messageOf(error) }; // a program that is not there, an argument that none can have
   }
@@ -132,7 +151,11 @@ function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }): Pick<Child, "pip
 type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit>; graceMs: number }>;
 
 /** Asks first, then does not ask any more. That a signal was sent does not mean that anything has ended. */
-async function kill({ pid }: ChildProcess, { marker, diesWithUs }: ChildSpec, { exited, ended, graceMs }: Ending): Promise<void> {
+async function kill(
+  { pid }: ChildProcess,
+  { marker, diesWithUs }: ChildSpec,
+  { exited, ended, graceMs }: Ending,
+): Promise<void> {
   if (pid === undefined) return void (await ended);
   if (graceMs === 0) {
     signalGroup(pid, "SIGKILL");

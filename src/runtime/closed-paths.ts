@@ -18,7 +18,10 @@ export function closedPaths(policy: Policy, root: string, placeOf: (absolute: st
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for (const entry of entriesIn(folder)) {
       const path = join(folder, entry.name);
-      if (++seen > MOST) throw new Error(`the working folder holds more than ${MOST} things, too many to hide from commands what rules forbid to read`);
+      if (++seen > MOST)
+        throw new Error(
+          `the working folder holds more than ${MOST} things, too many to hide from commands what rules forbid to read`,
+        );
       if (entry.isSymbolicLink()) continue;
       if (isClosed(placeOf(path))) closed.push(path);
       else if (entry.isDirectory()) folders.push(path);

@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,7 +30,15 @@ type Room = { all: string; ws: string; out: string; home: string };
 
 /** A workspace, something outside and a home with secrets. */
 function room(files: Readonly<Record<string, string>> = {}): Room {
-  const all = tempFolder({ "outside/secret.txt": CANARY, "home/.ssh/id": CANARY, "home/.aws/credentials": CANARY, "home/.npmrc": CANARY, "home/notes.txt": "fine", "ws/a.txt": "a", ...files });
+  const all = tempFolder({
+    "outside/secret.txt": CANARY,
+    "home/.ssh/id": CANARY,
+    "home/.aws/credentials": CANARY,
+    "home/.npmrc": CANARY,
+    "home/notes.txt": "fine",
+    "ws/a.txt": "a",
+    ...files,
+  });
   onTestFinished(() => void execFileSync("chmod", ["-R", "u+rwx", all]));
   return { all, ws: join(all, "ws"), out: join(all, "outside"), home: join(all, "home") };
 }
@@ -46,9 +63,13 @@ function host({ ws, home }: Room, sandbox: SandboxLevel, more: Partial<CommandSe
 }
 
 const never = new AbortController().signal;
-const run = ({ commands }: CommandHost, command: string, more: { timeoutMs?: number; signal?: AbortSignal; input?: string } = {}): Promise<CommandResult> =>
-  commands.run(command, { timeoutMs: 20_000, signal: never, report: () => {}, ...more });
-const said = async (commands: CommandHost, command: string): Promise<string> => (await run(commands, command)).text.trim();
+const run = (
+  { commands }: CommandHost,
+  command: string,
+  more: { timeoutMs?: number; signal?: AbortSignal; input?: string } = {},
+): Promise<CommandResult> => commands.run(command, { timeoutMs: 20_000, signal: never, report: () => {}, ...more });
+const said = async (commands: CommandHost, command: string): Promise<string> =>
+  (await run(commands, command)).text.trim();
 
 describe("in the sandbox", () => {
   let bwrap: Need;
@@ -65,7 +86,12 @@ describe("in the sandbox", () => {
     const place = room();
     const commands = host(place, full);
     expect(commands.commands.state).toEqual({ sandboxed: true, waived: false, roots: [place.ws] });
-    expect(await run(commands, "cat a.txt; echo b > b.txt; pwd; exit 4")).toEqual({ ended: "exited", code: 4, text: `a${place.ws}\n`, cutBytes: 0 });
+    expect(await run(commands, "cat a.txt; echo b > b.txt; pwd; exit 4")).toEqual({
+      ended: "exited",
+      code: 4,
+      text: `a${place.ws}\n`,
+      cutBytes: 0,
+    });
     expect(readFileSync(join(place.ws, "b.txt"), "utf8")).toBe("b\n");
     expect(await run(commands, "cat", { input: "given" })).toMatchObject({ ended: "exited", text: "given" });
     expect(await run(commands, "kill -9 $$")).toMatchObject({ ended: "exited", code: 137 });
@@ -77,7 +103,8 @@ describe("in the sandbox", () => {
     for (const target of ["/etc/x", "/usr/x", "/x", join(place.out, "x"), "/var/lib/x", "/sys/x"]) {
       expect([target, (await run(commands, `echo x > ${target}`)).code]).toEqual([target, 1]);
     }
-    const kernel = "/proc/sys/kernel/hostname /proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/sys/vm/swappiness";
+    const kernel =
+      "/proc/sys/kernel/hostname /proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/sys/vm/swappiness";
     expect(await said(commands, `for file in ${kernel}; do [ -w $file ] && echo $file; done`)).toBe("");
     expect(readdirSync(place.out)).toEqual(["secret.txt"]);
     await run(commands, `echo x > ../x; mkdir ../y; echo x > ${place.home}/x`);
@@ -88,31 +115,76 @@ describe("in the sandbox", () => {
   });
 
   test("SBX-05, PATH-08: protected places inside cannot be made, changed, moved or removed, whether they exist or not", async () => {
-    const place = room({ "ws/.git/config": "old", "ws/.git/hooks/x": "old", "ws/packages/a/.vscode/tasks.json": "old", "ws/.npmrc": "old", "ws/.github/workflows/ci.yml": "old" });
+    const place = room({
+      "ws/.git/config": "old",
+      "ws/.git/hooks/x": "old",
+      "ws/packages/a/.vscode/tasks.json": "old",
+      "ws/.npmrc": "old",
+      "ws/.github/workflows/ci.yml": "old",
+    });
     const commands = host(place, full);
     const missing = guardedAtTop.filter((name) => ![".git", ".npmrc"].includes(name));
     const attempts = [
-      ...[".git/config", ".git/hooks/new", ".git/new", ".npmrc", "packages/a/.vscode/tasks.json"].map((path) => `echo x > ${path}`),
-      ...["mv .git gone", "rm -rf .git/hooks", "rm .npmrc", "mv packages/a packages/b", "mv packages gone", "ln -sf a.txt .npmrc", "cp a.txt .git/config", "chmod 777 .git"],
-      ...missing.flatMap((name) => [`mkdir -p ${name} && echo x > ${name}/x`, `echo x > ${name}`, `ln -s a.txt ${name}`, `rm -rf ${name} && echo x > ${name}`, `mv ${name} gone`]),
+      ...[".git/config", ".git/hooks/new", ".git/new", ".npmrc", "packages/a/.vscode/tasks.json"].map(
+        (path) => `echo x > ${path}`,
+      ),
+      "mv .git gone",
+      "rm -rf .git/hooks",
+      "rm .npmrc",
+      "mv packages/a packages/b",
+      "mv packages gone",
+      "ln -sf a.txt .npmrc",
+      "cp a.txt .git/config",
+      "chmod 777 .git",
+      ...missing.flatMap((name) => [
+        `mkdir -p ${name} && echo x > ${name}/x`,
+        `echo x > ${name}`,
+        `ln -s a.txt ${name}`,
+        `rm -rf ${name} && echo x > ${name}`,
+        `mv ${name} gone`,
+      ]),
     ];
-    const ends = await Promise.all(attempts.map(async (attempt) => [attempt, (await run(commands, attempt, { signal: new AbortController().signal })).code === 0] as const));
+    const ends = await Promise.all(
+      attempts.map(
+        async (attempt) =>
+          [attempt, (await run(commands, attempt, { signal: new AbortController().signal })).code === 0] as const,
+      ),
+    );
     expect(ends.filter(([, worked]) => worked)).toEqual([]);
     expect(readdirSync(place.ws).toSorted()).toEqual([".git", ".github", ".npmrc", "a.txt", "packages"]);
-    for (const path of [".git/config", ".git/hooks/x", ".npmrc", "packages/a/.vscode/tasks.json"]) expect(readFileSync(join(place.ws, path), "utf8")).toBe("old");
+    for (const path of [".git/config", ".git/hooks/x", ".npmrc", "packages/a/.vscode/tasks.json"])
+      expect(readFileSync(join(place.ws, path), "utf8")).toBe("old");
     expect(await said(commands, "echo new > .github/workflows/ci.yml; cat .github/workflows/ci.yml")).toBe("new");
   });
 
   test("SBX-05, PATH-08: what else comes into being although it is protected is set aside and told, at any depth", async () => {
     const place = room();
     const commands = host(place, full);
-    const made = [".qwen/agents", ".github/agents", "subagents", "sub/.claude/agents", "sub/deep/.vscode", "new/.git/hooks", ".BASHRC"];
+    const made = [
+      ".qwen/agents",
+      ".github/agents",
+      "subagents",
+      "sub/.claude/agents",
+      "sub/deep/.vscode",
+      "new/.git/hooks",
+      ".BASHRC",
+    ];
     const { setAside } = await run(commands, made.map((path) => `mkdir -p ${path} && echo x > ${path}/x`).join("; "));
-    expect(setAside?.map(({ place: name }) => name).toSorted()).toEqual([".BASHRC", ".github/agents", ".qwen", "new/.git", "sub/.claude", "sub/deep/.vscode", "subagents"]);
+    expect(setAside?.map(({ place: name }) => name).toSorted()).toEqual([
+      ".BASHRC",
+      ".github/agents",
+      ".qwen",
+      "new/.git",
+      "sub/.claude",
+      "sub/deep/.vscode",
+      "subagents",
+    ]);
     for (const path of made) expect([path, existsSync(join(place.ws, path))]).toEqual([path, false]);
     for (const { now } of setAside ?? []) expect([now, existsSync(join(place.ws, now))]).toEqual([now, true]);
     expect(await run(commands, "true")).not.toHaveProperty("setAside");
-    expect(await run(host(place, full, { isLifted: (name) => name === "lib/.git" }), "mkdir -p lib/.git")).not.toHaveProperty("setAside");
+    expect(
+      await run(host(place, full, { isLifted: (name) => name === "lib/.git" }), "mkdir -p lib/.git"),
+    ).not.toHaveProperty("setAside");
     expect(existsSync(join(place.ws, "lib/.git"))).toBe(true);
   });
 
@@ -154,8 +226,13 @@ describe("in the sandbox", () => {
 
   test("SBX-05, SEC-02: secrets of the home and what somebody named are not there to be read", async () => {
     const place = room({ "ws/secrets/key": CANARY, "ws/.env": CANARY });
-    const commands = host(place, full, { hidden: async () => [join(place.ws, "secrets"), join(place.ws, ".env"), join(place.out)] });
-    const text = await said(commands, `cat ${place.home}/.ssh/id ${place.home}/.aws/* ${place.home}/.npmrc secrets/* .env ${place.out}/*; ls -A ${place.home}/.ssh secrets; cat /etc/shadow; cat ${place.home}/notes.txt`);
+    const commands = host(place, full, {
+      hidden: async () => [join(place.ws, "secrets"), join(place.ws, ".env"), join(place.out)],
+    });
+    const text = await said(
+      commands,
+      `cat ${place.home}/.ssh/id ${place.home}/.aws/* ${place.home}/.npmrc secrets/* .env ${place.out}/*; ls -A ${place.home}/.ssh secrets; cat /etc/shadow; cat ${place.home}/notes.txt`,
+    );
     expect(text).not.toContain(CANARY);
     expect(text).not.toContain("root:");
     expect((await run(commands, `grep -r ${CANARY} ${place.home} ${place.ws} 2>/dev/null`)).text).toBe("");
@@ -195,7 +272,10 @@ describe("in the sandbox", () => {
   test("SEC-02: neither the parent's environment nor its command line nor its memory can be reached", async () => {
     const place = room();
     const secret = `SECRET_${CANARY}`;
-    const text = await said(host(place, full), `cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -c '[v]itest'; cat /proc/${process.pid}/environ; kill -0 ${process.pid}; echo ${secret.length}`);
+    const text = await said(
+      host(place, full),
+      `cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -c '[v]itest'; cat /proc/${process.pid}/environ; kill -0 ${process.pid}; echo ${secret.length}`,
+    );
     expect(text).not.toContain("PATH=/");
     expect(text.split("\n")[0]).toBe("0");
     expect(text).toContain("No such process");
@@ -204,7 +284,12 @@ describe("in the sandbox", () => {
   test("SBX-08, PATH-11: links, pipes, closed folders and deep trees that a command leaves do no harm afterwards", async () => {
     const place = room();
     const commands = host(place, full);
-    expect(await said(commands, `ln -s ${place.out} d; ln -s ${place.out}/secret.txt l; ln -s / r; ln -s loop loop; mkfifo p; mkdir -p ${"x/".repeat(100)}; mkdir c; chmod 000 c; ln ${place.out}/secret.txt h; echo made`)).toContain("made");
+    expect(
+      await said(
+        commands,
+        `ln -s ${place.out} d; ln -s ${place.out}/secret.txt l; ln -s / r; ln -s loop loop; mkfifo p; mkdir -p ${"x/".repeat(100)}; mkdir c; chmod 000 c; ln ${place.out}/secret.txt h; echo made`,
+      ),
+    ).toContain("made");
     expect(existsSync(join(place.ws, "h"))).toBe(false); // the outside is another mount
     expect(await said(commands, "echo again")).toBe("again");
     expect(readFileSync(join(place.out, "secret.txt"), "utf8")).toBe(CANARY);
@@ -215,14 +300,20 @@ describe("in the sandbox", () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort({ stop: "enough" }), 200);
     const began = performance.now();
-    expect(await run(commands, "sleep 1000 & sleep 1001 & wait", { signal: controller.signal })).toMatchObject({ ended: "cancelled" });
-    expect(await run(commands, "trap '' TERM; while :; do sleep 0.1; done", { timeoutMs: 100 })).toMatchObject({ ended: "timeout" });
+    expect(await run(commands, "sleep 1000 & sleep 1001 & wait", { signal: controller.signal })).toMatchObject({
+      ended: "cancelled",
+    });
+    expect(await run(commands, "trap '' TERM; while :; do sleep 0.1; done", { timeoutMs: 100 })).toMatchObject({
+      ended: "timeout",
+    });
     expect(performance.now() - began).toBeLessThan(6_000);
   });
 
   test("who is asked to end in the sandbox has the time to do so", async () => {
     const commands = host(room(), full);
-    const shell = await commands.commands.start("trap 'echo tidied; exit 7' TERM; echo ready; while :; do sleep 0.05; done");
+    const shell = await commands.commands.start(
+      "trap 'echo tidied; exit 7' TERM; echo ready; while :; do sleep 0.05; done",
+    );
     while (!shell.news().includes("ready")) await sleep(10);
     await shell.kill();
     expect(shell.result()).toMatchObject({ ended: "cancelled", code: 7 });
@@ -232,7 +323,9 @@ describe("in the sandbox", () => {
   test("PROC-04, PROC-10: what a command leaves behind ends with it", async () => {
     const place = room();
     const began = performance.now();
-    expect(await said(host(place, full), "(setsid sh -c 'sleep 1; echo late > late.txt' &) ; (sleep 30 &); echo done")).toBe("done");
+    expect(
+      await said(host(place, full), "(setsid sh -c 'sleep 1; echo late > late.txt' &) ; (sleep 30 &); echo done"),
+    ).toBe("done");
     expect(performance.now() - began).toBeLessThan(1_000);
     await sleep(1_300);
     expect(existsSync(join(place.ws, "late.txt"))).toBe(false);
@@ -303,7 +396,9 @@ describe("in the sandbox", () => {
   test("a workspace with odd characters in its name works", async () => {
     const all = tempFolder({ "a b'c\"d\\e $(x)/a.txt": "odd" });
     const ws = join(all, "a b'c\"d\\e $(x)");
-    expect(await said(host({ all, ws, out: all, home: all }, full), "cat a.txt; mkdir .claude 2>&1 | grep -c exists")).toBe("odd1");
+    expect(
+      await said(host({ all, ws, out: all, home: all }, full), "cat a.txt; mkdir .claude 2>&1 | grep -c exists"),
+    ).toBe("odd1");
     expect(readdirSync(ws)).toEqual(["a.txt"]);
   });
 });
@@ -314,7 +409,9 @@ describe("without a sandbox", () => {
     const commands = host(place, nothing, { wish: "off" });
     expect(commands.commands.state).toMatchObject({ sandboxed: false, waived: true });
     expect(host(place, nothing).commands.state).toMatchObject({ sandboxed: false, waived: false });
-    expect(await said(commands, "env | cut -d= -f1 | sort | tr '\\n' ' '")).toBe("HOME LANG PATH PWD SHLVL SUBCREW_RUN _");
+    expect(await said(commands, "env | cut -d= -f1 | sort | tr '\\n' ' '")).toBe(
+      "HOME LANG PATH PWD SHLVL SUBCREW_RUN _",
+    );
   });
 
   test("the end of a task ends everything that it started", async () => {
@@ -344,4 +441,3 @@ test("programs are not looked up in the workspace, nor in folders relative to it
   expect(safePath(undefined, ["/ws"])).toBe("/usr/local/bin:/usr/bin:/bin");
   expect(safePath("/ws/bin", ["/ws"])).toBe("/usr/local/bin:/usr/bin:/bin");
 });
-

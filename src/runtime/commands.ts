@@ -44,7 +44,10 @@ export function createCommands(setting: CommandSetting): CommandHost {
   let count = 0;
   let over = false;
 
-  const launch = async (command: string, { input, report }: { input?: string; report?(text: string): void }): Promise<Running> => {
+  const launch = async (
+    command: string,
+    { input, report }: { input?: string; report?: (text: string) => void },
+  ): Promise<Running> => {
     const { spec, release } = await specFor(setting, command, ++count);
     const child = startChild({ ...spec, ...(input !== undefined && { input }), ...(report && { onText: report }) });
     const alive: Running = { ...child, over: child.ended.then(async (exit) => ({ exit, aside: await release() })) };
@@ -55,7 +58,11 @@ export function createCommands(setting: CommandSetting): CommandHost {
   };
 
   const commands: Commands = {
-    state: { sandboxed: setting.wish !== "off" && setting.sandbox.level === "full", waived: setting.wish === "off", roots: setting.writable },
+    state: {
+      sandboxed: setting.wish !== "off" && setting.sandbox.level === "full",
+      waived: setting.wish === "off",
+      roots: setting.writable,
+    },
     isolation: setting.sandbox.text,
     run: async (command, { timeoutMs, signal, report, input }) => {
       if (signal.aborted) return { ended: "cancelled", text: "", cutBytes: 0 };
@@ -65,7 +72,8 @@ export function createCommands(setting: CommandSetting): CommandHost {
     },
     start: async (command) => {
       const alive = background.filter((each) => each.result() === undefined);
-      if (alive.length >= MOST_BACKGROUND) throw new Error(`${MOST_BACKGROUND} commands are running in the background: end one first`);
+      if (alive.length >= MOST_BACKGROUND)
+        throw new Error(`${MOST_BACKGROUND} commands are running in the background: end one first`);
       const child = await launch(command, {});
       let result: CommandResult | undefined;
       let killed = false;
@@ -93,10 +101,12 @@ export function createCommands(setting: CommandSetting): CommandHost {
     end: async () => {
       over = true;
       await Promise.all(background.map((each) => each.kill()));
-      await Promise.all([...running].map(async (child) => {
-        await child.kill();
-        await child.over;
-      }));
+      await Promise.all(
+        [...running].map(async (child) => {
+          await child.kill();
+          await child.over;
+        }),
+      );
     },
   };
 }
@@ -105,9 +115,19 @@ export function createCommands(setting: CommandSetting): CommandHost {
 type Running = Child & Readonly<{ over: Promise<End> }>;
 type End = Readonly<{ exit: Exit; aside: readonly SetAside[] }>;
 
-function resultOf({ output }: Child, { exit: { code, signal, problem }, aside }: End, cut: Cut | undefined): CommandResult {
+function resultOf(
+  { output }: Child,
+  { exit: { code, signal, problem }, aside }: End,
+  cut: Cut | undefined,
+): CommandResult {
   const file = output.file();
-  const rest = { ...(aside.length > 0 && { setAside: aside }), cutBytes: output.cutBytes(), ...(file !== undefined && { file }), ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
+  const rest = {
+    ...(aside.length > 0 && { setAside: aside }),
+    cutBytes: output.cutBytes(),
+    ...(file !== undefined && { file }),
+    ...(code !== undefined && { code }),
+    ...(signal !== undefined && { signal }),
+  };
   if (problem !== undefined) return { ...rest, ended: "not-started", text: problem };
   const ended = cut?.by ?? (signal === undefined ? "exited" : "killed");
   return { ...rest, ended, text: output.text() };
@@ -117,22 +137,44 @@ function resultOf({ output }: Child, { exit: { code, signal, problem }, aside }:
 type Release = () => Promise<readonly SetAside[]>;
 
 /** The program that carries out a command, and what has to be undone when it has ended. */
-async function specFor(setting: CommandSetting, command: string, number: number): Promise<{ spec: ChildSpec; release: Release }> {
+async function specFor(
+  setting: CommandSetting,
+  command: string,
+  number: number,
+): Promise<{ spec: ChildSpec; release: Release }> {
   const { sandbox, wish, cwd, outputs } = setting;
   const boxed = wish !== "off" && sandbox.bwrap !== undefined;
   const id = `${setting.name}/${randomBytes(6).toString("hex")}`;
-  const env = { ...setting.env(), PATH: safePath(setting.env()["PATH"], setting.writable), ...(boxed && { TMPDIR: "/tmp" }), SUBCREW_RUN: id };
-  const shell = [shellFile(), "--noprofile", "--norc", "-c", command].filter((word, at) => at === 0 || shellFile().endsWith("bash") || !word.startsWith("--no"));
-  const outputFile = outputs === undefined ? undefined : join(outputs, `${number}-${randomBytes(4).toString("hex")}.txt`);
+  const env = {
+    ...setting.env(),
+    PATH: safePath(setting.env()["PATH"], setting.writable),
+    ...(boxed && { TMPDIR: "/tmp" }),
+    SUBCREW_RUN: id,
+  };
+  const shell = [shellFile(), "--noprofile", "--norc", "-c", command].filter(
+    (word, at) => at === 0 || shellFile().endsWith("bash") || !word.startsWith("--no"),
+  );
+  const outputFile =
+    outputs === undefined ? undefined : join(outputs, `${number}-${randomBytes(4).toString("hex")}.txt`);
   if (outputFile !== undefined) await mkdir(dirname(outputFile), { recursive: true, mode: 0o700 });
   const common = { cwd, marker: `SUBCREW_RUN=${id}`, ...(outputFile !== undefined && { outputFile }) };
-  if (!boxed) return { spec: { ...common, file: shell[0]!, args: shell.slice(1), env, diesWithUs: false }, release: async () => [] };
+  if (!boxed)
+    return {
+      spec: { ...common, file: shell[0]!, args: shell.slice(1), env, diesWithUs: false },
+      release: async () => [],
+    };
   const { box, release } = await boxFor(setting, env);
   // What starts the sandbox needs nothing of the environment; what is in it gets its own.
-  return { spec: { ...common, cwd: "/", file: sandbox.bwrap!, args: sandboxArgs(box, shell), env: {}, diesWithUs: true }, release };
+  return {
+    spec: { ...common, cwd: "/", file: sandbox.bwrap, args: sandboxArgs(box, shell), env: {}, diesWithUs: true },
+    release,
+  };
 }
 
-async function boxFor({ cwd, writable, guards, isLifted, homes, hidden, network }: CommandSetting, env: Box["env"]): Promise<{ box: Box; release: Release }> {
+async function boxFor(
+  { cwd, writable, guards, isLifted, homes, hidden, network }: CommandSetting,
+  env: Box["env"],
+): Promise<{ box: Box; release: Release }> {
   const secrets = secretPlaces(homes, await hidden());
   const guarded = writable.map((root) => guards.take({ root, isLifted }));
   const covered = (path: string): boolean => guarded.some(({ readOnly }) => readOnly.includes(path));
@@ -141,14 +183,20 @@ async function boxFor({ cwd, writable, guards, isLifted, homes, hidden, network 
     env,
     network,
     writable,
-    readOnly: guarded.flatMap((each) => each.readOnly).filter((path) => !secrets.folders.includes(path) && !secrets.files.includes(path)),
+    readOnly: guarded
+      .flatMap((each) => each.readOnly)
+      .filter((path) => !secrets.folders.includes(path) && !secrets.files.includes(path)),
     pinned: guarded.flatMap((each) => each.pinned).filter((path) => !covered(path)),
     hiddenFolders: secrets.folders.filter((path) => !writable.some((root) => root === path)),
     hiddenFiles: secrets.files,
     // name resolution, and the programs of systems that keep them there
-    kept: ["/run/current-system", ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : [])],
+    kept: [
+      "/run/current-system",
+      ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : []),
+    ],
   };
-  const release: Release = async () => (await Promise.all(guarded.map((each, at) => setAside(writable[at]!, each.release())))).flat();
+  const release: Release = async () =>
+    (await Promise.all(guarded.map((each, at) => setAside(writable[at]!, each.release())))).flat();
   return { box, release };
 }
 
@@ -156,6 +204,8 @@ const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** Programs are looked up outside of what can be written: a rule for `git` must not mean a file called git in the project. */
 export function safePath(path: string | undefined, writable: readonly string[]): string {
-  const folders = (path ?? "").split(":").filter((folder) => isAbsolute(folder) && !writable.some((root) => isInside(root, folder)));
+  const folders = (path ?? "")
+    .split(":")
+    .filter((folder) => isAbsolute(folder) && !writable.some((root) => isInside(root, folder)));
   return folders.length === 0 ? USUAL_PATH : folders.join(":");
 }

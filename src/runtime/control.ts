@@ -66,6 +66,14 @@ export async function serve(run: string, carryOut: CarryOut, signal: AbortSignal
   }
 }
 
+/** Says to whoever still waits for an answer of a run that has ended what became of it. */
+export async function serveRest(run: string, carryOut: CarryOut): Promise<void> {
+  const folder = join(run, FOLDER);
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => COMMAND.test(each)).toSorted())
+    await handle(join(folder, name), carryOut, AbortSignal.abort());
+}
+
 /** Where nothing can be watched, looking from time to time has to do. */
 function watching(folder: string, changed: () => void): FSWatcher | undefined {
   try {

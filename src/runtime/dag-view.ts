@@ -22,7 +22,10 @@ export type DagView = Readonly<{
 }>;
 
 /** A view of a graph of which nothing has begun; `changed` is told whenever there is something new to show. */
-export function createDagView(nodes: ReadonlyMap<string, DagNode>, changed: (progress: readonly TaskProgress[]) => void): DagView {
+export function createDagView(
+  nodes: ReadonlyMap<string, DagNode>,
+  changed: (progress: readonly TaskProgress[]) => void,
+): DagView {
   const pieces = new Map<string, Piece>();
   const drafts = new Map<DagNode, number>();
   const results = new Map<string, TaskResult>();
@@ -60,7 +63,8 @@ export function createDagView(nodes: ReadonlyMap<string, DagNode>, changed: (pro
   const release = ({ dependedBy }: DagNode): void => {
     for (const id of dependedBy) {
       const next = nodes.get(id);
-      if (next?.status === "pending" && next.dependsOn.every((need) => nodes.get(need)?.status === "completed")) move(next, "ready");
+      if (next?.status === "pending" && next.dependsOn.every((need) => nodes.get(need)?.status === "completed"))
+        move(next, "ready");
     }
   };
 
@@ -75,7 +79,8 @@ export function createDagView(nodes: ReadonlyMap<string, DagNode>, changed: (pro
     }
     if (fact.type === "gate.opened") move(node, "awaiting_approval");
     if (fact.type !== "node.ended") return;
-    if (fact.outcome.status === "failed" && fact.outcome.fault.code === "NEEDS_ANSWER") pending ??= { taskId: node.task.id, plan: node.result?.output ?? "" };
+    if (fact.outcome.status === "failed" && fact.outcome.fault.code === "NEEDS_ANSWER")
+      pending ??= { taskId: node.task.id, plan: node.result?.output ?? "" };
     if (path.includes("/")) return;
     move(node, statusOf(fact.outcome));
     release(node);
@@ -87,7 +92,12 @@ export function createDagView(nodes: ReadonlyMap<string, DagNode>, changed: (pro
     if (id !== node.task.id) show(progressOf(id, node, progress.get(id), isGood(result) ? "completed" : "failed"));
     if (part === "work") node.result = result;
     else if (isGood(result)) {
-      const review = { iteration: draft, workerOutput: node.result?.output ?? "", reviewerOutput: result.output, approved: parseReview(result.output).approved };
+      const review = {
+        iteration: draft,
+        workerOutput: node.result?.output ?? "",
+        reviewerOutput: result.output,
+        approved: parseReview(result.output).approved,
+      };
       node.reviewHistory = [...(node.reviewHistory ?? []), review];
     }
   };
@@ -115,11 +125,31 @@ const shown: Readonly<Record<DagStatus, TaskProgress["status"]>> = {
   aborted: "aborted",
 };
 
-const ended: Readonly<Record<Outcome["status"], DagStatus>> = { ok: "completed", failed: "failed", skipped: "blocked", cancelled: "aborted" };
+const ended: Readonly<Record<Outcome["status"], DagStatus>> = {
+  ok: "completed",
+  failed: "failed",
+  skipped: "blocked",
+  cancelled: "aborted",
+};
 const statusOf = ({ status }: Outcome): DagStatus => ended[status];
 
-function progressOf(id: string, { task, assignee }: DagNode, before: TaskProgress | undefined, status: TaskProgress["status"]): TaskProgress {
+function progressOf(
+  id: string,
+  { task, assignee }: DagNode,
+  before: TaskProgress | undefined,
+  status: TaskProgress["status"],
+): TaskProgress {
   if (before) return { ...before, status };
   const name = assignee ? `${assignee.role}:${id}` : id;
-  return { id, name, status, task: task.task, recentTools: [], recentOutput: [], toolCount: 0, tokens: 0, durationMs: 0 };
+  return {
+    id,
+    name,
+    status,
+    task: task.task,
+    recentTools: [],
+    recentOutput: [],
+    toolCount: 0,
+    tokens: 0,
+    durationMs: 0,
+  };
 }

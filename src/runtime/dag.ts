@@ -21,15 +21,31 @@ export type DagNode = {
 };
 
 /** `blocked`: something it depends on did not succeed, so it never runs. */
-export type DagStatus = "pending" | "ready" | "running" | "reviewing" | "revising" | "awaiting_approval" | "completed" | "failed" | "blocked" | "aborted";
+export type DagStatus =
+  | "pending"
+  | "ready"
+  | "running"
+  | "reviewing"
+  | "revising"
+  | "awaiting_approval"
+  | "completed"
+  | "failed"
+  | "blocked"
+  | "aborted";
 
-export type DagReview = Readonly<{ iteration: number; workerOutput: string; reviewerOutput: string; approved: boolean }>;
+export type DagReview = Readonly<{
+  iteration: number;
+  workerOutput: string;
+  reviewerOutput: string;
+  approved: boolean;
+}>;
 
 /** The graph of a team's tasks; throws on what cannot be carried out. It shows how the executor sees the compiled team. */
 export function buildDag(tasks: readonly TeamTask[], members: ReadonlyMap<string, TeamMember>): Map<string, DagNode> {
   const nodes = new Map<string, DagNode>();
   for (const task of tasks) {
-    if (nodes.has(task.id)) throw new CrewError("PLAN_DUPLICATE_ID", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
+    if (nodes.has(task.id))
+      throw new CrewError("PLAN_DUPLICATE_ID", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
     const assignee = task.assignee === undefined ? undefined : members.get(task.assignee);
     nodes.set(task.id, { task, ...(assignee && { assignee }), dependsOn: [], dependedBy: [], status: "pending" });
   }
@@ -45,7 +61,11 @@ export function linkDag(nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMa
   const cycle = cycleIn(plan);
   if (cycle) {
     const names = [...nodes.keys()].filter((id) => cycle.includes(asId(id)));
-    throw new CrewError("PLAN_CYCLE", `Dependency cycle detected involving tasks: ${names.join(", ")}`, "Remove one of these dependencies.");
+    throw new CrewError(
+      "PLAN_CYCLE",
+      `Dependency cycle detected involving tasks: ${names.join(", ")}`,
+      "Remove one of these dependencies.",
+    );
   }
   const { entries } = schedule(plan);
   const ids = new Map([...nodes.keys()].map((id) => [asId(id), id]));
@@ -60,7 +80,11 @@ export function linkDag(nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMa
 }
 
 /** The plan that these tasks compile to, as team mode does it. */
-export function planOfDag(nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMap<string, TeamMember>, objective?: string): Plan {
+export function planOfDag(
+  nodes: ReadonlyMap<string, DagNode>,
+  members: ReadonlyMap<string, TeamMember>,
+  objective?: string,
+): Plan {
   return team({
     mode: "team",
     team: {
@@ -71,14 +95,31 @@ export function planOfDag(nodes: ReadonlyMap<string, DagNode>, members: Readonly
   });
 }
 
-function checkTask({ id, depends = [], assignee, review }: TeamTask, nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMap<string, TeamMember>): void {
+function checkTask(
+  { id, depends = [], assignee, review }: TeamTask,
+  nodes: ReadonlyMap<string, DagNode>,
+  members: ReadonlyMap<string, TeamMember>,
+): void {
   const unknown = depends.find((need) => !nodes.has(need));
-  if (unknown !== undefined) throw new CrewError("PLAN_UNKNOWN_NEED", `Task "${id}" depends on unknown task "${unknown}"`, "Name a task of the team.");
+  if (unknown !== undefined)
+    throw new CrewError(
+      "PLAN_UNKNOWN_NEED",
+      `Task "${id}" depends on unknown task "${unknown}"`,
+      "Name a task of the team.",
+    );
   if (assignee !== undefined && !members.has(assignee)) {
-    throw new CrewError("BAD_INPUT", `Task "${id}" assigned to unknown member "${assignee}"`, "Name a role of the team.");
+    throw new CrewError(
+      "BAD_INPUT",
+      `Task "${id}" assigned to unknown member "${assignee}"`,
+      "Name a role of the team.",
+    );
   }
   const reviewer = review?.reviewer ?? review?.assignee;
   if (reviewer !== undefined && !members.has(reviewer)) {
-    throw new CrewError("BAD_INPUT", `Task "${id}" review assigned to unknown member "${reviewer}"`, "Name a role of the team.");
+    throw new CrewError(
+      "BAD_INPUT",
+      `Task "${id}" review assigned to unknown member "${reviewer}"`,
+      "Name a role of the team.",
+    );
   }
 }

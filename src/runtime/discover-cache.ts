@@ -1,9 +1,8 @@
-import type { Agent } from "../core/agent.ts";
 import type { FileReading } from "./discover-files.ts";
 import type { FoundAgent } from "./discover-found.ts";
 
 /** A reading that is known again, for one place and dialect. */
-export type CachedFile = Readonly<{ reading: FileReading; place: string; agents: readonly Agent[] }>;
+export type CachedFile = Readonly<{ reading: FileReading; place: string }>;
 
 /** What a caller keeps between discoveries. Files are known again by path, inode, size and times. */
 export type DiscoveryCache = {

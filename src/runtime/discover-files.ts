@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
+import type { AgentSource } from "../core/agent.ts";
 import type { Dialect, Reading } from "../core/dialect.ts";
 import { messageOf } from "../core/error.ts";
 import { hiddenCharacters } from "../core/hidden-characters.ts";
@@ -115,7 +116,8 @@ export function readAgentFile(file: Candidate, dialect: Dialect, options: ReadOp
   }
 }
 
-function readAfresh(file: Candidate, dialect: Dialect, { within, hashed = false, scratch }: ReadOptions): FileReading {
+function readAfresh(file: Candidate, dialect: Dialect, options: ReadOptions): FileReading {
+  const { within, source, hashed = false, scratch } = options;
   const opened = openText(file.path, scratch);
   if ("problem" in opened) return unread(opened.stamp, opened.problem);
   const { text, stamp, ascii } = opened;
@@ -128,7 +130,7 @@ function readAfresh(file: Candidate, dialect: Dialect, { within, hashed = false,
     if (included !== undefined) texts.push(included);
     return included;
   };
-  const { agents, problems } = dialect.read(text, { file: file.path, relative: file.relative, include });
+  const { agents, problems } = dialect.read(text, { file: file.path, relative: file.relative, source, include });
   const reading = {
     agents,
     problems: located(hidden === undefined ? problems : [...problems, hidden], file.path),
@@ -143,6 +145,7 @@ function readAfresh(file: Candidate, dialect: Dialect, { within, hashed = false,
 /** `within` is the directory that bounds what the file may name. */
 export type ReadOptions = Readonly<{
   within: string;
+  source?: AgentSource;
   known?: FileReading | undefined;
   hashed?: boolean;
   scratch?: Buffer;

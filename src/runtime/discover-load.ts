@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Agent, AgentSource } from "../core/agent.ts";
 import type { Dialects, ReadAgent } from "../core/dialect.ts";
 import { type Problem, problem } from "../core/problem.ts";
-import type { CachedFile, DiscoveryCache } from "./discover-cache.ts";
+import type { DiscoveryCache } from "./discover-cache.ts";
 import { type Candidate, type FileReading, listFiles, readAgentFile } from "./discover-files.ts";
 import type { Place } from "./discover-places.ts";
 
@@ -71,14 +71,11 @@ export async function loadPlace(
     }
     const known = options.cache?.files.get(file.path);
     const reusable = known?.place === label ? known : undefined;
-    const reading = readAgentFile(file, dialect, { within, hashed, scratch, known: reusable?.reading });
-    const entry =
-      reusable !== undefined && reusable.reading === reading
-        ? reusable
-        : { reading, place: label, agents: located(reading, place, file) };
-    if (entry !== known) options.cache?.files.set(file.path, entry);
+    const source = sourceOf(place, file.path);
+    const reading = readAgentFile(file, dialect, { within, source, hashed, scratch, known: reusable?.reading });
+    if (reading !== known?.reading) options.cache?.files.set(file.path, { reading, place: label });
     if (reading.agents.length === 0) skipped.push({ file: file.path, problems: reading.problems });
-    else add(findings, entry, { place, file, trusted: trusted && agreed(entry, place, file, options) });
+    else add(findings, reading, { place, file, trusted: trusted && agreed(reading, place, file, options) });
   }
   return {
     findings,
@@ -94,41 +91,28 @@ const RANKS = { user: 2, plugin: 2, project: 1 } as const;
 
 function add(
   findings: Finding[],
-  entry: CachedFile,
+  { agents, problems }: FileReading,
   { place, file, trusted }: { place: Place; file: Candidate; trusted: boolean },
 ): void {
-  for (const [index, read] of entry.reading.agents.entries()) {
-    findings.push({
-      read,
-      agent: entry.agents[index]!,
-      rank: RANKS[place.scope],
-      trusted,
-      // problems of a file with several agents are told once
-      problems: index === 0 ? entry.reading.problems : [],
-      file: file.path,
-      ...(file.real === undefined ? {} : { real: file.real }),
-    });
+  let untold = problems; // problems of a file with several agents are told once
+  for (const read of agents) {
+    const finding = { read, agent: read.agent, rank: RANKS[place.scope], trusted, problems: untold, file: file.path };
+    findings.push(file.real === undefined ? finding : { ...finding, real: file.real });
+    untold = [];
   }
 }
 
 /** Content that changed since it was agreed to does not count, nor do hidden characters that nobody agreed to. */
-function agreed({ reading }: CachedFile, place: Place, file: Candidate, { trust }: LoadOptions): boolean {
+function agreed({ hash, hidden }: FileReading, place: Place, file: Candidate, { trust }: LoadOptions): boolean {
   if (place.root === undefined) return true;
-  if (trust?.file === undefined) return !reading.hidden;
-  const { hash, hidden } = reading;
+  if (trust?.file === undefined) return !hidden;
   return hash !== undefined && trust.file({ root: place.root, path: file.real ?? file.path, hash, hidden });
 }
 
-/** The agents of a file with where they were found. */
-function located(reading: FileReading, place: Place, file: Candidate): readonly Agent[] {
-  const source: AgentSource = {
-    kind: place.scope,
-    file: file.path,
-    family: place.family,
-    dialect: place.dialect,
-    ...(place.plugin === undefined ? {} : { plugin: place.plugin.name, pluginScope: place.plugin.scope }),
-  };
-  return reading.agents.map(({ agent }) => Object.freeze({ ...agent, source }));
+/** Where the agents of a file were found. */
+function sourceOf({ scope, family, dialect, plugin }: Place, file: string): AgentSource {
+  const source = { kind: scope, file, family, dialect };
+  return plugin === undefined ? source : { ...source, plugin: plugin.name, pluginScope: plugin.scope };
 }
 
 type Held = {

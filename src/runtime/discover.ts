@@ -103,6 +103,8 @@ type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" }
 
 /** Bases and settings are applied here, once; what has no base is skipped and hides nothing. */
 function resolveAll(findings: readonly Finding[], options: Resolving, skipped: Skipped[]): FoundAgent[] {
+  if (!findings.some(({ trusted, agent }) => trusted && agent.extends !== undefined))
+    return findings.map((finding) => foundAgent(finding, undefined, options));
   const heirs = findings.map(heirOf);
   const lines = lineages(heirs.filter(({ finding }) => finding.trusted));
   const done = new Map<Finding, FoundAgent>();

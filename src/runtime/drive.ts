@@ -1,3 +1,4 @@
+import type { Permissions } from "../core/permissions.ts";
 import { createBudget, type BudgetLimits } from "../core/budget.ts";
 import type { Change } from "../core/change.ts";
 import { endingOf, withoutSpent } from "../core/ending.ts";
@@ -7,7 +8,7 @@ import type { Engine } from "../core/engine.ts";
 import type { Delta, Fact } from "../core/event.ts";
 import type { AnyInput } from "../core/input.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../core/limits.ts";
-import type { Plan } from "../core/plan.ts";
+import type { Body, Plan } from "../core/plan.ts";
 import { createRedactor, type Redactor } from "../core/redact.ts";
 import { following, stopped } from "./cancel.ts";
 import { execute, type Growing } from "./execute.ts";
@@ -32,6 +33,8 @@ export type Start = Readonly<{
   cwd: string;
   context: string;
   compile(what: AnyInput | Plan): Plan;
+  /** Throws on what nobody here can carry out; asked about nodes that a plan grows by. */
+  check?(body: Body): void;
   /** Resolves when nothing of what its tasks started is left. */
   gone?(): Promise<void>;
   concurrency?: number;
@@ -40,6 +43,8 @@ export type Start = Readonly<{
   budget?: BudgetLimits;
   unattended?: boolean;
   asksCalls?: boolean;
+  /** What its agents may do, for the record: taken up again it may do no more. */
+  permissions?: Permissions;
   answerTimeoutMs?: number;
   name?: string;
   /** The task of an earlier run that this one goes on with. */
@@ -78,6 +83,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   let growing: Growing | undefined;
   const grow = (change: Change): void => {
     if (!growing) throw new CrewError("BAD_CHANGE", "The run was cancelled before it began, so its plan cannot change.", "Start it again.");
+    start.check?.({ nodes: change.newTasks ?? {}, output: "" });
     growing.change(change);
   };
   const mailbox = createMailbox();
@@ -91,7 +97,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   const clock = deadline(record.controller.signal, start.maxTimeMs);
   try {
     if (takesUp) emit("", { type: "note", text: `resumed after ${past.length} events` });
-    else emit("", { type: "run.started", plan, cwd: start.cwd, version: start.version, ...(start.name !== undefined && { name: start.name }), ...(start.continues !== undefined && { continues: start.continues }) });
+    else emit("", { type: "run.started", plan, cwd: start.cwd, version: start.version, ...(start.name !== undefined && { name: start.name }), ...(start.permissions && { permissions: start.permissions }), ...(start.continues !== undefined && { continues: start.continues }) });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
     for (const text of takesUp ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
 

@@ -31,7 +31,10 @@ export type EarlierTalk = Readonly<{ messages: readonly Message[]; agent: Record
 const LONGEST_CHAIN = 50;
 
 /** What the journals of a store say about before. */
-export function createEarlier(past: readonly KeptEvent[], { store, refresh = false }: { store: Store | undefined; refresh?: boolean }): Earlier {
+export function createEarlier(
+  past: readonly KeptEvent[],
+  { store, refresh = false }: { store: Store | undefined; refresh?: boolean },
+): Earlier {
   const talkOf = async (task: string, depth = 0): Promise<EarlierTalk | undefined> => {
     const { run, path } = taskIn(task);
     if (!store || depth > LONGEST_CHAIN) return undefined;
@@ -43,7 +46,10 @@ export function createEarlier(past: readonly KeptEvent[], { store, refresh = fal
     const node = nodeAt(begun.plan, path);
     const continued = node?.kind === "task" ? node.task.continues : undefined;
     const before = continued === undefined ? [] : ((await talkOf(continued, depth + 1))?.messages ?? []);
-    return { messages: [...before, { role: "user", text: started.prompt ?? "" }, ...wholeTalk(history.events(path))], agent: recordedAgents(events).at(path) };
+    return {
+      messages: [...before, { role: "user", text: started.prompt ?? "" }, ...wholeTalk(history.events(path))],
+      agent: recordedAgents(events).at(path),
+    };
   };
   return { agents: recordedAgents(past), talkOf, refresh, told: new Set() };
 }
@@ -52,7 +58,9 @@ export function createEarlier(past: readonly KeptEvent[], { store, refresh = fal
 function wholeTalk(events: readonly KeptEvent[]): Message[] {
   const { messages, unfinished } = takeUp(events);
   if (!unfinished || unfinished.turn.calls.length === 0) return [...messages];
-  const results = unfinished.turn.calls.map(({ id, name }) => unfinished.known.get(id) ?? { id, name, text: "Received.", error: false });
+  const results = unfinished.turn.calls.map(
+    ({ id, name }) => unfinished.known.get(id) ?? { id, name, text: "Received.", error: false },
+  );
   return [...messages, { role: "tool", results }];
 }
 
@@ -69,11 +77,17 @@ export type TakenCall = Readonly<{ call: Call; roster: Roster }>;
  * Puts what was before into a call: the conversation it goes on with, and the agent and the rights that were recorded.
  * The recorded definition counts; with `refresh` today's does, within the recorded rights. Both are said.
  */
-export async function withEarlier(call: Call, { roster, earlier }: { roster: Roster; earlier: Earlier }, emit: PerformContext["emit"]): Promise<TakenCall | Failed> {
+export async function withEarlier(
+  call: Call,
+  { roster, earlier }: { roster: Roster; earlier: Earlier },
+  emit: PerformContext["emit"],
+): Promise<TakenCall | Failed> {
   const { continues, agent: name = DEFAULT_AGENT } = call.task;
-  if (continues !== undefined && call.depth > 0) return failed("DENIED", `"${call.path}" may not go on with a conversation of another run.`);
+  if (continues !== undefined && call.depth > 0)
+    return failed("DENIED", `"${call.path}" may not go on with a conversation of another run.`);
   const talk = continues === undefined ? undefined : await earlier.talkOf(continues);
-  if (continues !== undefined && !talk) return failed("BAD_INPUTS", `"${continues}" is gone, so nobody can go on with it.`, { hint: "Start a new task." });
+  if (continues !== undefined && !talk)
+    return failed("BAD_INPUTS", `"${continues}" is gone, so nobody can go on with it.`, { hint: "Start a new task." });
   const there = talk?.agent ?? earlier.agents.at(call.path);
   const recorded = there ?? earlier.agents.named(name);
   const found = roster.find(name);
@@ -85,20 +99,34 @@ export async function withEarlier(call: Call, { roster, earlier }: { roster: Ros
   };
 }
 
-function chosen(name: string, { recorded, found, earlier }: { recorded: RecordedAgent; found: Agent | undefined; earlier: Earlier }, emit: PerformContext["emit"]): Agent {
+function chosen(
+  name: string,
+  { recorded, found, earlier }: { recorded: RecordedAgent; found: Agent | undefined; earlier: Earlier },
+  emit: PerformContext["emit"],
+): Agent {
   if (!found || !isChanged(recorded.definition, found)) return found ?? recorded.definition;
   const first = !earlier.told.has(`name ${name}`);
   earlier.told.add(`name ${name}`);
   if (earlier.refresh) {
-    if (first) emit({ type: "note", text: `The agent "${name}" was taken as it is now; it may use no more than before.` });
+    if (first)
+      emit({ type: "note", text: `The agent "${name}" was taken as it is now; it may use no more than before.` });
     return found;
   }
-  if (first) emit({ type: "warning", code: "AGENT_CHANGED", text: `The agent "${name}" has changed since; it goes on as it was recorded. --refresh-agent takes the new one.` });
+  if (first)
+    emit({
+      type: "warning",
+      code: "AGENT_CHANGED",
+      text: `The agent "${name}" has changed since; it goes on as it was recorded. --refresh-agent takes the new one.`,
+    });
   return recorded.definition;
 }
 
 /** Records who does a task and what it may use, so that resuming it can never give it more. */
-export function recordAgent({ call, rights, tools, model }: Assignment, { roster, earlier }: { roster: Roster; earlier: Earlier }, emit: PerformContext["emit"]): void {
+export function recordAgent(
+  { call, rights, tools, model }: Assignment,
+  { roster, earlier }: { roster: Roster; earlier: Earlier },
+  emit: PerformContext["emit"],
+): void {
   const name = call.task.agent ?? DEFAULT_AGENT;
   const definition = roster.find(name);
   if (!definition) return;
@@ -106,6 +134,12 @@ export function recordAgent({ call, rights, tools, model }: Assignment, { roster
   const hash = agentHash(definition, allowed);
   const before = earlier.agents.at(call.path);
   if (before?.hash === hash && before.model === model.ref) return;
-  emit({ type: "agent.resolved", agent: name, hash, model: model.ref, ...(!earlier.told.has(hash) && { definition, rights: allowed }) });
+  emit({
+    type: "agent.resolved",
+    agent: name,
+    hash,
+    model: model.ref,
+    ...(!earlier.told.has(hash) && { definition, rights: allowed }),
+  });
   earlier.told.add(hash);
 }

@@ -53,7 +53,11 @@ export function executeAlone(body: Body, alone: Alone, started?: (growing: Growi
         mailbox: createMailbox(),
         maxDepth: 0,
         compile: () => {
-          throw new CrewError("BAD_INPUT", "Nobody can be asked to help here.", "Start a run to let agents start agents.");
+          throw new CrewError(
+            "BAD_INPUT",
+            "Nobody can be asked to help here.",
+            "Start a run to let agents start agents.",
+          );
         },
         redact: (text) => text,
         random: () => 0,

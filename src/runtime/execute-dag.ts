@@ -11,7 +11,14 @@ import { createDagView, isGood, type DagView } from "./dag-view.ts";
 import type { Growing } from "./execute.ts";
 import { executeAlone, pathOfKey } from "./execute-alone.ts";
 import { errorOf } from "./run-agent-with-retry.ts";
-import { noUsageStats, type ExecutorOptions, type PendingApproval, type RunAgent, type TaskProgress, type TaskResult } from "./task-result.ts";
+import {
+  noUsageStats,
+  type ExecutorOptions,
+  type PendingApproval,
+  type RunAgent,
+  type TaskProgress,
+  type TaskResult,
+} from "./task-result.ts";
 
 /** What a graph of team tasks is carried out with. */
 export type DagExecutionOptions = Readonly<{
@@ -73,7 +80,12 @@ export async function executeDag(options: DagExecutionOptions): Promise<DagExecu
   return { results: view.results(), aborted: signal.aborted, ...(pendingApproval && { pendingApproval }) };
 }
 
-async function perform(call: Call, { signal }: PerformContext, view: DagView, { cwd, runAgent }: DagExecutionOptions): Promise<Outcome> {
+async function perform(
+  call: Call,
+  { signal }: PerformContext,
+  view: DagView,
+  { cwd, runAgent }: DagExecutionOptions,
+): Promise<Outcome> {
   const piece = view.piece(call.path);
   const { prompt, label, retry: _retry, agent: _agent, ...settings } = call.task;
   const background = [backgroundOf(call), ...attachmentsOf(call)].filter((part) => part !== "").join("\n\n");
@@ -104,19 +116,34 @@ async function attempt(runAgent: RunAgent, options: ExecutorOptions): Promise<Ta
     return await runAgent(options);
   } catch (thrown) {
     const { id, task } = options;
-    return { id, task, exitCode: 1, output: "", stderr: "", truncated: false, durationMs: 0, usage: noUsageStats(), error: messageOf(thrown) };
+    return {
+      id,
+      task,
+      exitCode: 1,
+      output: "",
+      stderr: "",
+      truncated: false,
+      durationMs: 0,
+      usage: noUsageStats(),
+      error: messageOf(thrown),
+    };
   }
 }
 
 function contextOf({ sharedContext = "", workspacePath }: DagExecutionOptions): string {
-  const workspace = workspacePath === undefined ? "" : `The team shares the folder ${workspacePath}: read there what others left, and leave there what they need.`;
+  const workspace =
+    workspacePath === undefined
+      ? ""
+      : `The team shares the folder ${workspacePath}: read there what others left, and leave there what they need.`;
   return [sharedContext, workspace].filter((part) => part !== "").join("\n\n");
 }
 
 function approvals(ask: NonNullable<DagExecutionOptions["onApprovalNeeded"]>, view: DagView) {
   return async (key: string, signal: AbortSignal): Promise<Answer | undefined> => {
     const node = view.nodeOf(pathOfKey(key));
-    const asked = ask(node?.task.id ?? "", node?.result?.output ?? "").then(({ approved, feedback }): Answer => ({ approve: approved, ...(feedback !== undefined && { text: feedback }) }));
+    const asked = ask(node?.task.id ?? "", node?.result?.output ?? "").then(
+      ({ approved, feedback }): Answer => ({ approve: approved, ...(feedback !== undefined && { text: feedback }) }),
+    );
     return Promise.race([asked, aborted(signal)]);
   };
 }
@@ -129,18 +156,29 @@ function aborted(signal: AbortSignal): Promise<undefined> {
 }
 
 /** Puts a change into the words of the executor, and into the graph once the executor has taken it. */
-function modify({ newTasks = [], updateDependencies = {}, markFailed = [] }: TaskModifications, growing: Growing, { nodes, members, objective }: DagExecutionOptions): void {
+function modify(
+  { newTasks = [], updateDependencies = {}, markFailed = [] }: TaskModifications,
+  growing: Growing,
+  { nodes, members, objective }: DagExecutionOptions,
+): void {
   const after = new Map<string, DagNode>();
-  for (const [id, node] of nodes) after.set(id, { ...node, task: { ...node.task, ...(updateDependencies[id] && { depends: [...updateDependencies[id]] }) } });
+  for (const [id, node] of nodes)
+    after.set(id, {
+      ...node,
+      task: { ...node.task, ...(updateDependencies[id] && { depends: [...updateDependencies[id]] }) },
+    });
   for (const task of newTasks) {
-    if (after.has(task.id)) throw new CrewError("BAD_CHANGE", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
+    if (after.has(task.id))
+      throw new CrewError("BAD_CHANGE", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
     const assignee = task.assignee === undefined ? undefined : members.get(task.assignee);
     after.set(task.id, { task, ...(assignee && { assignee }), dependsOn: [], dependedBy: [], status: "pending" });
   }
   const plan = planOfDag(after, members, objective);
   const change: Change = {
     newTasks: Object.fromEntries(newTasks.map(({ id }) => [asId(id), plan.nodes[asId(id)]!])),
-    updateDependencies: Object.fromEntries(Object.entries(updateDependencies).map(([id, needs]) => [asId(id), needs.map(asId)])),
+    updateDependencies: Object.fromEntries(
+      Object.entries(updateDependencies).map(([id, needs]) => [asId(id), needs.map(asId)]),
+    ),
     markFailed: Object.fromEntries(markFailed.map((id) => [asId(id), "It was marked as failed."])),
   };
   for (const { id } of newTasks) nodes.set(id, after.get(id)!);

@@ -81,10 +81,14 @@ function tracer({ dialects, placeOf }: ExplainOptions): Trace {
   const trace: Trace = (found, field) => {
     const origin = originOf(found)(field);
     if (origin.from === "settings") return { ...origin, ...placeOf(origin.key) };
-    return origin.from === "base" && found.base !== undefined ? { ...origin, at: trace(found.base, field) } : origin;
+    return origin.from === "base" && found.base !== undefined ? through(origin, trace(found.base, field)) : origin;
   };
   return trace;
 }
+
+/** What holds for every agent does not come from the base, although the base has it too. */
+const through = (origin: Extract<Origin, { from: "base" }>, at: Origin): Origin =>
+  at.from === "settings" && !at.key.startsWith("agents.") ? at : { ...origin, at };
 
 function callOrigin(flags: ExplainedCall["flags"], call: ExplainedCall, field: string): Origin | undefined {
   if (field !== "model" && field !== "thinking" && field !== "tools") return undefined;
@@ -116,8 +120,11 @@ function limitOrigin(found: FoundAgent, name: LimitName, trace: Trace): Origin {
   const own = found.read.agent.limits?.[name];
   if (own === found.agent.limits?.[name] || found.base === undefined) return trace(found, field);
   const { base } = found;
-  const at = limitOrigin(base, name, trace);
-  return { from: "base", base: base.name, ...(base.file === undefined ? {} : { file: base.file }), at };
+  const { name: whose, file } = base;
+  return through(
+    { from: "base", base: whose, ...(file === undefined ? {} : { file }) },
+    limitOrigin(base, name, trace),
+  );
 }
 
 type Asked = Readonly<{
@@ -179,23 +186,19 @@ function ruleOf({ name, allowed, denied, shut, rule, agent }: Decided): string {
   return covers(agent.tools, name) ? "in the list of tools" : "comes along with a tool in the list";
 }
 
-/** Which of several lists names the tool: the settings', the file's own, or a base's. */
+/**
+ * Which of several lists names the tool: the file's own, a base's, or the settings'. A list of tools in the settings
+ * stands in place of the others; what they deny comes on top.
+ */
 function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name: string, trace: Trace): Origin {
-  const own = found.read.agent[field];
-  const origin = found.origins[field];
-  if (origin?.from === "settings" && (field === "tools" || !covers(own, name))) return trace(found, field);
-  if (covers(own, name)) return ownOrigin(trace(found, field));
+  if (field === "tools" && found.origins[field]?.from === "settings") return trace(found, field);
+  if (covers(found.read.agent[field], name)) return trace({ ...found, origins: {} }, field);
   const { base } = found;
-  if (base !== undefined && covers(base.agent[field], name)) {
-    const at = toolOrigin(base, field, name, trace);
-    return { from: "base", base: base.name, ...(base.file === undefined ? {} : { file: base.file }), at };
-  }
-  return trace(found, field);
+  if (base === undefined || !covers(base.agent[field], name)) return trace(found, field);
+  const { name: whose, file } = base;
+  const at = toolOrigin(base, field, name, trace);
+  return { from: "base", base: whose, ...(file === undefined ? {} : { file }), at };
 }
-
-/** What the file itself says, where a base says something too. */
-const ownOrigin = (origin: Origin): Origin =>
-  origin.from === "base" && origin.own !== undefined ? origin.own : origin;
 
 const covers = (list: readonly string[] | undefined, tool: string): boolean =>
   list?.some((pattern) => toolMatches(pattern.replace(/\(.*\)$/s, ""), tool)) ?? false;

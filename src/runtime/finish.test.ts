@@ -4,7 +4,9 @@ import { finishSpec, finishText, finishWith, type Finish } from "./finish.ts";
 const schema = { type: "object", properties: { n: { type: "number" } } };
 /** Takes `{ n: number }` and nothing else. */
 const validate = (value: unknown): string | undefined =>
-  typeof value === "object" && value !== null && "n" in value && typeof value.n === "number" ? undefined : "n must be a number";
+  typeof value === "object" && value !== null && "n" in value && typeof value.n === "number"
+    ? undefined
+    : "n must be a number";
 const checked = { schema, validate };
 const data: Finish = { output: '{\n  "n": 1\n}', data: { n: 1 } };
 
@@ -64,6 +66,9 @@ describe("the last words", () => {
 });
 
 test("the finish tool asks for a text, or for what the schema says", () => {
-  expect(finishSpec({ agent }).input).toMatchObject({ properties: { result: { type: "string" } }, required: ["result"] });
+  expect(finishSpec({ agent }).input).toMatchObject({
+    properties: { result: { type: "string" } },
+    required: ["result"],
+  });
   expect(finishSpec({ agent, schema }).input).toMatchObject({ properties: { result: schema } });
 });

@@ -12,7 +12,11 @@ const LOOK_EVERY_MS = 250;
  * The events of a journal that another process writes: those that are there, then each as it is written. Ends when
  * `until` says so, asked whenever everything was read, or when the signal aborts. Reads only what is new.
  */
-export async function* follow(folder: string, until: (last: KeptEvent | undefined) => Promise<boolean>, signal: AbortSignal): AsyncGenerator<KeptEvent, void> {
+export async function* follow(
+  folder: string,
+  until: (last: KeptEvent | undefined) => Promise<boolean>,
+  signal: AbortSignal,
+): AsyncGenerator<KeptEvent, void> {
   const path = join(folder, "journal.jsonl");
   const file = await open(path, "r");
   let wake = (): void => {};

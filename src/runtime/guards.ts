@@ -88,7 +88,9 @@ function isOurs(path: string): boolean {
 
 /** The folders between a root and a path below it, from the top. */
 function foldersAbove(root: string, path: string): string[] {
-  const steps = relative(root, dirname(path)).split(sep).filter((step) => step !== "");
+  const steps = relative(root, dirname(path))
+    .split(sep)
+    .filter((step) => step !== "");
   return steps.map((_, at) => join(root, ...steps.slice(0, at + 1)));
 }
 

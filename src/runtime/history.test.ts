@@ -7,15 +7,24 @@ const ok: Outcome = { status: "ok", output: "fine" };
 const bad = failed("CRASHED", "boom");
 const cancelled: Outcome = { status: "cancelled", reason: "why" };
 
-const began = (path: string, attempt = 1, kind: "task" | "gate" | "loop" = "task", prompt = "go"): [string, Fact] => [path, { type: "node.started", attempt, kind, ...(kind === "task" && { prompt }) }];
+const began = (path: string, attempt = 1, kind: "task" | "gate" | "loop" = "task", prompt = "go"): [string, Fact] => [
+  path,
+  { type: "node.started", attempt, kind, ...(kind === "task" && { prompt }) },
+];
 const ended = (path: string, outcome: Outcome): [string, Fact] => [path, { type: "node.ended", outcome }];
-const again = (path: string, attempt: number): [string, Fact] => [path, { type: "node.retried", attempt, outcome: bad, delayMs: 1 }];
+const again = (path: string, attempt: number): [string, Fact] => [
+  path,
+  { type: "node.retried", attempt, outcome: bad, delayMs: 1 },
+];
 const answered = (path: string): [string, Fact] => [path, { type: "gate.answered", answer: { approve: true } }];
 
 function journal(...facts: [string, Fact][]): KeptEvent[] {
   return facts.map(([path, fact], index) => ({ seq: index + 1, run: "r", path, at: 0, ...fact }));
 }
-const idsUnder = (events: KeptEvent[], prefix: string, options?: { retryFailed?: boolean }): string[] => historyOf(events, options).under(prefix).map((past) => (past.type === "ended" ? past.id : "change"));
+const idsUnder = (events: KeptEvent[], prefix: string, options?: { retryFailed?: boolean }): string[] =>
+  historyOf(events, options)
+    .under(prefix)
+    .map((past) => (past.type === "ended" ? past.id : "change"));
 
 describe("what counts", () => {
   test("what was carried out, in order, by where it was", () => {
@@ -25,7 +34,12 @@ describe("what counts", () => {
   });
 
   test("not what follows from it: joins, skips and cancellations", () => {
-    const events = journal(began("a"), ended("a", cancelled), ended("join", ok), ended("b", { status: "skipped", because: "a" }));
+    const events = journal(
+      began("a"),
+      ended("a", cancelled),
+      ended("join", ok),
+      ended("b", { status: "skipped", because: "a" }),
+    );
     expect(idsUnder(events, "")).toEqual([]);
     expect(historyOf(events).ended("join")).toEqual(ok);
   });
@@ -36,7 +50,13 @@ describe("what counts", () => {
   });
 
   test("changes of the plan, among the rest", () => {
-    const events = journal(began("a"), ended("a", ok), ["", { type: "plan.changed", change: {} }], began("b"), ended("b", ok));
+    const events = journal(
+      began("a"),
+      ended("a", ok),
+      ["", { type: "plan.changed", change: {} }],
+      began("b"),
+      ended("b", ok),
+    );
     expect(idsUnder(events, "")).toEqual(["a", "change", "b"]);
   });
 
@@ -45,7 +65,14 @@ describe("what counts", () => {
   });
 
   test("of what ended twice, the last end, at its place", () => {
-    const events = journal(began("a"), ended("a", cancelled), began("b"), ended("b", ok), began("a", 2), ended("a", ok));
+    const events = journal(
+      began("a"),
+      ended("a", cancelled),
+      began("b"),
+      ended("b", ok),
+      began("a", 2),
+      ended("a", ok),
+    );
     expect(idsUnder(events, "")).toEqual(["b", "a"]);
   });
 });
@@ -56,9 +83,21 @@ describe("attempts", () => {
     ["one is under way: it has to be done again", [began("a")], { next: 1, used: 0, underWay: true }],
     ["one failed and is to be tried again", [began("a"), again("a", 1)], { next: 2, used: 1, underWay: false }],
     ["the second is under way", [began("a"), again("a", 1), began("a", 2)], { next: 2, used: 1, underWay: true }],
-    ["the second was cancelled: the tries it had are still used", [began("a"), again("a", 1), began("a", 2), ended("a", cancelled)], { next: 3, used: 1, underWay: false }],
-    ["cancelled while it waited for the second", [began("a"), again("a", 1), ended("a", cancelled)], { next: 2, used: 1, underWay: false }],
-    ["it failed: whoever tries again has all tries anew", [began("a"), again("a", 1), began("a", 2), ended("a", bad)], { next: 3, used: 0, underWay: false }],
+    [
+      "the second was cancelled: the tries it had are still used",
+      [began("a"), again("a", 1), began("a", 2), ended("a", cancelled)],
+      { next: 3, used: 1, underWay: false },
+    ],
+    [
+      "cancelled while it waited for the second",
+      [began("a"), again("a", 1), ended("a", cancelled)],
+      { next: 2, used: 1, underWay: false },
+    ],
+    [
+      "it failed: whoever tries again has all tries anew",
+      [began("a"), again("a", 1), began("a", 2), ended("a", bad)],
+      { next: 3, used: 0, underWay: false },
+    ],
   ])("%s", (_what, facts, wanted) => {
     expect(historyOf(journal(...facts)).attempts("a")).toEqual(wanted);
   });
@@ -73,8 +112,19 @@ describe("answers", () => {
 
 describe("plans below tasks", () => {
   test("are known by their place and by what began in them", () => {
-    const events = journal(began("lead"), began("lead/a"), began("lead.2/b"), began("other.1/x"), began("build", 1, "loop"), began("build.1/work"));
-    expect(historyOf(events).delegated("lead").map(({ prefix, number, spent, started }) => ({ prefix, number, spent, ids: [...started.keys()] }))).toEqual([
+    const events = journal(
+      began("lead"),
+      began("lead/a"),
+      began("lead.2/b"),
+      began("other.1/x"),
+      began("build", 1, "loop"),
+      began("build.1/work"),
+    );
+    expect(
+      historyOf(events)
+        .delegated("lead")
+        .map(({ prefix, number, spent, started }) => ({ prefix, number, spent, ids: [...started.keys()] })),
+    ).toEqual([
       { prefix: "lead/", number: 1, spent: false, ids: ["a"] },
       { prefix: "lead.2/", number: 2, spent: false, ids: ["b"] },
     ]);
@@ -83,19 +133,37 @@ describe("plans below tasks", () => {
 
   test("are spent once the task is tried again", () => {
     const events = journal(began("lead"), began("lead/a"), again("lead", 1), began("lead", 2), began("lead.2/a"));
-    expect(historyOf(events).delegated("lead").map(({ spent }) => spent)).toEqual([true, false]);
+    expect(
+      historyOf(events)
+        .delegated("lead")
+        .map(({ spent }) => spent),
+    ).toEqual([true, false]);
   });
 
   test("a task whose name ends in a number is not mistaken for another's second plan", () => {
     const events = journal(began("v1"), began("v1.2"), began("v1.2/a"));
     expect(historyOf(events).delegated("v1")).toEqual([]);
-    expect(historyOf(events).delegated("v1.2").map(({ number }) => number)).toEqual([1]);
+    expect(
+      historyOf(events)
+        .delegated("v1.2")
+        .map(({ number }) => number),
+    ).toEqual([1]);
   });
 });
 
 describe("what was left open", () => {
   test("is told once, the deepest first, when what is above it ends", () => {
-    const { close } = historyOf(journal(began("lead"), began("lead/a"), began("lead/a.2/x"), began("lead.2/b"), ended("lead.2/b", ok), began("leader"), began("lead.x")));
+    const { close } = historyOf(
+      journal(
+        began("lead"),
+        began("lead/a"),
+        began("lead/a.2/x"),
+        began("lead.2/b"),
+        ended("lead.2/b", ok),
+        began("leader"),
+        began("lead.x"),
+      ),
+    );
     expect(close("lead")).toEqual(["lead/a.2/x", "lead/a"]);
     expect(close("lead")).toEqual([]);
     expect(close("leader")).toEqual([]);
@@ -109,10 +177,23 @@ describe("what was left open", () => {
 });
 
 test("the events of the attempt that is under way are there to be taken up", () => {
-  const events = journal(began("a"), ["a", { type: "note", text: "first" }], again("a", 1), began("a", 2), ["a", { type: "note", text: "second" }]);
-  expect(historyOf(events).events("a").map(({ seq }) => seq)).toEqual([4, 5]);
+  const events = journal(began("a"), ["a", { type: "note", text: "first" }], again("a", 1), began("a", 2), [
+    "a",
+    { type: "note", text: "second" },
+  ]);
+  expect(
+    historyOf(events)
+      .events("a")
+      .map(({ seq }) => seq),
+  ).toEqual([4, 5]);
 });
 
 test("a run without a past knows nothing", () => {
-  expect([noHistory.under(""), noHistory.attempts("a"), noHistory.ended("a"), noHistory.delegated("a"), noHistory.close("a")]).toEqual([[], { next: 1, used: 0, underWay: false }, undefined, [], []]);
+  expect([
+    noHistory.under(""),
+    noHistory.attempts("a"),
+    noHistory.ended("a"),
+    noHistory.delegated("a"),
+    noHistory.close("a"),
+  ]).toEqual([[], { next: 1, used: 0, underWay: false }, undefined, [], []]);
 });

@@ -22,14 +22,21 @@ export type History = Readonly<{
   close(path: string): readonly string[];
 }>;
 
-export type Replayed = Readonly<{ type: "ended"; id: string; outcome: Outcome }> | Readonly<{ type: "changed"; change: Change }>;
+export type Replayed =
+  | Readonly<{ type: "ended"; id: string; outcome: Outcome }>
+  | Readonly<{ type: "changed"; change: Change }>;
 export type Started = Extract<KeptEvent, { type: "node.started" }>;
 
 /** The number of the next attempt, how many tries of the retry rule are used up, and whether the next one is in the journal already. */
 export type Attempts = Readonly<{ next: number; used: number; underWay: boolean }>;
 
 /** A plan below a task: where it is, and what had begun in it, by id. */
-export type Delegated = Readonly<{ prefix: string; number: number; spent: boolean; started: ReadonlyMap<string, Started> }>;
+export type Delegated = Readonly<{
+  prefix: string;
+  number: number;
+  spent: boolean;
+  started: ReadonlyMap<string, Started>;
+}>;
 
 /** A run without a past. */
 export const noHistory: History = {
@@ -49,7 +56,10 @@ const FIRST: Attempts = { next: 1, used: 0, underWay: false };
  * The history in a journal. Only what was carried out counts: joins, skips and cancellations follow from it and are
  * decided again, so that a run that was cancelled goes on where it stopped.
  */
-export function historyOf(events: readonly KeptEvent[], { retryFailed = false }: { retryFailed?: boolean } = {}): History {
+export function historyOf(
+  events: readonly KeptEvent[],
+  { retryFailed = false }: { retryFailed?: boolean } = {},
+): History {
   const under = new Map<string, Map<string, Replayed>>();
   const attempts = new Map<string, Attempts>();
   const answers = new Map<string, Answer>();
@@ -69,7 +79,10 @@ export function historyOf(events: readonly KeptEvent[], { retryFailed = false }:
     const owner = ownerOf(prefix, started);
     if (owner === undefined) return;
     const plans = entry(delegated, owner.path, () => new Map<string, Growing>());
-    entry(plans, prefix, () => ({ prefix, number: owner.number, spent: false, started: new Map() })).started.set(id, event);
+    entry(plans, prefix, () => ({ prefix, number: owner.number, spent: false, started: new Map() })).started.set(
+      id,
+      event,
+    );
   };
   const retried = (path: string, attempt: number): void => {
     attempts.set(path, { next: attempt + 1, used: (attempts.get(path)?.used ?? 0) + 1, underWay: false });
@@ -81,7 +94,12 @@ export function historyOf(events: readonly KeptEvent[], { retryFailed = false }:
     const kind = started.get(path)?.kind;
     const past = attempts.get(path);
     ended.set(path, outcome);
-    if (past) attempts.set(path, { next: past.underWay ? past.next + 1 : past.next, used: outcome.status === "failed" ? 0 : past.used, underWay: false });
+    if (past)
+      attempts.set(path, {
+        next: past.underWay ? past.next + 1 : past.next,
+        used: outcome.status === "failed" ? 0 : past.used,
+        underWay: false,
+      });
     const known = entry(under, prefix, () => new Map<string, Replayed>());
     known.delete(id);
     // A node may be given up before it began, when it only waited for its slot.
@@ -95,7 +113,11 @@ export function historyOf(events: readonly KeptEvent[], { retryFailed = false }:
     underWay.get(event.path)?.push(event);
     if (event.type === "node.retried") retried(event.path, event.attempt);
     if (event.type === "gate.answered") answers.set(event.path, event.answer);
-    if (event.type === "plan.changed") entry(under, "", () => new Map<string, Replayed>()).set(`change ${event.seq}`, { type: "changed", change: event.change });
+    if (event.type === "plan.changed")
+      entry(under, "", () => new Map<string, Replayed>()).set(`change ${event.seq}`, {
+        type: "changed",
+        change: event.change,
+      });
     if (event.type === "node.ended") end(event.path, event.outcome);
   }
   return {
@@ -139,7 +161,8 @@ function split(path: string): { prefix: string; id: string } {
 function ownerOf(prefix: string, started: ReadonlyMap<string, Started>): { path: string; number: number } | undefined {
   const whole = prefix.slice(0, -1);
   const numbered = /^(.+)\.(\d+)$/.exec(whole);
-  const owner = started.has(whole) || !numbered ? { path: whole, number: 1 } : { path: numbered[1]!, number: Number(numbered[2]) };
+  const owner =
+    started.has(whole) || !numbered ? { path: whole, number: 1 } : { path: numbered[1]!, number: Number(numbered[2]) };
   return started.get(owner.path)?.kind === "task" ? owner : undefined;
 }
 

@@ -4,7 +4,9 @@ import { readdirSync, readFileSync } from "node:fs";
 export function inheritedDescriptors(): number[] {
   if (process.platform !== "linux") return [];
   try {
-    return readdirSync("/proc/self/fd").map(Number).filter((fd) => fd > 2 && isPassedOn(fd));
+    return readdirSync("/proc/self/fd")
+      .map(Number)
+      .filter((fd) => fd > 2 && isPassedOn(fd));
   } catch {
     return [];
   }
@@ -22,7 +24,11 @@ function isPassedOn(fd: number): boolean {
 }
 
 /** The same program with these descriptors closed: bash closes them and becomes it. */
-export function without(descriptors: readonly number[], file: string, args: readonly string[]): [file: string, args: readonly string[]] {
+export function without(
+  descriptors: readonly number[],
+  file: string,
+  args: readonly string[],
+): [file: string, args: readonly string[]] {
   if (descriptors.length === 0) return [file, args];
   const closing = descriptors.map((fd) => `exec ${fd}>&-`).join("; ");
   return ["/bin/bash", ["--noprofile", "--norc", "-c", `${closing}; exec "$@"`, "bash", file, ...args]];

@@ -31,7 +31,7 @@ export async function openJournal(folder: string, listener: JournalListener): Pr
       waiting = [];
       const bytes = Buffer.from(batch.map((event) => encodeLine(event, owner.epoch)).join(""));
       try {
-        await owner.hold();
+        owner.hold();
         fault("journal.write");
         await writeWhole(file, bytes);
         fault("journal.written");

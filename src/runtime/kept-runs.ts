@@ -58,7 +58,14 @@ export function keptRuns(store: Store): KeptRuns {
     const folder = store.folder(id);
     const [owner, background] = await Promise.all([ownerOf(folder), isRequested(folder)]);
     const state = await stateOf(folder, id);
-    return { id, folder, state: state ?? emptyState(id), owner, background, life: state ? lifeOf(state, owner !== undefined) : "damaged" };
+    return {
+      id,
+      folder,
+      state: state ?? emptyState(id),
+      owner,
+      background,
+      life: state ? lifeOf(state, owner !== undefined) : "damaged",
+    };
   };
   const list = async ({ all = false }: { all?: boolean } = {}): Promise<readonly KeptRun[]> => {
     const ids = await store.list();
@@ -71,7 +78,8 @@ export function keptRuns(store: Store): KeptRuns {
   };
   const remove = async (id: string): Promise<void> => {
     const folder = store.folder(id);
-    if ((await ownerOf(folder)) !== undefined) throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
+    if ((await ownerOf(folder)) !== undefined)
+      throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
     // Under another name first: half of a run must never look like one.
     const gone = join(dirname(folder), `.gone-${id}`);
     await rm(gone, { recursive: true, force: true });
@@ -86,22 +94,33 @@ export function keptRuns(store: Store): KeptRuns {
       const open = (await list()).filter(({ life }) => life !== "damaged");
       const asked = open.map(async ({ id, state, life }) => {
         const said = await waiting(store.folder(id));
-        const answered = (path: string): boolean => said.some((command) => command.do === "answer" && command.path === path);
-        return openQuestions(state).map((question) => ({ ...question, life: life as Life, answered: answered(question.path), ...(state.name !== undefined && { name: state.name }) }));
+        const answered = (path: string): boolean =>
+          said.some((command) => command.do === "answer" && command.path === path);
+        return openQuestions(state).map((question) => ({
+          ...question,
+          life: life as Life,
+          answered: answered(question.path),
+          ...(state.name !== undefined && { name: state.name }),
+        }));
       });
       return (await Promise.all(asked)).flat().toSorted((a, b) => a.askedAt - b.askedAt);
     },
     tell: (id, command, options) => post(store.folder(id), command, options),
     follow: (id) => {
       const folder = store.folder(id);
-      const until = async (last: { type: string } | undefined): Promise<boolean> => last?.type === "run.ended" || (await ownerOf(folder)) === undefined;
-      return new Run(id, async ({ signal, publish }) => {
-        for await (const event of follow(folder, until, signal)) publish(event);
+      const until = async (last: { type: string } | undefined): Promise<boolean> =>
+        last?.type === "run.ended" || (await ownerOf(folder)) === undefined;
+      return new Run(id, async (it) => {
+        for await (const event of follow(folder, until, it.signal)) it.publish(event);
       });
     },
     ended: async (id, signal) => {
       const folder = store.folder(id);
-      while ((await ownerOf(folder)) !== undefined && (await lastEvent(folder))?.type !== "run.ended" && (await pause(LOOK_EVERY_MS, signal)));
+      while (
+        (await ownerOf(folder)) !== undefined &&
+        (await lastEvent(folder))?.type !== "run.ended" &&
+        (await pause(LOOK_EVERY_MS, signal))
+      );
       return look(id);
     },
     collect: async ({ olderThanMs, maxBytes, dryRun = false, now }) => {
@@ -109,7 +128,11 @@ export function keptRuns(store: Store): KeptRuns {
         (await store.list()).map(async (id) => {
           const run = await look(id);
           const { mtimeMs } = await stat(run.folder).catch(() => ({ mtimeMs: now }));
-          return { ...run, bytes: await sizeOf(run.folder), at: run.state.endedAt ?? Math.max(run.state.startedAt, mtimeMs) };
+          return {
+            ...run,
+            bytes: await sizeOf(run.folder),
+            at: run.state.endedAt ?? Math.max(run.state.startedAt, mtimeMs),
+          };
         }),
       );
       let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -134,7 +157,9 @@ export function keptRuns(store: Store): KeptRuns {
     },
     inBackground: async () => {
       const ids = await unended(await store.list());
-      const working = await Promise.all(ids.map(async (id) => (await isRequested(store.folder(id))) && (await ownerOf(store.folder(id))) !== undefined));
+      const working = await Promise.all(
+        ids.map(async (id) => (await isRequested(store.folder(id))) && (await ownerOf(store.folder(id))) !== undefined),
+      );
       return working.filter(Boolean).length;
     },
   };
@@ -156,15 +181,27 @@ async function stateOf(folder: string, id: string): Promise<State | undefined> {
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
   const sizes = await Promise.all(
-    entries.filter((entry) => entry.isFile()).map(async (entry) => (await stat(join(entry.parentPath ?? entry.path, entry.name)).catch(() => ({ size: 0 }))).size),
+    entries
+      .filter((entry) => entry.isFile())
+      .map(
+        async (entry) => (await stat(join(entry.parentPath ?? entry.path, entry.name)).catch(() => ({ size: 0 }))).size,
+      ),
   );
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** How many earlier runs go on with a task, directly or by way of each other. */
 export async function continuationsOf(store: Store, id: string): Promise<number> {
-  const started = await Promise.all((await store.list()).map(async (run) => [run, await firstEvent(store.folder(run))] as const));
-  const from = new Map(started.flatMap(([run, event]) => (event?.type === "run.started" && event.continues !== undefined ? [[run, event.continues.split("/")[0]!] as const] : [])));
+  const started = await Promise.all(
+    (await store.list()).map(async (run) => [run, await firstEvent(store.folder(run))] as const),
+  );
+  const from = new Map(
+    started.flatMap(([run, event]) =>
+      event?.type === "run.started" && event.continues !== undefined
+        ? [[run, event.continues.split("/")[0]!] as const]
+        : [],
+    ),
+  );
   const rootOf = (run: string): string => {
     const seen = new Set<string>();
     for (let at = run; ; ) {
@@ -177,4 +214,3 @@ export async function continuationsOf(store: Store, id: string): Promise<number>
   const root = rootOf(id);
   return [...from.keys()].filter((run) => rootOf(run) === root).length;
 }
-

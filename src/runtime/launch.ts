@@ -17,13 +17,20 @@ export const WORKER_LOG = "worker.log";
 const START_MS = 30_000;
 
 /** What is asked of a worker, how it is started, and how many there may be. */
-export type Handed = Readonly<{ request: Omit<Request, "version" | "plan"> & { plan?: unknown }; worker: Worker; most: number }>;
+export type Handed = Readonly<{
+  request: Omit<Request, "version" | "plan"> & { plan?: unknown };
+  worker: Worker;
+  most: number;
+}>;
 
 /** The file with the result of a run in the background, once it has ended. */
 export const OUTPUT_FILE = "output.md";
 
 /** Writes down what is to be done and starts a worker that does it. */
-export async function inBackground(store: Store, { request, worker, most }: Handed): Promise<{ id: string; folder: string; outputFile: string }> {
+export async function inBackground(
+  store: Store,
+  { request, worker, most }: Handed,
+): Promise<{ id: string; folder: string; outputFile: string }> {
   const working = await keptRuns(store).inBackground();
   if (working >= most)
     throw new CrewError(
@@ -56,7 +63,7 @@ export async function launch(folder: string, { command, cwd, env }: Worker, sinc
   try {
     const child = spawn(...without(inheritedDescriptors(), file, args), {
       cwd,
-      env: env as NodeJS.ProcessEnv,
+      env,
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
       windowsHide: true,
@@ -72,7 +79,11 @@ export async function launch(folder: string, { command, cwd, env }: Worker, sinc
     // A short run may be over before anybody looked; what is new in the journal says that it was there.
     const there = (await firstEvent(folder))?.type === "run.started" && ((await lastEvent(folder))?.seq ?? 0) > since;
     if (there && (over !== undefined || (await isOwned(folder)))) return;
-    if (over !== undefined) throw (await saidBy(folder)) ?? new CrewError("WORKER_FAILED", `The run did not start: ${over}.`, `See ${join(folder, WORKER_LOG)}.`);
+    if (over !== undefined)
+      throw (
+        (await saidBy(folder)) ??
+        new CrewError("WORKER_FAILED", `The run did not start: ${over}.`, `See ${join(folder, WORKER_LOG)}.`)
+      );
   }
   throw new CrewError("WORKER_FAILED", "The run did not start in time.", `See ${join(folder, WORKER_LOG)}.`);
 }
@@ -82,7 +93,8 @@ async function saidBy(folder: string): Promise<CrewError | undefined> {
   const lines = (await readFile(join(folder, WORKER_LOG), "utf8").catch(() => "")).trimEnd().split("\n");
   for (const line of lines.toReversed()) {
     const said = parsed(line);
-    if (isRecord(said) && said["type"] === "error" && isCode(said["code"])) return new CrewError(said["code"], String(said["message"]), String(said["hint"]));
+    if (isRecord(said) && said["type"] === "error" && isCode(said["code"]))
+      return new CrewError(said["code"], String(said["message"]), String(said["hint"]));
   }
   return undefined;
 }

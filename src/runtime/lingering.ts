@@ -1,9 +1,12 @@
 /** What tasks leave behind that ends by itself: the run waits for it, the next task does not. */
 export type Lingering = Readonly<{
   add(work: Promise<unknown>): void;
-  /** Resolves when nothing is left. */
+  /** Resolves when nothing is left, or when it took too long: what cannot be ended must not hold up the run for ever. */
   gone(): Promise<void>;
 }>;
+
+/** What was killed is gone long before that. */
+const LONGEST_MS = 5_000;
 
 export function createLingering(): Lingering {
   const left = new Set<Promise<void>>();
@@ -14,7 +17,13 @@ export function createLingering(): Lingering {
       left.add(over);
     },
     gone: async () => {
-      while (left.size > 0) await Promise.all(left);
+      if (left.size === 0) return;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, LONGEST_MS);
+      });
+      await Promise.race([Promise.all(left), late]);
+      clearTimeout(timer);
     },
   };
 }

@@ -5,7 +5,7 @@ import { CrewError, messageOf } from "../core/error.ts";
 import { type Problem, problem } from "../core/problem.ts";
 import { dialectPlaceOf } from "./dialect-place.ts";
 import type { Discovery } from "./discover.ts";
-import { readAgentFile } from "./discover-files.ts";
+import { type FileReading, readAgentFile } from "./discover-files.ts";
 
 /** What is wrong with some files, each problem with its line where it has one. */
 export type Linted = Readonly<{ files: readonly string[]; problems: readonly Problem[] }>;
@@ -30,10 +30,17 @@ export function lintDiscovery(discovery: Discovery, dialects: Dialects): Linted 
 }
 
 /** What is wrong with one file. */
-export function lintFile({ path, relative, dialect }: LintFile): readonly Problem[] {
-  const { agents, problems } = readAgentFile({ path, relative }, dialect, { within: dirname(path) });
+export function lintFile(file: LintFile): readonly Problem[] {
+  const { path, dialect } = file;
+  const { agents, problems } = readLintFile(file);
   const empty = agents.flatMap(({ agent }) => withoutPrompt(agent, path));
   return placed([...problems, ...empty], { [dialect.id]: dialect }, dialect.id);
+}
+
+/** Reads one file that somebody named. */
+export function readLintFile({ path, relative, dialect }: LintFile): FileReading {
+  const source = { kind: "inline", file: path, dialect: dialect.id } as const;
+  return readAgentFile({ path, relative }, dialect, { within: dirname(path), source });
 }
 
 const withoutPrompt = (agent: Parameters<typeof hasPrompt>[0], file: string): Problem[] =>

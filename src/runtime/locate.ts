@@ -20,7 +20,7 @@ export async function locate(subject: Subject, { roots, placeOf }: Grounds): Pro
   const { path, change, itself } = subject;
   const root = rootFor(roots, path);
   const wanted = wantedPath(root, path);
-  const real = itself ? join(await existing(dirname(wanted), path, root), basename(wanted)) : await existing(wanted, path, root);
+  const real = itself ? join(await existing(dirname(wanted), path), basename(wanted)) : await existing(wanted, path);
   if (!isInside(root.real, real)) throw strayLink(path);
   const named = isInside(root.given, wanted) ? join(root.real, wanted.slice(root.given.length)) : wanted;
   return { kind: "path", places: [...new Set([placeOf(named), placeOf(real)])], change };
@@ -28,17 +28,22 @@ export async function locate(subject: Subject, { roots, placeOf }: Grounds): Pro
 
 /** The root that a path is meant from: the working folder, unless it is absolute and lies in another one. */
 export function rootFor(roots: readonly Root[], path: string): Root {
-  const other = isAbsolute(path) ? roots.find(({ given, real }) => isInside(given, path) || isInside(real, path)) : undefined;
+  const other = isAbsolute(path)
+    ? roots.find(({ given, real }) => isInside(given, path) || isInside(real, path))
+    : undefined;
   const root = other ?? roots[0];
   if (root === undefined) throw outside(path);
   return root;
 }
 
 /** Where a path leads, as far as it exists; what does not exist yet will be where its name says. */
-async function existing(wanted: string, path: string, root: Root): Promise<string> {
+async function existing(wanted: string, path: string): Promise<string> {
   const real = await realpath(wanted).catch(() => undefined);
   if (real !== undefined) return real;
-  const isLink = await lstat(wanted).then((stats) => stats.isSymbolicLink(), () => false);
+  const isLink = await lstat(wanted).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
   if (isLink || wanted === dirname(wanted)) throw strayLink(path);
-  return join(await existing(dirname(wanted), path, root), basename(wanted));
+  return join(await existing(dirname(wanted), path), basename(wanted));
 }

@@ -6,7 +6,10 @@ import { parseReview } from "../core/review.ts";
 import type { Place, Round } from "./scope.ts";
 
 /** Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. */
-export async function carryOutLoop(node: LoopNode, { path, scope, signal, outcomeOf, promptOf }: Place): Promise<Outcome> {
+export async function carryOutLoop(
+  node: LoopNode,
+  { path, scope, signal, outcomeOf, promptOf }: Place,
+): Promise<Outcome> {
   const { run } = scope;
   const judge = node.body.nodes[node.until]?.kind;
   run.emit(path, { type: "node.started", attempt: 1, kind: "loop" });
@@ -24,15 +27,29 @@ export async function carryOutLoop(node: LoopNode, { path, scope, signal, outcom
     if (work.status !== "ok") return work;
     const verdict = verdictOf(done.outcomeOf(node.until), judge);
     if (verdict.is === "over") return withWork(endingOf(verdict.outcome, done.outcomeOf), work.output);
-    const taken: Outcome = { status: "ok", output: work.output, from: [`${path}.${n}/${node.body.output}`], ...(work.data !== undefined && { data: work.data }) };
+    const taken: Outcome = {
+      status: "ok",
+      output: work.output,
+      from: [`${path}.${n}/${node.body.output}`],
+      ...(work.data !== undefined && { data: work.data }),
+    };
     if (verdict.is === "approved") return taken;
     if (verdict.is === "unknown") {
-      run.emit(path, { type: "warning", code: "REVIEW_FAILED", text: `The review of "${path}" broke (${verdict.why}); the work was taken as it is.` });
+      run.emit(path, {
+        type: "warning",
+        code: "REVIEW_FAILED",
+        text: `The review of "${path}" broke (${verdict.why}); the work was taken as it is.`,
+      });
       return taken;
     }
     if (n >= node.max) {
-      if (node.exhausted === "fail") return { ...failed("NOT_APPROVED", `"${path}" was not approved in ${n} rounds.`), output: work.output };
-      run.emit(path, { type: "warning", code: "REVIEW_EXHAUSTED", text: `"${path}" was not approved in ${n} rounds; the last one was taken.` });
+      if (node.exhausted === "fail")
+        return { ...failed("NOT_APPROVED", `"${path}" was not approved in ${n} rounds.`), output: work.output };
+      run.emit(path, {
+        type: "warning",
+        code: "REVIEW_EXHAUSTED",
+        text: `"${path}" was not approved in ${n} rounds; the last one was taken.`,
+      });
       return taken;
     }
     round = { output: work.output, feedback: verdict.feedback };
@@ -57,14 +74,19 @@ type Verdict =
 function verdictOf(outcome: Outcome | undefined, judge: Node["kind"] | undefined): Verdict {
   if (!outcome) return { is: "unknown", why: "it did not run" };
   if (outcome.status === "cancelled") return { is: "over", outcome };
-  if (outcome.status === "skipped") return judge === "task" ? { is: "unknown", why: "it did not run" } : { is: "over", outcome };
+  if (outcome.status === "skipped")
+    return judge === "task" ? { is: "unknown", why: "it did not run" } : { is: "over", outcome };
   const said = "data" in outcome && isRecord(outcome.data) ? outcome.data : {};
   if (outcome.status === "failed") {
     const { code, message } = outcome.fault;
-    if (code === "REJECTED" && typeof said["feedback"] === "string" && said["feedback"] !== "") return { is: "again", feedback: said["feedback"] };
+    if (code === "REJECTED" && typeof said["feedback"] === "string" && said["feedback"] !== "")
+      return { is: "again", feedback: said["feedback"] };
     return judge === "task" ? { is: "unknown", why: message } : { is: "over", outcome };
   }
-  if (typeof said["approved"] === "boolean") return said["approved"] ? { is: "approved" } : { is: "again", feedback: typeof said["feedback"] === "string" ? said["feedback"] : "" };
+  if (typeof said["approved"] === "boolean")
+    return said["approved"]
+      ? { is: "approved" }
+      : { is: "again", feedback: typeof said["feedback"] === "string" ? said["feedback"] : "" };
   const { approved, feedback } = parseReview(outcome.output);
   return approved ? { is: "approved" } : { is: "again", feedback };
 }

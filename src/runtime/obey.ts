@@ -11,7 +11,9 @@ export async function obey(run: Run, command: Command, signal: AbortSignal): Pro
       const { path, text, from, how = "steer" } = command;
       const taken = await run.send(path, text, from, how);
       if (!taken) return no(`"${path}" is not running, or too many messages wait for it.`);
-      return yes(how === "interrupt" ? `"${path}" stops what it says and reads it.` : `"${path}" reads it before its next turn.`);
+      return yes(
+        how === "interrupt" ? `"${path}" stops what it says and reads it.` : `"${path}" reads it before its next turn.`,
+      );
     }
     case "cancel":
       run.cancel(command.reason);
@@ -22,12 +24,21 @@ export async function obey(run: Run, command: Command, signal: AbortSignal): Pro
 type Answering = Extract<Command, { do: "answer" }>;
 
 /** The first answer counts, whichever way it came; everybody else is told so. */
-async function takeAnswer(run: Run, { path, answer, call, question }: Answering, signal: AbortSignal): Promise<Receipt | undefined> {
+async function takeAnswer(
+  run: Run,
+  { path, answer, call, question }: Answering,
+  signal: AbortSignal,
+): Promise<Receipt | undefined> {
   const view = run.state.nodes.get(path);
   const asked = view?.question;
-  if (!view || asked === undefined) return no(`"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} was faster` : ""}.`);
-  if (question !== undefined && question !== asked) return no(`"${path}" asks something else by now. See \`subcrew inbox\`.`);
-  if (call !== undefined && call !== view.call) return no(`"${path}" asks about another call by now. See \`subcrew inbox\`.`);
+  if (!view || asked === undefined)
+    return no(
+      `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} was faster` : ""}.`,
+    );
+  if (question !== undefined && question !== asked)
+    return no(`"${path}" asks something else by now. See \`subcrew inbox\`.`);
+  if (call !== undefined && call !== view.call)
+    return no(`"${path}" asks about another call by now. See \`subcrew inbox\`.`);
   // An earlier life of the run asked, and this one has not come to it yet; or somebody else's answer is being recorded.
   if (!run.answer(path, clean(answer), view.call)) return undefined;
   while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));

@@ -7,7 +7,10 @@ import { reasonOf } from "./cancel.ts";
  * Ends with the signal: a task that is cancelled is over at once, whatever its tools still do, and nothing it
  * says afterwards is heard. Whoever waits for a race must not wait for its losers.
  */
-export function promptly(context: PerformContext, work: (context: PerformContext) => Promise<Outcome>): Promise<Outcome> {
+export function promptly(
+  context: PerformContext,
+  work: (context: PerformContext) => Promise<Outcome>,
+): Promise<Outcome> {
   const { signal } = context;
   return new Promise((resolve) => {
     let over = false;
@@ -28,6 +31,8 @@ export function promptly(context: PerformContext, work: (context: PerformContext
       (...args: A): void => {
         if (!over) say(...args);
       };
-    work({ ...context, emit: heard(context.emit), live: heard(context.live) }).then(settle, (thrown: unknown) => settle(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)));
+    work({ ...context, emit: heard(context.emit), live: heard(context.live) }).then(settle, (thrown: unknown) =>
+      settle(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)),
+    );
   });
 }

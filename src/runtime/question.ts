@@ -10,10 +10,15 @@ export function questionKey(run: string, path: string, call: string | undefined)
 }
 
 /** How long a question waits: as long as the run does, or until its time is up. */
-export function patienceOf({ answerTimeoutMs }: Pick<RunScope, "answerTimeoutMs">, parent: AbortSignal): Readonly<{ signal: AbortSignal; text: string; release(): void }> {
+export function patienceOf(
+  { answerTimeoutMs }: Pick<RunScope, "answerTimeoutMs">,
+  parent: AbortSignal,
+): Readonly<{ signal: AbortSignal; text: string; release(): void }> {
   const { controller, release } = following(parent);
-  const text = answerTimeoutMs === undefined ? "nobody answered" : `nobody answered within ${formatDuration(answerTimeoutMs)}`;
-  const timer = answerTimeoutMs === undefined ? undefined : setTimeout(() => controller.abort(stopped(text)), answerTimeoutMs);
+  const text =
+    answerTimeoutMs === undefined ? "nobody answered" : `nobody answered within ${formatDuration(answerTimeoutMs)}`;
+  const timer =
+    answerTimeoutMs === undefined ? undefined : setTimeout(() => controller.abort(stopped(text)), answerTimeoutMs);
   return {
     signal: controller.signal,
     text,
@@ -28,7 +33,10 @@ export function patienceOf({ answerTimeoutMs }: Pick<RunScope, "answerTimeoutMs"
  * Asks about the calls of one task, one after the other: a person reads one question at a time. A call id that comes again is
  * given a number, for a late answer to the first must not count for the second.
  */
-export function createAsking({ path, scope: { run } }: Pick<Place, "path" | "scope">): Pick<PerformContext, "attended" | "ask"> {
+export function createAsking({
+  path,
+  scope: { run },
+}: Pick<Place, "path" | "scope">): Pick<PerformContext, "attended" | "ask"> {
   const attended = run.asksCalls ?? !run.unattended;
   const asked = new Map<string, number>();
   let before: Promise<unknown> = Promise.resolve();
@@ -44,7 +52,12 @@ export function createAsking({ path, scope: { run } }: Pick<Place, "path" | "sco
       run.emit(path, { type: "gate.opened", question, call });
       const given = await answer;
       patience.release();
-      if (!given && !signal.aborted) run.emit(path, { type: "warning", code: "NEEDS_ANSWER", text: `${path} asked about a call: ${patience.text}.` });
+      if (!given && !signal.aborted)
+        run.emit(path, {
+          type: "warning",
+          code: "NEEDS_ANSWER",
+          text: `${path} asked about a call: ${patience.text}.`,
+        });
       if (given) run.emit(path, { type: "gate.answered", answer: given, call });
       return given;
     });

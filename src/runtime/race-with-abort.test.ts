@@ -16,9 +16,13 @@ describe("raceWithAbort", () => {
   });
 
   test("ids may be anything and may come twice", async () => {
-    await expect(raceWithAbort([{ id: "openai/gpt 4", run: fails("x") }, { id: "openai/gpt 4", run: fails("y") }, { id: "__proto__", run: fails("z") }])).rejects.toThrow(
-      "All race models failed:\n[openai/gpt 4]: x\n[openai/gpt 4]: y\n[__proto__]: z",
-    );
+    await expect(
+      raceWithAbort([
+        { id: "openai/gpt 4", run: fails("x") },
+        { id: "openai/gpt 4", run: fails("y") },
+        { id: "__proto__", run: fails("z") },
+      ]),
+    ).rejects.toThrow("All race models failed:\n[openai/gpt 4]: x\n[openai/gpt 4]: y\n[__proto__]: z");
     expect(await raceWithAbort([{ id: "winner", run: async () => 1 }])).toEqual({ winner: "winner", result: 1 });
   });
 
@@ -26,7 +30,12 @@ describe("raceWithAbort", () => {
     const rude = (): Promise<number> => {
       throw new Error("at once");
     };
-    expect(await raceWithAbort([{ id: "rude", run: rude }, { id: "polite", run: async () => 1 }])).toEqual({ winner: "polite", result: 1 });
+    expect(
+      await raceWithAbort([
+        { id: "rude", run: rude },
+        { id: "polite", run: async () => 1 },
+      ]),
+    ).toEqual({ winner: "polite", result: 1 });
   });
 
   test("is called off by its signal, before it began and while it runs", async () => {

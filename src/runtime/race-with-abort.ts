@@ -7,13 +7,18 @@ import { executeAlone } from "./execute-alone.ts";
 export type Contestant<T> = Readonly<{ id: string; run(signal: AbortSignal): Promise<T> }>;
 
 /** Who won and with what, or that the race was called off. */
-export type RaceResult<T> = Readonly<{ winner: string; result: T; aborted?: never }> | Readonly<{ aborted: true; winner?: never; result?: never }>;
+export type RaceResult<T> =
+  | Readonly<{ winner: string; result: T; aborted?: never }>
+  | Readonly<{ aborted: true; winner?: never; result?: never }>;
 
 /**
  * The first success wins and everybody else is aborted; nobody waits for those who do not listen. When all fail, one
  * error tells every failure. It is the race mode, carried out by the executor.
  */
-export async function raceWithAbort<T>(tasks: readonly Contestant<T>[], signal: AbortSignal = new AbortController().signal): Promise<RaceResult<T>> {
+export async function raceWithAbort<T>(
+  tasks: readonly Contestant<T>[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<RaceResult<T>> {
   if (tasks.length === 0) throw new CrewError("BAD_INPUT", "No tasks to race", "Give at least one.");
   const plan = race({ mode: "race", race: { task: "race", models: tasks.map(({ id }) => id) } });
   const paths = plan.nodes[plan.output]?.needs ?? [];

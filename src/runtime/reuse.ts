@@ -24,7 +24,14 @@ export type Reuse = Readonly<{
 }>;
 
 /** Reuse in a store. `always`: whatever an agent says about it, as with --reuse. */
-export function createReuse(store: Store, { always, redact, clock }: { always: boolean; redact(text: string): string; clock(): number }): Reuse {
+export function createReuse(
+  store: Store,
+  {
+    always,
+    redact,
+    clock,
+  }: { always: boolean; readonly redact: (text: string) => string; readonly clock: () => number },
+): Reuse {
   let index: Promise<ReadonlyMap<string, readonly Entry[]>> | undefined;
   return {
     find: async (key, assignment, context) => {
@@ -36,7 +43,16 @@ export function createReuse(store: Store, { always, redact, clock }: { always: b
         if (run === assignment.call.run) continue;
         if (!always && clock() - at > (cached ?? 0)) return undefined; // those before it are older still
         const found = await resultOf(store, { run, path });
-        if (!found || !(await readsTheSame(found.events, { assignment, context, redact, network: cached !== undefined && clock() - at <= cached }))) continue;
+        if (
+          !found ||
+          !(await readsTheSame(found.events, {
+            assignment,
+            context,
+            redact,
+            network: cached !== undefined && clock() - at <= cached,
+          }))
+        )
+          continue;
         context.emit({ type: "node.reused", from: `${run}/${path}`, endedAt: found.endedAt });
         return found.outcome;
       }
@@ -52,16 +68,44 @@ export function createReuse(store: Store, { always, redact, clock }: { always: b
 type Entry = Readonly<{ run: string; path: string; at: number }>;
 
 /** Everything that a result depends on besides what is read on the way: definition, input, model, tools, place. */
-export function reuseKey({ call, agent, rights, tools, model, completion, schema, prompt, limits, toolContext }: Assignment): string {
+export function reuseKey({
+  call,
+  agent,
+  rights,
+  tools,
+  model,
+  completion,
+  schema,
+  prompt,
+  limits,
+  toolContext,
+}: Assignment): string {
   const { source: _source, documentation: _documentation, cacheMs: _cache, ...definition }: Agent = agent;
   const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed).toSorted();
   const { inputs, acceptSchema, acceptCommand } = call.task;
-  return sha256(stableText({ definition, allowed, model: model.ref, completion, schema, prompt, inputs, acceptSchema, acceptCommand, before: call.before, maxTurns: limits.maxTurns, cwd: toolContext.cwd }));
+  return sha256(
+    stableText({
+      definition,
+      allowed,
+      model: model.ref,
+      completion,
+      schema,
+      prompt,
+      inputs,
+      acceptSchema,
+      acceptCommand,
+      before: call.before,
+      maxTurns: limits.maxTurns,
+      cwd: toolContext.cwd,
+    }),
+  );
 }
 
 /** What an agent that only reads may use: files and the web, and nothing that changes anything. */
 function isReadOnly({ tools, rights }: Assignment): boolean {
-  return [...tools.values()].every((tool) => !permit(rights, tool.name).allowed || tool.effect === "read" || classOf(tool) === "none");
+  return [...tools.values()].every(
+    (tool) => !permit(rights, tool.name).allowed || tool.effect === "read" || classOf(tool) === "none",
+  );
 }
 
 async function readIndex(store: Store): Promise<ReadonlyMap<string, readonly Entry[]>> {
@@ -78,7 +122,9 @@ function parsed(line: string): (Entry & { key: string }) | undefined {
     const value: unknown = JSON.parse(line);
     if (!isRecord(value)) return undefined;
     const { key, run, path, at } = value;
-    return typeof key === "string" && typeof run === "string" && typeof path === "string" && typeof at === "number" ? { key, run, path, at } : undefined;
+    return typeof key === "string" && typeof run === "string" && typeof path === "string" && typeof at === "number"
+      ? { key, run, path, at }
+      : undefined;
   } catch {
     return undefined; // half a line, or none
   }
@@ -93,18 +139,46 @@ async function resultOf(store: Store, { run, path }: { run: string; path: string
   if (outcome?.status !== "ok") return undefined;
   const endedAt = events.findLast((event) => event.type === "node.ended" && event.path === path)?.at ?? 0;
   const { output, data, model } = outcome;
-  return { outcome: { status: "ok", output, ...(data !== undefined && { data }), ...(model !== undefined && { model }) }, events: history.events(path), endedAt };
+  return {
+    outcome: { status: "ok", output, ...(data !== undefined && { data }), ...(model !== undefined && { model }) },
+    events: history.events(path),
+    endedAt,
+  };
 }
 
 /** Tools that only touch the task itself and always answer the same. */
-const PURE: ReadonlySet<string> = new Set(["todo", "report_finding", "json_parse", "json_stringify", "base64_encode", "base64_decode", "notify"]);
+const PURE: ReadonlySet<string> = new Set([
+  "todo",
+  "report_finding",
+  "json_parse",
+  "json_stringify",
+  "base64_encode",
+  "base64_decode",
+  "notify",
+]);
 
-type Checking = Readonly<{ assignment: Assignment; context: PerformContext; redact(text: string): string; /** what came from the network is still good */ network: boolean }>;
+type Checking = Readonly<{
+  assignment: Assignment;
+  context: PerformContext;
+  redact: (text: string) => string /** what came from the network is still good */;
+  network: boolean;
+}>;
 
 /** Reads again whatever was read, by the same rules; one different answer and the result is not the same. */
-async function readsTheSame(events: readonly KeptEvent[], { assignment, context, redact, network }: Checking): Promise<boolean> {
-  const calls = new Map(events.flatMap((event) => (event.type === "turn.ended" ? event.calls.map((call) => [call.id, call] as const) : [])));
-  const silent: PerformContext = { ...context, emit: () => {}, live: () => {}, attended: false, ask: () => Promise.resolve(undefined) };
+async function readsTheSame(
+  events: readonly KeptEvent[],
+  { assignment, context, redact, network }: Checking,
+): Promise<boolean> {
+  const calls = new Map(
+    events.flatMap((event) => (event.type === "turn.ended" ? event.calls.map((call) => [call.id, call] as const) : [])),
+  );
+  const silent: PerformContext = {
+    ...context,
+    emit: () => {},
+    live: () => {},
+    attended: false,
+    ask: () => Promise.resolve(undefined),
+  };
   for (const event of events) {
     if (event.type === "message.sent" || event.type === "gate.answered") return false; // somebody had a say in it
     if (event.type !== "tool.ended" && event.type !== "tool.started") continue;
@@ -114,12 +188,17 @@ async function readsTheSame(events: readonly KeptEvent[], { assignment, context,
     if (!tool || !call) return false;
     if (network && classOf(tool) === "net" && tool.effect === "read") continue;
     if (classOf(tool) !== "read" || tool.effect !== "read") return false;
-    if (event.type === "tool.ended" && !(await answersTheSame(call, event, { assignment, silent, redact }))) return false;
+    if (event.type === "tool.ended" && !(await answersTheSame(call, event, { assignment, silent, redact })))
+      return false;
   }
   return true;
 }
 
-async function answersTheSame(call: ToolCall, before: { text: string; error: boolean }, { assignment, silent, redact }: { assignment: Assignment; silent: PerformContext; redact(text: string): string }): Promise<boolean> {
+async function answersTheSame(
+  call: ToolCall,
+  before: { text: string; error: boolean },
+  { assignment, silent, redact }: { assignment: Assignment; silent: PerformContext; redact: (text: string) => string },
+): Promise<boolean> {
   const { text, error } = await callTool(call, assignment, silent);
   return redact(text) === before.text && error === before.error;
 }

@@ -1,4 +1,5 @@
 import { sep } from "node:path";
+import { words } from "../core/words.ts";
 
 /** What a program sees of the machine. All paths are real ones. */
 export type Box = Readonly<{
@@ -38,17 +39,20 @@ export function sandboxArgs(box: Box, program: readonly string[]): string[] {
     ...box.readOnly.map((path): Mount => ({ path, args: ["--ro-bind", path, path] })),
   ];
   return [
-    ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...words("--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try"),
     ...(box.network ? [] : ["--unshare-net"]),
-    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"],
+    ...words("--die-with-parent --new-session --cap-drop ALL --clearenv"),
     ...Object.entries(box.env).flatMap(([name, value]) => ["--setenv", name, value]),
     // What lies deeper is mounted later, so that it is not covered by what lies above it.
     ...mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)).flatMap(({ args }) => args),
-    ...["--chdir", box.cwd, "--", ...program],
+    "--chdir",
+    box.cwd,
+    "--",
+    ...program,
   ];
 }
 
-const KERNEL: readonly string[] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"];
+const KERNEL = words("/proc/sys /proc/sysrq-trigger /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi");
 
 type Mount = Readonly<{ path: string; args: readonly string[] }>;
 

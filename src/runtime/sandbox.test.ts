@@ -23,18 +23,26 @@ function stub(script: string): string {
 /** The real one without some of its arguments. */
 function weakened(...without: string[]): string {
   const pattern = without.join("|");
-  return stub(`args=(); for arg; do case $arg in ${pattern}) ;; *) args+=("$arg");; esac; done; exec ${bwrap.missing === undefined ? bwrap.path : ""} "\${args[@]}"`);
+  return stub(
+    `args=(); for arg; do case $arg in ${pattern}) ;; *) args+=("$arg");; esac; done; exec ${bwrap.missing === undefined ? bwrap.path : ""} "\${args[@]}"`,
+  );
 }
 
 test("SBX-01: where everything holds the level is full", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
-  expect(await probeSandbox()).toEqual({ level: "full", text: "sandbox: full (bubblewrap: files, network, processes)", bwrap: bwrap.path });
+  expect(await probeSandbox()).toEqual({
+    level: "full",
+    text: "sandbox: full (bubblewrap: files, network, processes)",
+    bwrap: bwrap.path,
+  });
 });
 
 test("SBX-02: without the program the level is none, and it is said what to install", async () => {
   const level = await probeSandbox([tempFolder()]);
   expect(level).toMatchObject({ level: "none", fix: "apt install bubblewrap" });
-  expect(level.text).toBe("sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: apt install bubblewrap | or set sandbox: required to refuse.");
+  expect(level.text).toBe(
+    "sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: apt install bubblewrap | or set sandbox: required to refuse.",
+  );
 });
 
 test("SBX-04: a program that only pretends to isolate does not pass", async () => {
@@ -47,7 +55,10 @@ test("SBX-04: a program that only pretends to isolate does not pass", async () =
 test.each([
   ["bwrap: setting up uid map: Permission denied", "AppArmor"],
   ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", "AppArmor"],
-  ["bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.", "user namespaces"],
+  [
+    "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.",
+    "user namespaces",
+  ],
 ])("SBX-04: one that fails with %j is told apart", async (words, help) => {
   const level = await probeSandbox([stub(`echo '${words}' >&2; exit 1`)]);
   expect(level).toMatchObject({ level: "none" });
@@ -75,8 +86,15 @@ test("SBX-04: one that leaves the kernel's settings writable is partial", async 
 
 test("SBX-04: one that leaves the machine writable is partial", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
-  const level = await probeSandbox([stub(`args=(); for arg; do [ "$arg" = --ro-bind ] && arg=--bind; args+=("$arg"); done; exec ${bwrap.path} "\${args[@]}"`)]);
-  expect([level.level, level.text.includes("NOT isolated: files")]).toEqual([process.getuid?.() === 0 ? "partial" : level.level, process.getuid?.() === 0]);
+  const level = await probeSandbox([
+    stub(
+      `args=(); for arg; do [ "$arg" = --ro-bind ] && arg=--bind; args+=("$arg"); done; exec ${bwrap.path} "\${args[@]}"`,
+    ),
+  ]);
+  expect([level.level, level.text.includes("NOT isolated: files")]).toEqual([
+    process.getuid?.() === 0 ? "partial" : level.level,
+    process.getuid?.() === 0,
+  ]);
 });
 
 test("SBX-04: the probe passes as a plain user, too", async (context) => {
@@ -84,8 +102,17 @@ test("SBX-04: the probe passes as a plain user, too", async (context) => {
   if (process.getuid?.() !== 0) return context.skip("needs root to become somebody else");
   const folder = tempFolder();
   chmodSync(folder, 0o755);
-  const program = bundled(folder, 'import { probeSandbox } from "./src/runtime/sandbox.ts"; console.log((await probeSandbox()).text);');
-  const child = spawn(process.execPath, [program], { uid: 65_534, gid: 65_534, cwd: "/", env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" }, stdio: ["ignore", "pipe", "pipe"] });
+  const program = bundled(
+    folder,
+    'import { probeSandbox } from "./src/runtime/sandbox.ts"; console.log((await probeSandbox()).text);',
+  );
+  const child = spawn(process.execPath, [program], {
+    uid: 65_534,
+    gid: 65_534,
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => void (text += chunk.toString()));

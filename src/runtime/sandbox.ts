@@ -28,10 +28,15 @@ const SEARCHED = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/
  * ten milliseconds.
  */
 export async function probeSandbox(searched: readonly string[] = SEARCHED): Promise<SandboxLevel> {
-  const bwrap = process.platform === "linux" ? searched.map((folder) => join(folder, "bwrap")).find(isProgram) : undefined;
+  const bwrap =
+    process.platform === "linux" ? searched.map((folder) => join(folder, "bwrap")).find(isProgram) : undefined;
   if (bwrap === undefined) {
     const fix = process.platform === "linux" ? "apt install bubblewrap" : "isolation works on Linux only";
-    return { level: "none", text: `sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: ${fix} | or set sandbox: required to refuse.`, fix };
+    return {
+      level: "none",
+      text: `sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: ${fix} | or set sandbox: required to refuse.`,
+      fix,
+    };
   }
   const folder = await realpath(await mkdtemp(join(tmpdir(), "subcrew-probe-")));
   const listener = await listen();
@@ -46,12 +51,20 @@ export async function probeSandbox(searched: readonly string[] = SEARCHED): Prom
 
 type Seen = Readonly<{ files: boolean; network: boolean; processes: boolean; env: boolean; works: boolean }>;
 
-function levelOf(bwrap: string, { files, network, processes, env, works, dies }: Seen & { dies: boolean }): SandboxLevel {
+function levelOf(
+  bwrap: string,
+  { files, network, processes, env, works, dies }: Seen & { dies: boolean },
+): SandboxLevel {
   if (!works) return broken("a command in it cannot write its own folder");
   const checks = { files, network, processes, "the environment": env, "ending with its parent": dies };
-  const active = Object.entries(checks).filter(([, holds]) => holds).map(([name]) => name);
-  const missing = Object.entries(checks).filter(([, holds]) => !holds).map(([name]) => name);
-  if (missing.length === 0) return { level: "full", text: "sandbox: full (bubblewrap: files, network, processes)", bwrap };
+  const active = Object.entries(checks)
+    .filter(([, holds]) => holds)
+    .map(([name]) => name);
+  const missing = Object.entries(checks)
+    .filter(([, holds]) => !holds)
+    .map(([name]) => name);
+  if (missing.length === 0)
+    return { level: "full", text: "sandbox: full (bubblewrap: files, network, processes)", bwrap };
   if (active.length === 0) return broken("it isolates nothing");
   const text = `sandbox: partial - ${active.join(", ")} only (bubblewrap). NOT isolated: ${missing.join(", ")}.`;
   return { level: "partial", text, fix: "look at what bubblewrap on this host does", bwrap };
@@ -59,15 +72,27 @@ function levelOf(bwrap: string, { files, network, processes, env, works, dies }:
 
 /** Why it does not work, and what helps, by the words it fails with. */
 function broken(failure: string): SandboxLevel {
-  const why = failure.replace(/^bwrap: /, "").split("\n")[0]?.trim() || "it ended without a word";
+  const why =
+    failure
+      .replace(/^bwrap: /, "")
+      .split("\n")[0]
+      ?.trim() || "it ended without a word";
   const fix = /uid map|RTM_NEWADDR|Operation not permitted/.test(failure)
     ? "an AppArmor profile for /usr/bin/bwrap that allows user namespaces (Ubuntu 24.04 and later), or a container started with user namespaces"
     : "a host or container that allows unprivileged user namespaces";
-  return { level: "none", text: `sandbox: none - bubblewrap does not work here (${why}). Shell commands run with your full rights. Needed: ${fix} | or set sandbox: required to refuse.`, fix };
+  return {
+    level: "none",
+    text: `sandbox: none - bubblewrap does not work here (${why}). Shell commands run with your full rights. Needed: ${fix} | or set sandbox: required to refuse.`,
+    fix,
+  };
 }
 
 /** Tries from inside what must not be possible, and looks from outside whether it was. Nothing that it tries does harm. */
-async function lookAround(bwrap: string, folder: string, { port, connections }: Listener): Promise<Seen | { failure: string }> {
+async function lookAround(
+  bwrap: string,
+  folder: string,
+  { port, connections }: Listener,
+): Promise<Seen | { failure: string }> {
   const inside = join(folder, "inside");
   await mkdir(inside);
   await mkdir(join(folder, "outside"));
@@ -102,29 +127,46 @@ while read -r link rest; do case $link in *:*) links=$((links + 1));; esac; done
 echo "links=$links"; echo end
 `;
 
-const valueOf = (lines: readonly string[], name: string): string => lines.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1).trim() ?? "?";
+const valueOf = (lines: readonly string[], name: string): string =>
+  lines
+    .find((line) => line.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
+    .trim() ?? "?";
 
-/** Kills the one who started a sandbox, and waits for what is in it to let go of its output. */
+/**
+ * Kills the one who started a sandbox, and waits for what is in it to let go of its output. How long it may take to die is
+ * measured by how long it took to start: a busy machine is slow in everything.
+ */
 function diesWithParent(bwrap: string, folder: string): Promise<boolean> {
-  const inner = sandboxArgs(boxFor(folder), [shellFile(), "-c", "echo up; sleep 5"]);
-  const parent = spawn("/bin/sh", ["-c", '"$@" & wait', "sh", bwrap, ...inner], { detached: true, stdio: ["ignore", "pipe", "ignore"], env: { PATH: "/usr/bin:/bin" } });
+  const inner = sandboxArgs(boxFor(folder), [shellFile(), "-c", "echo up; sleep 20"]);
+  const began = performance.now();
+  const parent = spawn("/bin/sh", ["-c", '"$@" & wait', "sh", bwrap, ...inner], {
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { PATH: "/usr/bin:/bin" },
+  });
   return new Promise((resolve) => {
+    let up = false;
     const settle = (died: boolean): void => {
       clearTimeout(timer);
       if (parent.pid !== undefined && !died) killGroup(parent.pid);
       parent.stdout.destroy();
       resolve(died);
     };
-    const timer = setTimeout(() => settle(false), 2_000);
-    let up = false;
+    let timer = setTimeout(() => settle(false), LONGEST_MS);
     parent.once("error", () => settle(false));
     parent.stdout.once("data", () => {
       up = true;
       parent.kill("SIGKILL");
+      clearTimeout(timer);
+      timer = setTimeout(() => settle(false), Math.min(LONGEST_MS, Math.max(1_000, 20 * (performance.now() - began))));
     });
     parent.stdout.once("end", () => settle(up));
   });
 }
+
+/** Nothing that works takes longer. */
+const LONGEST_MS = 15_000;
 
 function killGroup(pid: number): void {
   try {
@@ -135,14 +177,30 @@ function killGroup(pid: number): void {
 }
 
 function boxFor(folder: string): Box {
-  return { writable: [folder], readOnly: [], pinned: [], hiddenFolders: [], hiddenFiles: [], kept: [], env: { PATH: "/usr/bin:/bin" }, network: false, cwd: folder };
+  return {
+    writable: [folder],
+    readOnly: [],
+    pinned: [],
+    hiddenFolders: [],
+    hiddenFiles: [],
+    kept: [],
+    env: { PATH: "/usr/bin:/bin" },
+    network: false,
+    cwd: folder,
+  };
 }
 
 type Ran = Readonly<{ code: number; text: string; errors: string }>;
 
 function run(file: string, args: readonly string[], env: Record<string, string>): Promise<Ran> {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { detached: true, stdio: ["ignore", "pipe", "pipe"], env, timeout: 5_000, killSignal: "SIGKILL" });
+    const child = spawn(file, args, {
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env,
+      timeout: LONGEST_MS,
+      killSignal: "SIGKILL",
+    });
     let [text, errors] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString("utf8")));
     child.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString("utf8")));
@@ -171,7 +229,10 @@ function listen(): Promise<Listener> {
 
 /** The shell that commands are given to. */
 export function shellFile(): string {
-  return ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"].find(isProgram) ?? "/bin/sh";
+  return (
+    ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"].find(isProgram) ??
+    "/bin/sh"
+  );
 }
 
 function isProgram(file: string): boolean {

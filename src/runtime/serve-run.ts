@@ -1,4 +1,4 @@
-import { serve } from "./control.ts";
+import { serve, serveRest } from "./control.ts";
 import { obey } from "./obey.ts";
 import { Run, type Driver } from "./run.ts";
 
@@ -13,12 +13,15 @@ export function servedRun(id: string, folder: string | undefined, driver: Driver
         connect: (connection) => {
           it.connect(connection);
           // What cannot be heard from outside is no reason for the work to stop.
-          if (folder !== undefined) serving = serve(folder, (command, signal) => obey(run, command, signal), over.signal).catch(() => {});
+          if (folder !== undefined)
+            serving = serve(folder, (command, signal) => obey(run, command, signal), over.signal).catch(() => {});
         },
       });
     } finally {
       over.abort();
       await serving;
+      if (folder !== undefined && serving && it.state.endedAt !== undefined)
+        await serveRest(folder, (command, signal) => obey(run, command, signal)).catch(() => {});
     }
   });
   return run;

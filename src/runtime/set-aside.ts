@@ -15,7 +15,10 @@ export async function setAside(root: string, paths: readonly string[]): Promise<
     const spot = await openSpot(top, relative(root, path), { itself: true }).catch(() => undefined);
     if (spot === undefined) continue;
     const name = `${spot.name}.refused-${randomBytes(3).toString("hex")}`;
-    const worked = await rename(spot.at(), spot.at(name)).then(() => true, () => false);
+    const worked = await rename(spot.at(), spot.at(name)).then(
+      () => true,
+      () => false,
+    );
     await spot.close();
     if (worked) moved.push({ place: spot.path, now: spot.path.slice(0, spot.path.length - spot.name.length) + name });
   }

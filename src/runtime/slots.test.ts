@@ -62,39 +62,53 @@ describe("taking", () => {
 
 test("whoever comes, waits, gives up or gives back: never too many, and nobody is forgotten", async () => {
   type Act = { do: "take" | "give" | "abort"; which: number; inner: boolean };
-  const acts = fc.array(fc.record<Act>({ do: fc.constantFrom("take", "take", "give", "abort"), which: fc.nat(20), inner: fc.boolean() }), { maxLength: 60 });
+  const acts = fc.array(
+    fc.record<Act>({ do: fc.constantFrom("take", "take", "give", "abort"), which: fc.nat(20), inner: fc.boolean() }),
+    { maxLength: 60 },
+  );
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 3 }), acts, async (limit, innerLimit, script) => {
-      const outer = new Slots(limit);
-      const inner = new Slots(innerLimit, outer);
-      const takers: { inner: boolean; controller: AbortController; release?: Release; state: "waiting" | "has" | "gone" }[] = [];
-      const holding = (only?: "inner"): number => takers.filter(({ state, inner: isInner }) => state === "has" && (only === undefined || isInner)).length;
-      for (const { do: what, which, inner: inside } of script) {
-        const taker = takers[which % Math.max(1, takers.length)];
-        if (what === "take") {
-          const controller = new AbortController();
-          const entry: (typeof takers)[number] = { inner: inside, controller, state: "waiting" };
-          takers.push(entry);
-          void (inside ? inner : outer).take(controller.signal).then((release) => {
-            entry.state = release ? "has" : "gone";
-            if (release) entry.release = release;
-          });
-        } else if (what === "give" && taker?.state === "has") {
-          taker.state = "gone";
-          taker.release?.();
-        } else if (what === "abort") taker?.controller.abort();
-        await new Promise(setImmediate);
-        expect(holding()).toBeLessThanOrEqual(limit);
-        expect(holding("inner")).toBeLessThanOrEqual(innerLimit);
-      }
-      while (takers.some(({ state }) => state !== "gone")) {
-        const next = takers.find(({ state }) => state === "has");
-        expect(next, "somebody waits, and nobody holds anything").toBeDefined();
-        next!.state = "gone";
-        next!.release?.();
-        await new Promise(setImmediate);
-      }
-    }),
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 3 }),
+      acts,
+      async (limit, innerLimit, script) => {
+        const outer = new Slots(limit);
+        const inner = new Slots(innerLimit, outer);
+        const takers: {
+          inner: boolean;
+          controller: AbortController;
+          release?: Release;
+          state: "waiting" | "has" | "gone";
+        }[] = [];
+        const holding = (only?: "inner"): number =>
+          takers.filter(({ state, inner: isInner }) => state === "has" && (only === undefined || isInner)).length;
+        for (const { do: what, which, inner: inside } of script) {
+          const taker = takers[which % Math.max(1, takers.length)];
+          if (what === "take") {
+            const controller = new AbortController();
+            const entry: (typeof takers)[number] = { inner: inside, controller, state: "waiting" };
+            takers.push(entry);
+            void (inside ? inner : outer).take(controller.signal).then((release) => {
+              entry.state = release ? "has" : "gone";
+              if (release) entry.release = release;
+            });
+          } else if (what === "give" && taker?.state === "has") {
+            taker.state = "gone";
+            taker.release?.();
+          } else if (what === "abort") taker?.controller.abort();
+          await new Promise(setImmediate);
+          expect(holding()).toBeLessThanOrEqual(limit);
+          expect(holding("inner")).toBeLessThanOrEqual(innerLimit);
+        }
+        while (takers.some(({ state }) => state !== "gone")) {
+          const next = takers.find(({ state }) => state === "has");
+          expect(next, "somebody waits, and nobody holds anything").toBeDefined();
+          next!.state = "gone";
+          next!.release?.();
+          await new Promise(setImmediate);
+        }
+      },
+    ),
     { numRuns: 150 },
   );
 });

@@ -2,7 +2,21 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { codeOf, comparedPlace, descriptor, isInside, isRefusal, knownPlace, outside, quoted, refusal, type Root, special, strayLink, wantedPath } from "./inside.ts";
+import {
+  codeOf,
+  comparedPlace,
+  descriptor,
+  isInside,
+  isRefusal,
+  knownPlace,
+  outside,
+  quoted,
+  refusal,
+  type Root,
+  special,
+  strayLink,
+  wantedPath,
+} from "./inside.ts";
 
 /**
  * A name in a folder that is open and really lies inside the root: where something is made, replaced, moved or removed.
@@ -24,10 +38,15 @@ export type Spot = Readonly<{
 export type SpotOptions = Readonly<{ make?: boolean; itself?: boolean }>;
 
 /** Opens the folder that a path is in. Throws a refusal for whatever would lead out of the root; the caller closes the spot. */
-export async function openSpot(root: Root, path: string, { make = false, itself = false }: SpotOptions = {}): Promise<Spot> {
+export async function openSpot(
+  root: Root,
+  path: string,
+  { make = false, itself = false }: SpotOptions = {},
+): Promise<Spot> {
   const wanted = wantedPath(root, path);
   const target = itself ? wanted : await behindLink(root, wanted, path);
-  if (target === root.given || target === root.real) throw refusal("BAD_PATH", `${quoted(path)} is the working folder itself`);
+  if (target === root.given || target === root.real)
+    throw refusal("BAD_PATH", `${quoted(path)} is the working folder itself`);
   const folder = await openFolder(root, dirname(target), { path, make });
   const name = basename(target);
   const real = join(folder.real, name);
@@ -45,10 +64,15 @@ export async function openSpot(root: Root, path: string, { make = false, itself 
 /** Puts these bytes there, whole or not at all. What was there keeps its permissions; a hard link elsewhere keeps the old text. */
 export async function replace(spot: Spot, text: string): Promise<void> {
   const before = await spot.stats();
-  if (before !== undefined && !before.isFile()) throw before.isDirectory() ? refusal("UNREADABLE", `${quoted(spot.path)} is a folder`) : special(spot.path);
+  if (before !== undefined && !before.isFile())
+    throw before.isDirectory() ? refusal("UNREADABLE", `${quoted(spot.path)} is a folder`) : special(spot.path);
   const draft = spot.at(`.${randomBytes(8).toString("hex")}.tmp`);
   try {
-    const handle = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0), 0o666);
+    const handle = await open(
+      draft,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0),
+      0o666,
+    );
     try {
       await handle.writeFile(text);
       if (before !== undefined) await keepOwner(handle, before);
@@ -70,7 +94,10 @@ async function keepOwner(handle: FileHandle, { mode, uid, gid }: Stats): Promise
 
 /** What a link leads to, if that is inside; a path without a link is itself. */
 async function behindLink(root: Root, wanted: string, path: string): Promise<string> {
-  const isLink = await lstat(wanted).then((stats) => stats.isSymbolicLink(), () => false);
+  const isLink = await lstat(wanted).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
   if (!isLink) return wanted;
   const target = await realpath(wanted).catch(() => undefined);
   if (target === undefined || !isInside(root.real, target)) throw strayLink(path);
@@ -79,15 +106,23 @@ async function behindLink(root: Root, wanted: string, path: string): Promise<str
 
 type Folder = Readonly<{ handle: FileHandle; real: string; place: string }>;
 
-const FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const FLAGS =
+  constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-async function openFolder(root: Root, wanted: string, { path, make }: { path: string; make: boolean }): Promise<Folder> {
+async function openFolder(
+  root: Root,
+  wanted: string,
+  { path, make }: { path: string; make: boolean },
+): Promise<Folder> {
   const real = await realpath(wanted).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
     throw unwritable(path, error);
   });
   if (real !== undefined) return openReal(root, real, path);
-  const isLink = await lstat(wanted).then((stats) => stats.isSymbolicLink(), () => false);
+  const isLink = await lstat(wanted).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
   if (isLink || wanted === dirname(wanted)) throw strayLink(path);
   if (!make) throw refusal("MISSING", `${quoted(path)} cannot be there: its folder does not exist`);
   const above = await openFolder(root, dirname(wanted), { path, make });
@@ -116,7 +151,8 @@ async function opened(root: Root, at: string, { path, expected }: { path: string
   });
   const known = await knownPlace(handle);
   const real = known ?? (await comparedPlace(handle, expected).catch(() => undefined));
-  if (real !== undefined && isInside(root.real, real)) return { handle, real, place: known === undefined ? real : descriptor(handle) };
+  if (real !== undefined && isInside(root.real, real))
+    return { handle, real, place: known === undefined ? real : descriptor(handle) };
   await handle.close();
   throw outside(path);
 }
@@ -139,6 +175,8 @@ const REASONS: Readonly<Record<string, string>> = {
 /** What went wrong with a change, in words. */
 export function unwritable(path: string, error: unknown): Error {
   const code = codeOf(error);
-  return refusal(code === "ENOENT" || code === "ENOTDIR" ? "MISSING" : "UNREADABLE", `${quoted(path)} ${REASONS[code] ?? `could not be changed (${code})`}`);
+  return refusal(
+    code === "ENOENT" || code === "ENOTDIR" ? "MISSING" : "UNREADABLE",
+    `${quoted(path)} ${REASONS[code] ?? `could not be changed (${code})`}`,
+  );
 }
-

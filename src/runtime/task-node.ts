@@ -49,7 +49,8 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
           budget: run.budget,
           mail: async () => run.mailbox.take(path),
           onUrgent: (rung) => run.mailbox.listen(path, rung),
-          tell: (text) => void (tell(run, scope.caller ?? "", { text, from: path }) || tell(run, "", { text, from: path })),
+          tell: (text) =>
+            void (tell(run, scope.caller ?? "", { text, from: path }) || tell(run, "", { text, from: path })),
           past: underWay && attempt === next ? run.history.events(path) : [],
         },
       );
@@ -82,7 +83,14 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
 export function promptFor(node: TaskNode, { round }: Scope, lookup: Lookup): string {
   const asked = fillIn(node, lookup);
   if (!round || node.task.revise === undefined) return asked;
-  return fill(node.task.revise, new Map([["task", asked], ["output", round.output], ["feedback", round.feedback]]));
+  return fill(
+    node.task.revise,
+    new Map([
+      ["task", asked],
+      ["output", round.output],
+      ["feedback", round.feedback],
+    ]),
+  );
 }
 
 /** The call for a task, and what it was promised attached. */

@@ -83,7 +83,14 @@ export type ParallelToolDetails = Readonly<{
   dagInfo?: Readonly<{
     objective: string;
     members: readonly Readonly<{ role: string; model?: string }>[];
-    tasks: readonly Readonly<{ id: string; assignee?: string; depends: readonly string[]; status: string; iteration?: number; maxIterations?: number }>[];
+    tasks: readonly Readonly<{
+      id: string;
+      assignee?: string;
+      depends: readonly string[];
+      status: string;
+      iteration?: number;
+      maxIterations?: number;
+    }>[];
     pendingApproval?: PendingApproval;
   }>;
 }>;

@@ -34,13 +34,24 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   };
   const tool = tools.get(call.name) ?? tools.get(canonicalName(call.name) ?? "");
   if (!tool) {
-    const close = nearest(call.name, [...tools.keys()].filter((name) => permit(rights, name).allowed));
-    return deny("no such tool", `There is no tool "${call.name}".${close === undefined ? "" : ` Did you mean "${close}"?`}`);
+    const close = nearest(
+      call.name,
+      [...tools.keys()].filter((name) => permit(rights, name).allowed),
+    );
+    return deny(
+      "no such tool",
+      `There is no tool "${call.name}".${close === undefined ? "" : ` Did you mean "${close}"?`}`,
+    );
   }
   const { allowed, rule } = permit(rights, tool.name);
-  if (!allowed) return deny(rule, `DENIED: Tool "${tool.name}" is not available for task type "${rights.name}" (${rule}). Go on without it.`);
+  if (!allowed)
+    return deny(
+      rule,
+      `DENIED: Tool "${tool.name}" is not available for task type "${rights.name}" (${rule}). Go on without it.`,
+    );
   const parsed = parseArguments(tool, call.input);
-  if ("problem" in parsed) return answer(`The arguments of ${tool.name} are not valid: ${parsed.problem}. Correct them and call again.`, true);
+  if ("problem" in parsed)
+    return answer(`The arguments of ${tool.name} are not valid: ${parsed.problem}. Correct them and call again.`, true);
   const approved = await approve(tool, parsed.value, call.id, { assignment, context });
   if ("rule" in approved) return deny(approved.rule, approved.text);
   if ("problem" in approved) return answer(approved.problem, true);
@@ -49,18 +60,34 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect });
   if (tool.effect === "write") await context.durable();
   const began = performance.now();
-  const { text, status, rule: broken } = await runTool(tool, { input: parsed.value, id: call.id, judged: approved.judged }, assignment, context);
+  const {
+    text,
+    status,
+    rule: broken,
+  } = await runTool(tool, { input: parsed.value, id: call.id, judged: approved.judged }, assignment, context);
   const error = status !== "ok";
   if (broken !== undefined) context.emit({ type: "tool.denied", call: call.id, tool: tool.name, rule: broken, text });
-  context.emit({ type: "tool.ended", call: call.id, tool: tool.name, error, text, ms: Math.round(performance.now() - began), status });
+  context.emit({
+    type: "tool.ended",
+    call: call.id,
+    tool: tool.name,
+    error,
+    text,
+    ms: Math.round(performance.now() - began),
+    status,
+  });
   return broken === undefined ? answer(text, error) : { ...answer(text, true), denied: true };
 }
 
 type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[] }>;
-type Ended = Readonly<{ text: string; status: ToolStatus; /** the rule that stopped it on the way */ rule?: string }>;
+type Ended = Readonly<{ text: string; status: ToolStatus /** the rule that stopped it on the way */; rule?: string }>;
 
-
-async function runTool(tool: Tool, { input, id, judged }: Started, assignment: Assignment, context: PerformContext): Promise<Ended> {
+async function runTool(
+  tool: Tool,
+  { input, id, judged }: Started,
+  assignment: Assignment,
+  context: PerformContext,
+): Promise<Ended> {
   const { controller, release } = following(context.signal);
   let late = false;
   const { redact = (text) => text } = assignment;
@@ -84,10 +111,20 @@ async function runTool(tool: Tool, { input, id, judged }: Started, assignment: A
     const result = await unlessAborted(work, controller.signal);
     const whole = normal(result);
     const { text, cut } = cutTail(redact(whole.text), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
-    return { text: cut ? `[the beginning was cut]\n${text}` : text, status: whole.status ?? (whole.error ? "failed" : "ok") };
+    return {
+      text: cut ? `[the beginning was cut]\n${text}` : text,
+      status: whole.status ?? (whole.error ? "failed" : "ok"),
+    };
   } catch (thrown) {
-    if (isRefusal(thrown) && isDenial(thrown)) return { text: `DENIED: ${redact(thrown.message)}.`, status: "failed", rule: thrown.code.toLowerCase() };
-    const status = late ? "timeout" : context.signal.aborted ? "cancelled" : isNotStarted(thrown) ? "not-started" : "failed";
+    if (isRefusal(thrown) && isDenial(thrown))
+      return { text: `DENIED: ${redact(thrown.message)}.`, status: "failed", rule: thrown.code.toLowerCase() };
+    const status = late
+      ? "timeout"
+      : context.signal.aborted
+        ? "cancelled"
+        : isNotStarted(thrown)
+          ? "not-started"
+          : "failed";
     return { text: `${tool.name} failed: ${redact(messageOf(thrown))}`, status };
   } finally {
     clearTimeout(timer);
@@ -101,16 +138,29 @@ function parentOf({ tools, rights, model, access }: Assignment): Parent {
   return { ceiling, model: model.ref, ...(access && { policy: access.policy() }) };
 }
 
-function accessFor({ policy, placeOf, roots, seen, commands }: TaskAccess, tool: Tool, judged: readonly Located[], assignment: Assignment): Access {
+function accessFor(
+  { policy, placeOf, roots, seen, commands }: TaskAccess,
+  tool: Tool,
+  judged: readonly Located[],
+  assignment: Assignment,
+): Access {
   const isClosed = readBans(policy());
-  return { ...(isClosed && { isClosed }), judged, placeOf, roots, seen, check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }), ...(commands && { commands }) };
+  return {
+    ...(isClosed && { isClosed }),
+    judged,
+    placeOf,
+    roots,
+    seen,
+    check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }),
+    ...(commands && { commands }),
+  };
 }
 
 /** Tools of others may give back anything. */
 function normal(result: unknown): Exclude<ToolResult, string> {
   if (typeof result === "string") return { text: result };
   if (isRecord(result) && typeof result["text"] === "string") return result as Exclude<ToolResult, string>;
-  return { text: result === undefined ? "" : (JSON.stringify(result) ?? String(result)) };
+  return { text: result === undefined ? "" : (JSON.stringify(result) ?? typeof result) };
 }
 
 function isNotStarted(thrown: unknown): boolean {

@@ -36,7 +36,12 @@ export function statusText(state: State, life: Life | "damaged", now: number): s
     ["Tasks", `${done} of ${total} done`],
     ["Doing", isEnded(life) || life === "interrupted" ? "" : doingOf(state)],
     ["Completed", state.endedAt === undefined ? "" : new Date(state.endedAt).toISOString()],
-    ["Tokens", state.usage.turns === 0 ? "" : `${state.usage.input + state.usage.cacheRead + state.usage.cacheWrite} in / ${state.usage.output} out`],
+    [
+      "Tokens",
+      state.usage.turns === 0
+        ? ""
+        : `${state.usage.input + state.usage.cacheRead + state.usage.cacheWrite} in / ${state.usage.output} out`,
+    ],
     ["Cost", state.usage.turns === 0 ? "" : formatCost(state.cost)],
     ["Continues", state.continues ?? ""],
   ];
@@ -54,12 +59,17 @@ export function describe(state: State): string {
 /** What its tasks do right now, in one line. */
 export function doingOf(state: State): string {
   const busy = shownNodes(state).filter(({ status, doing }) => status === "running" && doing !== "");
-  return busy.map(({ label, doing }) => (busy.length === 1 ? oneLine(doing) : `${oneLine(label)}: ${oneLine(doing)}`)).join("; ");
+  return busy
+    .map(({ label, doing }) => (busy.length === 1 ? oneLine(doing) : `${oneLine(label)}: ${oneLine(doing)}`))
+    .join("; ");
 }
 
 function questions(state: State): string[] {
   return openQuestions(state).map(({ run, path, question, call }) => {
-    const answer = call === undefined ? `subcrew inbox allow ${run}/${path}, or deny` : `subcrew inbox allow ${run}/${path}, deny, or answer with words`;
+    const answer =
+      call === undefined
+        ? `subcrew inbox allow ${run}/${path}, or deny`
+        : `subcrew inbox allow ${run}/${path}, deny, or answer with words`;
     return `Question of ${oneLine(path)}:\n${indented(question)}\n  ${answer}`;
   });
 }
@@ -72,7 +82,9 @@ function ending(state: State, life: Life | "damaged"): string[] {
     case "ok":
       return [`Result:\n${cut(outputOf(state))}`];
     case "failed":
-      return [`Error: ${state.outcome ? sanitize(explain(state.outcome)) : ""}${faultsOf(state)}\n${next(`resume ${state.run} --retry-failed`)}`];
+      return [
+        `Error: ${state.outcome ? sanitize(explain(state.outcome)) : ""}${faultsOf(state)}\n${next(`resume ${state.run} --retry-failed`)}`,
+      ];
     case "cancelled":
       return [`${state.outcome ? sanitize(explain(state.outcome)) : ""}\n${next(`resume ${state.run}`)}`];
     default:
@@ -83,8 +95,13 @@ function ending(state: State, life: Life | "damaged"): string[] {
 /** What went wrong in each task, where that is not what went wrong with the run. */
 function faultsOf(state: State): string {
   const why = state.outcome ? explain(state.outcome) : "";
-  const faults = [...state.nodes.values()].filter(({ outcome, kind }) => outcome?.status === "failed" && kind !== "join" && explain(outcome) !== why);
-  return faults.slice(0, MOST_FAULTS).map(({ label, outcome }) => `\n  ${oneLine(label)}: ${oneLine(outcome ? explain(outcome) : "")}`).join("");
+  const faults = [...state.nodes.values()].filter(
+    ({ outcome, kind }) => outcome?.status === "failed" && kind !== "join" && explain(outcome) !== why,
+  );
+  return faults
+    .slice(0, MOST_FAULTS)
+    .map(({ label, outcome }) => `\n  ${oneLine(label)}: ${oneLine(outcome ? explain(outcome) : "")}`)
+    .join("");
 }
 
 const MOST_FAULTS = 10;
@@ -93,5 +110,7 @@ const indented = (text: string): string => sanitize(text).replace(/^/gm, "  ");
 
 function cut(text: string): string {
   const whole = text.trimEnd();
-  return whole.length > MOST_RESULT ? `${whole.slice(0, MOST_RESULT)}\n[${whole.length - MOST_RESULT} characters more: subcrew result]` : whole;
+  return whole.length > MOST_RESULT
+    ? `${whole.slice(0, MOST_RESULT)}\n[${whole.length - MOST_RESULT} characters more: subcrew result]`
+    : whole;
 }

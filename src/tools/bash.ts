@@ -7,8 +7,17 @@ const DEFAULT_MS = 120_000;
 const MOST_MS = 600_000;
 
 const input = z.strictObject({
-  command: z.string().min(1).max(100_000).describe("the command, as bash reads it; every call starts in the working folder"),
-  timeoutMs: z.int().min(100).max(MOST_MS).optional().describe(`after how many milliseconds it is ended; ${DEFAULT_MS} when absent`),
+  command: z
+    .string()
+    .min(1)
+    .max(100_000)
+    .describe("the command, as bash reads it; every call starts in the working folder"),
+  timeoutMs: z
+    .int()
+    .min(100)
+    .max(MOST_MS)
+    .optional()
+    .describe(`after how many milliseconds it is ended; ${DEFAULT_MS} when absent`),
   background: z.boolean().optional().describe("let it go on and answer at once; see bash_output and kill_shell"),
 });
 
@@ -44,16 +53,22 @@ export async function commandsOf({ access }: ToolContext): Promise<Commands> {
 /** What a command printed and how it ended. */
 export function told(result: CommandResult, timeoutMs: number): Exclude<ToolResult, string> {
   const { ended, code, text } = result;
-  if (ended === "not-started") throw Object.assign(new Error(`the command could not be started: ${text}`), { code: "NOT_STARTED" });
+  if (ended === "not-started")
+    throw Object.assign(new Error(`the command could not be started: ${text}`), { code: "NOT_STARTED" });
   const notes = [endOf(result, timeoutMs), ...asideOf(result)].filter((note) => note !== "");
-  const body = result.cutBytes === 0 ? text : `[${result.cutBytes} bytes at the beginning are not shown${result.file === undefined ? "" : `; all of it is in ${result.file}`}]\n${text}`;
+  const body =
+    result.cutBytes === 0
+      ? text
+      : `[${result.cutBytes} bytes at the beginning are not shown${result.file === undefined ? "" : `; all of it is in ${result.file}`}]\n${text}`;
   const whole = [body.trimEnd(), ...notes.map((note) => `[${note}]`)].filter((part) => part !== "").join("\n");
-  const status = ended === "timeout" || ended === "cancelled" ? ended : ended === "exited" && code === 0 ? "ok" : "failed";
+  const status =
+    ended === "timeout" || ended === "cancelled" ? ended : ended === "exited" && code === 0 ? "ok" : "failed";
   return { text: whole === "" ? "[it printed nothing]" : whole, error: status !== "ok", status };
 }
 
 function endOf({ ended, code, signal }: CommandResult, timeoutMs: number): string {
-  if (ended === "timeout") return `it was ended after ${formatDuration(timeoutMs)}: give it more timeoutMs, or run it in the background`;
+  if (ended === "timeout")
+    return `it was ended after ${formatDuration(timeoutMs)}: give it more timeoutMs, or run it in the background`;
   if (ended === "cancelled") return "it was ended before it was done";
   if (ended === "killed") return `it was ended by ${signal ?? "a signal"}`;
   return code === 0 ? "" : `exit code ${code}`;

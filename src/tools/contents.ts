@@ -6,7 +6,11 @@ import { openWalked, quoted, refusal, type Root } from "../runtime/inside.ts";
 import { openSpot, type Spot } from "../runtime/spot.ts";
 
 /** One thing in a folder that is changed as a whole. */
-export type Content = Readonly<{ path: string; folder: boolean; /** opens the folder it is in */ spot(): Promise<Spot> }>;
+export type Content = Readonly<{
+  path: string;
+  folder: boolean /** opens the folder it is in */;
+  spot(): Promise<Spot>;
+}>;
 
 const MOST = 10_000;
 
@@ -14,7 +18,11 @@ const MOST = 10_000;
  * Everything in a folder, each thing after the folder it is in; links and other file systems are not entered. Throws when one of
  * them may not be changed: agreeing to a folder is not agreeing to what is protected in it.
  */
-export async function contentsOf(root: Root, path: string, { signal, access }: { signal: AbortSignal; access?: Access }): Promise<Content[]> {
+export async function contentsOf(
+  root: Root,
+  path: string,
+  { signal, access }: { signal: AbortSignal; access?: Access },
+): Promise<Content[]> {
   const found: Content[] = [];
   const folders = [path];
   const device = (await deviceOf(root, path)) ?? -1;
@@ -28,7 +36,8 @@ export async function contentsOf(root: Root, path: string, { signal, access }: {
         found.push({ path: inner, folder: entry.isDirectory(), spot: () => openSpot(root, inner, { itself: true }) });
         if (found.length > MOST) throw new Error(`${quoted(path)} holds more than ${MOST} things: change it in parts`);
         if (!entry.isDirectory()) continue;
-        if ((await deviceOf(root, inner)) !== device) throw refusal("DENIED", `${quoted(inner)} is another file system and is left alone`);
+        if ((await deviceOf(root, inner)) !== device)
+          throw refusal("DENIED", `${quoted(inner)} is another file system and is left alone`);
         folders.push(inner);
       }
     } finally {

@@ -14,7 +14,8 @@ const input = z.strictObject({
 /** Deletes a file, a link (never what it leads to) or a folder. */
 export const deleteFile = defineTool({
   name: "delete_file",
-  description: "Deletes a file or a folder. A link is deleted itself, never what it leads to. A folder that is not empty needs recursive.",
+  description:
+    "Deletes a file or a folder. A link is deleted itself, never what it leads to. A folder that is not empty needs recursive.",
   input,
   effect: "write",
   does: "write",
@@ -32,7 +33,9 @@ export const deleteFile = defineTool({
       }
       const count = recursive ? await clear(context, spot) : 0;
       await rmdir(spot.at()).catch(worded(spot));
-      return recursive ? `Deleted the folder ${quoted(spot.path)} with ${count} thing${count === 1 ? "" : "s"} in it.` : `Deleted the empty folder ${quoted(spot.path)}.`;
+      return recursive
+        ? `Deleted the folder ${quoted(spot.path)} with ${count} thing${count === 1 ? "" : "s"} in it.`
+        : `Deleted the empty folder ${quoted(spot.path)}.`;
     } finally {
       await spot.close();
     }

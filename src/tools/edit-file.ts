@@ -20,7 +20,8 @@ const input = z.strictObject({
 /** Replaces a piece of a text file. */
 export const editFile = defineTool({
   name: "edit_file",
-  description: "Replaces a piece of text in a file by another one. The old text has to be there exactly once, unless replaceAll is set. Shows what changed.",
+  description:
+    "Replaces a piece of text in a file by another one. The old text has to be there exactly once, unless replaceAll is set. Shows what changed.",
   input,
   effect: "write",
   does: "write",
@@ -32,7 +33,10 @@ export const editFile = defineTool({
     let before: string;
     try {
       if (opened.kind === "directory") throw new Error(`${quoted(path)} is a folder`);
-      if (opened.stats.size > MOST_BYTES) throw new Error(`${quoted(path)} has ${opened.stats.size} bytes: files larger than ${MOST_BYTES} are not edited`);
+      if (opened.stats.size > MOST_BYTES)
+        throw new Error(
+          `${quoted(path)} has ${opened.stats.size} bytes: files larger than ${MOST_BYTES} are not edited`,
+        );
       if (await isBinary(opened.handle)) throw new Error(`${quoted(path)} is a binary file: there is no text to edit`);
       before = await opened.handle.readFile("utf8");
     } finally {
@@ -43,7 +47,8 @@ export const editFile = defineTool({
       checkUnchanged(context, spot, opened.stats);
       const after = edited(before, wanted);
       const now = await spot.stats();
-      if (now === undefined || lookOf(now) !== lookOf(opened.stats)) throw new Error(`${quoted(path)} was changed by somebody else just now: read it again, then repeat the change`);
+      if (now === undefined || lookOf(now) !== lookOf(opened.stats))
+        throw new Error(`${quoted(path)} was changed by somebody else just now: read it again, then repeat the change`);
       await replace(spot, after);
       await remember(context, spot);
       return `Changed ${quoted(spot.path)}.\n${unifiedDiff(before, after, spot.path)}`;

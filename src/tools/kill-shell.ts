@@ -15,7 +15,10 @@ export const killShell = defineTool({
   async run({ id }, context) {
     const started = (await commandsOf(context)).started();
     const command = started.find((each) => each.id === id);
-    if (!command) throw new Error(`there is no command "${id}"${started.length > 0 ? `: there are ${started.map((each) => each.id).join(", ")}` : ""}`);
+    if (!command)
+      throw new Error(
+        `there is no command "${id}"${started.length > 0 ? `: there are ${started.map((each) => each.id).join(", ")}` : ""}`,
+      );
     if (command.result() !== undefined) return `${id} had ended already.`;
     await command.kill();
     return `Ended ${id}.`;

@@ -15,7 +15,8 @@ const input = z.strictObject({
 /** Moves or renames a file, a link or a folder. */
 export const moveFile = defineTool({
   name: "move_file",
-  description: "Moves or renames a file or folder inside the working folder. What is there already stays, unless overwrite is set.",
+  description:
+    "Moves or renames a file or folder inside the working folder. What is there already stays, unless overwrite is set.",
   input,
   effect: "write",
   does: "write",
@@ -34,7 +35,8 @@ export const moveFile = defineTool({
       try {
         const there = await target.stats();
         if (there?.isDirectory()) throw new Error(`${quoted(to)} is a folder: give the whole new path`);
-        if (there !== undefined && !overwrite) throw new Error(`${quoted(to)} is there already: set overwrite to replace it`);
+        if (there !== undefined && !overwrite)
+          throw new Error(`${quoted(to)} is there already: set overwrite to replace it`);
         await rename(source.at(), target.at()).catch((error: unknown) => {
           throw unwritable(from, error);
         });

@@ -23,7 +23,10 @@ const MOST_LINES = 50_000;
 /** Why a text was not found, with the places that come nearest to it. */
 export function missingText(text: string, wanted: string, file: string): string {
   const lines = text.split("\n").slice(0, MOST_LINES);
-  const sought = wanted.split("\n").map(bare).filter((line, at, all) => line !== "" || (at > 0 && at < all.length - 1));
+  const sought = wanted
+    .split("\n")
+    .map(bare)
+    .filter((line, at, all) => line !== "" || (at > 0 && at < all.length - 1));
   const alike = startsOf(lines, sought);
   if (alike.length > 0) {
     return `oldText is not in ${file}. At line ${alike.slice(0, MOST_SHOWN).join(", ")} there is text that differs only in blanks or line ends: read the file and copy it exactly`;
@@ -46,14 +49,17 @@ const bare = (line: string): string => line.trim().replace(/\s+/g, " ");
 function startsOf(lines: readonly string[], sought: readonly string[]): number[] {
   if (sought.length === 0) return [];
   const plain = lines.map(bare);
-  return plain.flatMap((line, at) => (line === sought[0] && sought.every((each, n) => plain[at + n] === each) ? [at + 1] : []));
+  return plain.flatMap((line, at) =>
+    line === sought[0] && sought.every((each, n) => plain[at + n] === each) ? [at + 1] : [],
+  );
 }
 
 /** From 0 to 1: how many pairs of neighbouring letters two lines share. */
 function likeness(one: string, other: string): number {
   if (one.length < 2 || other.length < 2 || one.length > 1_000) return one === other ? 1 : 0;
   const pairs = new Map<string, number>();
-  for (let at = 0; at < one.length - 1; at++) pairs.set(one.slice(at, at + 2), (pairs.get(one.slice(at, at + 2)) ?? 0) + 1);
+  for (let at = 0; at < one.length - 1; at++)
+    pairs.set(one.slice(at, at + 2), (pairs.get(one.slice(at, at + 2)) ?? 0) + 1);
   let shared = 0;
   for (let at = 0; at < other.length - 1; at++) {
     const left = pairs.get(other.slice(at, at + 2)) ?? 0;

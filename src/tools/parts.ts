@@ -1,5 +1,6 @@
 import type { GuardedFetch } from "../runtime/guarded-fetch.ts";
 import type { Memory } from "../runtime/memory.ts";
+import type { TaskHistory } from "../runtime/task-history.ts";
 import type { SearchBackend } from "./search-backends.ts";
 
 /** What the crew hands to its built-in tools, once; what belongs to one task comes with each call. */
@@ -10,4 +11,6 @@ export type ToolParts = Readonly<{
   search?: SearchBackend;
   /** Absent: this crew keeps nothing. */
   memory?: Memory;
+  /** Absent: this crew keeps no runs. */
+  history?: TaskHistory;
 }>;

@@ -11,7 +11,8 @@ import { openSpot, type Spot, type SpotOptions } from "../runtime/spot.ts";
  */
 export async function spotFor(context: ToolContext, path: string, options: SpotOptions = {}): Promise<Spot> {
   const { access } = context;
-  if (!access && protectedPart(path) !== undefined) throw refusal("DENIED", `${quoted(path)} is run or obeyed later, so it is not changed here`);
+  if (!access && protectedPart(path) !== undefined)
+    throw refusal("DENIED", `${quoted(path)} is run or obeyed later, so it is not changed here`);
   const spot = await openSpot(await rootOfCall(context, path), path, options);
   if (isAgreed(access, spot)) return spot;
   await spot.close();
@@ -42,7 +43,9 @@ export function lookOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
 export function checkUnchanged({ access }: ToolContext, { real, path }: Spot, stats: Stats): void {
   const seen = access?.seen.get(real);
   if (seen === undefined || seen === lookOf(stats)) return;
-  throw new Error(`${quoted(path)} was changed by somebody else since you read it: read it again, then repeat the change`);
+  throw new Error(
+    `${quoted(path)} was changed by somebody else since you read it: read it again, then repeat the change`,
+  );
 }
 
 /** Remembers how a file looks now that this task knows what is in it. */

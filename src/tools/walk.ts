@@ -49,7 +49,10 @@ export async function entriesOf(root: Root, { path, ignore: above }: Folder): Pr
         path: path === "" ? entry.name : `${path}/${entry.name}`,
         ignore,
       }))
-      .filter((entry) => !isIgnored(ignore, `${base}/${entry.path}`, entry.kind === "directory") && !root.isClosed?.(entry.path))
+      .filter(
+        (entry) =>
+          !isIgnored(ignore, `${base}/${entry.path}`, entry.kind === "directory") && !root.isClosed?.(entry.path),
+      )
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
     return [];

@@ -17,7 +17,8 @@ const input = z.strictObject({
 /** Writes a whole text file: a new one, or in place of what was there. */
 export const writeFile = defineTool({
   name: "write_file",
-  description: "Writes a text file, whole: a new one, or in place of an old one. To change a part of a file use edit_file. Shows what changed.",
+  description:
+    "Writes a text file, whole: a new one, or in place of an old one. To change a part of a file use edit_file. Shows what changed.",
   input,
   effect: "write",
   does: "write",
@@ -52,5 +53,7 @@ function told(path: string, before: string | undefined, content: string, existed
   const size = `${lines} line${lines === 1 ? "" : "s"}`;
   if (!existed) return `Made ${quoted(path)} with ${size}.`;
   if (before === undefined || content.length > MOST_COMPARED) return `Wrote ${quoted(path)}: ${size}.`;
-  return before === content ? `${quoted(path)} was like that already.` : `Wrote ${quoted(path)}: ${size}.\n${unifiedDiff(before, content, path)}`;
+  return before === content
+    ? `${quoted(path)} was like that already.`
+    : `Wrote ${quoted(path)}: ${size}.\n${unifiedDiff(before, content, path)}`;
 }

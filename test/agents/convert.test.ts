@@ -146,7 +146,7 @@ describe("own files hold everything", () => {
         expect(plain(back.agent)).toEqual(plain(read.agent));
         expect([back.disabled, back.aliases]).toEqual([read.disabled, read.aliases]);
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 
@@ -177,7 +177,7 @@ describe.each(Object.keys(dialects))("own to %s and back", (to) => {
           expect({ kind, after }).toMatchObject({ after: true });
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 });

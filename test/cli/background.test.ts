@@ -50,11 +50,16 @@ function killed(pid: number): void {
   }
 }
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the tests say what they expect
 const json = <T = Record<string, unknown>>({ stdout }: Ended): T => JSON.parse(stdout) as T;
 const idIn = (text: string): string => /run_\w{12}/.exec(text)?.[0] ?? "";
 
 /** Starts a run in the background; gives its id. */
-async function background(there: Place, args: readonly string[], options: { env?: Record<string, string> } = {}): Promise<string> {
+async function background(
+  there: Place,
+  args: readonly string[],
+  options: { env?: Record<string, string> } = {},
+): Promise<string> {
   const { code, stdout, stderr } = await there.run([...args, "--bg"], options);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return idIn(stdout);
@@ -76,7 +81,12 @@ describe.concurrent("--bg", () => {
     expect(stdout).toContain(`subcrew status ${id}`);
     const file = /The result will be in (\S+)/.exec(stdout)?.[1] ?? "";
 
-    expect(json(await there.run(["status", id, "--json"]))).toMatchObject({ status: "running", background: true, total: 1, done: 0 });
+    expect(json(await there.run(["status", id, "--json"]))).toMatchObject({
+      status: "running",
+      background: true,
+      total: 1,
+      done: 0,
+    });
     const waited = await there.run(["wait", id]);
     expect(waited.code).toBe(0);
     await until(async () => existsSync(file));
@@ -87,7 +97,11 @@ describe.concurrent("--bg", () => {
   test("with --json all of it is one line for a program", async () => {
     const there = fresh({ "turns.json": script("ok") });
     const started = json(await there.run(["run", "explore", "x", "--model", "scripted:turns.json", "--bg", "--json"]));
-    expect(started).toMatchObject({ id: expect.stringMatching(/^run_\w{12}$/), outputFile: expect.stringContaining("output.md"), commands: { inbox: "subcrew inbox" } });
+    expect(started).toMatchObject({
+      id: expect.stringMatching(/^run_\w{12}$/),
+      outputFile: expect.stringContaining("output.md"),
+      commands: { inbox: "subcrew inbox" },
+    });
   });
 
   test.each([
@@ -106,12 +120,16 @@ describe.concurrent("--bg", () => {
   test("what is written down is for the user only and holds no secret", async () => {
     const secret = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
     const there = fresh({ "turns.json": script("ok") });
-    const id = await background(there, ["run", "explore", `use ${secret}`, "--model", "scripted:turns.json"], { env: { MY_API_KEY: secret } });
+    const id = await background(there, ["run", "explore", `use ${secret}`, "--model", "scripted:turns.json"], {
+      env: { MY_API_KEY: secret },
+    });
     await there.run(["wait", id]);
     const folder = join(runsOf(there), id);
     const file = join(folder, "request.json");
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((each) => statSync(join(folder, each)).isFile()))
+    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((each) =>
+      statSync(join(folder, each)).isFile(),
+    ))
       expect(readFileSync(join(folder, name), "utf8")).not.toContain(secret);
   });
 
@@ -126,7 +144,10 @@ describe.concurrent("--bg", () => {
   });
 
   test("every mode can do it", async () => {
-    const there = fresh({ "turns.json": script("ok"), "team.json": JSON.stringify({ team: { tasks: [{ id: "a", task: "x" }] } }) });
+    const there = fresh({
+      "turns.json": script("ok"),
+      "team.json": JSON.stringify({ team: { tasks: [{ id: "a", task: "x" }] } }),
+    });
     const model = ["--model", "scripted:turns.json"];
     const ids = await Promise.all([
       background(there, ["parallel", "explore=a", "explore=b", ...model]),
@@ -156,7 +177,16 @@ describe.concurrent("a worker that is gone", () => {
   test("a team in the background survives the terminal; after a reboot it is resumed and finished", async () => {
     const there = fresh({ "team.json": team, "turns.json": script("the page") });
     // The terminal: a session of its own, which is closed with everything in it.
-    const shell = there.start(["team", "--input", "team.json", "--model", "scripted:turns.json", "--bg", "--name", "site"]);
+    const shell = there.start([
+      "team",
+      "--input",
+      "team.json",
+      "--model",
+      "scripted:turns.json",
+      "--bg",
+      "--name",
+      "site",
+    ]);
     const { stdout } = await shell.ended;
     const id = idIn(stdout);
     try {
@@ -167,7 +197,9 @@ describe.concurrent("a worker that is gone", () => {
     await until(async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "waiting");
 
     for (const pid of workersOf(there)) killed(pid);
-    await until(async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "interrupted");
+    await until(
+      async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "interrupted",
+    );
     const open = json<{ path: string; life: string }[]>(await there.run(["inbox", "--json"]));
     expect(open).toMatchObject([{ path: "page.1/approval", life: "interrupted" }]);
 
@@ -187,7 +219,8 @@ describe.concurrent("a worker that is gone", () => {
 describe.concurrent("the inbox", () => {
   const asking = (): Place => fresh({ "team.json": team, "turns.json": script("the page") });
   const args = ["team", "--input", "team.json", "--model", "scripted:turns.json"];
-  const waits = (there: Place): Promise<void> => until(async () => json<unknown[]>(await there.run(["inbox", "--json"])).length > 0);
+  const waits = (there: Place): Promise<void> =>
+    until(async () => json<unknown[]>(await there.run(["inbox", "--json"])).length > 0);
 
   test("a question in the background waits, is listed, and an answer lets the run end", async () => {
     const there = asking();
@@ -210,12 +243,14 @@ describe.concurrent("the inbox", () => {
     expect(both.map(({ code }) => code === 0).filter(Boolean)).toHaveLength(1);
     const lost = both.find(({ code }) => code !== 0);
     expect(lost?.stderr).toMatch(/was faster|does not wait|asks nothing|asks something else/);
-    const answers = (await there.run(["logs", id, "--json"])).stdout.split("\n").filter((line) => line.includes('"gate.answered"'));
+    const answers = (await there.run(["logs", id, "--json"])).stdout
+      .split("\n")
+      .filter((line) => line.includes('"gate.answered"'));
     expect(answers.length).toBeGreaterThanOrEqual(1);
     expect(answers.filter((line) => line.includes('"path":"page.1/approval"'))).toHaveLength(1);
   });
 
-  test("a run in another terminal is answered from here", async () => {
+  test("what is refused fails the run, and the beginning of an id is enough to say so", async () => {
     const there = asking();
     const run = there.start([...args, "--bg"]);
     await run.ended;
@@ -254,7 +289,9 @@ describe.concurrent("the inbox", () => {
 
 describe.concurrent("speaking to a run", () => {
   test("a message gets a receipt and is read before the next turn", async () => {
-    const there = fresh({ "turns.json": script({ delayMs: 8_000, text: "a", calls: [{ name: "list_files", input: {} }] }, "b") });
+    const there = fresh({
+      "turns.json": script({ delayMs: 8_000, text: "a", calls: [{ name: "list_files", input: {} }] }, "b"),
+    });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     const sent = await there.run(["send", id, "Mind", "the", "gap."]);
     expect(sent).toMatchObject({ code: 0, stdout: '"explore" reads it before its next turn.\n' });
@@ -324,8 +361,13 @@ describe.concurrent("looking", () => {
   });
 
   test("wait gives the exit code of the run, of several the highest, and 4 when the time is up", async () => {
-    const there = fresh({ "ok.json": script("ok"), "stuck.json": forever, "bad.json": script({ error: { code: "MODEL_AUTH", message: "no key", retryable: false } }) });
-    const start = (file: string): Promise<string> => background(there, ["run", "explore", "x", "--model", `scripted:${file}`]);
+    const there = fresh({
+      "ok.json": script("ok"),
+      "stuck.json": forever,
+      "bad.json": script({ error: { code: "MODEL_AUTH", message: "no key", retryable: false } }),
+    });
+    const start = (file: string): Promise<string> =>
+      background(there, ["run", "explore", "x", "--model", `scripted:${file}`]);
     const [good, bad, stuck] = await Promise.all([start("ok.json"), start("bad.json"), start("stuck.json")]);
     expect((await there.run(["wait", good])).code).toBe(0);
     expect((await there.run(["wait", bad])).code).toBe(1);

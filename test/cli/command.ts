@@ -20,7 +20,13 @@ export type Ended = Readonly<{
   ms: number;
 }>;
 
-export type Options = Readonly<{ cwd?: string; env?: Readonly<Record<string, string>>; input?: string }>;
+export type Options = Readonly<{
+  cwd?: string;
+  env?: Readonly<Record<string, string>>;
+  input?: string;
+  /** A program that runs the command, with its own arguments before it. */
+  through?: readonly string[];
+}>;
 
 /** A workspace with these files, and homes of its own that the command is told of. */
 export type Place = Readonly<{
@@ -56,9 +62,13 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
     LANG: "C.UTF-8",
     TERM: "xterm",
   };
-  const start = (args: readonly string[], { cwd = workspace, env: more = {}, input = "" }: Options = {}): Started => {
+  const start = (
+    args: readonly string[],
+    { cwd = workspace, env: more = {}, input = "", through = [] }: Options = {},
+  ): Started => {
     const began = performance.now();
-    const child = spawn(process.execPath, [command, ...args], { cwd, env: { ...env, ...more } });
+    const [file = process.execPath, ...rest] = [...through, process.execPath, command, ...args];
+    const child = spawn(file, rest, { cwd, env: { ...env, ...more } });
     let stdout = "";
     let stderr = "";
     const waiting = new Set<() => void>();

@@ -9,6 +9,7 @@ const pure2 = "test/conformance/002-pure.test.ts";
 const pure3 = "test/conformance/003-pure.test.ts";
 const engine3 = "test/conformance/003-engine.test.ts";
 const agents0 = "test/conformance/000-agents.test.ts";
+const runs1 = "test/conformance/001-runs.test.ts";
 const agents1 = "test/conformance/001-agents.test.ts";
 const agents2 = "test/conformance/002-agents.test.ts";
 const agents3 = "test/conformance/003-agents.test.ts";
@@ -22,9 +23,8 @@ const background = "later: background and resume";
 const journal = "later: journal";
 const commands = "test/conformance/skills.test.ts";
 const bundled = "test/conformance/bundled.test.ts";
-const tools = "later: tools and permissions";
+const permissions = "test/conformance/permissions.test.ts";
 const policy = "later: trust and permissions";
-const processes = "later: processes and sandbox";
 const network = "later: network and peers";
 const remote = "later: remote agents";
 const surfaces = "later: surfaces";
@@ -56,13 +56,13 @@ const areas: Readonly<Record<string, Runs>> = {
     "subagent-file": agents1,
     "subagent-registry": agents1,
     "tool-set": bundled,
-    "tool-permission": tools,
+    "tool-permission": permissions,
     "spawn-tool": delegation,
-    "task-context": delegation,
-    resume: background,
-    "task-fsm": background,
-    "persistence-replay": journal,
-    "persistence-layout": journal,
+    "task-context": runs1,
+    resume: runs1,
+    "task-fsm": runs1,
+    "persistence-replay": runs1,
+    "persistence-layout": runs1,
     "model-resolve": models,
     "skill-args": commands,
     "skill-description-fallback": commands,
@@ -72,7 +72,7 @@ const areas: Readonly<Record<string, Runs>> = {
   },
   "002-mycode": {
     "agent-type": bundled,
-    "permission-mode": tools,
+    "permission-mode": permissions,
     "task-input": delegation,
     "taskoutput-input": delegation,
     "taskoutput-run": background,
@@ -89,7 +89,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "result-text": delegation,
     "result-cache": background,
     "tool-list-yaml": agents2,
-    "permission-check": tools,
+    "permission-check": permissions,
     "model-fallback": models,
     "progress-label": surfaces,
     "agent-file-defaults": agents2,
@@ -147,19 +147,19 @@ const areas: Readonly<Record<string, Runs>> = {
     "io-faults": journal,
     clock: journal,
     "limits-retry": loop,
-    "process-hygiene": processes,
-    "path-containment": tools,
-    "shell-policy": tools,
-    "secrets-env": policy,
+    "process-hygiene": permissions,
+    "path-containment": "test/conformance/path-containment.test.ts",
+    "shell-policy": "test/conformance/shell-policy.test.ts",
+    "secrets-env": "test/reliability/secrets.test.ts",
     "trust-discovery": policy,
     parsing: agents,
     network: "test/reliability/network.test.ts",
     "git-context": "src/runtime/git-context.test.ts",
-    "tools-permissions": policy,
+    "tools-permissions": permissions,
     "terminal-ui": surfaces,
     "local-servers": surfaces,
     "mcp-client": network,
-    sandbox: processes,
+    sandbox: permissions,
     "distributed-engine": scaleOut,
     "memory-workspace": "src/runtime/memory.test.ts",
     "fuzz-property": journal,

@@ -6,6 +6,23 @@ export type Deviation = Readonly<{ file: CaseFile; area: string; name: string; w
 /** Every deviation there is. */
 export const deviations: readonly Deviation[] = [
   {
+    file: "001-pegasus",
+    area: "persistence-layout",
+    name: "restart recovery marks pending as failed",
+    why: "DESIGN 16: what nobody works on any more was interrupted and can be resumed; it has not failed",
+    ours: { status: "interrupted" },
+  },
+  {
+    file: "001-pegasus",
+    area: "persistence-layout",
+    name: "files",
+    why: "DESIGN, State: one folder per run with a journal of checksummed lines",
+    ours: {
+      journal: "runs/<id>/journal.jsonl",
+      line_fields: ["crc", "epoch", "event"],
+    },
+  },
+  {
     file: "003-pi-parallel",
     area: "cross-ref-team",
     name: "empty output keeps placeholder",

@@ -1,12 +1,21 @@
 import { execFileSync, fork } from "node:child_process";
-import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { protectedPart } from "../../src/core/protected.ts";
 import { parseRules, ruleFits } from "../../src/core/rule.ts";
 import { placed } from "../../src/core/subject.ts";
-import type { ToolContext } from "../../src/core/tool.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import { families } from "../../src/runtime/sources.ts";
 import { writeFile } from "../../src/tools/write-file.ts";
@@ -20,7 +29,13 @@ const CANARY = "canary-c04d";
 type Places = { all: string; ws: string; out: string };
 
 function places(files: Readonly<Record<string, string>> = {}): Places {
-  const all = tempFolder({ "ws/a.txt": "inside\n", "ws/src/b.txt": "deep\n", "outside/secret.txt": CANARY, "ws-evil/secret.txt": CANARY, ...files });
+  const all = tempFolder({
+    "ws/a.txt": "inside\n",
+    "ws/src/b.txt": "deep\n",
+    "outside/secret.txt": CANARY,
+    "ws-evil/secret.txt": CANARY,
+    ...files,
+  });
   return { all, ws: join(all, "ws"), out: join(all, "outside") };
 }
 
@@ -44,18 +59,32 @@ async function bold(calls: readonly Script[], cwd: string, more: object = {}): P
   const first = await play(calls.slice(0, AT_ONCE), setting);
   if (calls.length <= AT_ONCE) return first;
   const rest = await bold(calls.slice(AT_ONCE), cwd, more);
-  return { ...rest, events: [...first.events, ...rest.events], denied: [...first.denied, ...rest.denied], ended: [...first.ended, ...rest.ended] };
+  return {
+    ...rest,
+    events: [...first.events, ...rest.events],
+    denied: [...first.denied, ...rest.denied],
+    ended: [...first.ended, ...rest.ended],
+  };
 }
 
 /** An agent that is refused more often is stopped. */
 const AT_ONCE = 10;
 
 /** What the model read, as one text. */
-const heard = ({ events }: Played): string => JSON.stringify(events.filter(({ type }) => type === "tool.ended" || type === "tool.denied"));
+const heard = ({ events }: Played): string =>
+  JSON.stringify(events.filter(({ type }) => type === "tool.ended" || type === "tool.denied"));
 
 test("PATH-01: no file tool reaches parents, absolute paths outside, or a sibling whose name begins alike", async () => {
   const { all, ws, out } = places();
-  for (const path of ["../outside/secret.txt", "src/../../outside/secret.txt", join(out, "secret.txt"), "../ws-evil/secret.txt", join(all, "ws-evil/secret.txt"), "..", "/etc/passwd"]) {
+  for (const path of [
+    "../outside/secret.txt",
+    "src/../../outside/secret.txt",
+    join(out, "secret.txt"),
+    "../ws-evil/secret.txt",
+    join(all, "ws-evil/secret.txt"),
+    "..",
+    "/etc/passwd",
+  ]) {
     const played = await bold(everyTool(path), ws);
     expect([path, played.denied.length]).toEqual([path, 10]);
     expect(new Set(played.denied.map(({ rule }) => rule))).toEqual(new Set(["outside"]));
@@ -74,7 +103,11 @@ test("PATH-02: links out are not followed, neither to read nor to write nor to m
   symlinkSync(out, join(ws, "d"));
   symlinkSync(join(out, "newdir"), join(ws, "d2"));
   const calls = [
-    ...["l", "d/secret.txt", "d", "d2"].flatMap((path) => [call("read_file", { path }), call("list_files", { path }), call("edit_file", { path, oldText: CANARY, newText: "x" })]),
+    ...["l", "d/secret.txt", "d", "d2"].flatMap((path) => [
+      call("read_file", { path }),
+      call("list_files", { path }),
+      call("edit_file", { path, oldText: CANARY, newText: "x" }),
+    ]),
     ...["l", "d/new.txt", "d2", "d2/x", "d/sub/deep/x"].map((path) => call("write_file", { path, content: "x" })),
     ...["d/secret.txt", "d/x"].map((path) => call("delete_file", { path })),
     call("move_file", { from: "a.txt", to: "d/a.txt" }),
@@ -90,12 +123,21 @@ test("links that stay inside are followed, and what they lead to is changed", as
   const { ws } = places();
   symlinkSync("src/b.txt", join(ws, "short"));
   symlinkSync("src", join(ws, "folder"));
-  const played = await bold([call("write_file", { path: "short", content: "new" }), call("write_file", { path: "folder/c.txt", content: "c" })], ws);
+  const played = await bold(
+    [call("write_file", { path: "short", content: "new" }), call("write_file", { path: "folder/c.txt", content: "c" })],
+    ws,
+  );
   expect(played.denied).toEqual([]);
-  expect([lstatSync(join(ws, "short")).isSymbolicLink(), readFileSync(join(ws, "src/b.txt"), "utf8"), readFileSync(join(ws, "src/c.txt"), "utf8")]).toEqual([true, "new", "c"]);
+  expect([
+    lstatSync(join(ws, "short")).isSymbolicLink(),
+    readFileSync(join(ws, "src/b.txt"), "utf8"),
+    readFileSync(join(ws, "src/c.txt"), "utf8"),
+  ]).toEqual([true, "new", "c"]);
 });
 
-test("PATH-03: a folder that is swapped for a link all the time never lets a file out", { timeout: 180_000 }, async () => {
+test("PATH-03: a folder that is swapped for a link all the time never lets a file out", {
+  timeout: 180_000,
+}, async () => {
   const { all, ws, out } = places();
   mkdirSync(join(ws, "x"));
   const program = join(all, "swap.cjs");
@@ -141,19 +183,42 @@ test("PATH-03: what was agreed to is what is changed, also when the folder is an
   symlinkSync("safe", join(ws, "x"));
   const { cwd } = { cwd: ws };
   const judged = [{ kind: "path", places: ["x/f", "safe/f"], change: true } as const];
-  const access = { judged, placeOf: (absolute: string) => absolute.slice(ws.length + 1), check: () => ({ decision: "allow", rule: "", why: "", hint: "" }) as const, roots: [], seen: new Map<string, string>() };
-  await callTool(writeFile, cwd, { path: "x/f", content: "new" }, { access } as Partial<ToolContext>);
+  const access = {
+    judged,
+    placeOf: (absolute: string) => absolute.slice(ws.length + 1),
+    check: () => ({ decision: "allow", rule: "", why: "", hint: "" }) as const,
+    roots: [],
+    seen: new Map<string, string>(),
+  };
+  await callTool(writeFile, cwd, { path: "x/f", content: "new" }, { access });
   execFileSync("ln", ["-sfn", "other", join(ws, "x")]);
-  await expect(callTool(writeFile, cwd, { path: "x/f", content: "new" }, { access } as Partial<ToolContext>)).rejects.toThrow("leads somewhere else by now");
+  await expect(callTool(writeFile, cwd, { path: "x/f", content: "new" }, { access })).rejects.toThrow(
+    "leads somewhere else by now",
+  );
   expect([readFileSync(join(ws, "safe/f"), "utf8"), readFileSync(join(ws, "other/f"), "utf8")]).toEqual(["new", "old"]);
 });
 
 test("PATH-04: a ban holds where links lead, with and without a slash, for every tool that reads, searches or lists", async () => {
-  for (const rule of ["read_file(secrets/**)", "read_file(secrets/)", "read_file(secrets)", "Read(./secrets/**)", "grep_files(secrets/**)"]) {
+  for (const rule of [
+    "read_file(secrets/**)",
+    "read_file(secrets/)",
+    "read_file(secrets)",
+    "Read(./secrets/**)",
+    "grep_files(secrets/**)",
+  ]) {
     const { ws } = places({ "ws/secrets/key": CANARY, "ws/secrets/sub/key": CANARY, "ws/pub/note": "canary bird" });
     symlinkSync("../secrets", join(ws, "pub/s"));
     const calls = [
-      ...["secrets/key", "pub/s/key", "pub/s/sub/key", "./secrets//key", "pub/../secrets/key", "secrets", "pub/s", "Secrets/KEY"].flatMap((path) => [
+      ...[
+        "secrets/key",
+        "pub/s/key",
+        "pub/s/sub/key",
+        "./secrets//key",
+        "pub/../secrets/key",
+        "secrets",
+        "pub/s",
+        "Secrets/KEY",
+      ].flatMap((path) => [
         call("read_file", { path }),
         call("get_file_info", { path }),
         call("list_files", { path }),
@@ -165,7 +230,11 @@ test("PATH-04: a ban holds where links lead, with and without a slash, for every
     ];
     const played = await bold(calls, ws, { permissions: { mode: "bypass", deny: [rule] } });
     expect([rule, heard(played).includes(CANARY)]).toEqual([rule, false]);
-    expect([rule, heard(played).includes("secrets/sub"), heard(played).includes("canary bird")]).toEqual([rule, false, true]);
+    expect([rule, heard(played).includes("secrets/sub"), heard(played).includes("canary bird")]).toEqual([
+      rule,
+      false,
+      true,
+    ]);
   }
 });
 
@@ -173,7 +242,11 @@ test("PATH-05: a workspace given by a link or with a slash at its end is the sam
   const { all, ws } = places();
   symlinkSync(ws, join(all, "by-link"));
   for (const cwd of [join(all, "by-link"), `${ws}/`]) {
-    const calls = [call("read_file", { path: join(ws, "a.txt") }), call("read_file", { path: join(all, "by-link/a.txt") }), call("write_file", { path: join(ws, "n.txt"), content: "n" })];
+    const calls = [
+      call("read_file", { path: join(ws, "a.txt") }),
+      call("read_file", { path: join(all, "by-link/a.txt") }),
+      call("write_file", { path: join(ws, "n.txt"), content: "n" }),
+    ];
     const played = await play(calls, { cwd, permissions: { allow: ["write_file(n.txt)"] } });
     expect(played.ended.filter(({ error }) => error).length).toBeLessThanOrEqual(1); // the other spelling of the link is another path
     expect(played.ended.at(-1)).toMatchObject({ tool: "write_file", error: false });
@@ -182,15 +255,32 @@ test("PATH-05: a workspace given by a link or with a slash at its end is the sam
 
 test("PATH-06: a ban and a protection hold for every spelling that some file system takes for the same", () => {
   const [rule] = parseRules(["read_file(geheim/Ärger/**)"]);
-  for (const path of ["geheim/Ärger/x", "GEHEIM/ärger/x", "geheim/A\u0308rger/X", "Geheim/a\u0308RGER", "geheim/Är\u200bger/x"]) {
+  for (const path of [
+    "geheim/Ärger/x",
+    "GEHEIM/ärger/x",
+    "geheim/A\u0308rger/X",
+    "Geheim/a\u0308RGER",
+    "geheim/Är\u200bger/x",
+  ]) {
     expect([path, ruleFits(rule!, "read_file", placed(path, false), "ban")]).toEqual([path, true]);
   }
-  for (const path of [".GIT/config", ".Git/hooks/x", "sub/.gIt", ".g\u200cit/config", ".CLAUDE/settings.json", ".VsCode/tasks.json", ".BashRC", ".ssh\u200b/id"]) {
+  for (const path of [
+    ".GIT/config",
+    ".Git/hooks/x",
+    "sub/.gIt",
+    ".g\u200cit/config",
+    ".CLAUDE/settings.json",
+    ".VsCode/tasks.json",
+    ".BashRC",
+    ".ssh\u200b/id",
+  ]) {
     expect([path, protectedPart(path)]).not.toEqual([path, undefined]);
   }
 });
 
-test("PATH-07: pipes, sockets, devices and folders are refused at once by every tool that reads or writes files", { timeout: 30_000 }, async () => {
+test("PATH-07: pipes, sockets, devices and folders are refused at once by every tool that reads or writes files", {
+  timeout: 30_000,
+}, async () => {
   const { ws } = places();
   execFileSync("mkfifo", [join(ws, "pipe")]);
   symlinkSync("/dev/zero", join(ws, "zero"));
@@ -200,11 +290,19 @@ test("PATH-07: pipes, sockets, devices and folders are refused at once by every 
   onTestFinished(() => void server.close());
   const began = performance.now();
   for (const path of ["pipe", "zero", "environ", "socket"]) {
-    const calls = [call("read_file", { path }), call("grep_files", { pattern: "x", path }), call("write_file", { path, content: "x" }), call("edit_file", { path, oldText: "x", newText: "y" })];
+    const calls = [
+      call("read_file", { path }),
+      call("grep_files", { pattern: "x", path }),
+      call("write_file", { path, content: "x" }),
+      call("edit_file", { path, oldText: "x", newText: "y" }),
+    ];
     const played = await bold(calls, ws);
     expect([path, played.denied.length]).toEqual([path, 4]);
   }
-  const folder = await bold([call("write_file", { path: "src", content: "x" }), call("edit_file", { path: "src", oldText: "x", newText: "y" })], ws);
+  const folder = await bold(
+    [call("write_file", { path: "src", content: "x" }), call("edit_file", { path: "src", oldText: "x", newText: "y" })],
+    ws,
+  );
   expect(folder.ended.map(({ error }) => error)).toEqual([true, true]);
   expect(performance.now() - began).toBeLessThan(8_000);
   expect(lstatSync(join(ws, "pipe")).isFIFO()).toBe(true);
@@ -213,9 +311,27 @@ test("PATH-07: pipes, sockets, devices and folders are refused at once by every 
 test("PATH-08: what is run or obeyed later is not written, made, moved onto or deleted without a rule that names it", async () => {
   const agents = families.flat().flatMap(({ project }) => project);
   const wanted = [
-    ...agents.map((place) => (place.includes(".") && /\.\w+$/.test(place) && !place.startsWith(".") ? place : `${place}/x.md`)),
-    ...[".git/hooks/pre-commit", ".git/config", "sub/.git/config", ".subcrew/config.yaml", ".claude/settings.json", ".mcp.json", ".vscode/tasks.json", ".idea/x.xml", ".cursor/mcp.json"],
-    ...[".bashrc", ".zshrc", ".profile", ".envrc", ".npmrc", ".husky/pre-commit", ".devcontainer/devcontainer.json", ".ssh/authorized_keys", "packages/a/.vscode/launch.json"],
+    ...agents.map((place) =>
+      place.includes(".") && /\.\w+$/.test(place) && !place.startsWith(".") ? place : `${place}/x.md`,
+    ),
+    ".git/hooks/pre-commit",
+    ".git/config",
+    "sub/.git/config",
+    ".subcrew/config.yaml",
+    ".claude/settings.json",
+    ".mcp.json",
+    ".vscode/tasks.json",
+    ".idea/x.xml",
+    ".cursor/mcp.json",
+    ".bashrc",
+    ".zshrc",
+    ".profile",
+    ".envrc",
+    ".npmrc",
+    ".husky/pre-commit",
+    ".devcontainer/devcontainer.json",
+    ".ssh/authorized_keys",
+    "packages/a/.vscode/launch.json",
   ];
   const { ws } = places({ "ws/.git/config": "old", "ws/.vscode/tasks.json": "old", "ws/folder/x": "x" });
   for (const mode of ["acceptEdits", "bypass"] as const) {
@@ -237,14 +353,23 @@ test("PATH-08: what is run or obeyed later is not written, made, moved onto or d
   }
   expect(readdirSync(ws).toSorted()).toEqual([".git", ".vscode", "a.txt", "folder", "src"]);
   expect(readFileSync(join(ws, ".git/config"), "utf8")).toBe("old");
-  const named = await play([call("write_file", { path: ".vscode/tasks.json", content: "new" }), call("write_file", { path: ".vscode/launch.json", content: "new" })], { cwd: ws, permissions: { allow: ["write_file(.vscode/tasks.json)"] } });
+  const named = await play(
+    [
+      call("write_file", { path: ".vscode/tasks.json", content: "new" }),
+      call("write_file", { path: ".vscode/launch.json", content: "new" }),
+    ],
+    { cwd: ws, permissions: { allow: ["write_file(.vscode/tasks.json)"] } },
+  );
   expect([named.ended.length, named.denied.length]).toEqual([1, 1]);
   expect(named.denied[0]!.text).toContain("--allow 'write_file(.vscode/launch.json)'");
 });
 
 test("PATH-08: a folder is not deleted or moved with something protected in it", async () => {
   const { ws } = places({ "ws/lib/.git/config": "old", "ws/lib/x": "x" });
-  const played = await bold([call("delete_file", { path: "lib", recursive: true }), call("move_file", { from: "lib", to: "other" })], ws);
+  const played = await bold(
+    [call("delete_file", { path: "lib", recursive: true }), call("move_file", { from: "lib", to: "other" })],
+    ws,
+  );
   expect(played.denied.length).toBe(2);
   expect(readFileSync(join(ws, "lib/.git/config"), "utf8")).toBe("old");
   expect(existsSync(join(ws, "lib/x"))).toBe(true);
@@ -252,11 +377,35 @@ test("PATH-08: a folder is not deleted or moved with something protected in it",
 
 test("PATH-09: odd paths are taken literally or refused in words; nothing is expanded or taken for an option", async () => {
   const { ws, all } = places();
-  const odd = ["a\u0000b", "line\nbreak", "\u001b[2Jx", "x".repeat(5_000), "y".repeat(300), "-rf", "--help", "~", "~/x", "%2e%2e/x", "$HOME/x", "$(id)", "`id`", "*", "[a]", "{a,b}", "dots...", "blank ", "\u202eevil"];
-  const played = await bold(odd.flatMap((path) => [call("write_file", { path, content: "x" }), call("read_file", { path })]), ws);
+  const odd = [
+    "a\u0000b",
+    "line\nbreak",
+    "\u001b[2Jx",
+    "x".repeat(5_000),
+    "y".repeat(300),
+    "-rf",
+    "--help",
+    "~",
+    "~/x",
+    "%2e%2e/x",
+    "$HOME/x",
+    "$(id)",
+    "`id`",
+    "*",
+    "[a]",
+    "{a,b}",
+    "dots...",
+    "blank ",
+    "\u202eevil",
+  ];
+  const played = await bold(
+    odd.flatMap((path) => [call("write_file", { path, content: "x" }), call("read_file", { path })]),
+    ws,
+  );
   expect(played.ended.length + played.denied.length).toBeGreaterThan(0);
   expect(readdirSync(all).toSorted()).toEqual(["outside", "ws", "ws-evil"]);
-  for (const path of ["-rf", "~", "$(id)", "*", "[a]", "{a,b}", "dots...", "blank "]) expect([path, existsSync(join(ws, path))]).toEqual([path, true]);
+  for (const path of ["-rf", "~", "$(id)", "*", "[a]", "{a,b}", "dots...", "blank "])
+    expect([path, existsSync(join(ws, path))]).toEqual([path, true]);
   expect(existsSync(join(ws, "%2e%2e/x"))).toBe(true);
   expect(heard(played)).not.toContain("uid=");
   const texts = played.ended.map(({ text }) => text).join("\n");
@@ -269,7 +418,10 @@ test("PATH-10: lists and searches do not leave the workspace through a link to e
   symlinkSync("loop", join(ws, "loop"));
   symlinkSync("..", join(ws, "src/up"));
   const began = performance.now();
-  const played = await bold([call("list_files", { depth: 20 }), call("glob", { pattern: "**" }), call("grep_files", { pattern: "." })], ws);
+  const played = await bold(
+    [call("list_files", { depth: 20 }), call("glob", { pattern: "**" }), call("grep_files", { pattern: "." })],
+    ws,
+  );
   expect(performance.now() - began).toBeLessThan(5_000);
   expect(heard(played)).not.toMatch(/passwd|outside|usr/);
 });
@@ -290,19 +442,34 @@ test("PATH-11: both ends of a move are checked, a link is removed itself, and no
   );
   expect(played.denied.map(({ rule }) => rule)).toEqual(["outside", "outside"]);
   expect(readdirSync(ws).toSorted()).toEqual(["a.txt", "src"]);
-  expect([readFileSync(join(out, "secret.txt"), "utf8"), readFileSync(join(out, "keep/x"), "utf8")]).toEqual([CANARY, "x"]);
+  expect([readFileSync(join(out, "secret.txt"), "utf8"), readFileSync(join(out, "keep/x"), "utf8")]).toEqual([
+    CANARY,
+    "x",
+  ]);
 });
 
 test("PATH-12: nothing here unpacks an archive or applies a patch, so nothing can be written that way", () => {
-  expect(Object.keys(builtinTools).filter((name) => /zip|tar|unpack|extract|patch/.test(name) && name !== "memory_patch")).toEqual([]);
+  expect(
+    Object.keys(builtinTools).filter((name) => /zip|tar|unpack|extract|patch/.test(name) && name !== "memory_patch"),
+  ).toEqual([]);
 });
 
 test("PATH-13: writing a hard link does not write the file outside", async () => {
   const { ws, out } = places();
   linkSync(join(out, "secret.txt"), join(ws, "in"));
   linkSync(join(out, "secret.txt"), join(ws, "in2"));
-  const played = await bold([call("write_file", { path: "in", content: "mine" }), call("edit_file", { path: "in2", oldText: CANARY, newText: "mine" })], ws);
+  const played = await bold(
+    [
+      call("write_file", { path: "in", content: "mine" }),
+      call("edit_file", { path: "in2", oldText: CANARY, newText: "mine" }),
+    ],
+    ws,
+  );
   expect(played.ended.map(({ error }) => error)).toEqual([false, false]);
-  expect([readFileSync(join(out, "secret.txt"), "utf8"), readFileSync(join(ws, "in"), "utf8"), readFileSync(join(ws, "in2"), "utf8")]).toEqual([CANARY, "mine", "mine"]);
+  expect([
+    readFileSync(join(out, "secret.txt"), "utf8"),
+    readFileSync(join(ws, "in"), "utf8"),
+    readFileSync(join(ws, "in2"), "utf8"),
+  ]).toEqual([CANARY, "mine", "mine"]);
   expect(statSync(join(out, "secret.txt")).nlink).toBe(1);
 });

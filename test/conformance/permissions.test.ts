@@ -15,13 +15,6 @@ import { cases, faults } from "./harness.ts";
 
 const bundled = (name: string) => readBundledAgents().find(({ agent }) => agent.name === name)!.agent;
 
-type Groups = Readonly<{ groups: Readonly<Record<string, readonly string[]>>; total: number }>;
-
-test.each(cases<{ type: string }, Groups>("001-pegasus", "tool-set"))("tool-set: $name", ({ input, want }) => {
-  expect(bundled(input.type).tools?.toSorted()).toEqual(Object.values(want.groups).flat().toSorted());
-  expect(bundled(input.type).tools?.length).toBe(want.total);
-});
-
 type Tried = Readonly<{ visible_to_model: boolean; executes: boolean; error_result?: string; exception?: boolean }>;
 
 const sample: Readonly<Record<string, object>> = {
@@ -36,49 +29,93 @@ const sample: Readonly<Record<string, object>> = {
   notify: { message: "x" },
 };
 
-test.each(cases<{ type: string; tool: string }, Tried>("001-pegasus", "tool-permission"))("tool-permission: $name", async ({ input, want }) => {
-  const model = scripted(call(input.tool, sample[input.tool]!), "done");
-  const crew = createCrew({ cwd: tempFolder({ "a.txt": "a" }), home: tempFolder(), env: { PATH: "/bin" }, discover: false, models: { m: model }, model: "m", permissions: { mode: "bypass" }, network: { allowHosts: ["127.0.0.1:9"] }, unattended: true });
-  const run = crew.run({ mode: "single", agent: input.type, task: "Go.", model: "m" } as never);
-  const events: Event[] = [];
-  for await (const event of run) events.push(event);
-  expect(await run).toMatchObject({ status: "ok" });
-  expect(model.requests[0]!.tools.some(({ name }) => name === input.tool)).toBe(want.visible_to_model);
-  expect(events.some(({ type }) => type === "tool.started")).toBe(want.executes || want.error_result === undefined);
-  const denial = events.find((event) => event.type === "tool.denied");
-  if (want.error_result === undefined) expect(denial).toBeUndefined();
-  else expect(denial?.text).toContain(want.error_result);
-});
+test.each(cases<{ type: string; tool: string }, Tried>("001-pegasus", "tool-permission"))(
+  "tool-permission: $name",
+  async ({ input, want }) => {
+    const model = scripted(call(input.tool, sample[input.tool]!), "done");
+    const crew = createCrew({
+      cwd: tempFolder({ "a.txt": "a" }),
+      home: tempFolder(),
+      env: { PATH: "/bin" },
+      discover: false,
+      models: { m: model },
+      model: "m",
+      permissions: { mode: "bypass" },
+      network: { allowHosts: ["127.0.0.1:9"] },
+      unattended: true,
+    });
+    const run = crew.run({ mode: "single", agent: input.type, task: "Go.", model: "m" });
+    const events: Event[] = [];
+    for await (const event of run) events.push(event);
+    expect(await run).toMatchObject({ status: "ok" });
+    expect(model.requests[0]!.tools.some(({ name }) => name === input.tool)).toBe(want.visible_to_model);
+    expect(events.some(({ type }) => type === "tool.started")).toBe(want.executes || want.error_result === undefined);
+    const denial = events.find((event) => event.type === "tool.denied");
+    if (want.error_result === undefined) expect(denial).toBeUndefined();
+    else expect(denial?.text).toContain(want.error_result);
+  },
+);
 
 /** What comes of a call without arguments that any rule speaks about. */
 async function decide(mode: PolicyMode, name: string): Promise<"permit" | "reject" | "prompt"> {
   const tool = await builtinTools[toolsNamed(name)[0]!]!();
   const subjects = tool.name === "bash" ? [{ kind: "command", command: "npm test" } as const] : [];
   const shell = { sandboxed: true, waived: false, roots: ["/ws"] };
-  const { decision } = judge(createPolicy(mode), { tool: tool.name, does: classOf(tool), effect: tool.effect, subjects, shell });
+  const { decision } = judge(createPolicy(mode), {
+    tool: tool.name,
+    does: classOf(tool),
+    effect: tool.effect,
+    subjects,
+    shell,
+  });
   return ({ allow: "permit", deny: "reject", ask: "prompt" } as const)[decision];
 }
 
-test.each(cases<{ mode: string; tool: string }, string>("002-mycode", "permission-check"))("permission-check: $name", async ({ input, want }) => {
-  expect(await decide(input.mode === "bypassPermissions" ? "bypass" : (input.mode as PolicyMode), input.tool)).toBe(want);
-});
+test.each(cases<{ mode: string; tool: string }, string>("002-mycode", "permission-check"))(
+  "permission-check: $name",
+  async ({ input, want }) => {
+    expect(await decide(input.mode === "bypassPermissions" ? "bypass" : (input.mode as PolicyMode), input.tool)).toBe(
+      want,
+    );
+  },
+);
 
-test.each(cases<{ type: string }, string>("002-mycode", "permission-mode"))("permission-mode: $name", async ({ input, want }) => {
-  const { tools = [] } = bundled(input.type);
-  const reads = await Promise.all(tools.map(async (tool) => ((await builtinTools[tool]!()).does === "net" ? "permit" : decide("default", tool))));
-  expect(reads.every((decision) => decision === "permit") ? "auto-approve (permissive)" : "ask for confirmation (isolated)").toBe(want);
-});
+test.each(cases<{ type: string }, string>("002-mycode", "permission-mode"))(
+  "permission-mode: $name",
+  async ({ input, want }) => {
+    const { tools = [] } = bundled(input.type);
+    const reads = await Promise.all(
+      tools.map(async (tool) => ((await builtinTools[tool]!()).does === "net" ? "permit" : decide("default", tool))),
+    );
+    expect(
+      reads.every((decision) => decision === "permit")
+        ? "auto-approve (permissive)"
+        : "ask for confirmation (isolated)",
+    ).toBe(want);
+  },
+);
 
 test("TOOL-01: an agent that may read a file may do nothing else, at execution and not only in what it is shown", async () => {
   const others = Object.keys(builtinTools).filter((name) => name !== "read_file");
   for (let at = 0; at < others.length; at += 10) {
-    const { denied, ended, outcome } = await play(others.slice(at, at + 10).map((name) => call(name, {})), { agent: { tools: ["read_file"] }, permissions: { mode: "bypass" } });
+    const { denied, ended, outcome } = await play(
+      others.slice(at, at + 10).map((name) => call(name, {})),
+      { agent: { tools: ["read_file"] }, permissions: { mode: "bypass" } },
+    );
     expect([denied.length, ended.length, outcome?.status]).toEqual([others.slice(at, at + 10).length, 0, "ok"]);
   }
 });
 
 test("TOOL-02: a star means every tool but delegation, and what changes, runs or sends something is still judged", async () => {
-  const { denied, events } = await play([call("write_file", { path: "a", content: "a" }), call("bash", { command: "touch a" }), call("http_post", { url: "https://example.com/", body: "x" }), call("task", {})], { agent: { tools: ["*"] } });
+  const { denied, events } = await play(
+    [
+      call("write_file", { path: "a", content: "a" }),
+      call("bash", { command: "touch a" }),
+      call("http_post", { url: "https://example.com/", body: "x" }),
+      call("task", {}),
+    ],
+    { agent: { tools: ["*"] } },
+  );
   expect(denied.map(({ tool, rule }) => [tool, rule])).toEqual([
     ["write_file", "mode default"],
     ["bash", "mode default"],
@@ -89,17 +126,53 @@ test("TOOL-02: a star means every tool but delegation, and what changes, runs or
 });
 
 test("TOOL-04, TOOL-05: a name that is spelled otherwise, looks alike, or belongs to every object is an unknown tool", async () => {
-  const names = ["READ_FILE", "read_file ", " read_file", "rеad_file", "read_fil", "read_file2", "constructor", "toString", "__proto__", "hasOwnProperty"];
-  const { denied, outcome } = await play(names.map((name) => call(name, { path: "a" })), { permissions: { mode: "bypass" } });
+  const names = [
+    "READ_FILE",
+    "read_file ",
+    " read_file",
+    "rеad_file",
+    "read_fil",
+    "read_file2",
+    "constructor",
+    "toString",
+    "__proto__",
+    "hasOwnProperty",
+  ];
+  const { denied, outcome } = await play(
+    names.map((name) => call(name, { path: "a" })),
+    { permissions: { mode: "bypass" } },
+  );
   expect(denied.map(({ rule }) => rule)).toEqual(names.map(() => "no such tool"));
   expect(outcome).toMatchObject({ status: "ok" });
 });
 
 test("TOOL-11: whatever a tool gives back becomes text of a bounded size", async () => {
-  const odd = (name: string, result: unknown) => defineTool({ name, description: name, input: z.object({}), effect: "read", run: () => result as string });
-  const results: Readonly<Record<string, unknown>> = { number: 7, nothing: undefined, nothing2: null, list: [1, 2], object: { a: 1 }, wrong: { text: 5 }, huge: "x".repeat(5_000_000), binary: "\u0000\u0001\u0002" };
-  const { ended, outcome } = await play(Object.keys(results).map((name) => call(name, {})), { tools: Object.entries(results).map(([name, result]) => odd(name, result)) });
-  expect(ended.map(({ text, error }) => [text.slice(0, 20), error])).toEqual([["7", false], ["", false], ["null", false], ["[1,2]", false], ['{"a":1}', false], ['{"text":5}', false], [expect.stringContaining("["), false], ["\u0000\u0001\u0002", false]]);
+  const odd = (name: string, result: unknown) =>
+    defineTool({ name, description: name, input: z.object({}), effect: "read", run: () => result as string });
+  const results: Readonly<Record<string, unknown>> = {
+    number: 7,
+    nothing: undefined,
+    nothing2: null,
+    list: [1, 2],
+    object: { a: 1 },
+    wrong: { text: 5 },
+    huge: "x".repeat(5_000_000),
+    binary: "\u0000\u0001\u0002",
+  };
+  const { ended, outcome } = await play(
+    Object.keys(results).map((name) => call(name, {})),
+    { tools: Object.entries(results).map(([name, result]) => odd(name, result)) },
+  );
+  expect(ended.map(({ text, error }) => [text.slice(0, 20), error])).toEqual([
+    ["7", false],
+    ["", false],
+    ["null", false],
+    ["[1,2]", false],
+    ['{"a":1}', false],
+    ['{"text":5}', false],
+    [expect.stringContaining("["), false],
+    ["\u0000\u0001\u0002", false],
+  ]);
   expect(Math.max(...ended.map(({ text }) => text.length))).toBeLessThan(60_000);
   expect(outcome).toMatchObject({ status: "ok" });
 });
@@ -107,8 +180,13 @@ test("TOOL-11: whatever a tool gives back becomes text of a bounded size", async
 test("SBX-09: no tool has an argument that a model could leave the sandbox by", async () => {
   for (const load of Object.values(builtinTools)) {
     const tool = await load();
-    const properties = Object.keys((z.toJSONSchema(tool.input as z.ZodType) as { properties?: object }).properties ?? {});
-    expect([tool.name, properties.filter((name) => /sandbox|privilege|escalat|unsafe|dangerous|cwd|workdir|env/i.test(name))]).toEqual([tool.name, []]);
+    const properties = Object.keys(
+      (z.toJSONSchema(tool.input as z.ZodType) as { properties?: object }).properties ?? {},
+    );
+    expect([
+      tool.name,
+      properties.filter((name) => /sandbox|privilege|escalat|unsafe|dangerous|cwd|workdir|env/i.test(name)),
+    ]).toEqual([tool.name, []]);
   }
 });
 
@@ -164,12 +242,16 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 describe.each(Object.entries(proven))("%s", (area, where) => {
   test("every fault has its place, and none is made up", () => {
-    expect(Object.keys(where)).toEqual(faults(area).map(({ id }) => id).toSorted());
+    expect(Object.keys(where)).toEqual(
+      faults(area)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
   });
 
   test.each(Object.entries(where).filter(([, place]) => !place.startsWith("later: ")))("%s is in %s", (id, file) => {
     const path = new URL(`../../${file}`, import.meta.url);
     expect(existsSync(path)).toBe(true);
-    expect(readFileSync(path, "utf8")).toContain(`${id}`);
+    expect(readFileSync(path, "utf8")).toContain(id);
   });
 });

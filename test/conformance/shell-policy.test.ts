@@ -19,9 +19,13 @@ const without: ShellState = { sandboxed: false, waived: false, roots: [ROOT] };
 type Rules = { allow?: string[]; ask?: string[]; deny?: string[]; mode?: PolicyMode; shell?: ShellState };
 
 /** What comes of a command under these rules. */
-function decide(command: string, { allow = [], ask = [], deny = [], mode = "default", shell = waived }: Rules = {}): string {
+function decide(
+  command: string,
+  { allow = [], ask = [], deny = [], mode = "default", shell = waived }: Rules = {},
+): string {
   const policy = createPolicy(mode, { allow: parseRules(allow), ask: parseRules(ask), deny: parseRules(deny) });
-  return judge(policy, { tool: "bash", does: "exec", effect: "write", subjects: [{ kind: "command", command }], shell }).decision;
+  return judge(policy, { tool: "bash", does: "exec", effect: "write", subjects: [{ kind: "command", command }], shell })
+    .decision;
 }
 
 /** Nothing of these runs without a question, and unattended or with a ban that is a refusal. */
@@ -37,11 +41,34 @@ const allowed = (rules: Rules, commands: readonly string[]): void => {
 
 test("SH-01: every command of a compound one has to be allowed", () => {
   const rules = { allow: ["bash(git log *)"] };
-  allowed(rules, ["git log", "git log --oneline", "git log; git log -1", "git log && git log || git log | git log", "git log\ngit log"]);
+  allowed(rules, [
+    "git log",
+    "git log --oneline",
+    "git log; git log -1",
+    "git log && git log || git log | git log",
+    "git log\ngit log",
+  ]);
   neverAllowed(rules, [
-    ...["git log; rm x", "git log && rm x", "git log || rm x", "git log | sh", "git log & rm x", "git log\nrm x", "rm x; git log"],
-    ...["git log;rm x", "git log&&rm x", "git log|sh", "git log&rm x", "(git log; rm x)", "git log |& sh", "git log;;rm x", "{ git log; rm x; }"],
-    ...["if git log; then rm x; fi", "git log &\nrm x", "! git log; rm x", "git log \\\n; rm x", "coproc rm x"],
+    "git log; rm x",
+    "git log && rm x",
+    "git log || rm x",
+    "git log | sh",
+    "git log & rm x",
+    "git log\nrm x",
+    "rm x; git log",
+    "git log;rm x",
+    "git log&&rm x",
+    "git log|sh",
+    "git log&rm x",
+    "(git log; rm x)",
+    "git log |& sh",
+    "git log;;rm x",
+    "{ git log; rm x; }",
+    "if git log; then rm x; fi",
+    "git log &\nrm x",
+    "! git log; rm x",
+    "git log \\\n; rm x",
+    "coproc rm x",
   ]);
   denied({ ...rules, mode: "dontAsk" }, ["git log; rm x", "git log\nrm x"]);
   denied({ ...rules, deny: ["bash(rm)"] }, ["git log; rm x", "git log\nrm x", "(git log; rm x)", "git log | xargs rm"]);
@@ -51,25 +78,64 @@ test("SH-02: what is substituted is judged as well", () => {
   const rules = { allow: ["bash(echo *)", "bash(cat *)"] };
   allowed(rules, ["echo a", 'echo "$(cat x)"', "echo $(cat $(echo x))", "cat '$(rm x)'", 'cat "a b"']);
   neverAllowed(rules, [
-    ...["echo $(rm x)", 'echo "$(rm x)"', "echo `rm x`", 'echo "`rm x`"', "echo $(echo $(rm x))", "cat <(rm x)", "echo a >(rm x)"],
-    ...["cat <<E\n$(rm x)\nE", "cat <<'E'\nE", 'echo "a$(rm x)b"', "$(rm x)", "echo $(cat x; rm y)", "cat <<<$(rm x)", 'cat <<<"$(rm x)"'],
+    "echo $(rm x)",
+    'echo "$(rm x)"',
+    "echo `rm x`",
+    'echo "`rm x`"',
+    "echo $(echo $(rm x))",
+    "cat <(rm x)",
+    "echo a >(rm x)",
+    "cat <<E\n$(rm x)\nE",
+    "cat <<'E'\nE",
+    'echo "a$(rm x)b"',
+    "$(rm x)",
+    "echo $(cat x; rm y)",
+    "cat <<<$(rm x)",
+    'cat <<<"$(rm x)"',
   ]);
-  denied({ allow: rules.allow, deny: ["bash(rm)"] }, ["echo $(rm x)", 'echo "$(cat "$(rm x)")"', "echo `rm x`", "cat <(rm x)"]);
+  denied({ allow: rules.allow, deny: ["bash(rm)"] }, [
+    "echo $(rm x)",
+    'echo "$(cat "$(rm x)")"',
+    "echo `rm x`",
+    "cat <(rm x)",
+  ]);
 });
 
 test("SH-03: files beside a command go through the file policy", () => {
   const rules = { allow: ["bash(cat *)", "bash(wc *)"] };
   allowed(rules, ["cat a 2>/dev/null", "cat a 2>&1", "wc < a", "cat a >/dev/null 2>&1", "cat a >&2"]);
   const into = ["> f", ">f", ">> f", ">| f", "&> f", "&>> f", "<> f", "2> f", "1>f", ">& f", "2>>f"];
-  neverAllowed(rules, into.map((redirect) => `cat a ${redirect}`));
-  allowed({ ...rules, mode: "acceptEdits" }, into.map((redirect) => `cat a ${redirect}`));
+  neverAllowed(
+    rules,
+    into.map((redirect) => `cat a ${redirect}`),
+  );
+  allowed(
+    { ...rules, mode: "acceptEdits" },
+    into.map((redirect) => `cat a ${redirect}`),
+  );
   const outside = ["/etc/x", "../x", "a/../../x", "~/x", "~root/x", "/ws-evil/x", "'/etc/x'", "/ws/../etc/x"];
   for (const mode of ["default", "acceptEdits", "bypass"] as const) {
-    denied({ ...rules, mode }, outside.flatMap((path) => into.map((redirect) => `cat a ${redirect.replace("f", path)}`)));
-    denied({ ...rules, mode }, outside.map((path) => `wc < ${path}`));
+    denied(
+      { ...rules, mode },
+      outside.flatMap((path) => into.map((redirect) => `cat a ${redirect.replace("f", path)}`)),
+    );
+    denied(
+      { ...rules, mode },
+      outside.map((path) => `wc < ${path}`),
+    );
   }
-  denied({ ...rules, mode: "acceptEdits" }, ["cat a > .git/hooks/x", "cat a >> .bashrc", "cat a > sub/.claude/settings.json", "cat a > .GIT/config"]);
-  denied({ ...rules, deny: ["read_file(secrets/**)"] }, ["wc < secrets/key", "wc < ./secrets/key", "wc < a/../secrets/key", "wc < Secrets/KEY"]);
+  denied({ ...rules, mode: "acceptEdits" }, [
+    "cat a > .git/hooks/x",
+    "cat a >> .bashrc",
+    "cat a > sub/.claude/settings.json",
+    "cat a > .GIT/config",
+  ]);
+  denied({ ...rules, deny: ["read_file(secrets/**)"] }, [
+    "wc < secrets/key",
+    "wc < ./secrets/key",
+    "wc < a/../secrets/key",
+    "wc < Secrets/KEY",
+  ]);
   neverAllowed({ ...rules, mode: "acceptEdits" }, ["cat a > $X", "cat a > *", "cd sub && cat a > x", "wc < $X"]);
 });
 
@@ -77,61 +143,294 @@ test("SH-04: rules match whole words and the program itself", () => {
   const rules = { allow: ["bash(git log *)", "Bash(npm test:*)", "bash(make lint)"] };
   allowed(rules, ["git log", "git log -1 x", "npm test", "npm test -- a", "make lint", "'git' \"log\""]);
   neverAllowed(rules, [
-    ...["git logout", "git log-x", "git  logs", "npm test-evil", "/tmp/git log", "./git log", "git\\ log", "'git log'", "GIT log"],
-    ...["make lint x", "make", "npm tests", "gitlog", "npm test:x", "bin/npm test", "git $X", "$X log", "g?t log", "~/git log"],
+    "git logout",
+    "git log-x",
+    "git  logs",
+    "npm test-evil",
+    "/tmp/git log",
+    "./git log",
+    "git\\ log",
+    "'git log'",
+    "GIT log",
+    "make lint x",
+    "make",
+    "npm tests",
+    "gitlog",
+    "npm test:x",
+    "bin/npm test",
+    "git $X",
+    "$X log",
+    "g?t log",
+    "~/git log",
   ]);
 });
 
 test("SH-05: what a wrapper runs is judged, and a ban wins over a permission", () => {
   const wrapped = [
-    ...["rm x", "/bin/rm x", "\\rm x", "r'm' x", "env rm x", "env -i A=1 rm x", "env -u A rm x", "sudo rm x", "sudo -u root rm x", "timeout 5 rm x"],
-    ...["timeout -k 1 -s KILL 5 rm x", "nice rm x", "nice -n 5 rm x", "nohup rm x", "xargs rm", "xargs -0 -n 1 rm", "find . -exec rm {} \\;"],
-    ...["find . -name a -execdir rm {} +", "find . -ok rm {} \\;", "command rm x", "exec rm x", "eval rm x", "eval 'rm x'", "sh -c 'rm x'"],
-    ...['bash -c "rm x"', "bash -lc 'ls; rm x'", "time rm x", "watch rm x", "watch -n 1 'rm x'", "ssh host rm x", "ssh -p 22 host 'rm x'"],
-    ...["script -c 'rm x'", "setsid rm x", "stdbuf -oL rm x", "env timeout 5 nice sh -c 'env rm x'", "builtin rm x", "ls | xargs rm", "A=1 rm x"],
-    ...["busybox rm x", "unshare rm x", "su -c 'rm x'", "parallel rm ::: x", "env -S 'rm x'", "sh -c \"$X\"", "eval $X", "sh script.sh", "source x", ". x"],
-    ...["trap 'rm x' EXIT", "xargs -Z rm", "sudo --chroot=x rm y", "flock l rm x", "strace rm x", "watch", "ssh host", "script"],
+    "rm x",
+    "/bin/rm x",
+    "\\rm x",
+    "r'm' x",
+    "env rm x",
+    "env -i A=1 rm x",
+    "env -u A rm x",
+    "sudo rm x",
+    "sudo -u root rm x",
+    "timeout 5 rm x",
+    "timeout -k 1 -s KILL 5 rm x",
+    "nice rm x",
+    "nice -n 5 rm x",
+    "nohup rm x",
+    "xargs rm",
+    "xargs -0 -n 1 rm",
+    "find . -exec rm {} \\;",
+    "find . -name a -execdir rm {} +",
+    "find . -ok rm {} \\;",
+    "command rm x",
+    "exec rm x",
+    "eval rm x",
+    "eval 'rm x'",
+    "sh -c 'rm x'",
+    'bash -c "rm x"',
+    "bash -lc 'ls; rm x'",
+    "time rm x",
+    "watch rm x",
+    "watch -n 1 'rm x'",
+    "ssh host rm x",
+    "ssh -p 22 host 'rm x'",
+    "script -c 'rm x'",
+    "setsid rm x",
+    "stdbuf -oL rm x",
+    "env timeout 5 nice sh -c 'env rm x'",
+    "builtin rm x",
+    "ls | xargs rm",
+    "A=1 rm x",
+    "busybox rm x",
+    "unshare rm x",
+    "su -c 'rm x'",
+    "parallel rm ::: x",
+    "env -S 'rm x'",
+    'sh -c "$X"',
+    "eval $X",
+    "sh script.sh",
+    "source x",
+    ". x",
+    "trap 'rm x' EXIT",
+    "xargs -Z rm",
+    "sudo --chroot=x rm y",
+    "flock l rm x",
+    "strace rm x",
+    "watch",
+    "ssh host",
+    "script",
   ];
-  denied({ allow: ["bash(ls *)", "bash(env *)", "bash(sh *)", "bash(timeout *)", "bash(find *)"], deny: ["bash(rm *)"] }, wrapped);
+  denied(
+    { allow: ["bash(ls *)", "bash(env *)", "bash(sh *)", "bash(timeout *)", "bash(find *)"], deny: ["bash(rm *)"] },
+    wrapped,
+  );
   denied({ allow: ["bash"], deny: ["bash(rm)"], mode: "bypass" }, wrapped);
   neverAllowed({ allow: ["bash(ls *)"] }, wrapped);
-  allowed({ allow: ["bash(ls *)"], deny: ["bash(rm)"] }, ["ls", "timeout 5 ls -l", "env LANG=C ls", "nice ls", "sh -c 'ls; ls'", "time ls", "nohup ls"]);
-  neverAllowed({ allow: ["bash(ls *)"] }, ["sudo ls", "ssh host ls", "xargs ls", "exec ls", "find . -exec ls \\;", "env LD_PRELOAD=x ls"]);
-  denied({ deny: ["bash(git push *)"], mode: "bypass" }, ["git push", "git push -f", "git -C x push", "git --no-pager push o m", "git $X", "git -c a=b push"]);
+  allowed({ allow: ["bash(ls *)"], deny: ["bash(rm)"] }, [
+    "ls",
+    "timeout 5 ls -l",
+    "env LANG=C ls",
+    "nice ls",
+    "sh -c 'ls; ls'",
+    "time ls",
+    "nohup ls",
+  ]);
+  neverAllowed({ allow: ["bash(ls *)"] }, [
+    "sudo ls",
+    "ssh host ls",
+    "xargs ls",
+    "exec ls",
+    "find . -exec ls \\;",
+    "env LD_PRELOAD=x ls",
+  ]);
+  denied({ deny: ["bash(git push *)"], mode: "bypass" }, [
+    "git push",
+    "git push -f",
+    "git -C x push",
+    "git --no-pager push o m",
+    "git $X",
+    "git -c a=b push",
+  ]);
 });
 
 describe("SH-06: read-only means options known to be safe", () => {
   const writing = [
-    ...["find . -delete", "find . -exec rm {} ;", "find . -fprint x", "find . -fls x", "find . -fprintf x y", "find . -okdir x ;"],
-    ...["sed -i s/a/b/ x", "sed 's/a/b/e' x", "sed -n '1w f' x", "sed -n '1,2p;w f' x", "sed --in-place x", "sed 1d x"],
-    ...["sort -o x y", "sort --output=x y", "sort --compress-program=sh y", "sort -ox y", "sort --outp=x y", "uniq a b", "uniq -c a b"],
-    ...["awk 'BEGIN{system(\"id\")}'", "awk '{print > \"f\"}' x", "tar xf a", "tar tf a --to-command=sh", "tar cf a b", "tar -I sh tf a"],
-    ...["git log --output=x", "git diff --ext-diff", "git grep -O x", "git grep --open-files-in-pager=sh x", "git -c core.pager=sh log", "git -C /x log"],
-    ...["git branch x", "git tag x", "git remote add a b", "git stash", "git show --output x", "git fetch", "git config a b", "git push", "git log --no-index"],
-    ...["git diff --no-index a /etc/passwd", "git diff /etc/passwd /etc/hosts", "git --exec-path=x log", "git p4", "git remote show origin"],
-    ...["rg --pre sh x", "rg -z x", "rg --search-zip x", "rg --hostname-bin=sh x", "rg --pre=sh x", "grep -f /etc/passwd x", "grep --file=x y"],
-    ...["ed x", "vim x", "vim -c ':!id'", "less x", "more x", "man x", "curl http://x", "curl -o f http://x", "wget http://x", "wget -O- http://x"],
-    ...["tree -o x", "file -C -m x", "date -s 1", "date --set=1", "hostname x", "printf -v a b", "env sh", "tee x", "dd of=x", "cp a b", "touch x"],
-    ...["ls $(id)", "cat `id`", "diff --to-file=x y", "jq -f x y", "jq --from-file x", "xargs cat", "stat --foo", "tail -f x", "tail --pid=1 x", "cat $X"],
-    ...["ls *", "cat -- /etc/passwd", "cat /etc/passwd", "ls ~", "ls ..", "head ../x", "cat a/../../x", "grep x /etc/passwd", "find / -name a", "cd / && ls"],
-    ...["cd .. && cat x", "pushd a; ls", "cd a; cat ../x", "LD_PRELOAD=x ls", "GIT_PAGER=sh git log", "git blame -L /x/,+1 --contents=/x a"],
+    "find . -delete",
+    "find . -exec rm {} ;",
+    "find . -fprint x",
+    "find . -fls x",
+    "find . -fprintf x y",
+    "find . -okdir x ;",
+    "sed -i s/a/b/ x",
+    "sed 's/a/b/e' x",
+    "sed -n '1w f' x",
+    "sed -n '1,2p;w f' x",
+    "sed --in-place x",
+    "sed 1d x",
+    "sort -o x y",
+    "sort --output=x y",
+    "sort --compress-program=sh y",
+    "sort -ox y",
+    "sort --outp=x y",
+    "uniq a b",
+    "uniq -c a b",
+    "awk 'BEGIN{system(\"id\")}'",
+    "awk '{print > \"f\"}' x",
+    "tar xf a",
+    "tar tf a --to-command=sh",
+    "tar cf a b",
+    "tar -I sh tf a",
+    "git log --output=x",
+    "git diff --ext-diff",
+    "git grep -O x",
+    "git grep --open-files-in-pager=sh x",
+    "git -c core.pager=sh log",
+    "git -C /x log",
+    "git branch x",
+    "git tag x",
+    "git remote add a b",
+    "git stash",
+    "git show --output x",
+    "git fetch",
+    "git config a b",
+    "git push",
+    "git log --no-index",
+    "git diff --no-index a /etc/passwd",
+    "git diff /etc/passwd /etc/hosts",
+    "git --exec-path=x log",
+    "git p4",
+    "git remote show origin",
+    "rg --pre sh x",
+    "rg -z x",
+    "rg --search-zip x",
+    "rg --hostname-bin=sh x",
+    "rg --pre=sh x",
+    "grep -f /etc/passwd x",
+    "grep --file=x y",
+    "ed x",
+    "vim x",
+    "vim -c ':!id'",
+    "less x",
+    "more x",
+    "man x",
+    "curl http://x",
+    "curl -o f http://x",
+    "wget http://x",
+    "wget -O- http://x",
+    "tree -o x",
+    "file -C -m x",
+    "date -s 1",
+    "date --set=1",
+    "hostname x",
+    "printf -v a b",
+    "env sh",
+    "tee x",
+    "dd of=x",
+    "cp a b",
+    "touch x",
+    "ls $(id)",
+    "cat `id`",
+    "diff --to-file=x y",
+    "jq -f x y",
+    "jq --from-file x",
+    "xargs cat",
+    "stat --foo",
+    "tail -f x",
+    "tail --pid=1 x",
+    "cat $X",
+    "ls *",
+    "cat -- /etc/passwd",
+    "cat /etc/passwd",
+    "ls ~",
+    "ls ..",
+    "head ../x",
+    "cat a/../../x",
+    "grep x /etc/passwd",
+    "find / -name a",
+    "cd / && ls",
+    "cd .. && cat x",
+    "pushd a; ls",
+    "cd a; cat ../x",
+    "LD_PRELOAD=x ls",
+    "GIT_PAGER=sh git log",
+    "git blame -L /x/,+1 --contents=/x a",
   ];
   const reading = [
-    ...["ls", "ls -la src", "cat a b", "head -20 x", "head -n 5 x", "tail -n +3 x", "wc -l x", "grep -rn foo src", "grep -e foo -i x", "grep -A 3 a b"],
-    ...["rg foo src", "rg -n -g '*.ts' foo", "find . -name '*.ts' -type f", "find src -maxdepth 2 -newer a -print0", "find . '(' -name a -o -name b ')' -prune"],
-    ...["git log --oneline -5", "git log -n 3 --stat -- src", "git diff HEAD~1", "git diff --cached --name-only", "git status -s", "git show HEAD:x"],
-    ...["git --no-pager log", "git branch -a", "git branch --show-current", "git tag -l", "git remote -v", "git blame x", "git ls-files", "git stash list"],
-    ...["sort -u x", "sort -k 2 -t , x", "uniq -c x", "cut -d: -f1 x", "diff -u a b", "stat x", "pwd", "echo a b", "printf '%s' a", "date +%s", "date -u"],
-    ...["cat a | grep b | sort | uniq -c | head -3", "ls; pwd", "cd src && ls", "ls src/*.ts", "sed -n 1,20p x", "sed -n '5p' x", "LANG=C sort x"],
-    ...["git rev-parse --abbrev-ref HEAD", "which git", "command -v git", "type ls", "tree -L 2", "jq -r .a x", "ls /ws/src", "cat a > /dev/null", "true"],
+    "ls",
+    "ls -la src",
+    "cat a b",
+    "head -20 x",
+    "head -n 5 x",
+    "tail -n +3 x",
+    "wc -l x",
+    "grep -rn foo src",
+    "grep -e foo -i x",
+    "grep -A 3 a b",
+    "rg foo src",
+    "rg -n -g '*.ts' foo",
+    "find . -name '*.ts' -type f",
+    "find src -maxdepth 2 -newer a -print0",
+    "find . '(' -name a -o -name b ')' -prune",
+    "git log --oneline -5",
+    "git log -n 3 --stat -- src",
+    "git diff HEAD~1",
+    "git diff --cached --name-only",
+    "git status -s",
+    "git show HEAD:x",
+    "git --no-pager log",
+    "git branch -a",
+    "git branch --show-current",
+    "git tag -l",
+    "git remote -v",
+    "git blame x",
+    "git ls-files",
+    "git stash list",
+    "sort -u x",
+    "sort -k 2 -t , x",
+    "uniq -c x",
+    "cut -d: -f1 x",
+    "diff -u a b",
+    "stat x",
+    "pwd",
+    "echo a b",
+    "printf '%s' a",
+    "date +%s",
+    "date -u",
+    "cat a | grep b | sort | uniq -c | head -3",
+    "ls; pwd",
+    "cd src && ls",
+    "ls src/*.ts",
+    "sed -n 1,20p x",
+    "sed -n '5p' x",
+    "LANG=C sort x",
+    "git rev-parse --abbrev-ref HEAD",
+    "which git",
+    "command -v git",
+    "type ls",
+    "tree -L 2",
+    "jq -r .a x",
+    "ls /ws/src",
+    "cat a > /dev/null",
+    "true",
   ];
 
   test("in the sandbox these pass", () => allowed({ shell: sandboxed }, reading));
   test("these do not", () => neverAllowed({ shell: sandboxed }, writing));
-  test("where the sandbox was given up even reading is asked, for a link can lead anywhere", () => neverAllowed({ shell: waived }, reading));
+  test("where the sandbox was given up even reading is asked, for a link can lead anywhere", () =>
+    neverAllowed({ shell: waived }, reading));
   test("plan mode runs no program at all", () => denied({ mode: "plan", shell: sandboxed }, reading));
   test("a ban on a file holds for what commands read", () => {
-    denied({ shell: sandboxed, deny: ["read_file(secrets/**)"] }, ["cat secrets/a", "cat ./secrets/a", "head -3 x/../secrets/a", "ls secrets", "ls Secrets/"]);
+    denied({ shell: sandboxed, deny: ["read_file(secrets/**)"] }, [
+      "cat secrets/a",
+      "cat ./secrets/a",
+      "head -3 x/../secrets/a",
+      "ls secrets",
+      "ls Secrets/",
+    ]);
   });
 });
 
@@ -139,9 +438,30 @@ test("SH-07: expansions that run or set something are not read, also not in quot
   const rules = { allow: ["bash(echo *)", "bash(test *)", "bash(printf *)", "bash([ *)"] };
   allowed(rules, ["echo $HOME", "echo ${HOME}", "test -f x", "printf %s a", "echo '${a:=b}'", "[ -f x ]"]);
   neverAllowed(rules, [
-    ...["echo ${x@P}", "echo ${x@E}", "echo ${x:=y}", "echo ${x=y}", "echo ${!x}", "echo ${!x*}", "echo ${x:-$(rm y)}", "echo ${x/a/b}", "echo ${#x}"],
-    ...["echo $((x))", "echo $((a[$(rm y)]))", "echo $[1]", "echo ${x[1]}", "echo ${x[$(rm y)]}", "test -v 'x[$(rm y)]'", "[ -v 'x[$(rm y)]' ]"],
-    ...["printf -v 'x[$(rm y)]' a", "printf '%s' 'a[`rm y`]'", 'echo "${x@P}"', "echo $'\\x24(rm y)'", "x[$(rm y)]=1", "let 'a[$(rm y)]'", "echo {a,b}", "((x))"],
+    "echo ${x@P}",
+    "echo ${x@E}",
+    "echo ${x:=y}",
+    "echo ${x=y}",
+    "echo ${!x}",
+    "echo ${!x*}",
+    "echo ${x:-$(rm y)}",
+    "echo ${x/a/b}",
+    "echo ${#x}",
+    "echo $((x))",
+    "echo $((a[$(rm y)]))",
+    "echo $[1]",
+    "echo ${x[1]}",
+    "echo ${x[$(rm y)]}",
+    "test -v 'x[$(rm y)]'",
+    "[ -v 'x[$(rm y)]' ]",
+    "printf -v 'x[$(rm y)]' a",
+    "printf '%s' 'a[`rm y`]'",
+    'echo "${x@P}"',
+    "echo $'\\x24(rm y)'",
+    "x[$(rm y)]=1",
+    "let 'a[$(rm y)]'",
+    "echo {a,b}",
+    "((x))",
   ]);
 });
 
@@ -149,10 +469,30 @@ test("SH-08: what cannot be read is refused where there are bans, and no length 
   const rules = { deny: ["bash(curl *)"], allow: ["bash"] };
   const many = Array.from({ length: 200 }, (_, n) => `echo ${n}`);
   denied(rules, [
-    ...["echo 'a", 'echo "a', "echo $(", "for i in 1; do curl x; done", "if true; then curl x; fi", "f() { curl x; }; f", "case x in x) curl;; esac"],
-    ...["cat <<E | sh\ncurl x\nE", "eval \"$(echo curl)\"", "`echo curl` x", "$CMD x", "c${x}url y", "a\u0000b", "echo \u202e", "a\rb", "{ curl x; }"],
-    ...[[...many, "curl x"].join("; "), [...many, "curl x"].join(" && "), [...many, "curl x"].join("\n"), `echo ${"a".repeat(100_000)}; curl x`],
-    ...[`echo ${"a".repeat(100_000)}`, `${"(".repeat(60)}curl x${")".repeat(60)}`, `echo ${"$(".repeat(60)}curl${")".repeat(60)}`, "{cu,}rl x"],
+    "echo 'a",
+    'echo "a',
+    "echo $(",
+    "for i in 1; do curl x; done",
+    "if true; then curl x; fi",
+    "f() { curl x; }; f",
+    "case x in x) curl;; esac",
+    "cat <<E | sh\ncurl x\nE",
+    'eval "$(echo curl)"',
+    "`echo curl` x",
+    "$CMD x",
+    "c${x}url y",
+    "a\0b",
+    "echo ‮",
+    "a\rb",
+    "{ curl x; }",
+    [...many, "curl x"].join("; "),
+    [...many, "curl x"].join(" && "),
+    [...many, "curl x"].join("\n"),
+    `echo ${"a".repeat(1e5)}; curl x`,
+    `echo ${"a".repeat(1e5)}`,
+    `${"(".repeat(60)}curl x${")".repeat(60)}`,
+    `echo ${"$(".repeat(60)}curl${")".repeat(60)}`,
+    "{cu,}rl x",
   ]);
   allowed(rules, ["echo a", many.join("; ")]);
   neverAllowed({}, ["for i in 1; do ls; done", `echo ${"a".repeat(100_000)}`]);
@@ -162,29 +502,76 @@ test("SH-09: variables before a command have to be harmless ones", () => {
   const rules = { allow: ["bash(git diff *)", "bash(ls *)"] };
   allowed(rules, ["LANG=C git diff", "LC_ALL=C ls", "NO_COLOR=1 git diff", "env TZ=UTC ls"]);
   neverAllowed(rules, [
-    ...["LD_PRELOAD=./x ls", "PATH=.:$PATH ls", "BASH_ENV=x ls", "ENV=x ls", "GIT_EXTERNAL_DIFF=x git diff", "GIT_PAGER=x git diff", "PAGER=x git diff"],
-    ...["GIT_SSH_COMMAND=x git diff", "IFS=x ls", "PATH=/tmp; ls", "LD_PRELOAD=x", "export PATH=/tmp; ls", "env LD_PRELOAD=x ls", "PATH+=:/tmp ls"],
-    ...["HOME=/tmp git diff", "GIT_CONFIG_GLOBAL=x git diff", "PYTHONPATH=x ls", "NODE_OPTIONS=--require=x ls", "LANG=C LD_PRELOAD=x ls", "declare PATH=x; ls"],
+    "LD_PRELOAD=./x ls",
+    "PATH=.:$PATH ls",
+    "BASH_ENV=x ls",
+    "ENV=x ls",
+    "GIT_EXTERNAL_DIFF=x git diff",
+    "GIT_PAGER=x git diff",
+    "PAGER=x git diff",
+    "GIT_SSH_COMMAND=x git diff",
+    "IFS=x ls",
+    "PATH=/tmp; ls",
+    "LD_PRELOAD=x",
+    "export PATH=/tmp; ls",
+    "env LD_PRELOAD=x ls",
+    "PATH+=:/tmp ls",
+    "HOME=/tmp git diff",
+    "GIT_CONFIG_GLOBAL=x git diff",
+    "PYTHONPATH=x ls",
+    "NODE_OPTIONS=--require=x ls",
+    "LANG=C LD_PRELOAD=x ls",
+    "declare PATH=x; ls",
   ]);
 });
 
 test("SH-10: what looks like an option is never one to the programs that tools call", async () => {
   const cwd = tempFolder({ "a.txt": "-rf --help -e x\n", "-e": "an odd name\n", "--pre=sh": "x\n" });
   const odd = ["-e", "--help", "--pre=touch pwned", "-f", "--files", "-z", "--hostname-bin=sh", "-"];
-  const calls = odd.flatMap((word) => [call("grep_files", { pattern: word }), call("grep_files", { pattern: "x", path: word, glob: word }), call("glob", { pattern: word }), call("read_file", { path: word })]);
+  const calls = odd.flatMap((word) => [
+    call("grep_files", { pattern: word }),
+    call("grep_files", { pattern: "x", path: word, glob: word }),
+    call("glob", { pattern: word }),
+    call("read_file", { path: word }),
+  ]);
   for (let at = 0; at < calls.length; at += 10) await play(calls.slice(at, at + 10), { cwd });
   expect(readdirSync(cwd).toSorted()).toEqual(["--pre=sh", "-e", "a.txt"]);
-  const { ended } = await play([call("grep_files", { pattern: "-rf" }), call("grep_files", { pattern: "--help" }), call("read_file", { path: "-e" })], { cwd });
+  const { ended } = await play(
+    [
+      call("grep_files", { pattern: "-rf" }),
+      call("grep_files", { pattern: "--help" }),
+      call("read_file", { path: "-e" }),
+    ],
+    { cwd },
+  );
   expect(ended.map(({ error }) => error)).toEqual([false, false, false]);
   expect(ended[0]!.text).toContain("a.txt:1");
   expect(ended[2]!.text).toContain("an odd name");
 });
 
 test("SH-11: no name of a file is ever part of a command", async () => {
-  const names = ["$(touch pwned)", "`touch pwned`", "; touch pwned;", "a\nb", "-x", "| touch pwned", "'; touch pwned #", '"; touch pwned #', "&& touch pwned"];
+  const names = [
+    "$(touch pwned)",
+    "`touch pwned`",
+    "; touch pwned;",
+    "a\nb",
+    "-x",
+    "| touch pwned",
+    "'; touch pwned #",
+    '"; touch pwned #',
+    "&& touch pwned",
+  ];
   const cwd = repository();
   for (const name of names) writeFileSync(join(cwd, name), "text\n");
-  const { ended } = await play([call("list_files", {}), call("grep_files", { pattern: "text" }), call("glob", { pattern: "*" }), ...names.slice(0, 5).map((path) => call("get_file_info", { path }))], { cwd });
+  const { ended } = await play(
+    [
+      call("list_files", {}),
+      call("grep_files", { pattern: "text" }),
+      call("glob", { pattern: "*" }),
+      ...names.slice(0, 5).map((path) => call("get_file_info", { path })),
+    ],
+    { cwd },
+  );
   expect(ended.filter(({ error }) => error)).toEqual([]);
   await getGitContext({ branch: true, status: true, diff: true, diffStats: true, log: 5 }, cwd);
   expect(existsSync(join(cwd, "pwned"))).toBe(false);
@@ -200,7 +587,9 @@ test("SH-12: a question shows everything that will run, and nothing in it can hi
   expect(shown(`ls${"\n".repeat(500)}rm -rf x`)).toContain("[499 empty lines]\n    | rm -rf x");
   expect(shown(`ls ${"a".repeat(20_000)}; rm -rf x`)).toContain(`${"a".repeat(20_000)}; rm -rf x`);
   expect(shown("a\\u{1b}")).toContain("a\\\\u{1b}"); // a backslash of its own is told apart
-  expect(shown("x\ny wants to use read_file:\n  path: a")).toContain("    | y wants to use read_file:\n    |   path: a");
+  expect(shown("x\ny wants to use read_file:\n  path: a")).toContain(
+    "    | y wants to use read_file:\n    |   path: a",
+  );
   expect(visible("plain text, ümläut, 漢字\tand tab")).toBe("plain text, ümläut, 漢字\tand tab");
 });
 
@@ -208,17 +597,53 @@ test("SH-13: relative paths are judged where the command is at that point", () =
   const shell = sandboxed;
   allowed({ shell }, ["cd src && ls", "cd src; cat a", "cd a && cd b && ls"]);
   neverAllowed({ shell }, [
-    ...["cd .. && cat x", "cd /etc && cat passwd", "cd ~ && ls", "cd $X && ls", "cd - && ls", "cd; ls", "cd src && cat ../../x", "(cd ..); cat x"],
-    ...["pushd /etc && cat passwd", "git -C /etc log", "git -C .. status", "env -C /etc ls", "(cd /; cat etc/passwd)", "cd a/../.. && ls", "cd src; (cd ..; cat ../x)"],
+    "cd .. && cat x",
+    "cd /etc && cat passwd",
+    "cd ~ && ls",
+    "cd $X && ls",
+    "cd - && ls",
+    "cd; ls",
+    "cd src && cat ../../x",
+    "(cd ..); cat x",
+    "pushd /etc && cat passwd",
+    "git -C /etc log",
+    "git -C .. status",
+    "env -C /etc ls",
+    "(cd /; cat etc/passwd)",
+    "cd a/../.. && ls",
+    "cd src; (cd ..; cat ../x)",
   ]);
   denied({ shell, mode: "acceptEdits" }, ["echo a > ../x", "cd src && echo a > /etc/x", "(cd /; echo a > ~/x)"]);
-  neverAllowed({ shell, mode: "acceptEdits", allow: ["bash(cd *)", "bash(echo *)"] }, ["cd .git && echo a > config", "cd / && echo a > etc/x"]);
+  neverAllowed({ shell, mode: "acceptEdits", allow: ["bash(cd *)", "bash(echo *)"] }, [
+    "cd .git && echo a > config",
+    "cd / && echo a > etc/x",
+  ]);
 });
 
 test("SH-14: interpreters and build tools are full shells: never taken for reading, refused where nobody is asked", () => {
   const full = [
-    ...["python -c 'print(1)'", "python3 x.py", "node -e 1", "node x.js", "make", "make test", "npm run build", "npm test", "npx x", "sh script.sh"],
-    ...["bash x", "./x", "perl -e 1", "ruby -e 1", "php -r 1", "deno run x", "bun x", "cargo build", "go run x", "awk 1 x", "docker run x", "pip install x"],
+    "python -c 'print(1)'",
+    "python3 x.py",
+    "node -e 1",
+    "node x.js",
+    "make",
+    "make test",
+    "npm run build",
+    "npm test",
+    "npx x",
+    "sh script.sh",
+    "bash x",
+    "./x",
+    "perl -e 1",
+    "ruby -e 1",
+    "php -r 1",
+    "deno run x",
+    "bun x",
+    "cargo build",
+    "go run x",
+    "awk 1 x",
+    "docker run x",
+    "pip install x",
   ];
   neverAllowed({ shell: sandboxed }, full);
   neverAllowed({ shell: sandboxed, mode: "acceptEdits" }, full);

@@ -28,7 +28,15 @@ import { deferred } from "../../src/runtime/deferred.ts";
 import { noUsageStats } from "../../src/runtime/task-result.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-const crewOf = (options: CrewOptions): Crew => createCrew({ cwd: tempFolder(), home: false, discover: false, env: {}, model: Object.keys(options.models ?? {})[0]!, ...options });
+const crewOf = (options: CrewOptions): Crew =>
+  createCrew({
+    cwd: tempFolder(),
+    home: false,
+    discover: false,
+    env: {},
+    model: Object.keys(options.models ?? {})[0]!,
+    ...options,
+  });
 
 function asked({ messages }: ModelRequest): string {
   const last = messages.at(-1);
@@ -44,7 +52,17 @@ const speaker = (say: (prompt: string) => ScriptedTurn | Promise<ScriptedTurn>):
   return Object.assign(model, { prompts });
 };
 
-const result = ({ id, task }: ExecutorOptions, more: Partial<TaskResult> = {}): TaskResult => ({ id, task, exitCode: 0, output: id, stderr: "", truncated: false, durationMs: 0, usage: noUsageStats(), ...more });
+const result = ({ id, task }: ExecutorOptions, more: Partial<TaskResult> = {}): TaskResult => ({
+  id,
+  task,
+  exitCode: 0,
+  output: id,
+  stderr: "",
+  truncated: false,
+  durationMs: 0,
+  usage: noUsageStats(),
+  ...more,
+});
 
 async function dag(tasks: TeamTask[], options: Partial<DagExecutionOptions> = {}, roles: readonly string[] = []) {
   const members = new Map<string, TeamMember>(roles.map((role) => [role, { role }]));
@@ -75,7 +93,7 @@ describe("limits", () => {
   /** Plays a single task in made-up time until it has ended. */
   async function played(models: Record<string, Model>, resourceLimits: object) {
     fake();
-    const run = crewOf({ models }).run({ mode: "single", task: "x", resourceLimits } as never);
+    const run = crewOf({ models }).run({ mode: "single", task: "x", resourceLimits });
     const events: Event[] = [];
     const listening = (async () => {
       for await (const event of run) events.push(event);
@@ -97,11 +115,17 @@ describe("limits", () => {
       }
     };
     const { outcome } = await played({ chatty }, {});
-    expect(outcome).toMatchObject({ status: "failed", fault: { code: "TIMEOUT", message: expect.stringContaining("5m") } });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      fault: { code: "TIMEOUT", message: expect.stringContaining("5m") },
+    });
   });
 
   test("003 fault: the duration is enforced even when limits are not to be enforced", async () => {
-    const { outcome, events } = await played({ slow }, { maxDurationMs: 60_000, maxIdleMs: 20 * 60_000, enforceLimits: false });
+    const { outcome, events } = await played(
+      { slow },
+      { maxDurationMs: 60_000, maxIdleMs: 20 * 60_000, enforceLimits: false },
+    );
     expect(outcome).toMatchObject({ status: "ok", output: "late, but good" });
     expect(events.some((event) => event.type === "limit.reached" && event.enforced)).toBe(false);
   });
@@ -126,14 +150,27 @@ describe("limits", () => {
     });
     const turn: ScriptedTurn = { calls: Array.from({ length: 5 }, (_, at) => ({ name: "look", input: { at } })) };
     const crew = crewOf({ models: { m: scripted(turn, "done") }, tools: [look], agents: [looker] });
-    expect((await crew.run({ mode: "single", agent: "looker", task: "x", resourceLimits: { maxConcurrentToolCalls: 2 } })).status).toBe("ok");
+    expect(
+      (await crew.run({ mode: "single", agent: "looker", task: "x", resourceLimits: { maxConcurrentToolCalls: 2 } }))
+        .status,
+    ).toBe("ok");
     expect(most).toBe(2);
   });
 
   test("003 fault: tool counts come from the last ten calls only", async () => {
-    const look = defineTool({ name: "look", description: "looks", input: z.object({ at: z.number() }), effect: "read", run: () => "seen" });
+    const look = defineTool({
+      name: "look",
+      description: "looks",
+      input: z.object({ at: z.number() }),
+      effect: "read",
+      run: () => "seen",
+    });
     const turns = Array.from({ length: 13 }, (_, at): ScriptedTurn => ({ calls: [{ name: "look", input: { at } }] }));
-    const { nodes } = await crewOf({ models: { m: scripted(...turns, "done") }, tools: [look], agents: [looker] }).run({ mode: "single", agent: "looker", task: "x" });
+    const { nodes } = await crewOf({ models: { m: scripted(...turns, "done") }, tools: [look], agents: [looker] }).run({
+      mode: "single",
+      agent: "looker",
+      task: "x",
+    });
     expect(nodes["looker"]?.tools).toEqual({ look: 13 });
   });
 
@@ -144,22 +181,47 @@ describe("limits", () => {
 });
 
 describe("teams", () => {
-  const reviewed: TeamTask[] = [{ id: "w", task: "write", assignee: "dev", review: { reviewer: "rev", maxIterations: 3 } }];
+  const reviewed: TeamTask[] = [
+    { id: "w", task: "write", assignee: "dev", review: { reviewer: "rev", maxIterations: 3 } },
+  ];
 
   test("003 fault: after revisions the summary shows the first draft", async () => {
     const says = speaker((prompt) => {
       if (prompt.includes("You are reviewing")) return says.prompts.length > 3 ? "APPROVED" : "more\nREVISION_NEEDED";
       return says.prompts.length === 1 ? "FIRST draft" : "SECOND draft";
     });
-    const outcome = await crewOf({ models: { says } }).run({ team: { members: [{ role: "dev" }, { role: "rev" }], tasks: reviewed } } as never);
+    const outcome = await crewOf({ models: { says } }).run({
+      team: { members: [{ role: "dev" }, { role: "rev" }], tasks: reviewed },
+    } as never);
     expect(outcome).toMatchObject({ status: "ok", output: "SECOND draft" });
 
-    const { nodes } = await dag(reviewed, { runAgent: async (given) => result(given, { output: given.id === "w:review:2" ? "APPROVED" : given.id.includes("review") ? "REVISION_NEEDED" : given.id }) }, ["dev", "rev"]);
-    expect(nodes.get("w")).toMatchObject({ result: { output: "w:revision:2" }, iteration: 2, reviewHistory: [{ iteration: 1, approved: false }, { iteration: 2, approved: true }] });
+    const { nodes } = await dag(
+      reviewed,
+      {
+        runAgent: async (given) =>
+          result(given, {
+            output: given.id === "w:review:2" ? "APPROVED" : given.id.includes("review") ? "REVISION_NEEDED" : given.id,
+          }),
+      },
+      ["dev", "rev"],
+    );
+    expect(nodes.get("w")).toMatchObject({
+      result: { output: "w:revision:2" },
+      iteration: 2,
+      reviewHistory: [
+        { iteration: 1, approved: false },
+        { iteration: 2, approved: true },
+      ],
+    });
   });
 
   test("003 fault: what hangs on a blocked task stays pending", async () => {
-    const tasks: TeamTask[] = [{ id: "a", task: "a" }, { id: "b", task: "b", depends: ["a"] }, { id: "c", task: "c", depends: ["b"] }, { id: "d", task: "d", depends: ["c"] }];
+    const tasks: TeamTask[] = [
+      { id: "a", task: "a" },
+      { id: "b", task: "b", depends: ["a"] },
+      { id: "c", task: "c", depends: ["b"] },
+      { id: "d", task: "d", depends: ["c"] },
+    ];
     const { statuses, order } = await dag(tasks, { runAgent: async (given) => result(given, { exitCode: 1 }) });
     expect(statuses).toEqual({ a: "failed", b: "blocked", c: "blocked", d: "blocked" });
     expect(order).toEqual(["a"]);
@@ -167,7 +229,11 @@ describe("teams", () => {
 
   test("003 fault: tasks are carried out in batches, and each waits for the slowest of the one before", async () => {
     const next = deferred<void>();
-    const tasks: TeamTask[] = [{ id: "slow", task: "slow" }, { id: "fast", task: "fast" }, { id: "next", task: "next", depends: ["fast"] }];
+    const tasks: TeamTask[] = [
+      { id: "slow", task: "slow" },
+      { id: "fast", task: "fast" },
+      { id: "next", task: "next", depends: ["fast"] },
+    ];
     const { order } = await dag(tasks, {
       runAgent: async (given) => {
         if (given.id === "next") next.resolve();
@@ -179,7 +245,10 @@ describe("teams", () => {
   });
 
   test("003 fault: work that requires approval is approved by nobody at all", async () => {
-    const tasks: TeamTask[] = [{ id: "plan", task: "plan", requiresApproval: true }, { id: "impl", task: "impl", depends: ["plan"] }];
+    const tasks: TeamTask[] = [
+      { id: "plan", task: "plan", requiresApproval: true },
+      { id: "impl", task: "impl", depends: ["plan"] },
+    ];
     const { statuses, order, pendingApproval } = await dag(tasks);
     expect(statuses).toEqual({ plan: "failed", impl: "blocked" });
     expect(order).toEqual(["plan"]);
@@ -197,7 +266,10 @@ describe("teams", () => {
     expect(answered.statuses).toEqual({ plan: "completed", impl: "completed" });
 
     const run = crewOf({ models: { m: scripted("a plan") }, unattended: true }).run({ team: { tasks } } as never);
-    expect(await run).toMatchObject({ status: "failed", nodes: { plan: { fault: { code: "NEEDS_ANSWER" } }, impl: { status: "skipped" } } });
+    expect(await run).toMatchObject({
+      status: "failed",
+      nodes: { plan: { fault: { code: "NEEDS_ANSWER" } }, impl: { status: "skipped" } },
+    });
   });
 
   test("003 fault: result files are written into a workspace that is deleted in the same call", async () => {
@@ -216,24 +288,40 @@ describe("teams", () => {
     cleanupWorkspace(workspace);
     expect(existsSync(workspace.root)).toBe(false);
 
-    const { files } = await crewOf({ home: tempFolder(), models: { m: scripted("the whole answer") } }).run({ team: { tasks: [{ id: "a", task: "a" }] } } as never);
+    const { files } = await crewOf({ home: tempFolder(), models: { m: scripted("the whole answer") } }).run({
+      team: { tasks: [{ id: "a", task: "a" }] },
+    } as never);
     expect(readFileSync(files["a"] ?? "", "utf8")).toBe("the whole answer\n");
   });
 
   test("003 fault: changing tasks while they run exists only in tests of literal objects", async () => {
     const running = deferred<RunningDag>();
-    const { statuses, order, nodes, results } = await dag([{ id: "a", task: "a" }, { id: "b", task: "b", depends: ["a"] }, { id: "c", task: "c", depends: ["a"] }, { id: "x", task: "x", depends: ["a"] }], {
-      onStart: running.resolve,
-      runAgent: async (given) => {
-        if (given.id === "a") {
-          const dag = await running.promise;
-          dag.modify({ newTasks: [{ id: "late", task: "late, after {task:b}" }], updateDependencies: { c: ["late"] }, markFailed: ["x"] });
-          expect(() => dag.modify({ newTasks: [{ id: "b", task: "again" }] })).toThrow('Duplicate task ID: "b"');
-          expect(() => dag.modify({ newTasks: [{ id: "y", task: "y" }], updateDependencies: { b: ["b"] } })).toThrow("The change would make a cycle: b -> b.");
-        }
-        return result(given, { output: given.task });
+    const { statuses, order, nodes, results } = await dag(
+      [
+        { id: "a", task: "a" },
+        { id: "b", task: "b", depends: ["a"] },
+        { id: "c", task: "c", depends: ["a"] },
+        { id: "x", task: "x", depends: ["a"] },
+      ],
+      {
+        onStart: running.resolve,
+        runAgent: async (given) => {
+          if (given.id === "a") {
+            const dag = await running.promise;
+            dag.modify({
+              newTasks: [{ id: "late", task: "late, after {task:b}" }],
+              updateDependencies: { c: ["late"] },
+              markFailed: ["x"],
+            });
+            expect(() => dag.modify({ newTasks: [{ id: "b", task: "again" }] })).toThrow('Duplicate task ID: "b"');
+            expect(() => dag.modify({ newTasks: [{ id: "y", task: "y" }], updateDependencies: { b: ["b"] } })).toThrow(
+              "The change would make a cycle: b -> b.",
+            );
+          }
+          return result(given, { output: given.task });
+        },
       },
-    });
+    );
     expect(statuses).toEqual({ a: "completed", b: "completed", c: "completed", x: "failed", late: "completed" });
     expect(order).toEqual(["a", "b", "late", "c"]);
     expect(results.map(({ output }) => output)).toEqual(["a", "b", "late, after b", "c"]);
@@ -253,19 +341,35 @@ describe("texts and references", () => {
 
   test("003 fault: $& and $$ in an output corrupt the prompt of a review", async () => {
     const model = speaker((prompt) => (prompt.startsWith("Look at") ? "APPROVED" : tricky));
-    await crewOf({ models: { model } }).run({ team: { members: [{ role: "rev" }], tasks: [{ id: "w", task: `do ${tricky}`, review: { reviewer: "rev", prompt: "Look at {output} for {task}." } }] } } as never);
+    await crewOf({ models: { model } }).run({
+      team: {
+        members: [{ role: "rev" }],
+        tasks: [{ id: "w", task: `do ${tricky}`, review: { reviewer: "rev", prompt: "Look at {output} for {task}." } }],
+      },
+    } as never);
     expect(model.prompts[1]).toBe(`Look at ${tricky} for do ${tricky}.`);
   });
 
   test("003 fault: ids with hyphens are never found by {task:...}", async () => {
     const model = speaker((prompt) => (prompt === "first" ? "found" : "done"));
-    await crewOf({ models: { model } }).run({ tasks: [{ task: "first", name: "step-one.a" }, { task: "got {task:step-one.a} {result:step-one.a} {task_step-one.a}" }] } as never);
+    await crewOf({ models: { model } }).run({
+      tasks: [
+        { task: "first", name: "step-one.a" },
+        { task: "got {task:step-one.a} {result:step-one.a} {task_step-one.a}" },
+      ],
+    } as never);
     expect(model.prompts[1]).toBe("got found found found");
   });
 
   test("003 fault: a name that begins with a digit is taken for a position", async () => {
     const model = speaker((prompt) => `<${prompt}>`);
-    await crewOf({ models: { model } }).run({ tasks: [{ task: "zero", name: "zero" }, { task: "second", name: "0nd" }, { task: "{task:0nd} {task_0} {task:9}" }] } as never);
+    await crewOf({ models: { model } }).run({
+      tasks: [
+        { task: "zero", name: "zero" },
+        { task: "second", name: "0nd" },
+        { task: "{task:0nd} {task_0} {task:9}" },
+      ],
+    } as never);
     expect(model.prompts[2]).toBe("<second> <zero> {task:9}");
   });
 
@@ -284,7 +388,11 @@ describe("texts and references", () => {
   ])("003 fault: %s ignores the context it is given", async (_mode, input) => {
     const cwd = tempFolder({ "notes.txt": "from the file" });
     const model = speaker(() => "done");
-    await crewOf({ cwd, models: { model } }).run({ ...input, context: "from the text", contextFiles: ["notes.txt"] } as never);
+    await crewOf({ cwd, models: { model } }).run({
+      ...input,
+      context: "from the text",
+      contextFiles: ["notes.txt"],
+    } as never);
     expect(model.prompts).toEqual([expect.stringMatching(/^from the text[^]*from the file[^]*\n\nx$/)]);
   });
 });
@@ -309,16 +417,29 @@ describe("races and retries", () => {
   });
 
   test("003 fault: a race cannot be run among agents", async () => {
-    const model: Model = (request, signal) => (request.system.includes("I am slow") ? never(request, signal) : scripted("I won")(request, signal));
+    const model: Model = (request, signal) =>
+      request.system.includes("I am slow") ? never(request, signal) : scripted("I won")(request, signal);
     const agent = (name: string) => defineAgent({ name, description: name, instructions: `I am ${name}` });
-    const outcome = await crewOf({ agents: [agent("slow"), agent("fast")], models: { model } }).run({ race: { task: "go", agents: ["slow", "fast"] } } as never);
-    expect(outcome).toMatchObject({ status: "ok", output: "I won", nodes: { winner: { from: ["fast"] }, slow: { status: "cancelled" } } });
+    const outcome = await crewOf({ agents: [agent("slow"), agent("fast")], models: { model } }).run({
+      race: { task: "go", agents: ["slow", "fast"] },
+    } as never);
+    expect(outcome).toMatchObject({
+      status: "ok",
+      output: "I won",
+      nodes: { winner: { from: ["fast"] }, slow: { status: "cancelled" } },
+    });
   });
 
   test("003 fault: the wait between two tries does not hear an abort", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const controller = new AbortController();
-    const options: ExecutorOptions = { id: "a", task: "a", cwd: "/", retry: { maxAttempts: 3, backoffMs: 60_000 }, signal: controller.signal };
+    const options: ExecutorOptions = {
+      id: "a",
+      task: "a",
+      cwd: "/",
+      retry: { maxAttempts: 3, backoffMs: 60_000 },
+      signal: controller.signal,
+    };
     let tries = 0;
     const work = runAgentWithRetry(options, async (given) => {
       tries += 1;

@@ -113,13 +113,15 @@ export async function observe(experiment: Experiment): Promise<Observed> {
     if (abandons.length > 0) await moment(context.signal);
     for (const group of delegates) {
       if (context.signal.aborted) break;
-      await Promise.all([group].flat().map((what) => context.delegate(what as AnyInput, { ceiling: [], model: "offline" })));
+      await Promise.all(
+        [group].flat().map((what) => context.delegate(what as AnyInput, { ceiling: [], model: "offline" })),
+      );
       if (!context.signal.aborted) await working(context.signal, 1);
     }
     const follow = async (track: NonNullable<Act["tracks"]>[number]): Promise<void> => {
       for (const part of track) {
         if (context.signal.aborted) return;
-        await (part === "moment" ? moment(context.signal) : context.delegate(part as AnyInput, { ceiling: [], model: "offline" }));
+        await (part === "moment" ? moment(context.signal) : context.delegate(part, { ceiling: [], model: "offline" }));
       }
     };
     await Promise.all(tracks.map(follow));
@@ -141,7 +143,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
     journal: () => Promise.reject(new Error("the lab keeps its own")),
   };
 
-  if (past.length === 0) emit("", { type: "run.started", plan: plan as Plan, cwd: "/", version: "0" });
+  if (past.length === 0) emit("", { type: "run.started", plan, cwd: "/", version: "0" });
   let over = false;
   const work = execute(
     plan,
@@ -202,10 +204,17 @@ export function line(event: KeptEvent): string {
 export const ok = (output = "done", more: Omit<Act, "ends"> = {}): Act => ({ ...more, ends: { status: "ok", output } });
 
 /** An act that ends badly. */
-export const bad = (message = "boom", more: Omit<Act, "ends"> = {}): Act => ({ ...more, ends: failed("CRASHED", message) });
+export const bad = (message = "boom", more: Omit<Act, "ends"> = {}): Act => ({
+  ...more,
+  ends: failed("CRASHED", message),
+});
 
 /** A task node in one call. */
-export const task = (prompt: string, more: Record<string, unknown> = {}, needs?: readonly string[]): Body["nodes"][string] => ({
+export const task = (
+  prompt: string,
+  more: Record<string, unknown> = {},
+  needs?: readonly string[],
+): Body["nodes"][string] => ({
   kind: "task",
   ...(needs && { needs }),
   task: { prompt, refs: {}, ...more },

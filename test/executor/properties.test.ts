@@ -46,7 +46,9 @@ function checkEndings(events: readonly KeptEvent[]): void {
     expect(ended.has(event.path), `${event.path} ends twice`).toBe(false);
     ended.add(event.path);
     for (const path of begun) {
-      const isBelow = path.startsWith(`${event.path}/`) || (path.startsWith(`${event.path}.`) && path.includes("/", event.path.length));
+      const isBelow =
+        path.startsWith(`${event.path}/`) ||
+        (path.startsWith(`${event.path}.`) && path.includes("/", event.path.length));
       if (isBelow) expect(ended.has(path), `${event.path} ended before ${path}, which is below it`).toBe(true);
     }
   }
@@ -59,13 +61,17 @@ function checkOrder(journal: readonly KeptEvent[], plan: Body): void {
   for (const event of journal) {
     if (event.type === "node.ended" && event.outcome.status === "ok") good.add(event.path);
     const node = event.type === "node.started" ? plan.nodes[event.path] : undefined;
-    for (const need of node ? needsOf(node) : []) expect(good.has(need), `${event.path} started before ${need} was done`).toBe(true);
+    for (const need of node ? needsOf(node) : [])
+      expect(good.has(need), `${event.path} started before ${need} was done`).toBe(true);
   }
 }
 
 describe("over random plans", () => {
   test("the plans of these tests are plans", () => {
-    fc.assert(fc.property(worlds(), ({ plan }) => checkPlan(plan)), { numRuns: RUNS });
+    fc.assert(
+      fc.property(worlds(), ({ plan }) => checkPlan(plan)),
+      { numRuns: RUNS },
+    );
   });
 
   test("slots are kept, every node ends once and after its needs, nothing stays pending, and the fold says what the executor says", async () => {
@@ -106,7 +112,9 @@ describe("over random plans", () => {
           },
         });
         checkEnd(seen, world.plan, world.slots);
-        expect(seen.events.filter(({ type, seq }) => type === "node.started" && seq >= cancelledAt).map(line)).toEqual([]);
+        expect(seen.events.filter(({ type, seq }) => type === "node.started" && seq >= cancelledAt).map(line)).toEqual(
+          [],
+        );
         const before = (event: KeptEvent): boolean => event.seq < cancelledAt;
         expect(seen.events.filter(before).map(line)).toEqual(whole.events.filter(before).map(line));
       }),
@@ -117,7 +125,10 @@ describe("over random plans", () => {
   test("cancelling before anything began performs nothing", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => {
-        const seen = await observe({ ...experiment(world), heard: (event, { cancel }) => event.type === "run.started" && cancel() });
+        const seen = await observe({
+          ...experiment(world),
+          heard: (event, { cancel }) => event.type === "run.started" && cancel(),
+        });
         checkEnd(seen, world.plan, world.slots);
         expect(seen.performed).toEqual([]);
         expect(seen.executed.outcome.status).toBe("cancelled");
@@ -142,14 +153,25 @@ describe("over random plans", () => {
   });
 
   test("a race keeps one winner, and only those who are still needed go on", async () => {
-    const races = fc.record({ seed: fc.nat(), size: fc.integer({ min: 1, max: 6 }), slots: fc.integer({ min: 1, max: 6 }), choices: fc.array(fc.nat(50), { minLength: 1, maxLength: 20 }) });
+    const races = fc.record({
+      seed: fc.nat(),
+      size: fc.integer({ min: 1, max: 6 }),
+      slots: fc.integer({ min: 1, max: 6 }),
+      choices: fc.array(fc.nat(50), { minLength: 1, maxLength: 20 }),
+    });
     await fc.assert(
       fc.asyncProperty(races, async ({ seed, size, slots, choices }) => {
         const ids = Array.from({ length: size }, (_, n) => `c${n}`);
         const nodes: Record<string, Node> = Object.fromEntries(ids.map((id) => [id, task("win")]));
-        const plan: Body = { nodes: { ...nodes, winner: { kind: "join", needs: ids, pick: "first" } }, output: "winner" };
+        const plan: Body = {
+          nodes: { ...nodes, winner: { kind: "join", needs: ids, pick: "first" } },
+          output: "winner",
+        };
         const world: World = { plan, seed, slots, choices };
-        const seen = await observe({ ...experiment(world, {}), act: (call) => ({ ...actOf(world)(call), moments: 1 + (roll(seed, call.path) % 3) }) });
+        const seen = await observe({
+          ...experiment(world, {}),
+          act: (call) => ({ ...actOf(world)(call), moments: 1 + (roll(seed, call.path) % 3) }),
+        });
         checkEnd(seen, plan, slots);
         const good = ids.filter((id) => seen.executed.outcomeOf(id)?.status === "ok");
         const { outcome } = seen.executed;
@@ -161,17 +183,29 @@ describe("over random plans", () => {
   });
 
   test("deeper delegation than there are slots does not hang", async () => {
-    const deep = fc.record({ depth: fc.integer({ min: 1, max: 12 }), slots: fc.integer({ min: 1, max: 3 }), wide: fc.integer({ min: 1, max: 3 }), choices: fc.array(fc.nat(9), { minLength: 1, maxLength: 9 }) });
+    const deep = fc.record({
+      depth: fc.integer({ min: 1, max: 12 }),
+      slots: fc.integer({ min: 1, max: 3 }),
+      wide: fc.integer({ min: 1, max: 3 }),
+      choices: fc.array(fc.nat(9), { minLength: 1, maxLength: 9 }),
+    });
     await fc.assert(
       fc.asyncProperty(deep, async ({ depth, slots, wide, choices }) => {
         const leads = Array.from({ length: wide }, (_, n) => `l${n}`);
-        const plan: Body = { nodes: { ...Object.fromEntries(leads.map((id) => [id, task("lead")])), all: { kind: "join", needs: leads, pick: "settled" } }, output: "all" };
+        const plan: Body = {
+          nodes: {
+            ...Object.fromEntries(leads.map((id) => [id, task("lead")])),
+            all: { kind: "join", needs: leads, pick: "settled" },
+          },
+          output: "all",
+        };
         const seen = await observe({
           plan,
           slots,
           choices,
           maxDepth: -1,
-          act: (call) => ok("done", call.depth < depth ? { delegates: [{ mode: "single", task: "deeper", agent: "x" }] } : {}),
+          act: (call) =>
+            ok("done", call.depth < depth ? { delegates: [{ mode: "single", task: "deeper", agent: "x" }] } : {}),
         });
         checkEnd(seen, plan, slots);
         expect(seen.executed.outcome.status).toBe("ok");
@@ -195,10 +229,21 @@ test("whatever the tools of one turn ask for at the same time, no slot is lost o
       const ids = ["lead", ...Array.from({ length: others }, (_, n) => `o${n}`)];
       // One after the other, so that somebody comes into the line again and again.
       const after = (index: number): string[] => (index > 1 ? [ids[index - 1]!] : []);
-      const plan: Body = { nodes: { ...Object.fromEntries(ids.map((id, index) => [id, task("go", {}, after(index))])), all: { kind: "join", needs: ids, pick: "settled" } }, output: "all" };
+      const plan: Body = {
+        nodes: {
+          ...Object.fromEntries(ids.map((id, index) => [id, task("go", {}, after(index))])),
+          all: { kind: "join", needs: ids, pick: "settled" },
+        },
+        output: "all",
+      };
       const help = { mode: "single", task: "help", agent: "h" };
       const asked = tracks.map((track) => track.map((part) => (part === "help" ? help : part)));
-      const seen = await observe({ plan, slots, choices, act: ({ path }) => ok(path, path === "lead" ? { tracks: asked } : { moments: 2 }) });
+      const seen = await observe({
+        plan,
+        slots,
+        choices,
+        act: ({ path }) => ok(path, path === "lead" ? { tracks: asked } : { moments: 2 }),
+      });
       checkEnd(seen, plan, slots);
       expect(seen.executed.outcome.status).toBe("ok");
       expect(seen.performed.length).toBe(ids.length + tracks.flat().filter((part) => part === "help").length);
@@ -215,21 +260,30 @@ describe("taken up again after any prefix of its events", () => {
     for (const event of past) {
       if (event.type === "node.started") attempts.set(event.path, event.attempt);
       if (event.type === "node.retried") done.add(`${event.path}#${event.attempt}`);
-      if (event.type === "node.ended" && attempts.has(event.path)) done.add(`${event.path}#${attempts.get(event.path)}`);
+      if (event.type === "node.ended" && attempts.has(event.path))
+        done.add(`${event.path}#${attempts.get(event.path)}`);
     }
     return done;
   };
 
-  const cuts = async (world: World, flavour: Flavour, compare: (whole: Observed, rest: Observed, past: readonly KeptEvent[]) => void): Promise<void> => {
+  const cuts = async (
+    world: World,
+    flavour: Flavour,
+    compare: (whole: Observed, rest: Observed, past: readonly KeptEvent[]) => void,
+  ): Promise<void> => {
     const whole = await observe(experiment(world, flavour));
     for (let cut = 1; cut <= whole.journal.length; cut += 1) {
       const past = whole.journal.slice(0, cut);
       const rest = await observe({ ...experiment(world, flavour), past });
       const done = doneIn(past);
-      expect(rest.performed.filter((key) => done.has(key)), `performed again after ${cut} events`).toEqual([]);
+      expect(
+        rest.performed.filter((key) => done.has(key)),
+        `performed again after ${cut} events`,
+      ).toEqual([]);
       expect(rest.mostAtOnce).toBeLessThanOrEqual(world.slots);
       checkEndings(rest.events);
-      for (const view of rest.state.nodes.values()) expect(view.outcome, `${view.path} is open after ${cut} events`).toBeDefined();
+      for (const view of rest.state.nodes.values())
+        expect(view.outcome, `${view.path} is open after ${cut} events`).toBeDefined();
       compare(whole, rest, past);
     }
   };
@@ -237,7 +291,14 @@ describe("taken up again after any prefix of its events", () => {
   /** Of several needs that failed, which one was first is a matter of speed; all else is not. */
   const outcomesOf = ({ state }: Observed): Record<string, string> =>
     Object.fromEntries(
-      [...state.nodes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([path, { outcome }]) => [path, JSON.stringify(outcome).replace(/"because":"\w+"/, "").replace(/skipped because \w+/g, "skipped")]),
+      [...state.nodes]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([path, { outcome }]) => [
+          path,
+          JSON.stringify(outcome)
+            .replace(/"because":"\w+"/, "")
+            .replace(/skipped because \w+/g, "skipped"),
+        ]),
     );
 
   test("only what is missing is performed, and the result is the same", async () => {
@@ -270,7 +331,8 @@ describe("taken up again after any prefix of its events", () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => {
         await cuts(world, {}, (_whole, rest) => {
-          for (const id of Object.keys(world.plan.nodes)) expect(rest.state.nodes.get(id)?.outcome).toEqual(rest.executed.outcomeOf(id));
+          for (const id of Object.keys(world.plan.nodes))
+            expect(rest.state.nodes.get(id)?.outcome).toEqual(rest.executed.outcomeOf(id));
         });
       }),
       { numRuns: 60 },
@@ -301,7 +363,8 @@ describe("taken up again after any prefix of its events", () => {
         const rest = await observe({ ...plain, past: stopped.journal });
         const plainEnding = endingOf(whole.executed.outcome, whole.executed.outcomeOf);
         expect(endingOf(rest.executed.outcome, rest.executed.outcomeOf).status).toBe(plainEnding.status);
-        for (const id of Object.keys(world.plan.nodes)) expect(rest.executed.outcomeOf(id)?.status, id).toBe(whole.executed.outcomeOf(id)?.status);
+        for (const id of Object.keys(world.plan.nodes))
+          expect(rest.executed.outcomeOf(id)?.status, id).toBe(whole.executed.outcomeOf(id)?.status);
       }),
       { numRuns: RUNS },
     );
@@ -309,7 +372,10 @@ describe("taken up again after any prefix of its events", () => {
 });
 
 describe("plans that change while they run", () => {
-  const adds = fc.array(fc.record({ kind: fc.constantFrom("task", "join", "loop"), needs: fc.array(fc.nat(12), { maxLength: 2 }) }), { minLength: 1, maxLength: 3 });
+  const adds = fc.array(
+    fc.record({ kind: fc.constantFrom("task", "join", "loop"), needs: fc.array(fc.nat(12), { maxLength: 2 }) }),
+    { minLength: 1, maxLength: 3 },
+  );
   const rewire = fc.record({ node: fc.nat(9), needs: fc.array(fc.nat(12), { maxLength: 3 }) });
   const part = fc.oneof(
     fc.record({ adds }),
@@ -319,7 +385,15 @@ describe("plans that change while they run", () => {
     fc.record({ adds, rewire, fail: fc.nat(9) }),
   );
   const spec = fc.record({ when: fc.nat(8), part });
-  type Spec = Readonly<{ when: number; part: Partial<{ adds: { kind: string; needs: number[] }[]; into: number; rewire: { node: number; needs: number[] }; fail: number }> }>;
+  type Spec = Readonly<{
+    when: number;
+    part: Partial<{
+      adds: { kind: string; needs: number[] }[];
+      into: number;
+      rewire: { node: number; needs: number[] };
+      fail: number;
+    }>;
+  }>;
 
   /** Some of these fit and some do not: unknown ids, cycles, nodes that have begun. */
   const changeOf = ({ when, part: { adds = [], into, rewire, fail } }: Spec, plan: Body): Change => {
@@ -330,7 +404,10 @@ describe("plans that change while they run", () => {
       if (kind === "join" && ids.length > 0) return [`x${when}_${n}`, { kind: "join", needs: ids, pick: "settled" }];
       if (kind === "loop") {
         const nodes: Record<string, Node> = { work: task("work"), decide: task("decide", {}, ["work"]) };
-        return [`x${when}_${n}`, { kind: "loop", needs: ids, body: { nodes, output: "work" }, until: "decide", max: 2, exhausted: "accept" }];
+        return [
+          `x${when}_${n}`,
+          { kind: "loop", needs: ids, body: { nodes, output: "work" }, until: "decide", max: 2, exhausted: "accept" },
+        ];
       }
       return [`x${when}_${n}`, task("more", {}, ids)];
     });
@@ -366,10 +443,13 @@ describe("plans that change while they run", () => {
         const tried: Tried = { applied: [], refused: 0 };
         const seen = await observe(growing(world, specs, tried));
         checkEnd(seen, seen.state.plan!, world.slots);
-        expect(seen.events.flatMap((event) => (event.type === "plan.changed" ? [event.change] : []))).toEqual(tried.applied);
+        expect(seen.events.flatMap((event) => (event.type === "plan.changed" ? [event.change] : []))).toEqual(
+          tried.applied,
+        );
         for (const { newTasks = {}, markFailed = {} } of tried.applied) {
           for (const id of Object.keys(newTasks)) expect(seen.executed.outcomeOf(id), id).toBeDefined();
-          for (const id of Object.keys(markFailed)) expect(["failed", "skipped", "cancelled"], id).toContain(seen.executed.outcomeOf(id)?.status);
+          for (const id of Object.keys(markFailed))
+            expect(["failed", "skipped", "cancelled"], id).toContain(seen.executed.outcomeOf(id)?.status);
         }
         applied += tried.applied.length;
         refused += tried.refused;
@@ -421,22 +501,27 @@ describe("plans that change while they run", () => {
 
   test("taken up again after any prefix, the changes are still there", async () => {
     await fc.assert(
-      fc.asyncProperty(worlds({ races: false }), fc.array(spec, { minLength: 1, maxLength: 3 }), async (world, specs) => {
-        const whole = await observe(growing(world, specs, { applied: [], refused: 0 }));
-        for (let cut = 1; cut <= whole.journal.length; cut += 1) {
-          const past = whole.journal.slice(0, cut);
-          const rest = await observe({ ...experiment(world), past });
-          checkEndings(rest.events);
-          for (const event of past) {
-            if (event.type !== "plan.changed") continue;
-            for (const id of Object.keys(event.change.newTasks ?? {})) expect(rest.executed.outcomeOf(id), id).toBeDefined();
+      fc.asyncProperty(
+        worlds({ races: false }),
+        fc.array(spec, { minLength: 1, maxLength: 3 }),
+        async (world, specs) => {
+          const whole = await observe(growing(world, specs, { applied: [], refused: 0 }));
+          for (let cut = 1; cut <= whole.journal.length; cut += 1) {
+            const past = whole.journal.slice(0, cut);
+            const rest = await observe({ ...experiment(world), past });
+            checkEndings(rest.events);
+            for (const event of past) {
+              if (event.type !== "plan.changed") continue;
+              for (const id of Object.keys(event.change.newTasks ?? {}))
+                expect(rest.executed.outcomeOf(id), id).toBeDefined();
+            }
+            for (const view of rest.state.nodes.values()) expect(view.outcome, `${view.path} is open`).toBeDefined();
           }
-          for (const view of rest.state.nodes.values()) expect(view.outcome, `${view.path} is open`).toBeDefined();
-        }
-        const again = await observe({ ...experiment(world), past: whole.journal });
-        expect(again.performed).toEqual([]);
-        expect(again.executed.outcome).toEqual(whole.executed.outcome);
-      }),
+          const again = await observe({ ...experiment(world), past: whole.journal });
+          expect(again.performed).toEqual([]);
+          expect(again.executed.outcome).toEqual(whole.executed.outcome);
+        },
+      ),
       { numRuns: 25 },
     );
   });

@@ -8,7 +8,10 @@ import type { Act } from "./lab.ts";
 /** A plan, and what everybody in it does: all of it follows from the same numbers. */
 export type World = Readonly<{ plan: Body; seed: number; slots: number; choices: readonly number[] }>;
 
-export type Flavour = Readonly<{ /** False: everything is wanted to the end, so that nothing depends on who is faster. */ races?: boolean; delegation?: boolean }>;
+export type Flavour = Readonly<{
+  /** False: everything is wanted to the end, so that nothing depends on who is faster. */ races?: boolean;
+  delegation?: boolean;
+}>;
 
 /** Random worlds. */
 export function worlds({ races = true }: Flavour = {}): fc.Arbitrary<World> {
@@ -46,7 +49,10 @@ function plans(races: boolean): fc.Arbitrary<Body> {
 
 /** The same plan with an output that waits for every node. */
 function allWanted({ nodes }: Body): Body {
-  return { nodes: { ...nodes, everything: { kind: "join", needs: Object.keys(nodes), pick: "settled" } }, output: "everything" };
+  return {
+    nodes: { ...nodes, everything: { kind: "join", needs: Object.keys(nodes), pick: "settled" } },
+    output: "everything",
+  };
 }
 
 type Spec = Readonly<{
@@ -77,7 +83,10 @@ function planOf(specs: readonly Spec[]): Body {
 function nodeOf({ kind, count, attempts, refers, judge, exhausted }: Spec, needs: readonly string[]): Node {
   const retry = attempts > 1 ? { retry: { maxAttempts: attempts, backoffMs: 10 } } : {};
   const first = needs[0];
-  const said = refers && first !== undefined ? { prompt: `go on from {${first}}`, refs: { [first]: first } } : { prompt: "go", refs: {} };
+  const said =
+    refers && first !== undefined
+      ? { prompt: `go on from {${first}}`, refs: { [first]: first } }
+      : { prompt: "go", refs: {} };
   if (needs.length > 0 && (kind === "settled" || kind === "first")) {
     return { kind: "join", needs, pick: kind, ...(kind === "first" && { count: Math.min(count, needs.length) }) };
   }
@@ -88,7 +97,14 @@ function nodeOf({ kind, count, attempts, refers, judge, exhausted }: Spec, needs
       ? { kind: "gate", needs: ["work"], question: "good?", refs: {} }
       : { kind: "task", needs: ["work"], task: { prompt: "judge {work}", refs: { work: "work" } } };
   const work: Node = { kind: "task", task: { ...said, ...retry, revise: "again: {task} {output} {feedback}" } };
-  return { kind: "loop", needs, body: { nodes: { work, decide }, output: "work" }, until: "decide", max: count, exhausted };
+  return {
+    kind: "loop",
+    needs,
+    body: { nodes: { work, decide }, output: "work" },
+    until: "decide",
+    max: count,
+    exhausted,
+  };
 }
 
 /** The same numbers give the same number, whenever and in whichever life they are asked. */
@@ -104,7 +120,11 @@ export function actOf({ seed }: World, { delegation = false }: Flavour = {}): (c
   return ({ path, attempt, depth }) => {
     const dice = (what: string, sides: number): number => roll(seed, path, attempt, what) % sides;
     const fate = dice("fate", 10);
-    const verdict = path.endsWith("/decide") ? (dice("verdict", 2) === 0 ? "APPROVED" : "try harder\nREVISION_NEEDED") : `${path}#${attempt}`;
+    const verdict = path.endsWith("/decide")
+      ? dice("verdict", 2) === 0
+        ? "APPROVED"
+        : "try harder\nREVISION_NEEDED"
+      : `${path}#${attempt}`;
     const helpers = delegation ? Math.max(0, dice("helpers", 4) - 1 - depth) : 0;
     const help = Array.from({ length: helpers }, (_, n) => helpersOf(seed, `${path}#${attempt}`, n));
     return {
@@ -120,7 +140,8 @@ export function actOf({ seed }: World, { delegation = false }: Flavour = {}): (c
 function helpersOf(seed: number, who: string, n: number): Plan {
   const size = 1 + (roll(seed, who, n, "size") % 2);
   const nodes: Record<string, Node> = {};
-  for (let index = 0; index < size; index += 1) nodes[`h${index}`] = { kind: "task", task: { prompt: `help ${who} ${n}`, refs: {} } };
+  for (let index = 0; index < size; index += 1)
+    nodes[`h${index}`] = { kind: "task", task: { prompt: `help ${who} ${n}`, refs: {} } };
   return { nodes: { ...nodes, all: { kind: "join", needs: Object.keys(nodes), pick: "settled" } }, output: "all" };
 }
 

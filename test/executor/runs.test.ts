@@ -19,7 +19,9 @@ function asked({ messages }: ModelRequest): string {
 }
 
 /** A model that answers each request as `say` does, however many there are. */
-function speaker(say: (prompt: string, request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>): Model & { prompts: string[] } {
+function speaker(
+  say: (prompt: string, request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>,
+): Model & { prompts: string[] } {
   const prompts: string[] = [];
   const model: Model = (request, signal) => {
     prompts.push(asked(request));
@@ -29,7 +31,16 @@ function speaker(say: (prompt: string, request: ModelRequest) => ScriptedTurn | 
 }
 
 const broken = (message: string): ScriptedTurn => ({ error: { code: "MODEL_OVERLOADED", message, retryable: true } });
-const crewOf = (options: CrewOptions): Crew => createCrew({ cwd: tempFolder(), home: false, discover: false, env: {}, random: () => 0, model: Object.keys(options.models ?? {})[0]!, ...options });
+const crewOf = (options: CrewOptions): Crew =>
+  createCrew({
+    cwd: tempFolder(),
+    home: false,
+    discover: false,
+    env: {},
+    random: () => 0,
+    model: Object.keys(options.models ?? {})[0]!,
+    ...options,
+  });
 
 async function eventsOf(run: Run): Promise<Event[]> {
   const events: Event[] = [];
@@ -40,11 +51,17 @@ async function eventsOf(run: Run): Promise<Event[]> {
 describe("modes", () => {
   test("a chain stops at the first failure, says which, and carries what it has", async () => {
     const model = speaker((prompt) => (prompt.startsWith("two") ? broken("no luck") : `done: ${prompt}`));
-    const result = await crewOf({ models: { model } }).run({ chain: [{ task: "one" }, { task: "two {previous}" }, { task: "three {previous}" }] } as never);
+    const result = await crewOf({ models: { model } }).run({
+      chain: [{ task: "one" }, { task: "two {previous}" }, { task: "three {previous}" }],
+    } as never);
     expect(result).toMatchObject({
       status: "failed",
       fault: { message: "no luck" },
-      nodes: { step_1: { status: "ok", output: "done: one" }, step_2: { status: "failed" }, step_3: { status: "skipped", because: "step_2" } },
+      nodes: {
+        step_1: { status: "ok", output: "done: one" },
+        step_2: { status: "failed" },
+        step_3: { status: "skipped", because: "step_2" },
+      },
     });
     expect(model.prompts).toEqual(["one", "two done: one"]);
   });
@@ -54,8 +71,14 @@ describe("modes", () => {
       await new Promise(() => {});
       yield { type: "end", usage: { input: 0, output: 0 } };
     };
-    const result = await crewOf({ models: { deaf, quick: scripted("42") } }).run({ race: { task: "6 x 7?", models: ["deaf", "quick"] } } as never);
-    expect(result).toMatchObject({ status: "ok", output: "42", nodes: { winner: { from: ["quick"] }, deaf: { status: "cancelled" } } });
+    const result = await crewOf({ models: { deaf, quick: scripted("42") } }).run({
+      race: { task: "6 x 7?", models: ["deaf", "quick"] },
+    } as never);
+    expect(result).toMatchObject({
+      status: "ok",
+      output: "42",
+      nodes: { winner: { from: ["quick"] }, deaf: { status: "cancelled" } },
+    });
   });
 
   test("a reference makes only the task wait that refers", async () => {
@@ -65,7 +88,13 @@ describe("modes", () => {
       if (prompt === "a") await asksC.promise; // hangs if c waited for a
       return `<${prompt}>`;
     });
-    const result = await crewOf({ models: { model } }).run({ tasks: [{ task: "a", name: "A" }, { task: "b {task:A}", name: "B" }, { task: "c", name: "C" }] } as never);
+    const result = await crewOf({ models: { model } }).run({
+      tasks: [
+        { task: "a", name: "A" },
+        { task: "b {task:A}", name: "B" },
+        { task: "c", name: "C" },
+      ],
+    } as never);
     expect(result.nodes).toMatchObject({ A: { output: "<a>" }, B: { output: "<b <a>>" }, C: { output: "<c>" } });
   });
 
@@ -74,8 +103,19 @@ describe("modes", () => {
     ["a task", { tasks: [{ task: "shaky", retry }] }],
     ["a step of a chain", { chain: [{ task: "shaky", retry }] }],
     ["a race", { race: { task: "shaky", models: ["model"], retry } }],
-    ["a member of a team", { team: { members: [{ role: "dev", retry }], tasks: [{ id: "t", task: "shaky", assignee: "dev" }] } }],
-    ["a task of a team", { team: { members: [{ role: "dev", retry: { maxAttempts: 1, backoffMs: 0 } }], tasks: [{ id: "t", task: "shaky", assignee: "dev", retry }] } }],
+    [
+      "a member of a team",
+      { team: { members: [{ role: "dev", retry }], tasks: [{ id: "t", task: "shaky", assignee: "dev" }] } },
+    ],
+    [
+      "a task of a team",
+      {
+        team: {
+          members: [{ role: "dev", retry: { maxAttempts: 1, backoffMs: 0 } }],
+          tasks: [{ id: "t", task: "shaky", assignee: "dev", retry }],
+        },
+      },
+    ],
   ])("retry can be set on %s", async (_level, input) => {
     const model = speaker(() => (model.prompts.length < 3 ? broken("overloaded") : "held"));
     const run = crewOf({ models: { model } }).run(input as never);
@@ -91,13 +131,28 @@ describe("a run's end", () => {
 
   test("a run that takes too long is stopped, and keeps what was done", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const run = crewOf({ models: { quick: scripted("first"), never } }).run({ tasks: [{ task: "a", name: "a", model: "quick" }, { task: "b", name: "b", model: "never" }] } as never, { maxTimeMs: 5_000 });
+    const run = crewOf({ models: { quick: scripted("first"), never } }).run(
+      {
+        tasks: [
+          { task: "a", name: "a", model: "quick" },
+          { task: "b", name: "b", model: "never" },
+        ],
+      } as never,
+      { maxTimeMs: 5_000 },
+    );
     const events: Event[] = [];
     for await (const event of run) {
       events.push(event);
       if (event.type === "node.ended" && event.path === "a") await vi.advanceTimersByTimeAsync(5_000);
     }
-    expect(await run).toMatchObject({ status: "failed", fault: { code: "TIMEOUT" }, nodes: { a: { status: "ok", output: "first" }, b: { status: "cancelled", reason: "the run took longer than 5.0s" } } });
+    expect(await run).toMatchObject({
+      status: "failed",
+      fault: { code: "TIMEOUT" },
+      nodes: {
+        a: { status: "ok", output: "first" },
+        b: { status: "cancelled", reason: "the run took longer than 5.0s" },
+      },
+    });
     expect((await run).output).toContain("first");
     expect(events.some(({ type }) => type === "limit.reached")).toBe(true);
     expect([...run.state.nodes.keys()]).not.toContain("");
@@ -107,8 +162,27 @@ describe("a run's end", () => {
     const model = speaker(() => "never said");
     const run = crewOf({ models: { model } }).run({ mode: "single", task: "x" });
     run.cancel("changed my mind");
-    expect(await run).toMatchObject({ status: "cancelled", nodes: { task: { status: "cancelled", reason: "changed my mind" } } });
+    expect(await run).toMatchObject({
+      status: "cancelled",
+      nodes: { task: { status: "cancelled", reason: "changed my mind" } },
+    });
     expect(model.prompts).toEqual([]);
+  });
+
+  test("a plan cannot grow by a task for an agent that nobody is", async () => {
+    const run = crewOf({ models: { never } }).run({ tasks: [{ task: "x" }] } as never);
+    const codes: unknown[] = [];
+    for await (const event of run) {
+      if (event.type !== "node.started") continue;
+      try {
+        run.change({ newTasks: { y: { kind: "task", task: { agent: "nobody", prompt: "y" } } } });
+      } catch (error) {
+        codes.push((error as { code?: unknown }).code);
+      }
+      run.cancel();
+    }
+    expect(codes).toEqual(["UNKNOWN_AGENT"]);
+    expect(Object.keys((await run).nodes)).not.toContain("y");
   });
 
   test("a change that is no change at all is refused where it comes in", async () => {
@@ -133,7 +207,10 @@ describe("taking a run up again", () => {
 
   test("a run that was cancelled goes on where it stopped", async () => {
     const home = tempFolder();
-    const first = crewOf({ home, models: { model: speaker((prompt) => (prompt === "one" ? "1" : new Promise(() => {}))) } });
+    const first = crewOf({
+      home,
+      models: { model: speaker((prompt) => (prompt === "one" ? "1" : new Promise(() => {}))) },
+    });
     const run = first.run(steps);
     for await (const event of run) if (event.type === "node.started" && event.path === "step_2") run.cancel("Ctrl-C");
     expect((await run).status).toBe("cancelled");
@@ -155,11 +232,16 @@ describe("taking a run up again", () => {
 
   test("what failed is tried again only when that is asked for", async () => {
     const home = tempFolder();
-    const run = crewOf({ home, models: { model: speaker((prompt) => (prompt === "one" ? "1" : broken("down"))) } }).run(steps);
+    const run = crewOf({ home, models: { model: speaker((prompt) => (prompt === "one" ? "1" : broken("down"))) } }).run(
+      steps,
+    );
     expect((await run).status).toBe("failed");
     const model = speaker((prompt) => `<${prompt}>`);
     expect((await crewOf({ home, models: { model } }).resume(run.id)).status).toBe("failed");
-    expect(await crewOf({ home, models: { model } }).resume(run.id, { retryFailed: true })).toMatchObject({ status: "ok", output: "<two after 1>" });
+    expect(await crewOf({ home, models: { model } }).resume(run.id, { retryFailed: true })).toMatchObject({
+      status: "ok",
+      output: "<two after 1>",
+    });
     expect(model.prompts).toEqual(["two after 1"]);
   });
 
@@ -190,7 +272,9 @@ describe("taking a run up again", () => {
     const events = await eventsOf(again);
     expect((await again).output).toBe("<two after <one>>");
     expect(model.prompts).toEqual(["two after <one>"]);
-    expect(events.flatMap((event) => (event.type === "warning" ? [event.text] : []))).toEqual([expect.stringContaining("torn by a crash")]);
+    expect(events.flatMap((event) => (event.type === "warning" ? [event.text] : []))).toEqual([
+      expect.stringContaining("torn by a crash"),
+    ]);
     // The journal is whole again: it can be read to its end.
     expect(await crewOf({ home, models: { model } }).resume(run.id)).toMatchObject({ status: "ok" });
   });
@@ -203,7 +287,10 @@ describe("taking a run up again", () => {
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.replace("step_1", "step_9"));
     const model = speaker(() => "?");
-    await expect(crewOf({ home, models: { model } }).resume(run.id)).rejects.toMatchObject({ code: "RUN_DAMAGED", message: expect.stringContaining("record 1") });
+    await expect(crewOf({ home, models: { model } }).resume(run.id)).rejects.toMatchObject({
+      code: "RUN_DAMAGED",
+      message: expect.stringContaining("record 1"),
+    });
     truncateSync(file, 3);
     await expect(crewOf({ home, models: { model } }).resume(run.id)).rejects.toMatchObject({ code: "RUN_DAMAGED" });
     expect(model.prompts).toEqual([]);
@@ -232,13 +319,18 @@ describe("rights", () => {
       return outcome.status === "ok" ? outcome.output : outcome.status;
     },
   });
-  const agent = (name: string, tools: readonly string[]) => defineAgent({ name, description: name, instructions: "Work.", tools });
+  const agent = (name: string, tools: readonly string[]) =>
+    defineAgent({ name, description: name, instructions: "Work.", tools });
   const calls = (name: string): ScriptedTurn => ({ calls: [{ name, input: {} }] });
 
   test("a tool that is not the agent's is neither shown nor executed, and the rule is told", async () => {
     looked.length = 0;
     const model = scripted(calls("look"), "without it");
-    const run = crewOf({ agents: [agent("worker", ["ask_child"])], tools: [look, ask], models: { model } }).run({ mode: "single", agent: "worker", task: "x" });
+    const run = crewOf({ agents: [agent("worker", ["ask_child"])], tools: [look, ask], models: { model } }).run({
+      mode: "single",
+      agent: "worker",
+      task: "x",
+    });
     const events = await eventsOf(run);
     expect(await run).toMatchObject({ status: "ok", output: "without it" });
     expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(["ask_child"]);
@@ -261,6 +353,7 @@ describe("rights", () => {
     expect(looked).toEqual([]);
     expect(child.requests.flatMap(({ tools }) => tools.map(({ name }) => name))).not.toContain("look");
     const denied = events.find(({ type }) => type === "tool.denied");
-    if (child.requests.length > 0) expect(denied).toMatchObject({ tool: "look", rule: "the parent of child may not use it" });
+    if (child.requests.length > 0)
+      expect(denied).toMatchObject({ tool: "look", rule: "the parent of child may not use it" });
   });
 });

@@ -9,7 +9,11 @@ import { tempFolder } from "../support/temp-folder.ts";
 const write = (path: string, content = "new"): ReturnType<typeof call> => call("write_file", { path, content });
 
 test("unattended, what would be asked is refused in words that name the rule which allows it", async () => {
-  const { denied, cwd, outcome } = await play([write("a.txt"), call("bash", { command: "npm test" }), call("http_get", { url: "https://example.com/x" })]);
+  const { denied, cwd, outcome } = await play([
+    write("a.txt"),
+    call("bash", { command: "npm test" }),
+    call("http_get", { url: "https://example.com/x" }),
+  ]);
   expect(denied.map(({ tool, rule }) => [tool, rule])).toEqual([
     ["write_file", "mode default"],
     ["bash", "mode default"],
@@ -26,17 +30,31 @@ test("unattended, what would be asked is refused in words that name the rule whi
 
 test("a yes is for this call alone, a no is told with its words", async () => {
   const { questions, denied, ended, cwd } = await play([write("a.txt"), write("a.txt", "two"), write("b.txt")], {
-    answer: (question) => (question.includes("a.txt") ? { approve: true } : { approve: false, text: "not that one", by: "the boss" }),
+    answer: (question) =>
+      question.includes("a.txt") ? { approve: true } : { approve: false, text: "not that one", by: "the boss" },
   });
   expect(questions.length).toBe(3);
   expect(ended.length).toBe(2);
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("two");
-  expect(denied).toMatchObject([{ tool: "write_file", rule: "the person", text: "DENIED: the boss said no: not that one. Do not try it in another way." }]);
+  expect(denied).toMatchObject([
+    {
+      tool: "write_file",
+      rule: "the person",
+      text: "DENIED: the boss said no: not that one. Do not try it in another way.",
+    },
+  ]);
 });
 
 test("TOOL-08: always is for what was shown and nothing else", async () => {
-  const { questions, ended } = await play([write("a.txt"), write("a.txt", "two"), write("sub/a.txt"), call("delete_file", { path: "a.txt" })], { answer: () => ({ approve: true, always: true }) });
-  expect(questions.map((question) => question.split("\n")[1])).toEqual(["  path: a.txt", "  path: sub/a.txt", "  path: a.txt"]);
+  const { questions, ended } = await play(
+    [write("a.txt"), write("a.txt", "two"), write("sub/a.txt"), call("delete_file", { path: "a.txt" })],
+    { answer: () => ({ approve: true, always: true }) },
+  );
+  expect(questions.map((question) => question.split("\n")[1])).toEqual([
+    "  path: a.txt",
+    "  path: sub/a.txt",
+    "  path: a.txt",
+  ]);
   expect(ended.every(({ error }) => !error)).toBe(true);
 });
 
@@ -46,12 +64,16 @@ test("what is approved is what happens, and a question shows all of it", async (
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe(content);
   expect(questions[0]).toContain("\\u{1b}[2K\\r\\u{202e}\\u{200b}x[5000 blanks]rm -rf");
   expect(questions[0]).toContain("y".repeat(20_000));
-  expect(questions[0]).toContain("worker wants to use write_file (it changes files):\n  path: a.txt\n  content (25020 characters):\n    | line\n    | ");
+  expect(questions[0]).toContain(
+    "worker wants to use write_file (it changes files):\n  path: a.txt\n  content (25020 characters):\n    | line\n    | ",
+  );
 });
 
 test("a late answer to one question does not answer another, also when the model repeats an id", async () => {
   const again = { calls: [{ id: "c1", name: "write_file", input: { path: "a.txt", content: "one" } }] };
-  const { events } = await play([again, { calls: [{ id: "c1", name: "delete_file", input: { path: "a.txt" } }] }], { answer: () => ({ approve: true }) });
+  const { events } = await play([again, { calls: [{ id: "c1", name: "delete_file", input: { path: "a.txt" } }] }], {
+    answer: () => ({ approve: true }),
+  });
   const opened = events.flatMap((event) => (event.type === "gate.opened" ? [event.call] : []));
   expect(new Set(opened).size).toBe(2);
 });
@@ -78,14 +100,33 @@ test.each([
   const cwd = tempFolder({ "a.txt": "a" });
   const calls = [call("read_file", { path: "a.txt" }), write("b.txt"), call("bash", { command: "touch c.txt" })];
   const { denied, ended } = await play(calls, { cwd, permissions: { mode } });
-  const got = { ...Object.fromEntries(denied.map(({ tool }) => [tool, "no"])), ...Object.fromEntries(ended.map(({ tool }) => [tool, "ok"])) };
+  const got = {
+    ...Object.fromEntries(denied.map(({ tool }) => [tool, "no"])),
+    ...Object.fromEntries(ended.map(({ tool }) => [tool, "ok"])),
+  };
   expect(got).toEqual(want);
 });
 
 test("rules: deny beats ask beats allow, and a pattern is about the argument", async () => {
-  const permissions = { allow: ["write_file(src/**)", "write_file(docs/*.md)"], ask: ["write_file(src/secret/**)"], deny: ["write_file(src/secret/key)"] };
-  const paths = ["src/a.ts", "src/x/y.ts", "docs/a.md", "docs/x/a.md", "other.txt", "src/secret/note", "src/secret/key", "src/secret/KEY"];
-  const { denied, cwd } = await play(paths.map((path) => write(path)), { permissions });
+  const permissions = {
+    allow: ["write_file(src/**)", "write_file(docs/*.md)"],
+    ask: ["write_file(src/secret/**)"],
+    deny: ["write_file(src/secret/key)"],
+  };
+  const paths = [
+    "src/a.ts",
+    "src/x/y.ts",
+    "docs/a.md",
+    "docs/x/a.md",
+    "other.txt",
+    "src/secret/note",
+    "src/secret/key",
+    "src/secret/KEY",
+  ];
+  const { denied, cwd } = await play(
+    paths.map((path) => write(path)),
+    { permissions },
+  );
   expect(denied.map(({ rule, text }) => [/'write_file\((.*?)\)'/.exec(text)?.[1] ?? "", rule])).toEqual([
     ["docs/x/a.md", "mode default"],
     ["other.txt", "mode default"],
@@ -97,7 +138,10 @@ test("rules: deny beats ask beats allow, and a pattern is about the argument", a
 });
 
 test("a rule that names no tool is the caller's mistake, before anything runs", async () => {
-  await expect(play([], { permissions: { deny: ["wrte_file(x)"] } })).rejects.toMatchObject({ code: "UNKNOWN_TOOL", hint: 'Did you mean "write_file"?' });
+  await expect(play([], { permissions: { deny: ["wrte_file(x)"] } })).rejects.toMatchObject({
+    code: "UNKNOWN_TOOL",
+    hint: 'Did you mean "write_file"?',
+  });
   await expect(play([], { permissions: { allow: ["bash()"] } })).rejects.toMatchObject({ code: "BAD_INPUT" });
 });
 
@@ -110,7 +154,9 @@ const start = defineTool({
   does: "spawn",
   run: async ({ agent, more }, { delegate }) => {
     const outcome = await delegate({ mode: "single", agent, task: "Help.", ...more });
-    return outcome.status === "ok" ? outcome.output : `${outcome.status}: ${outcome.status === "failed" ? outcome.fault.message : ""}`;
+    return outcome.status === "ok"
+      ? outcome.output
+      : `${outcome.status}: ${outcome.status === "failed" ? outcome.fault.message : ""}`;
   },
 });
 
@@ -118,7 +164,8 @@ test("TOOL-07, TOOL-10: what holds for a parent holds for whatever it starts, at
   const { createCrew, defineAgent } = await import("../../src/index.ts");
   const { scripted } = await import("../../src/models/scripted.ts");
   const cwd = tempFolder();
-  const agent = (name: string, more: object) => defineAgent({ name, description: name, instructions: "Work.", model: name, ...more });
+  const agent = (name: string, more: object) =>
+    defineAgent({ name, description: name, instructions: "Work.", model: name, ...more });
   const attempt = [write("a.txt"), call("bash", { command: "touch b.txt" })];
   const crew = createCrew({
     cwd,
@@ -134,14 +181,19 @@ test("TOOL-07, TOOL-10: what holds for a parent holds for whatever it starts, at
     ],
     models: {
       lead: scripted(call("start", { agent: "helper" }), "done"),
-      helper: scripted(...attempt, call("start", { agent: "deepest", more: { tools: ["bash", "write_file"] } }), "done"),
+      helper: scripted(
+        ...attempt,
+        call("start", { agent: "deepest", more: { tools: ["bash", "write_file"] } }),
+        "done",
+      ),
       deepest: scripted(...attempt, "done"),
     },
     unattended: true,
   });
-  const run = crew.run({ mode: "single", agent: "lead", task: "Go." } as never, { maxDepth: 5 });
+  const run = crew.run({ mode: "single", agent: "lead", task: "Go." }, { maxDepth: 5 });
   const denied: string[] = [];
-  for await (const event of run) if (event.type === "tool.denied") denied.push(`${event.path}: ${event.tool}: ${event.rule}`);
+  for await (const event of run)
+    if (event.type === "tool.denied") denied.push(`${event.path}: ${event.tool}: ${event.rule}`);
   await run;
   expect(denied).toEqual([
     "lead/helper: write_file: mode default",
@@ -153,17 +205,28 @@ test("TOOL-07, TOOL-10: what holds for a parent holds for whatever it starts, at
 
 test("SBX-12: an agent cannot send another one to a folder outside", async () => {
   const outside = tempFolder({ "secret.txt": "canary" });
-  const { events } = await play([call("start", { agent: "worker", more: { cwd: outside } })], { tools: [start], permissions: { mode: "bypass" } });
+  const { events } = await play([call("start", { agent: "worker", more: { cwd: outside } })], {
+    tools: [start],
+    permissions: { mode: "bypass" },
+  });
   expect(JSON.stringify(events)).toContain("lies outside of what this run may touch");
 });
 
 test("the issue's four: forbidden, unknown, forbidden under an alias, and what the parent lacks are four refusals without effect", async () => {
   const cwd = tempFolder();
-  const { denied } = await play([write("a.txt"), call("no_such_tool", {}), call("Write", { path: "a.txt", content: "x" }), call("bash", { command: "touch a.txt" })], {
-    cwd,
-    agent: { tools: ["read_file"] },
-    permissions: { mode: "bypass" },
-  });
+  const { denied } = await play(
+    [
+      write("a.txt"),
+      call("no_such_tool", {}),
+      call("Write", { path: "a.txt", content: "x" }),
+      call("bash", { command: "touch a.txt" }),
+    ],
+    {
+      cwd,
+      agent: { tools: ["read_file"] },
+      permissions: { mode: "bypass" },
+    },
+  );
   expect(denied.map(({ tool, rule }) => [tool, rule])).toEqual([
     ["write_file", "tools of worker"],
     ["no_such_tool", "no such tool"],
@@ -174,17 +237,28 @@ test("the issue's four: forbidden, unknown, forbidden under an alias, and what t
 });
 
 test("an agent whose file limits a tool by its arguments has that much of it", async () => {
-  const { denied, ended } = await play([write("docs/a.md"), write("src/a.ts"), call("bash", { command: "echo a" }), call("bash", { command: "echo a; touch x" })], {
-    agent: { tools: ["write_file(docs/**)", "bash(echo *)"] },
-    permissions: { mode: "bypass", sandbox: "off" },
-  });
+  const { denied, ended } = await play(
+    [
+      write("docs/a.md"),
+      write("src/a.ts"),
+      call("bash", { command: "echo a" }),
+      call("bash", { command: "echo a; touch x" }),
+    ],
+    {
+      agent: { tools: ["write_file(docs/**)", "bash(echo *)"] },
+      permissions: { mode: "bypass", sandbox: "off" },
+    },
+  );
   expect(denied.map(({ rule }) => rule)).toEqual(["tools of worker", "tools of worker"]);
   expect(ended.map(({ tool }) => tool)).toEqual(["write_file", "bash"]);
 });
 
 test("TOOL-12: a tool that does not say what it touches is asked about unless it only reads", async () => {
-  const tool = (name: string, effect: "read" | "write") => defineTool({ name, description: name, input: z.object({}), effect, run: () => "ran" });
-  const { denied, ended } = await play([call("looks", {}), call("acts", {})], { tools: [tool("looks", "read"), tool("acts", "write")] });
+  const tool = (name: string, effect: "read" | "write") =>
+    defineTool({ name, description: name, input: z.object({}), effect, run: () => "ran" });
+  const { denied, ended } = await play([call("looks", {}), call("acts", {})], {
+    tools: [tool("looks", "read"), tool("acts", "write")],
+  });
   expect([ended.map(({ tool: name }) => name), denied.map(({ tool: name }) => name)]).toEqual([["looks"], ["acts"]]);
   const allowed = await play([call("acts", {})], { tools: [tool("acts", "write")], permissions: { allow: ["acts"] } });
   expect(allowed.ended).toMatchObject([{ tool: "acts", text: "ran" }]);

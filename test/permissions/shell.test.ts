@@ -26,13 +26,18 @@ describe("where bubblewrap works", () => {
     const { ended, events, questions } = await play([bash("cat a.txt | wc -l; pwd")], { cwd });
     expect(ended).toMatchObject([{ tool: "bash", error: false, text: `1\n${cwd}`, status: "ok" }]);
     expect(questions).toEqual([]);
-    expect(events.filter(({ type }) => type === "note")).toMatchObject([{ text: "sandbox: full (bubblewrap: files, network, processes)" }]);
+    expect(events.filter(({ type }) => type === "note")).toMatchObject([
+      { text: "sandbox: full (bubblewrap: files, network, processes)" },
+    ]);
   });
 
   test("SBX-13: an allowed command runs in the sandbox, too", async () => {
     const cwd = tempFolder();
     const outside = tempFolder();
-    const { ended } = await play([bash(`touch inside; touch ${outside}/x /etc/subcrew-x; ls /proc | grep -c '^[0-9]'`)], { cwd, permissions: { mode: "bypass" } });
+    const { ended } = await play(
+      [bash(`touch inside; touch ${outside}/x /etc/subcrew-x; ls /proc | grep -c '^[0-9]'`)],
+      { cwd, permissions: { mode: "bypass" } },
+    );
     expect(readdirSync(cwd)).toEqual(["inside"]);
     expect([readdirSync(outside), existsSync("/etc/subcrew-x")]).toEqual([[], false]);
     expect(ended[0]!.text).toContain("Read-only file system");
@@ -48,7 +53,9 @@ describe("where bubblewrap works", () => {
   });
 
   test("always is for that command character by character", async () => {
-    const { questions } = await play([bash("touch a"), bash("touch a"), bash("touch a "), bash("touch a; touch b")], { answer: () => ({ approve: true, always: true }) });
+    const { questions } = await play([bash("touch a"), bash("touch a"), bash("touch a "), bash("touch a; touch b")], {
+      answer: () => ({ approve: true, always: true }),
+    });
     expect(questions.length).toBe(3);
   });
 
@@ -56,26 +63,54 @@ describe("where bubblewrap works", () => {
     const home = tempFolder({ ".ssh/id": CANARY, ".subcrew/trust.json": CANARY, ".config/gh/hosts.yml": CANARY });
     const state = tempFolder({ "runs/x": CANARY });
     const keys = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`SECRET_KEY_${n}`, CANARY]));
-    const env = { PATH: "/usr/bin:/bin", HOME: home, LANG: "C", ANTHROPIC_API_KEY: CANARY, DATABASE_URL: CANARY, ...keys };
-    const { ended } = await play([bash(`env; cat ~/.ssh/* ~/.config/gh/* ~/.subcrew/* ${state}/runs/*; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'`)], { env, home: state, permissions: { mode: "bypass" } });
+    const env = {
+      PATH: "/usr/bin:/bin",
+      HOME: home,
+      LANG: "C",
+      ANTHROPIC_API_KEY: CANARY,
+      DATABASE_URL: CANARY,
+      ...keys,
+    };
+    const { ended } = await play(
+      [
+        bash(
+          `env; cat ~/.ssh/* ~/.config/gh/* ~/.subcrew/* ${state}/runs/*; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'`,
+        ),
+      ],
+      { env, home: state, permissions: { mode: "bypass" } },
+    );
     expect(ended[0]!.text).not.toContain(CANARY);
     const names = [...ended[0]!.text.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
-    expect(new Set(names)).toEqual(new Set(["PATH", "HOME", "LANG", "TMPDIR", "PWD", "SHLVL", "SUBCREW_RUN", "_"].filter((name) => names.includes(name))));
+    expect(new Set(names)).toEqual(
+      new Set(
+        ["PATH", "HOME", "LANG", "TMPDIR", "PWD", "SHLVL", "SUBCREW_RUN", "_"].filter((name) => names.includes(name)),
+      ),
+    );
   });
 
   test("PATH-04, SBX-05: what rules forbid to read is hidden from commands", async () => {
     const cwd = tempFolder({ "secrets/key": CANARY, "sub/my.pem": CANARY, "a.txt": "a" });
     const permissions = { mode: "bypass" as const, deny: ["read_file(secrets/**)", "read_file(*.pem)"] };
-    const { ended } = await play([bash("for folder in secrets sub; do cat $folder/*; done; grep -r canary .; ls secrets; cat a.txt")], { cwd, permissions });
+    const { ended } = await play(
+      [bash("for folder in secrets sub; do cat $folder/*; done; grep -r canary .; ls secrets; cat a.txt")],
+      { cwd, permissions },
+    );
     expect(ended[0]!.text).not.toContain(CANARY);
     expect(ended[0]!.text).toContain("a");
   });
 
   test("PATH-08: what a command makes although it is protected is set aside and told", async () => {
-    const { ended, cwd } = await play([bash("for folder in sub/.vscode .claude; do mkdir -p $folder; echo x > $folder/settings.json; done")], { permissions: { mode: "bypass" } });
-    expect(ended[0]!.text).toMatch(/"sub\/\.vscode" is run or obeyed later, so it was renamed to "sub\/\.vscode\.refused-[0-9a-f]+"/);
+    const { ended, cwd } = await play(
+      [bash("for folder in sub/.vscode .claude; do mkdir -p $folder; echo x > $folder/settings.json; done")],
+      { permissions: { mode: "bypass" } },
+    );
+    expect(ended[0]!.text).toMatch(
+      /"sub\/\.vscode" is run or obeyed later, so it was renamed to "sub\/\.vscode\.refused-[0-9a-f]+"/,
+    );
     expect([existsSync(join(cwd, "sub/.vscode")), existsSync(join(cwd, ".claude"))]).toEqual([false, false]);
-    const named = await play([bash("mkdir -p .git/hooks; echo x > .git/hooks/x; cat .git/hooks/x")], { permissions: { mode: "bypass", allow: ["write_file(.git/**)"] } });
+    const named = await play([bash("mkdir -p .git/hooks; echo x > .git/hooks/x; cat .git/hooks/x")], {
+      permissions: { mode: "bypass", allow: ["write_file(.git/**)"] },
+    });
     expect(named.ended[0]).toMatchObject({ error: false, text: "x" });
   });
 
@@ -93,7 +128,15 @@ describe("where bubblewrap works", () => {
 
   test("a command in the background prints, is listed, is ended, and nothing of it is left when the task ends", async () => {
     const { ended, cwd } = await play(
-      [bash("echo up; while :; do date +%N > beat; sleep 0.05; done", { background: true }), bash("sleep 0.3; test -s beat && echo beats"), call("bash_output", { id: "shell_1" }), call("bash_output", {}), call("kill_shell", { id: "shell_1" }), call("bash_output", { id: "shell_1" }), bash("sleep 1000", { background: true })],
+      [
+        bash("echo up; while :; do date +%N > beat; sleep 0.05; done", { background: true }),
+        bash("sleep 0.3; test -s beat && echo beats"),
+        call("bash_output", { id: "shell_1" }),
+        call("bash_output", {}),
+        call("kill_shell", { id: "shell_1" }),
+        call("bash_output", { id: "shell_1" }),
+        bash("sleep 1000", { background: true }),
+      ],
       { permissions: { mode: "bypass" } },
     );
     expect(ended.map(({ text }) => text)).toEqual([
@@ -112,8 +155,20 @@ describe("where bubblewrap works", () => {
 
   test("TOOL-13: refused, not started, failed, out of time and cancelled are told apart by code, not by words", async () => {
     const cwd = tempFolder();
-    const { events } = await play([bash("echo DENIED; exit 0"), bash("exit 3"), bash("sleep 5", { timeoutMs: 200 }), call("bash", { command: "sudo x" })], { cwd, permissions: { allow: ["bash(echo *)", "bash(exit *)", "bash(sleep *)"] } });
-    expect(events.flatMap((event) => (event.type === "tool.ended" ? [event.status] : event.type === "tool.denied" ? ["denied"] : []))).toEqual(["ok", "failed", "timeout", "denied"]);
+    const { events } = await play(
+      [
+        bash("echo DENIED; exit 0"),
+        bash("exit 3"),
+        bash("sleep 5", { timeoutMs: 200 }),
+        call("bash", { command: "sudo x" }),
+      ],
+      { cwd, permissions: { allow: ["bash(echo *)", "bash(exit *)", "bash(sleep *)"] } },
+    );
+    expect(
+      events.flatMap((event) =>
+        event.type === "tool.ended" ? [event.status] : event.type === "tool.denied" ? ["denied"] : [],
+      ),
+    ).toEqual(["ok", "failed", "timeout", "denied"]);
   });
 
   test("PROC-01: a run that is cancelled leaves no process", async () => {
@@ -128,7 +183,7 @@ describe("where bubblewrap works", () => {
       model: "m",
       permissions: { mode: "bypass" },
     });
-    const run = crew.run({ mode: "single", agent: "worker", task: "Go." } as never);
+    const run = crew.run({ mode: "single", agent: "worker", task: "Go." });
     while (!existsSync(join(cwd, "run")) || readFileSync(join(cwd, "run"), "utf8") === "") await sleep(20);
     const marker = `SUBCREW_RUN=${readFileSync(join(cwd, "run"), "utf8").trim()}`;
     expect((await bearersOf(marker)).length).toBeGreaterThan(1);
@@ -154,18 +209,28 @@ describe("where nothing isolates commands", () => {
   const off = { permissions: { sandbox: "off" as const } };
 
   test("SBX-03: switched off, the run says so each time, and unattended only rules let a command run", async () => {
-    const { events, denied, ended } = await play([bash("ls"), bash("echo a")], { permissions: { sandbox: "off", allow: ["bash(echo *)"] } });
-    expect(events.filter(({ type }) => type === "warning")).toMatchObject([{ code: "SANDBOX", text: "sandbox: off - it was switched off. Shell commands run with your full rights." }]);
+    const { events, denied, ended } = await play([bash("ls"), bash("echo a")], {
+      permissions: { sandbox: "off", allow: ["bash(echo *)"] },
+    });
+    expect(events.filter(({ type }) => type === "warning")).toMatchObject([
+      { code: "SANDBOX", text: "sandbox: off - it was switched off. Shell commands run with your full rights." },
+    ]);
     expect([denied.length, ended.map(({ text }) => text)]).toEqual([1, ["a"]]);
   });
 
   test("SH-14: full shells are refused unattended", async () => {
-    const { denied } = await play(["python3 -c 1", "node -e 1", "make", "npm run x", "sh x.sh"].map((command) => bash(command)), off);
+    const { denied } = await play(
+      ["python3 -c 1", "node -e 1", "make", "npm run x", "sh x.sh"].map((command) => bash(command)),
+      off,
+    );
     expect(denied.length).toBe(5);
   });
 
   test("PROC-04: what a command daemonises is gone when the run is over", async () => {
-    const { cwd } = await play([bash("(setsid sh -c 'sleep 1; touch late' >/dev/null 2>&1 &); echo $SUBCREW_RUN > run")], { permissions: { sandbox: "off", mode: "bypass" } });
+    const { cwd } = await play(
+      [bash("(setsid sh -c 'sleep 1; touch late' >/dev/null 2>&1 &); echo $SUBCREW_RUN > run")],
+      { permissions: { sandbox: "off", mode: "bypass" } },
+    );
     expect(await bearersOf(`SUBCREW_RUN=${readFileSync(join(cwd, "run"), "utf8").trim()}`)).toEqual([]);
     await sleep(1_200);
     expect(existsSync(join(cwd, "late"))).toBe(false);
@@ -173,13 +238,18 @@ describe("where nothing isolates commands", () => {
 });
 
 describe("race with an acceptance command", () => {
-  const race = async (command: string, more: object = {}): Promise<{ status: string; output: string; events: Event[] }> => {
+  const race = async (
+    command: string,
+    more: object = {},
+  ): Promise<{ status: string; output: string; events: Event[] }> => {
     const crew = createCrew({
       cwd: tempFolder({ "words.txt": "blue\n" }),
       home: tempFolder(),
       env: { PATH: "/usr/bin:/bin" },
       discover: false,
-      agents: ["red", "blue"].map((name) => defineAgent({ name, description: name, instructions: "Answer.", model: name })),
+      agents: ["red", "blue"].map((name) =>
+        defineAgent({ name, description: name, instructions: "Answer.", model: name }),
+      ),
       models: { red: scripted("red"), blue: scripted({ text: "blue", delayMs: 100 }) },
       unattended: true,
       ...more,
@@ -192,11 +262,16 @@ describe("race with an acceptance command", () => {
   };
 
   test("the answer comes on standard input, and only one that is accepted wins", async () => {
-    expect(await race("grep -qf words.txt", { permissions: { allow: ["bash(=grep -qf words.txt)"] } })).toMatchObject({ status: "ok", output: "blue" });
+    expect(await race("grep -qf words.txt", { permissions: { allow: ["bash(=grep -qf words.txt)"] } })).toMatchObject({
+      status: "ok",
+      output: "blue",
+    });
   });
 
   test("no answer that is accepted is no winner, and why is said", async () => {
-    const { status, events } = await race("echo too dull; exit 1", { permissions: { allow: ["bash(=echo too dull; exit 1)"] } });
+    const { status, events } = await race("echo too dull; exit 1", {
+      permissions: { allow: ["bash(=echo too dull; exit 1)"] },
+    });
     expect(status).toBe("failed");
     expect(JSON.stringify(events)).toContain("The answer was not accepted: exit code 1: too dull");
   });
@@ -204,7 +279,10 @@ describe("race with an acceptance command", () => {
   test("it obeys the policy as any command: without a rule and without a person it is refused", async () => {
     const { status, events } = await race("touch pwned");
     expect(status).toBe("failed");
-    expect(events.filter(({ type }) => type === "tool.denied")).toMatchObject([{ call: "accept", tool: "bash" }, { call: "accept", tool: "bash" }]);
+    expect(events.filter(({ type }) => type === "tool.denied")).toMatchObject([
+      { call: "accept", tool: "bash" },
+      { call: "accept", tool: "bash" },
+    ]);
     expect(JSON.stringify(events)).toContain('"code":"DENIED"');
   });
 });

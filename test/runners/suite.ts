@@ -168,7 +168,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
 function told(events: readonly Event[]): unknown[] {
   const kept = events.filter((event) => "seq" in event);
   return JSON.parse(JSON.stringify(kept), (key, value: unknown) =>
-    /^(?:at|run|seq|ms|file|cwd|name)$/.test(key) && typeof value !== "object" ? undefined : value,
+    /^(?:at|run|seq|ms|file|cwd|name|runner|hash)$/.test(key) && typeof value !== "object" ? undefined : value,
   ) as unknown[];
 }
 

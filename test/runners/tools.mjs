@@ -73,6 +73,13 @@ export const stubborn = tool("stubborn", (_, { env }) => {
   });
   return new Promise((resolve) => child.once("spawn", () => resolve(new Promise(() => {}))));
 });
+export const stubbornAndStill = tool("stubborn_and_still", (input, context) => {
+  stubborn.run(input, context);
+  setTimeout(() => {
+    for (;;);
+  }, 200);
+  return new Promise(() => {});
+});
 export const hogs = tool("hog_elsewhere", async ({ megabytes }, { env }) => {
   const program = `const k = []; setInterval(() => k.length < ${megabytes / 20} && k.push(Buffer.alloc(20 * 2 ** 20, 1)), 20)`;
   spawn(process.execPath, ["-e", program], { detached: true, stdio: "ignore", env: { ...env } });

@@ -14,8 +14,21 @@ const home = (): string => join(root, `home-${++number}`);
 
 const scout: Agent = { name: "scout", description: "Looks.", instructions: "Look.", tools: ["list_files"] };
 
-const crewOf = (model: Scripted, where: string, { agent = scout, clock }: { agent?: Agent; clock?: () => number } = {}): Crew =>
-  createCrew({ cwd: root, home: where, userHome: root, discover: false, agents: [agent], models: { m: model }, env: {}, ...(clock && { clock }) });
+const crewOf = (
+  model: Scripted,
+  where: string,
+  { agent = scout, clock }: { agent?: Agent; clock?: () => number } = {},
+): Crew =>
+  createCrew({
+    cwd: root,
+    home: where,
+    userHome: root,
+    discover: false,
+    agents: [agent],
+    models: { m: model },
+    env: {},
+    ...(clock && { clock }),
+  });
 
 async function ended(crew: Crew): Promise<string> {
   const run = crew.run({ mode: "single", agent: "scout", task: "What is there?" });
@@ -53,7 +66,10 @@ test("an agent that was changed goes on as it was recorded, and that is said; ri
   const id = await ended(crewOf(scripted("Two."), where));
   const wider: Agent = { ...scout, tools: ["list_files", "write_file", "bash"], instructions: "Write." };
 
-  const model = scripted({ text: "", calls: [{ name: "write_file", input: { path: "x", content: "y" } }] }, "Could not.");
+  const model = scripted(
+    { text: "", calls: [{ name: "write_file", input: { path: "x", content: "y" } }] },
+    "Could not.",
+  );
   const crew = crewOf(model, where, { agent: wider });
   const { plan, continues } = await crew.continuing({ run: id, prompt: "Write x.", allowFailed: false });
   const events = await collect(crew.run(plan, { continues }));
@@ -61,11 +77,16 @@ test("an agent that was changed goes on as it was recorded, and that is said; ri
   expect(events).toContainEqual(expect.objectContaining({ type: "tool.denied", tool: "write_file" }));
   expect(model.requests[0]?.system).toContain("Look.");
 
-  const fresh = scripted({ text: "", calls: [{ name: "write_file", input: { path: "x", content: "y" } }] }, "Could not.");
+  const fresh = scripted(
+    { text: "", calls: [{ name: "write_file", input: { path: "x", content: "y" } }] },
+    "Could not.",
+  );
   const refreshed = crewOf(fresh, where, { agent: wider });
   const more = await refreshed.continuing({ run: id, prompt: "Write x.", allowFailed: false });
   const seen = await collect(refreshed.run(more.plan, { continues: more.continues, refreshAgent: true }));
-  expect(seen).toContainEqual(expect.objectContaining({ type: "note", text: expect.stringContaining("taken as it is now") }));
+  expect(seen).toContainEqual(
+    expect.objectContaining({ type: "note", text: expect.stringContaining("taken as it is now") }),
+  );
   expect(seen).toContainEqual(expect.objectContaining({ type: "tool.denied", tool: "write_file" }));
   expect(fresh.requests[0]?.system).toContain("Write.");
   expect(fresh.requests[0]?.tools.map(({ name }) => name)).toEqual(["list_files"]);
@@ -76,7 +97,10 @@ test("a failed task is gone on with only when that is asked for", async () => {
   const failing = scripted({ error: { code: "MODEL_AUTH", message: "no key", retryable: false } });
   const id = await ended(crewOf(failing, where));
   const crew = crewOf(scripted("Better."), where);
-  await expect(crew.continuing({ run: id, prompt: "Again.", allowFailed: false })).rejects.toMatchObject({ code: "NOT_RESUMABLE", message: expect.stringMatching(/can only resume COMPLETED/i) });
+  await expect(crew.continuing({ run: id, prompt: "Again.", allowFailed: false })).rejects.toMatchObject({
+    code: "NOT_RESUMABLE",
+    message: expect.stringMatching(/can only resume COMPLETED/i),
+  });
   const { plan, continues } = await crew.continuing({ run: id, prompt: "Again.", allowFailed: true });
   expect(await crew.run(plan, { continues })).toMatchObject({ status: "ok", output: "Better." });
 });
@@ -94,20 +118,36 @@ test("a task that is too old, or was gone on with too often, is refused", async 
     await run;
     from = run.id;
   }
-  await expect(crew.continuing({ run: id, prompt: "More.", allowFailed: false })).rejects.toMatchObject({ message: "Resume quota exceeded (max 5)." });
-  await expect(crew.continuing({ run: from, prompt: "More.", allowFailed: false })).rejects.toMatchObject({ code: "NOT_RESUMABLE" });
+  await expect(crew.continuing({ run: id, prompt: "More.", allowFailed: false })).rejects.toMatchObject({
+    message: "Resume quota exceeded (max 5).",
+  });
+  await expect(crew.continuing({ run: from, prompt: "More.", allowFailed: false })).rejects.toMatchObject({
+    code: "NOT_RESUMABLE",
+  });
   now += 8 * 24 * 60 * 60 * 1_000;
-  await expect(crew.continuing({ run: id, prompt: "More.", allowFailed: false })).rejects.toMatchObject({ message: "Session expired (>7 days old)." });
+  await expect(crew.continuing({ run: id, prompt: "More.", allowFailed: false })).rejects.toMatchObject({
+    message: "Session expired (>7 days old).",
+  });
 });
 
 test("which of several tasks is meant has to be said; a path says it", async () => {
   const where = home();
   const model = scripted("a", "b", "c");
   const crew = crewOf(model, where);
-  const run = crew.run({ mode: "parallel", tasks: [{ agent: "scout", task: "x", name: "one" }, { agent: "scout", task: "y", name: "two" }] });
+  const run = crew.run({
+    mode: "parallel",
+    tasks: [
+      { agent: "scout", task: "x", name: "one" },
+      { agent: "scout", task: "y", name: "two" },
+    ],
+  });
   await run;
-  await expect(crew.continuing({ run: run.id, prompt: "More.", allowFailed: false })).rejects.toMatchObject({ code: "BAD_INPUT" });
-  await expect(crew.continuing({ run: run.id, path: "three", prompt: "More.", allowFailed: false })).rejects.toMatchObject({ code: "UNKNOWN_RUN", message: expect.stringMatching(/not found/i) });
+  await expect(crew.continuing({ run: run.id, prompt: "More.", allowFailed: false })).rejects.toMatchObject({
+    code: "BAD_INPUT",
+  });
+  await expect(
+    crew.continuing({ run: run.id, path: "three", prompt: "More.", allowFailed: false }),
+  ).rejects.toMatchObject({ code: "UNKNOWN_RUN", message: expect.stringMatching(/not found/i) });
   const { plan, continues } = await crew.continuing({ run: run.id, path: "two", prompt: "More.", allowFailed: false });
   await crew.run(plan, { continues });
   expect(model.requests[2]?.messages[0]).toMatchObject({ text: "y" });
@@ -119,6 +159,17 @@ test("a model cannot read another run by going on with it", async () => {
   const { withEarlier, createEarlier } = await import("../../src/runtime/earlier.ts");
   const { createStore } = await import("../../src/runtime/store.ts");
   const earlier = createEarlier([], { store: createStore(where) });
-  const call = { run: "run_x", path: "lead/spy", attempt: 1, task: { prompt: "x", continues: `${id}/scout` }, attachments: [], context: "", depth: 1 };
-  expect(await withEarlier(call, { roster: { find: () => scout, names: () => [] }, earlier }, () => {})).toMatchObject({ status: "failed", fault: { code: "DENIED" } });
+  const call = {
+    run: "run_x",
+    path: "lead/spy",
+    attempt: 1,
+    task: { prompt: "x", continues: `${id}/scout` },
+    attachments: [],
+    context: "",
+    depth: 1,
+  };
+  expect(await withEarlier(call, { roster: { find: () => scout, names: () => [] }, earlier }, () => {})).toMatchObject({
+    status: "failed",
+    fault: { code: "DENIED" },
+  });
 });

@@ -4,8 +4,12 @@ import { modes, sweep } from "./kill-sweep.ts";
 /** How many points of each mode are tried with every change; the long rounds try all of them. */
 const POINTS = 20;
 
-test.for(Object.entries(modes))("%s: killed anywhere and taken up again, it comes to the same end", { timeout: 180_000 }, async ([name, mode]) => {
-  const { points, killed, resumed } = await sweep(mode, POINTS);
-  process.stdout.write(`${name}: killed at ${killed} of ${points} points, ${resumed} times taken up again\n`);
-  expect(resumed).toBeGreaterThan(0);
-});
+test.for(Object.entries(modes))(
+  "%s: killed anywhere and taken up again, it comes to the same end",
+  { timeout: 180_000 },
+  async ([name, mode]) => {
+    const { points, killed, resumed } = await sweep(mode, POINTS);
+    process.stdout.write(`${name}: killed at ${killed} of ${points} points, ${resumed} times taken up again\n`);
+    expect(resumed).toBeGreaterThan(0);
+  },
+);

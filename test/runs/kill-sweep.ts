@@ -12,7 +12,10 @@ type Mode = Readonly<{ args: readonly string[]; files: Readonly<Record<string, s
 const append = (text: string): object => ({ calls: [{ name: "memory_append", input: { key: "witness", text } }] });
 const model = (name: string): string => `scripted:${name}.json`;
 const files = Object.fromEntries(
-  ["a", "b", "c", "d"].map((name) => [`${name}.json`, script(append(`${name}1`), append(`${name}2`), `result of ${name}`)]),
+  ["a", "b", "c", "d"].map((name) => [
+    `${name}.json`,
+    script(append(`${name}1`), append(`${name}2`), `result of ${name}`),
+  ]),
 );
 const slow = script({ ...append("slow"), delayMs: 5_000 }, "too late");
 const review = script(append("reviewed"), "APPROVED");
@@ -23,13 +26,28 @@ export const modes: Readonly<Record<string, Mode>> = {
   single: { args: ["run", "general", "do it", "--model", model("a")], files },
   parallel: {
     args: ["parallel", "--input", "work.json"],
-    files: { ...files, "work.json": input({ mode: "parallel", tasks: ["a", "b", "c", "d"].map((name) => ({ name, agent: "general", task: name, model: model(name) })) }) },
+    files: {
+      ...files,
+      "work.json": input({
+        mode: "parallel",
+        tasks: ["a", "b", "c", "d"].map((name) => ({ name, agent: "general", task: name, model: model(name) })),
+      }),
+    },
   },
   chain: {
     args: ["chain", "--input", "work.json"],
-    files: { ...files, "work.json": input({ mode: "chain", chain: ["a", "b", "c"].map((name) => ({ agent: "general", task: `${name} {previous}`, model: model(name) })) }) },
+    files: {
+      ...files,
+      "work.json": input({
+        mode: "chain",
+        chain: ["a", "b", "c"].map((name) => ({ agent: "general", task: `${name} {previous}`, model: model(name) })),
+      }),
+    },
   },
-  race: { args: ["race", "--agents", "general", "--models", [model("a"), model("slow")].join(), "who is first?"], files: { ...files, "slow.json": slow } },
+  race: {
+    args: ["race", "--agents", "general", "--models", [model("a"), model("slow")].join(), "who is first?"],
+    files: { ...files, "slow.json": slow },
+  },
   team: {
     args: ["team", "--input", "work.json"],
     files: {
@@ -38,12 +56,14 @@ export const modes: Readonly<Record<string, Mode>> = {
       "work.json": input({
         mode: "team",
         team: {
-          members: ["a", "b", "c", "d"].map((role) => ({ role, agent: "general", model: model(role) })).concat([{ role: "judge", agent: "general", model: model("review") }]),
+          members: ["a", "b", "c", "d"]
+            .map((role) => ({ role, agent: "general", model: model(role) }))
+            .concat([{ role: "judge", agent: "general", model: model("review") }]),
           tasks: [
-          { id: "one", task: "a", assignee: "a" },
-          { id: "two", task: "b", assignee: "b", depends: ["one"] },
-          { id: "three", task: "c", assignee: "c", depends: ["one"], review: { reviewer: "judge" } },
-          { id: "four", task: "d", assignee: "d", depends: ["two", "three"] },
+            { id: "one", task: "a", assignee: "a" },
+            { id: "two", task: "b", assignee: "b", depends: ["one"] },
+            { id: "three", task: "c", assignee: "c", depends: ["one"], review: { reviewer: "judge" } },
+            { id: "four", task: "d", assignee: "d", depends: ["two", "three"] },
           ],
         },
       }),
@@ -52,7 +72,12 @@ export const modes: Readonly<Record<string, Mode>> = {
 };
 
 /** What came of a run: what people see, how often each tool did its work, and everything that was recorded. */
-type Seen = Readonly<{ ended: Ended; result: Pick<Result, "status" | "output">; witness: readonly string[]; events: readonly KeptEvent[] }>;
+type Seen = Readonly<{
+  ended: Ended;
+  result: Pick<Result, "status" | "output">;
+  witness: readonly string[];
+  events: readonly KeptEvent[];
+}>;
 
 /** Runs a mode without anything going wrong, and says at which points something could. */
 async function calm(mode: Mode): Promise<Seen & { points: readonly string[] }> {
@@ -72,7 +97,10 @@ async function killedAt(mode: Mode, fault: string, right: Seen): Promise<"before
   if (first.signal !== "SIGKILL") return "after";
   const told = eventsIn(first.stdout);
   const id = runIn(at);
-  const { events: kept } = id === undefined ? { events: [] } : await readJournal(join(at.env["SUBCREW_HOME"]!, "runs", id)).catch(() => ({ events: [] }));
+  const { events: kept } =
+    id === undefined
+      ? { events: [] }
+      : await readJournal(join(at.env["SUBCREW_HOME"]!, "runs", id)).catch(() => ({ events: [] }));
   expect(kept.slice(0, told.length), `${fault}: everything that was printed is recorded`).toEqual(told);
   if (id === undefined || kept.length === 0) {
     expect(told, `${fault}: nothing was recorded, so nothing was printed`).toEqual([]);
@@ -85,8 +113,18 @@ async function killedAt(mode: Mode, fault: string, right: Seen): Promise<"before
   // Each tool leaves a line. One too many was repeated; one that is missing belongs to a call whose outcome nobody knows.
   const repeated = again.witness.filter((line) => times(line, again.witness) > times(line, right.witness));
   expect(repeated, `${fault}: nothing was done twice`).toEqual([]);
-  const unknown = again.events.filter((event) => event.type === "tool.started" && event.effect === "write" && !again.events.some((end) => end.type === "tool.ended" && end.call === event.call && end.path === event.path && end.seq > event.seq));
-  expect(right.witness.filter((line) => !again.witness.includes(line)).length, `${fault}: nothing was left out`).toBeLessThanOrEqual(unknown.length);
+  const unknown = again.events.filter(
+    (event) =>
+      event.type === "tool.started" &&
+      event.effect === "write" &&
+      !again.events.some(
+        (end) => end.type === "tool.ended" && end.call === event.call && end.path === event.path && end.seq > event.seq,
+      ),
+  );
+  expect(
+    right.witness.filter((line) => !again.witness.includes(line)).length,
+    `${fault}: nothing was left out`,
+  ).toBeLessThanOrEqual(unknown.length);
   rmSync(at.workspace, { recursive: true });
   rmSync(at.home, { recursive: true });
   return "hit";
@@ -94,7 +132,8 @@ async function killedAt(mode: Mode, fault: string, right: Seen): Promise<"before
 
 const times = (line: string, lines: readonly string[]): number => lines.filter((other) => other === line).length;
 
-const start = (at: Place, { args }: Mode, fault: string): Promise<Ended> => at.run([...args, "--json"], { env: { SUBCREW_FAULT: fault } });
+const start = (at: Place, { args }: Mode, fault: string): Promise<Ended> =>
+  at.run([...args, "--json"], { env: { SUBCREW_FAULT: fault } });
 
 async function look(at: Place, ended: Ended): Promise<Seen> {
   const last = JSON.parse(ended.stdout.trimEnd().split("\n").at(-1) || "{}") as Result & { type: string };
@@ -134,17 +173,25 @@ function names(folder: string, recursive = false): string[] {
 const WIDTH = 4;
 
 /** Kills a mode at so many of its points, or at all of them. */
-export async function sweep(mode: Mode, count = Number.POSITIVE_INFINITY): Promise<{ points: number; killed: number; resumed: number }> {
+export async function sweep(
+  mode: Mode,
+  count = Number.POSITIVE_INFINITY,
+): Promise<{ points: number; killed: number; resumed: number }> {
   const right = await calm(mode);
   expect(right.result.status, right.ended.stderr).toBe("ok");
   const rest = sample(right.points.length, count);
   const ends: string[] = [];
   await Promise.all(
     Array.from({ length: WIDTH }, async () => {
-      for (let point = rest.shift(); point !== undefined; point = rest.shift()) ends.push(await killedAt(mode, `kill@${point}`, right));
+      for (let point = rest.shift(); point !== undefined; point = rest.shift())
+        ends.push(await killedAt(mode, `kill@${point}`, right));
     }),
   );
-  return { points: right.points.length, killed: ends.filter((end) => end !== "after").length, resumed: ends.filter((end) => end === "hit").length };
+  return {
+    points: right.points.length,
+    killed: ends.filter((end) => end !== "after").length,
+    resumed: ends.filter((end) => end === "hit").length,
+  };
 }
 
 /** So many of the numbers from one to `of`, evenly. */

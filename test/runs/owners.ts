@@ -5,11 +5,17 @@ import { expect } from "vitest";
 import type { KeptEvent } from "../../src/core/event.ts";
 import { openJournal, readJournal } from "../../src/runtime/journal.ts";
 
-const worker = join(import.meta.dirname, "owner-child.ts");
+const worker = join(import.meta.dirname, "owner-child.mjs");
 
 /** Lets many processes want the same runs at the same instant, one run after the other; one of them wins each. */
-export async function contend(folder: string, rounds: number, contenders = 2): Promise<{ winners: number[]; busy: number }> {
-  const children = Array.from({ length: contenders }, () => spawn(process.execPath, ["--experimental-strip-types", "--no-warnings", worker], { stdio: ["pipe", "pipe", "inherit"] }));
+export async function contend(
+  folder: string,
+  rounds: number,
+  contenders = 2,
+): Promise<{ winners: number[]; busy: number }> {
+  const children = Array.from({ length: contenders }, () =>
+    spawn(process.execPath, [worker], { stdio: ["pipe", "pipe", "inherit"] }),
+  );
   const lines = children.map((child) => readLines(child.stdout));
   const winners: number[] = [];
   let busy = 0;

@@ -12,8 +12,16 @@ const root = mkdtempSync(join(tmpdir(), "subcrew-reuse-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let number = 0;
 
-const scout: Agent = { name: "scout", description: "Looks.", instructions: "Look.", tools: ["read_file", "list_files"] };
-const look: readonly ScriptedTurn[] = [{ text: "", calls: [{ name: "read_file", input: { path: "a.txt" } }] }, "It says one."];
+const scout: Agent = {
+  name: "scout",
+  description: "Looks.",
+  instructions: "Look.",
+  tools: ["read_file", "list_files"],
+};
+const look: readonly ScriptedTurn[] = [
+  { text: "", calls: [{ name: "read_file", input: { path: "a.txt" } }] },
+  "It says one.",
+];
 
 /** A workspace with one file and a home, and how a task is run there. */
 function fresh() {
@@ -22,9 +30,30 @@ function fresh() {
   mkdirSync(cwd, { recursive: true });
   writeFileSync(join(cwd, "a.txt"), "one\n");
   let now = Date.parse("2026-01-01");
-  const run = async ({ agent = scout, task = "Read a.txt.", reuse = true, turns = look, name = "m" }: { agent?: Agent; task?: string; reuse?: boolean; turns?: readonly ScriptedTurn[]; name?: string } = {}) => {
+  const run = async ({
+    agent = scout,
+    task = "Read a.txt.",
+    reuse = true,
+    turns = look,
+    name = "m",
+  }: {
+    agent?: Agent;
+    task?: string;
+    reuse?: boolean;
+    turns?: readonly ScriptedTurn[];
+    name?: string;
+  } = {}) => {
     const model = scripted(...turns);
-    const crew = createCrew({ cwd, home, userHome: place, discover: false, agents: [agent], models: { [name]: model }, env: {}, clock: () => now });
+    const crew = createCrew({
+      cwd,
+      home,
+      userHome: place,
+      discover: false,
+      agents: [agent],
+      models: { [name]: model },
+      env: {},
+      clock: () => now,
+    });
     const it = crew.run({ mode: "single", agent: "scout", task }, { reuse });
     const events: Event[] = await collect(it);
     return { ...(await it), reused: events.find(({ type }) => type === "node.reused"), asked: model.requests.length };
@@ -37,7 +66,12 @@ test("a finished task of an earlier run is used again when nothing has changed, 
   const first = await run();
   expect(first).toMatchObject({ status: "ok", asked: 2 });
   const second = await run({ turns: ["never asked"] });
-  expect(second).toMatchObject({ status: "ok", output: "It says one.", asked: 0, reused: { from: `${first.id}/scout` } });
+  expect(second).toMatchObject({
+    status: "ok",
+    output: "It says one.",
+    asked: 0,
+    reused: { from: `${first.id}/scout` },
+  });
 });
 
 test("without --reuse nothing is used again", async () => {

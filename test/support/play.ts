@@ -17,10 +17,14 @@ export type Played = Readonly<{
   cwd: string;
 }>;
 
-type Setting = CrewOptions & Readonly<{ answer?(question: string): Answer | undefined; agent?: object; input?: object; home?: string | false }>;
+type Setting = CrewOptions &
+  Readonly<{ answer?(question: string): Answer | undefined; agent?: object; input?: object; home?: string | false }>;
 
 /** Runs one agent whose model makes these calls, one after the other, and then says that it is done. */
-export async function play(calls: readonly Script[], { answer, agent = {}, input = {}, ...options }: Setting = {}): Promise<Played> {
+export async function play(
+  calls: readonly Script[],
+  { answer, agent = {}, input = {}, ...options }: Setting = {},
+): Promise<Played> {
   const cwd = options.cwd ?? tempFolder();
   const crew = createCrew({
     home: tempFolder(),
@@ -33,7 +37,7 @@ export async function play(calls: readonly Script[], { answer, agent = {}, input
     ...options,
     cwd,
   });
-  const run = crew.run({ mode: "single", agent: "worker", task: "Go.", ...input } as never);
+  const run = crew.run({ mode: "single", agent: "worker", task: "Go.", ...input });
   const events: Event[] = [];
   for await (const event of run) {
     events.push(event);

@@ -8,8 +8,7 @@ import { dialects } from "../../formats/table.ts";
 import { type Converted, convert } from "../../formats/write/convert.ts";
 import type { Loss } from "../../formats/write/losses.ts";
 import { writers } from "../../formats/write/table.ts";
-import { readAgentFile } from "../../runtime/discover-files.ts";
-import { lintFileAt } from "../../runtime/lint.ts";
+import { lintFileAt, readLintFile } from "../../runtime/lint.ts";
 import { oneLine } from "../../sinks/words.ts";
 import type { Flags } from "../flags.ts";
 import { terminal } from "../terminal.ts";
@@ -58,8 +57,7 @@ function readAll(file: string, dialect: string | undefined): readonly ReadAgent[
       "Check the path; it starts from the folder you are in.",
     );
   if (statSync(path).isDirectory()) throw new CrewError("BAD_FILE", `"${file}" is a folder.`, "Name a file in it.");
-  const found = lintFileAt(path, dialects, dialect);
-  const { agents, problems } = readAgentFile(found, found.dialect, { within: dirname(path) });
+  const { agents, problems } = readLintFile(lintFileAt(path, dialects, dialect));
   if (agents.length > 0) return agents;
   const why = problems.find(({ severity }) => severity === "error") ?? problems[0];
   throw new CrewError(

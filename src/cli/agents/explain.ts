@@ -1,3 +1,4 @@
+import { sep } from "node:path";
 import { formatDuration } from "../../core/duration.ts";
 import type { ResourceLimits } from "../../core/limits.ts";
 import { describeOrigin } from "../../core/provenance.ts";
@@ -56,14 +57,11 @@ export async function explain([name = ""]: readonly string[], flags: Flags): Pro
         .map((line) => `${oneLine(line!)}\n`),
       part(
         "Fields",
-        explained.fields.filter(({ field }) => field !== "tools").map((row) => fieldRow(row, flags)),
+        explained.fields.filter(({ field }) => field !== "tools").map((row) => fieldRow(row)),
       ),
       part("Tools", toolRows(explained.tools)),
       part("Model", modelRows(explained.model)),
-      part(
-        "Limits",
-        explained.limits.map((row) => fieldRow(row, flags)),
-      ),
+      part("Limits", explained.limits.map(fieldRow)),
       part("Other definitions of this name", same.map(otherRow)),
       part(
         "Problems",
@@ -74,7 +72,7 @@ export async function explain([name = ""]: readonly string[], flags: Flags): Pro
   return 0;
 }
 
-const MOST = { field: 18, value: 30, tool: 22, decided: 34 };
+const MOST = { field: 22, value: 30, tool: 22, from: Number.POSITIVE_INFINITY, why: Number.POSITIVE_INFINITY };
 
 /** What the flags would change, under their names. */
 function callIn(flags: Flags): ExplainedCall {
@@ -88,10 +86,17 @@ function callIn(flags: Flags): ExplainedCall {
   };
 }
 
+/** Paths from the folder the person is in, or from the home folder. */
+function near(text: string): string {
+  const home = process.env["HOME"];
+  const below = text.replaceAll(`${process.cwd()}${sep}`, "");
+  return home === undefined || home === "" ? below : below.replaceAll(`${home}${sep}`, `~${sep}`);
+}
+
 type Field = Awaited<ReturnType<Crew["explain"]>>["fields"][number];
 
-function fieldRow({ field, value, origin }: Field, _flags: Flags): Record<string, string> {
-  return { field, value: valueText(field, value), from: describeOrigin(origin) };
+function fieldRow({ field, value, origin }: Field): Record<string, string> {
+  return { field, value: valueText(field, value), from: near(describeOrigin(origin)) };
 }
 
 function valueText(field: string, value: unknown): string {
@@ -109,7 +114,7 @@ function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
     tool: name,
     may: missing ? "missing" : allowed ? "yes" : "no",
     decided: missing ? `${rule}, but there is no such tool here` : rule,
-    from: describeOrigin(origin),
+    from: near(describeOrigin(origin)),
   });
   const plain = (tool: ExplainedTool): boolean => !tool.allowed && tool.rule === "not in the list of tools";
   const rest = tools.filter(plain).map(({ name }) => name);

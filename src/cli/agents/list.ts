@@ -86,14 +86,16 @@ function skippedRow({ name, file, problems }: Skipped): Row {
 function print(rows: readonly Row[], found: Discovery, flags: Flags): void {
   const place = terminal(flags);
   const ready = rows.filter(({ state }) => state === "ready");
-  process.stdout.write(table(ready.map(cells), place.look, { name: 24, source: 16, model: 18 }));
+  const narrow = process.stdout.isTTY && process.stdout.columns < 100;
+  const most = narrow ? { name: 22, source: 13, model: 8 } : { name: 32, source: 20, model: 24 };
+  process.stdout.write(table(ready.map(cells), place.look, most));
   for (const state of ["shadowed", "untrusted", "disabled", "skipped"] as const) section(rows, state, place);
   if (!flags.all) hint(found, place);
 }
 
 const cells = ({ name, source, family, plugin, model, tools, description }: Row): Record<string, string> => ({
   name,
-  source: plugin ?? [source, family].filter(Boolean).join(" "),
+  source: plugin ?? (source === "bundled" ? source : [source, family].filter(Boolean).join(" ")),
   model: [model ?? "-"].flat().join(", "),
   tools: toolCount(tools ?? undefined),
   description,

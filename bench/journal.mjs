@@ -1,0 +1,198 @@
+// @ts-check
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { openJournal } from "../dist/runtime/journal.js";
+import { encodeLine } from "../dist/runtime/journal-line.js";
+import { formatted } from "./executor/report.mjs";
+import { median } from "./executor/sample.mjs";
+
+/** Our journal may take at most this much of the time of raw appends that are as durable. */
+const LIMIT = 1.3;
+const ROUNDS = 5;
+const EVENTS = Number(process.argv[2] ?? 20_000);
+const BYTES = 500;
+const BATCH = 100;
+const WRITERS = 64;
+
+const require = createRequire(import.meta.url);
+/** @type {new (file: string) => any} */
+const Database = require("libsql");
+
+/** @param {number} seq @returns {any} */
+const event = (seq) => ({ seq, run: "run_bench0000000", path: "a", at: 1_700_000_000_000, type: "note", text: "x".repeat(BYTES - 122) });
+const lines = Array.from({ length: EVENTS }, (_, at) => encodeLine(event(at + 1), 1));
+const events = Array.from({ length: EVENTS }, (_, at) => event(at + 1));
+
+/** Below this folder, so that it is the disk of the project that is measured. */
+const root = mkdtempSync(join(import.meta.dirname, ".journal-"));
+
+/**
+ * Appends everything in a folder; gives the milliseconds that took, without opening and closing.
+ *
+ * @typedef {(folder: string) => Promise<number>} Way
+ */
+/** @typedef {{ judged: boolean, ways: Record<string, Way> }} Durability */
+
+/** @param {() => Promise<void>} work */
+async function took(work) {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** @param {(file: import("node:fs/promises").FileHandle) => Promise<void>} work @returns {Way} */
+const raw = (work) => async (folder) => {
+  const file = await open(join(folder, "raw"), "a", 0o600);
+  const ms = await took(() => work(file));
+  await file.close();
+  return ms;
+};
+
+/** @param {(journal: import("../dist/core/engine.js").Journal) => Promise<void>} work @returns {Way} */
+const ours = (work) => async (folder) => {
+  const journal = await openJournal(folder, { kept: () => {}, lost: (error) => { throw error; } });
+  const ms = await took(() => work(journal));
+  await journal.close();
+  return ms;
+};
+
+/** @param {(insert: (line: string) => void, database: any) => void} work @returns {Way} */
+const libsql = (work) => async (folder) => {
+  const database = new Database(join(folder, "db"));
+  database.exec("pragma journal_mode = wal; pragma synchronous = full; create table events (seq integer primary key, line text)");
+  const statement = database.prepare("insert into events (line) values (?)");
+  const ms = await took(async () => work((line) => statement.run(line), database));
+  database.close();
+  return ms;
+};
+
+/** @type {Record<string, Durability>} */
+const durabilities = {
+  "no sync": {
+    judged: false,
+    ways: { raw: raw(async (file) => { for (const line of lines) await file.write(line); }) },
+  },
+  [`a sync per batch of ${BATCH}`]: {
+    judged: true,
+    ways: {
+      raw: raw(async (file) => {
+        for (let at = 0; at < EVENTS; at += BATCH) {
+          await file.write(lines.slice(at, at + BATCH).join(""));
+          await file.datasync();
+        }
+      }),
+      subcrew: ours(async (journal) => {
+        for (let at = 0; at < EVENTS; at += BATCH) {
+          for (const one of events.slice(at, at + BATCH)) journal.append(one);
+          await journal.durable();
+        }
+      }),
+      libsql: libsql((insert, database) => {
+        for (let at = 0; at < EVENTS; at += BATCH) {
+          database.exec("begin");
+          for (const line of lines.slice(at, at + BATCH)) insert(line);
+          database.exec("commit");
+        }
+      }),
+    },
+  },
+  "a sync per event": {
+    judged: true,
+    ways: {
+      raw: raw(async (file) => {
+        for (const line of lines) {
+          await file.write(line);
+          await file.datasync();
+        }
+      }),
+      subcrew: ours(async (journal) => {
+        for (const one of events) {
+          journal.append(one);
+          await journal.durable();
+        }
+      }),
+      libsql: libsql((insert) => lines.forEach(insert)),
+    },
+  },
+  [`a sync per event, ${WRITERS} writers`]: {
+    judged: true,
+    ways: {
+      raw: raw(async (file) => {
+        let next = 0;
+        await Promise.all(
+          Array.from({ length: WRITERS }, async () => {
+            for (let line = lines[next++]; line !== undefined; line = lines[next++]) {
+              await file.write(line);
+              await file.datasync();
+            }
+          }),
+        );
+      }),
+      subcrew: ours(async (journal) => {
+        let next = 0;
+        await Promise.all(
+          Array.from({ length: WRITERS }, async () => {
+            for (let one = events[next++]; one !== undefined; one = events[next++]) {
+              journal.append(one);
+              await journal.durable();
+            }
+          }),
+        );
+      }),
+      libsql: libsql((insert) => lines.forEach(insert)),
+    },
+  },
+};
+
+/** @param {Way} way */
+async function timed(way) {
+  const folder = mkdtempSync(join(root, "round-"));
+  const ms = await way(folder);
+  rmSync(folder, { recursive: true });
+  return ms;
+}
+
+/** @type {Record<string, unknown>} */
+const results = { node: process.version, cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, events: EVENTS, bytes: lines[0]?.length, limit: LIMIT };
+/** @type {string[][]} */
+const rows = [];
+/** @type {string[]} */
+const failed = [];
+try {
+  for (const [name, { judged, ways }] of Object.entries(durabilities)) {
+    /** @type {Record<string, number[]>} */
+    const taken = Object.fromEntries(Object.keys(ways).map((way) => [way, []]));
+    for (let round = -1; round < ROUNDS; round += 1)
+      for (const [way, work] of Object.entries(ways)) {
+        const ms = await timed(work);
+        if (round >= 0) taken[way]?.push(ms);
+      }
+    results[name] = taken;
+    const floor = median(taken["raw"] ?? []);
+    for (const [way, ms] of Object.entries(taken)) {
+      const ratio = median(ms) / floor;
+      const verdict = way !== "subcrew" || !judged ? "" : ratio <= LIMIT ? "PASS" : "FAIL";
+      if (verdict === "FAIL") failed.push(`${name}: ${ratio.toFixed(2)} x raw`);
+      rows.push([name, way, `${median(ms).toFixed(0)} ms`, `${((median(ms) * 1000) / EVENTS).toFixed(1)} µs`, `${ratio.toFixed(2)} x`, verdict]);
+    }
+  }
+} finally {
+  rmSync(root, { recursive: true, force: true });
+}
+
+const report = {
+  title: `subcrew journal · ${EVENTS} events of ${lines[0]?.length} bytes · node ${process.version} · ${cpus().length} x ${cpus()[0]?.model ?? "unknown"}`,
+  how: `median of ${ROUNDS} rounds, each in a file of its own; the limit is ${LIMIT} x the raw appends that are as durable`,
+  columns: ["durability", "way", "in all", "per event", "of raw", ""],
+  rows,
+  failed,
+  raw: results,
+};
+process.stdout.write(`${formatted(report)}\n`);
+mkdirSync(join(import.meta.dirname, "results"), { recursive: true });
+writeFileSync(join(import.meta.dirname, "results", "journal.json"), `${JSON.stringify({ ...results, failed }, null, 1)}\n`);
+process.stdout.write(failed.length === 0 ? "PASS: every limit holds\n" : `FAIL: ${failed.join("; ")}\n`);
+if (failed.length > 0) process.exitCode = 1;

@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { parse } from "yaml";
+import { expect, test } from "vitest";
+import { withSetting } from "./edit-config.ts";
+
+const file = `# mine
+agents:
+  # the scout
+  scout:
+    model:   fast   # quick
+    tools: [ Read,Grep ]
+
+  other: { enabled: true }
+
+# the end
+concurrency: 4
+`;
+
+test("one line is added and nothing else changes", () => {
+  const after = withSetting(file, ["agents", "scout", "enabled"], false);
+  expect(after).toBe(file.replace("Grep ]\n", "Grep ]\n    enabled: false\n"));
+  expect(withSetting(after, ["agents", "scout", "enabled"], true)).toBe(
+    after.replace("enabled: false", "enabled: true"),
+  );
+  expect(withSetting(after, ["agents", "scout", "enabled"], undefined)).toBe(file);
+});
+
+test("a new agent goes to the others", () => {
+  const after = withSetting(file, ["agents", "new", "enabled"], false);
+  expect(after).toBe(file.replace("enabled: true }\n", "enabled: true }\n  new:\n    enabled: false\n"));
+  expect(withSetting(after, ["agents", "new", "enabled"], undefined)).toBe(file);
+});
+
+test("a value on one line with others is changed there", () => {
+  expect(withSetting(file, ["agents", "other", "enabled"], false)).toBe(
+    file.replace("enabled: true", "enabled: false"),
+  );
+});
+
+test("an empty file, one that is only comments, and one without a last line break", () => {
+  expect(withSetting("", ["agents", "x", "enabled"], false)).toBe("agents:\n  x:\n    enabled: false\n");
+  const commented = withSetting("# mine\n", ["agents", "x", "enabled"], false);
+  expect(commented).toContain("# mine");
+  expect(parse(commented)).toEqual({ agents: { x: { enabled: false } } });
+  expect(withSetting("model: x", ["agents", "x", "enabled"], false)).toBe(
+    "model: x\nagents:\n  x:\n    enabled: false\n",
+  );
+});
+
+test("whatever is set reads back, whatever is taken out is gone, and the rest is as it was", () => {
+  const word = fc.stringMatching(/^[a-z]{1,5}$/);
+  const settings = fc.dictionary(word, fc.record({ enabled: fc.boolean(), model: word }, { requiredKeys: [] }), {
+    maxKeys: 4,
+  });
+  const lines = settings.map((agents) =>
+    [
+      "model: x # default",
+      ...(Object.keys(agents).length > 0 ? ["agents:"] : []),
+      ...Object.entries(agents).flatMap(([name, said]) => {
+        const keys = Object.entries(said).map(([key, value]) => `    ${key}: ${value} # why`);
+        return keys.length === 0 ? [`  ${name}: {}`] : [`  ${name}:`, ...keys];
+      }),
+      "concurrency: 3",
+    ].join("\n"),
+  );
+  fc.assert(
+    fc.property(lines, word, (text, name) => {
+      const after = withSetting(text, ["agents", name, "enabled"], false);
+      const before = parse(text) as { agents?: Record<string, object> };
+      expect(parse(after)).toEqual({
+        ...before,
+        agents: { ...before.agents, [name]: { ...before.agents?.[name], enabled: false } },
+      });
+      expect(after.split("# why").length).toBe(text.split("# why").length);
+      const gone = parse(withSetting(after, ["agents", name, "enabled"], undefined)) as {
+        agents?: Record<string, { enabled?: boolean }>;
+      };
+      expect(gone.agents?.[name]?.enabled).toBeUndefined();
+    }),
+    { numRuns: 100 },
+  );
+});

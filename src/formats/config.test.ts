@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { readConfig } from "./config.ts";
+
+test("an empty file says nothing", () => {
+  for (const text of ["", "# later\n", "\ufeff\r\n"]) expect(readConfig(text)).toMatchObject({ config: {} });
+});
+
+test("each value knows its line", () => {
+  const text =
+    "model: x\n# about agents\nagents:\n  scout:\n    model: y\n    limits: { maxTurns: 3 }\n  a.b: { enabled: false }\n";
+  const read = readConfig(text);
+  if (!("config" in read)) throw new Error("not read");
+  expect(
+    ["model", "agents scout model", "agents scout limits maxTurns", "agents a.b enabled"].map((path) =>
+      read.lineOf(path.split(" ")),
+    ),
+  ).toEqual([1, 5, 6, 7]);
+  expect(read.lineOf(["nothing"])).toBeUndefined();
+});
+
+test("everything that is wrong is told at once, with its line and the fix", () => {
+  const read = readConfig("agents:\n  scout:\n    modle: x\nconcurrency: many\npreset: opm\n");
+  expect(read).toEqual({
+    faults: expect.arrayContaining([
+      { line: 3, message: expect.stringContaining('unknown key "modle"'), hint: 'Did you mean "model"?' },
+      { line: 4, message: expect.stringContaining("has to be a number"), hint: expect.any(String) },
+      { line: 5, message: expect.stringContaining('cannot be "opm"'), hint: 'Did you mean "omp"?' },
+    ]),
+  });
+});
+
+test.each([
+  ["broken YAML", "model: [x\n"],
+  ["a key twice", "model: a\nmodel: b\n"],
+  ["a list", "- model\n"],
+  ["a bomb", `a: &a [x,x]\nb: &b [${"*a,".repeat(40)}]\n`],
+])("%s is a fault, not an exception", (_, text) => {
+  expect(readConfig(text)).toHaveProperty("faults");
+});

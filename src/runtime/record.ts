@@ -1,0 +1,81 @@
+import { messageOf } from "../core/error.ts";
+import type { Model, ModelEvent } from "../core/model.ts";
+import type { Runner } from "../core/runner.ts";
+import type { Tool } from "../core/tool.ts";
+import { askedIn, type Cassette, choiceOf, type Deck, type DeckMaker, taskKey, wishKey } from "./cassette.ts";
+import { writeAtomic } from "./write-atomic.ts";
+
+/**
+ * Writes down what passes between tasks and their models and tools, without secrets, and hands it over when the run has
+ * ended. What happens stays as it is.
+ */
+export const recording =
+  (save: (cassette: Cassette) => Promise<void>): DeckMaker =>
+  ({ cwd, redactor }) => {
+    const tape: Cassette = { version: 1, choices: [], turns: [], tools: [] };
+    const same = { cwd, redact: redactor.text };
+    return {
+      models: (source) => ({
+        choose: async (...wished) => {
+          const chosen = await source.choose(...wished);
+          const key = wishKey(...wished);
+          if (!("misses" in chosen) && !tape.choices.some((choice) => choice.wished === key))
+            tape.choices.push(choiceOf(key, chosen));
+          return chosen;
+        },
+      }),
+      runner: listening({
+        turn: (task, request, events) => void tape.turns.push({ task, asked: askedIn(request, same), events }),
+        tool: (task, tool, input, ended) => void tape.tools.push({ task, tool, input, ...ended }),
+      }),
+      end: () => save(redactor.deep(tape)),
+      drift: () => [],
+    };
+  };
+
+/** Writes a recording to a file. */
+export const saveTo =
+  (file: string) =>
+  (cassette: Cassette): Promise<void> =>
+    writeAtomic(file, `${JSON.stringify(cassette, null, 1)}\n`);
+
+type Notes = Readonly<{
+  turn(task: string, request: Parameters<Model>[0], events: ModelEvent[]): void;
+  tool(
+    task: string,
+    tool: string,
+    input: unknown,
+    ended: Readonly<Pick<Cassette["tools"][number], "result" | "threw">>,
+  ): void;
+}>;
+
+function listening({ turn, tool }: Notes): Deck["runner"] {
+  return (inner: Runner): Runner =>
+    (assignment, context) => {
+      const task = taskKey(assignment.call);
+      const model: Model = async function* (request, signal) {
+        const events: ModelEvent[] = [];
+        turn(task, request, events);
+        for await (const event of assignment.model.model(request, signal)) {
+          events.push(event);
+          yield event;
+        }
+      };
+      const heard = (one: Tool): Tool => ({
+        ...one,
+        run: async (input, toolContext) => {
+          try {
+            const result = await one.run(input, toolContext);
+            tool(task, one.name, input, { result });
+            return result;
+          } catch (thrown) {
+            tool(task, one.name, input, { threw: messageOf(thrown) });
+            throw thrown;
+          }
+        },
+      });
+      const tools = new Map([...assignment.tools].map(([name, one]) => [name, heard(one)]));
+      // What is carried out elsewhere cannot be listened to.
+      return inner({ ...assignment, runner: "local", model: { ...assignment.model, model }, tools }, context);
+    };
+}

@@ -1,0 +1,157 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { describeOrigin } from "../../src/core/provenance.ts";
+import { createCrew, type Crew } from "../../src/crew.ts";
+import type { FoundAgent } from "../../src/runtime/discover.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+/** A base in the home folder, an agent of the project that extends it, settings of both kinds. */
+function place(): { crew: Crew; root: string } {
+  const root = tempFolder({
+    "home/.claude/agents/base.md": [
+      "---",
+      "name: base",
+      "description: The base.",
+      "tools: Read, Glob, Bash",
+      "disallowedTools: WebFetch",
+      "model: haiku",
+      "maxTurns: 12",
+      "---",
+      "Base prompt.",
+    ].join("\n"),
+    "work/.git/HEAD": "",
+    "work/.agents/agents/kid.md": [
+      "---",
+      "description: >-",
+      "  Extends the base",
+      "  in two lines.",
+      "extends: base",
+      "tools: [read_file, grep_files]",
+      "timeoutMins: 2",
+      "temperature: 0.3",
+      "---",
+      "Kid prompt.",
+    ].join("\n"),
+    "work/.subcrew/config.yaml": "agents:\n  kid:\n    disallowedTools: [Bash]\n    limits:\n      maxIdleMs: 5000\n",
+    "home/.subcrew/config.yaml": [
+      "# mine",
+      "agents:",
+      "  kid:",
+      "    thinking: low",
+      "    temperature: 0.9",
+      "    limits: { maxConcurrentToolCalls: 2 }",
+      "limits:",
+      "  graceMs: 1000",
+    ].join("\n"),
+    "home/.claude/agents/kid.md": "---\nname: kid\ndescription: Another one.\n---\nX\n",
+  });
+  const env = { HOME: join(root, "home"), PATH: "" };
+  return { crew: createCrew({ cwd: join(root, "work"), env, config: true, trusted: true }), root };
+}
+
+const kidOf = async (crew: Crew): Promise<FoundAgent> =>
+  (await crew.agents()).agents.find(({ name }) => name === "kid")!;
+
+test("an agent that extends another, is overridden by settings and by the call: every line is right", async () => {
+  const { crew, root } = place();
+  const call = {
+    model: "offline",
+    tools: ["read_file", "glob"],
+    resourceLimits: { maxTurns: 3 },
+    flags: { model: "--model", tools: "--tools", maxTurns: "--max-turns" },
+  } as const;
+  const { fields, limits, tools, model } = await crew.explain(await kidOf(crew), {
+    ...call,
+    tools: [...call.tools],
+  });
+  const short = (text: string): string => text.replaceAll(root, "");
+  const lines = (rows: typeof fields): Record<string, string> =>
+    Object.fromEntries(rows.map(({ field, origin }) => [field, short(describeOrigin(origin))]));
+  expect(lines(fields)).toEqual({
+    name: "default (file name)",
+    description: "/work/.agents/agents/kid.md:2 (description)",
+    instructions: "/work/.agents/agents/kid.md (body)",
+    extends: "/work/.agents/agents/kid.md:5 (extends)",
+    model: "the call (--model)",
+    tools: "the call (--tools)",
+    thinking: "settings /home/.subcrew/config.yaml:4 (agents.kid.thinking)",
+    temperature: "settings /home/.subcrew/config.yaml:5 (agents.kid.temperature)",
+    disallowedTools: "settings /work/.subcrew/config.yaml:3 (agents.kid.disallowedTools)",
+  });
+  expect(lines(limits)).toMatchObject({
+    maxTurns: "the call (--max-turns)",
+    maxDurationMs: "/work/.agents/agents/kid.md:7 (timeoutMins)",
+    maxConcurrentToolCalls: "settings /home/.subcrew/config.yaml:6 (agents.kid.limits.maxConcurrentToolCalls)",
+    maxIdleMs: "settings /work/.subcrew/config.yaml:5 (agents.kid.limits.maxIdleMs)",
+    graceMs: "settings /home/.subcrew/config.yaml:8 (limits.graceMs)",
+    enforceLimits: "default",
+  });
+  expect(Object.fromEntries(limits.map(({ field, value }) => [field, value]))).toMatchObject({
+    maxTurns: 3,
+    maxDurationMs: 120_000,
+    maxConcurrentToolCalls: 2,
+    maxIdleMs: 5_000,
+    graceMs: 1_000,
+  });
+  const decided = Object.fromEntries(
+    tools.map(({ name, allowed, rule, origin }) => [name, [allowed, rule, short(describeOrigin(origin))]]),
+  );
+  expect(decided).toMatchObject({
+    read_file: [true, "in the list of tools", "the call (--tools)"],
+    glob: [true, "in the list of tools", "the call (--tools)"],
+    grep_files: [false, "not in the list of tools", "the call (--tools)"],
+    bash: [
+      false,
+      "taken away by disallowedTools",
+      "settings /work/.subcrew/config.yaml:3 (agents.kid.disallowedTools)",
+    ],
+    http_get: [false, "taken away by disallowedTools", "base base: /home/.claude/agents/base.md:5 (disallowedTools)"],
+  });
+  expect(model.candidates[0]).toMatchObject({ name: "offline", why: "the call asks for offline" });
+});
+
+test("without a call: what comes from the base names its line there, tool by tool", async () => {
+  const { crew, root } = place();
+  const { fields, limits, tools, model } = await crew.explain(await kidOf(crew));
+  const short = (text: string): string => text.replaceAll(root, "");
+  const from = (rows: typeof fields, field: string): string =>
+    short(describeOrigin(rows.find((row) => row.field === field)!.origin));
+  expect(from(fields, "model")).toBe("base base: /home/.claude/agents/base.md:6 (model)");
+  expect(from(fields, "tools")).toBe(
+    "base base: /home/.claude/agents/base.md:4 (tools) and /work/.agents/agents/kid.md:6 (tools)",
+  );
+  expect(from(limits, "maxTurns")).toBe("base base: /home/.claude/agents/base.md:7 (maxTurns)");
+  const decided = Object.fromEntries(
+    tools.map(({ name, allowed, origin }) => [name, [allowed, short(describeOrigin(origin))]]),
+  );
+  expect(decided).toMatchObject({
+    read_file: [true, "/work/.agents/agents/kid.md:6 (tools)"],
+    grep_files: [true, "/work/.agents/agents/kid.md:6 (tools)"],
+    glob: [true, "base base: /home/.claude/agents/base.md:4 (tools)"],
+  });
+  expect(model.warnings.join()).toContain("the agent asks for haiku");
+  expect(model.candidates[0]?.name).toBe("offline");
+});
+
+test("a tool that the file names and nobody has is said to be missing", async () => {
+  const root = tempFolder({
+    "home/.agents/agents/x.md": "---\nname: x\ndescription: d\ntools: [read_file, skill]\n---\nX\n",
+  });
+  const crew = createCrew({ cwd: root, env: { HOME: join(root, "home") } });
+  const found = (await crew.agents()).agents.find(({ name }) => name === "x")!;
+  const { tools } = await crew.explain(found);
+  expect(tools.find(({ name }) => name === "read_file")).toMatchObject({ allowed: true });
+  expect(tools.find(({ name }) => name === "skill")).toMatchObject({ allowed: true, missing: true });
+});
+
+test("what the user's permissions shut out is explained by them", async () => {
+  const root = tempFolder({ "home/.subcrew/config.yaml": "concurrency: 2\npermissions:\n  deny: [bash]\n" });
+  const crew = createCrew({ cwd: root, env: { HOME: join(root, "home") }, config: true });
+  const found = (await crew.agents()).agents.find(({ name }) => name === "code")!;
+  const { tools } = await crew.explain(found);
+  const { allowed, origin } = tools.find(({ name }) => name === "bash")!;
+  expect({ allowed, from: describeOrigin(origin).replaceAll(root, "") }).toEqual({
+    allowed: false,
+    from: "settings /home/.subcrew/config.yaml:3 (permissions)",
+  });
+});
