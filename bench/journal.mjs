@@ -22,7 +22,14 @@ const require = createRequire(import.meta.url);
 const Database = require("libsql");
 
 /** @param {number} seq @returns {any} */
-const event = (seq) => ({ seq, run: "run_bench0000000", path: "a", at: 1_700_000_000_000, type: "note", text: "x".repeat(BYTES - 122) });
+const event = (seq) => ({
+  seq,
+  run: "run_bench0000000",
+  path: "a",
+  at: 1_700_000_000_000,
+  type: "note",
+  text: "x".repeat(BYTES - 122),
+});
 const lines = Array.from({ length: EVENTS }, (_, at) => encodeLine(event(at + 1), 1));
 const events = Array.from({ length: EVENTS }, (_, at) => event(at + 1));
 
@@ -53,7 +60,12 @@ const raw = (work) => async (folder) => {
 
 /** @param {(journal: import("../dist/core/engine.js").Journal) => Promise<void>} work @returns {Way} */
 const ours = (work) => async (folder) => {
-  const journal = await openJournal(folder, { kept: () => {}, lost: (error) => { throw error; } });
+  const journal = await openJournal(folder, {
+    kept: () => {},
+    lost: (error) => {
+      throw error;
+    },
+  });
   const ms = await took(() => work(journal));
   await journal.close();
   return ms;
@@ -62,7 +74,9 @@ const ours = (work) => async (folder) => {
 /** @param {(insert: (line: string) => void, database: any) => void} work @returns {Way} */
 const libsql = (work) => async (folder) => {
   const database = new Database(join(folder, "db"));
-  database.exec("pragma journal_mode = wal; pragma synchronous = full; create table events (seq integer primary key, line text)");
+  database.exec(
+    "pragma journal_mode = wal; pragma synchronous = full; create table events (seq integer primary key, line text)",
+  );
   const statement = database.prepare("insert into events (line) values (?)");
   const ms = await took(async () => work((line) => statement.run(line), database));
   database.close();
@@ -73,7 +87,11 @@ const libsql = (work) => async (folder) => {
 const durabilities = {
   "no sync": {
     judged: false,
-    ways: { raw: raw(async (file) => { for (const line of lines) await file.write(line); }) },
+    ways: {
+      raw: raw(async (file) => {
+        for (const line of lines) await file.write(line);
+      }),
+    },
   },
   [`a sync per batch of ${BATCH}`]: {
     judged: true,
@@ -156,7 +174,14 @@ async function timed(way) {
 }
 
 /** @type {Record<string, unknown>} */
-const results = { node: process.version, cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, events: EVENTS, bytes: lines[0]?.length, limit: LIMIT };
+const results = {
+  node: process.version,
+  cpu: cpus()[0]?.model ?? "unknown",
+  cores: cpus().length,
+  events: EVENTS,
+  bytes: lines[0]?.length,
+  limit: LIMIT,
+};
 /** @type {string[][]} */
 const rows = [];
 /** @type {string[]} */
@@ -176,7 +201,14 @@ try {
       const ratio = median(ms) / floor;
       const verdict = way !== "subcrew" || !judged ? "" : ratio <= LIMIT ? "PASS" : "FAIL";
       if (verdict === "FAIL") failed.push(`${name}: ${ratio.toFixed(2)} x raw`);
-      rows.push([name, way, `${median(ms).toFixed(0)} ms`, `${((median(ms) * 1000) / EVENTS).toFixed(1)} µs`, `${ratio.toFixed(2)} x`, verdict]);
+      rows.push([
+        name,
+        way,
+        `${median(ms).toFixed(0)} ms`,
+        `${((median(ms) * 1000) / EVENTS).toFixed(1)} µs`,
+        `${ratio.toFixed(2)} x`,
+        verdict,
+      ]);
     }
   }
 } finally {
@@ -193,6 +225,9 @@ const report = {
 };
 process.stdout.write(`${formatted(report)}\n`);
 mkdirSync(join(import.meta.dirname, "results"), { recursive: true });
-writeFileSync(join(import.meta.dirname, "results", "journal.json"), `${JSON.stringify({ ...results, failed }, null, 1)}\n`);
+writeFileSync(
+  join(import.meta.dirname, "results", "journal.json"),
+  `${JSON.stringify({ ...results, failed }, null, 1)}\n`,
+);
 process.stdout.write(failed.length === 0 ? "PASS: every limit holds\n" : `FAIL: ${failed.join("; ")}\n`);
 if (failed.length > 0) process.exitCode = 1;

@@ -58,7 +58,7 @@ import { runId, type Store } from "./runtime/store.ts";
 import { noConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/load-config.ts";
 import { shadowNotes, withNotes } from "./runtime/shadow-notes.ts";
 import { openTrust, trustEverything } from "./runtime/trust.ts";
-import type { Roster } from "./runtime/world.ts";
+import type { Roster } from "./runtime/roster.ts";
 import { version } from "./core/version.ts";
 import type { WebSearch } from "./tools/search-backends.ts";
 

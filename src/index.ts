@@ -8,6 +8,7 @@ export { type Change } from "./core/change.ts";
 export { type Event } from "./core/event.ts";
 export { type Fault, type FaultCode, type Outcome } from "./core/outcome.ts";
 export { type Message, type Model, type ModelEvent, type ModelRequest } from "./core/model.ts";
+export { type Permissions } from "./core/permissions.ts";
 export { type Node, type Plan } from "./core/plan.ts";
 export { type Task } from "./core/task.ts";
 export { reduce, emptyState, type NodeView, type State } from "./core/state.ts";

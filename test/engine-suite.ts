@@ -12,7 +12,15 @@ export type EngineUnderTest = Readonly<{
 }>;
 
 const RUN = "run_engine000000";
-const call = (path: string, attempt = 1): Call => ({ run: RUN, path, attempt, task: { prompt: "x" }, attachments: [], context: "", depth: 0 });
+const call = (path: string, attempt = 1): Call => ({
+  run: RUN,
+  path,
+  attempt,
+  task: { prompt: "x" },
+  attachments: [],
+  context: "",
+  depth: 0,
+});
 const fact = (seq: number): KeptEvent => ({ seq, run: RUN, path: "a", at: seq, type: "note", text: `fact ${seq}` });
 const quiet = { kept: () => {}, lost: () => {} };
 const alive = (): AbortSignal => new AbortController().signal;
@@ -24,7 +32,11 @@ function context(signal: AbortSignal = alive()): PerformContext {
     live: () => {},
     durable: () => Promise.resolve(),
     delegate: () => Promise.reject(new Error("nobody delegates here")),
-    budget: { reserve: async () => ({ settle: () => {}, release: () => {} }), count: async () => undefined, room: async () => undefined } as unknown as PerformContext["budget"],
+    budget: {
+      reserve: async () => ({ settle: () => {}, release: () => {} }),
+      count: async () => undefined,
+      room: async () => undefined,
+    },
     attended: false,
     ask: () => Promise.resolve(undefined),
     mail: () => Promise.resolve([]),
@@ -71,7 +83,11 @@ export function engineSuite(name: string, make: () => Promise<EngineUnderTest>):
         seen.push(`${run}/${path}#${attempt}`);
         return { status: "ok", output: path };
       });
-      await Promise.all([call("a"), call("b"), call("a", 2), { ...call("a"), run: "run_other0000000" }].map((one) => it.perform(one, context())));
+      await Promise.all(
+        [call("a"), call("b"), call("a", 2), { ...call("a"), run: "run_other0000000" }].map((one) =>
+          it.perform(one, context()),
+        ),
+      );
       expect(new Set(seen).size).toBe(4);
     });
 
@@ -154,7 +170,10 @@ export function engineSuite(name: string, make: () => Promise<EngineUnderTest>):
 
     trying("facts are kept in order, and acknowledged only once they are", async ({ engine }) => {
       const kept: number[] = [];
-      const journal = await engine(unused).journal(RUN, { kept: (events) => kept.push(...numbers(events)), lost: () => {} });
+      const journal = await engine(unused).journal(RUN, {
+        kept: (events) => kept.push(...numbers(events)),
+        lost: () => {},
+      });
       for (let seq = 1; seq <= 200; seq += 1) journal.append(fact(seq));
       await journal.durable();
       expect(kept).toEqual(Array.from({ length: 200 }, (_, at) => at + 1));
@@ -186,25 +205,31 @@ export function engineSuite(name: string, make: () => Promise<EngineUnderTest>):
       await next.close();
     });
 
-    trying("takeover: the next one goes on, and whoever was taken for dead can add nothing that counts", async ({ engine, bury }) => {
-      const acknowledged: number[] = [];
-      const lost: unknown[] = [];
-      const first = await engine(unused).journal(RUN, { kept: (events) => acknowledged.push(...numbers(events)), lost: (error) => lost.push(error) });
-      first.append(fact(1));
-      await first.durable();
-      await bury(RUN);
-      const second = await engine(unused).journal(RUN, quiet);
-      expect(numbers(await second.read())).toEqual([1]);
-      second.append(fact(2));
-      await second.durable();
-      first.append({ ...fact(2), text: "of a ghost" } as KeptEvent);
-      await expect(first.durable()).rejects.toMatchObject({ code: "RUN_BUSY" });
-      expect([acknowledged, lost.length]).toEqual([[1], 1]);
-      second.append(fact(3));
-      await second.durable();
-      expect(await second.read()).toEqual([fact(1), fact(2), fact(3)]);
-      await Promise.all([first.close(), second.close()]);
-    });
+    trying(
+      "takeover: the next one goes on, and whoever was taken for dead can add nothing that counts",
+      async ({ engine, bury }) => {
+        const acknowledged: number[] = [];
+        const lost: unknown[] = [];
+        const first = await engine(unused).journal(RUN, {
+          kept: (events) => acknowledged.push(...numbers(events)),
+          lost: (error) => lost.push(error),
+        });
+        first.append(fact(1));
+        await first.durable();
+        await bury(RUN);
+        const second = await engine(unused).journal(RUN, quiet);
+        expect(numbers(await second.read())).toEqual([1]);
+        second.append(fact(2));
+        await second.durable();
+        first.append({ ...fact(2), text: "of a ghost" } as KeptEvent);
+        await expect(first.durable()).rejects.toMatchObject({ code: "RUN_BUSY" });
+        expect([acknowledged, lost.length]).toEqual([[1], 1]);
+        second.append(fact(3));
+        await second.durable();
+        expect(await second.read()).toEqual([fact(1), fact(2), fact(3)]);
+        await Promise.all([first.close(), second.close()]);
+      },
+    );
 
     trying("runs do not mix", async ({ engine }) => {
       const it = engine(unused);

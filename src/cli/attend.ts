@@ -49,7 +49,7 @@ export async function attend(run: Run, flags: Flags, { look, live, attended }: T
       flags.yes || attended
         ? answerGates(
             run,
-            (question, signal, call) => (flags.yes && call === undefined ? yes : person)(question, signal),
+            (question, signal, call) => (flags.yes && call === undefined ? yes : person)(question, signal, call),
             { ...answering(run, since, text.say), calls: attended },
           )
         : undefined,

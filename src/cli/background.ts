@@ -4,14 +4,8 @@ import type { AnyInput } from "../core/input.ts";
 import type { Plan } from "../core/plan.ts";
 import type { BackgroundRun, Crew, ResumeOptions, RunOptions } from "../crew.ts";
 import type { Flags } from "./flags.ts";
-import { runOptionsOf } from "./start.ts";
 
 /** Hands an input to a worker that outlives us, and says how to go on from here. */
-export async function startInBackground(crew: Crew, input: AnyInput, flags: Flags): Promise<number> {
-  return runInBackground(crew, input, runOptionsOf(checked(flags), { attended: true }), flags);
-}
-
-/** The same when it is known already what holds for the run. */
 export async function runInBackground(
   crew: Crew,
   input: AnyInput | Plan,

@@ -6,13 +6,17 @@ import { replaying } from "../runtime/replay.ts";
 import type { Flags } from "./flags.ts";
 
 /** What --record and --replay ask for, and what came of it. */
-export type Taping = Readonly<{ deck?: DeckMaker; /** says what drifted; the exit code then */ end(code: number): number }>;
+export type Taping = Readonly<{
+  deck?: DeckMaker /** says what drifted; the exit code then */;
+  end(code: number): number;
+}>;
 
 /** The recording that the flags ask for. */
 export async function tapingFor({ record, replay, replayUntil, bg }: Flags): Promise<Taping> {
   if (record === undefined && replay === undefined && replayUntil === undefined) return { end: (code) => code };
   if (record !== undefined && replay !== undefined) throw twice;
-  if (bg) throw new CrewError("BAD_INPUT", "A run in the background cannot be recorded or replayed.", "Leave out --bg.");
+  if (bg)
+    throw new CrewError("BAD_INPUT", "A run in the background cannot be recorded or replayed.", "Leave out --bg.");
   if (record !== undefined) return { deck: recording(saveTo(resolve(record))), end: (code) => code };
   if (replay === undefined)
     throw new CrewError("BAD_INPUT", "--replay-until only goes with --replay.", "Name the recording with --replay.");
@@ -28,7 +32,9 @@ export async function tapingFor({ record, replay, replayUntil, bg }: Flags): Pro
       const drift = made?.drift() ?? [];
       if (drift.length === 0) return code;
       const lines = drift.map((text) => `  ${text}\n`);
-      process.stderr.write(`\nThe run asked ${drift.length === 1 ? "something" : `${drift.length} things`} that ${replay} does not hold:\n${lines.join("")}`);
+      process.stderr.write(
+        `\nThe run asked ${drift.length === 1 ? "something" : `${drift.length} things`} that ${replay} does not hold:\n${lines.join("")}`,
+      );
       process.stderr.write("Record it again with --record, or undo what changed.\n");
       return 1;
     },

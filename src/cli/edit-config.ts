@@ -49,7 +49,7 @@ type Reached = {
 
 function reach(text: string, path: readonly string[]): Reached {
   const { contents } = parseDocument(text);
-  let map: YAMLMap | undefined = isMap(contents) ? (contents as YAMLMap) : undefined;
+  let map: YAMLMap | undefined = isMap(contents) ? contents : undefined;
   for (const [at, step] of path.entries()) {
     const pair: Pair | undefined = map?.items.find(({ key }) => isScalar(key) && key.value === step);
     if (at === path.length - 1 && pair !== undefined) return { map, pair, rest: [] };

@@ -95,16 +95,17 @@ export type AskOptions = Readonly<{ pause(): void; resume(): Promise<void>; inte
 
 /** Asks the person in front of the terminal. Neither silence nor what was typed before counts as a yes. */
 export function askPerson({ pause, resume, interrupt }: AskOptions): Ask {
-  return async (question, signal) => {
+  return async (question, signal, call) => {
     pause();
-    process.stderr.write(`\n${visible(question)}\n\n${CHOICES}\n`);
+    process.stderr.write(`\n${visible(question)}\n\n${CHOICES}${call === undefined ? "" : ALWAYS}\n`);
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
     const closed = new AbortController();
     lines.once("close", () => closed.abort());
     lines.on("SIGINT", interrupt);
     try {
       for (;;) {
-        const answer = parseAnswer(await lines.question("> ", { signal: AbortSignal.any([signal, closed.signal]) }));
+        const line = await lines.question("> ", { signal: AbortSignal.any([signal, closed.signal]) });
+        const answer = parseAnswer(line, { always: call !== undefined });
         if (answer) return answer;
         process.stderr.write("That is neither y nor n.\n");
       }
@@ -118,6 +119,7 @@ export function askPerson({ pause, resume, interrupt }: AskOptions): Ask {
 }
 
 const CHOICES = "y: yes   n: no   n and some words: no, and what to change";
+const ALWAYS = "   a: yes, and exactly this needs no question any more in this run";
 
 /** Everything that is to be approved is seen; what would hide or move something shows as a sign. */
 function visible(text: string): string {
@@ -127,9 +129,10 @@ function visible(text: string): string {
     .join("");
 }
 
-/** `y`, `n`, or `n` with what should be different; anything else is no answer. */
-export function parseAnswer(line: string): Answer | undefined {
+/** `y`, `n`, or `n` with what should be different, and about a call `a`; anything else is no answer. */
+export function parseAnswer(line: string, { always = false }: { always?: boolean } = {}): Answer | undefined {
   const text = line.trim();
+  if (always && /^a(lways)?$/i.test(text)) return { approve: true, always: true, by: "a person" };
   if (/^y(es)?$/i.test(text)) return { approve: true, by: "a person" };
   const [, words] = /^no?(?:[\s,:;.-]+(.*))?$/is.exec(text) ?? [];
   if (words === undefined && !/^no?$/i.test(text)) return undefined;

@@ -16,7 +16,13 @@ export async function start(input: AnyInput, flags: Flags): Promise<number> {
   const place = terminal(flags);
   const crew = await crewFor(flags);
   const taping = await (await import("./cassette.ts")).tapingFor(flags);
-  if (flags.bg) return (await import("./background.ts")).startInBackground(crew, input, flags);
+  if (flags.bg)
+    return (await import("./background.ts")).runInBackground(
+      crew,
+      input,
+      runOptionsOf(flags, { attended: true }),
+      flags,
+    );
   const run = crew.run(input, { ...runOptionsOf(flags, place), ...(taping.deck && { deck: taping.deck }) });
   return taping.end(await attend(run, flags, place));
 }
@@ -40,7 +46,21 @@ type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"
 
 /** What the flags say about a run as a whole. */
 export function runOptionsOf(
-  { maxTime, strict, yes, concurrency, name, deltas, json, maxDepth, bg, unattended, answerTimeout, reuse, ...flags }: Flags,
+  {
+    maxTime,
+    strict,
+    yes,
+    concurrency,
+    name,
+    deltas,
+    json,
+    maxDepth,
+    bg,
+    unattended,
+    answerTimeout,
+    reuse,
+    ...flags
+  }: Flags,
   { attended }: { attended: boolean },
 ): RunOptions {
   if (deltas && !json)

@@ -19,7 +19,7 @@ export const trust: CommandDefinition = {
     ["subcrew trust --yes", "in a script, once you know what is in there"],
     ["subcrew trust --revoke", "nothing of this project counts any more"],
   ],
-  notes: `What is trusted is the project's folder, and in it each file as it is now: a file that changes or comes later has to
-be agreed to again. Files of a project that is not trusted are listed and never run.`,
+  notes: `What is trusted is the project's folder, and in it each file as it is now: a file that changes or comes
+later has to be agreed to again. Files of a project that is not trusted are listed and never run.`,
   act: async (_, flags) => (await import("./trust-project.ts")).trustProject(flags),
 };

@@ -5,7 +5,9 @@ import { DELEGATION_TOOL, toolMatches } from "./tool-names.ts";
 
 /** What a user's settings may say about one agent, wherever its file lies. */
 export type AgentSettings = Readonly<
-  Partial<Pick<Agent, "model" | "thinking" | "limits" | "tools" | "disallowedTools" | "temperature" | "topP" | "cacheMs">> & {
+  Partial<
+    Pick<Agent, "model" | "thinking" | "limits" | "tools" | "disallowedTools" | "temperature" | "topP" | "cacheMs">
+  > & {
     enabled?: boolean;
   }
 >;
@@ -103,7 +105,7 @@ type Limit = number | boolean;
 type LimitRule = {
   readonly key: string;
   /** The value that a limit gets; `undefined` leaves it. `ours` is what it is, or what it would be by default. */
-  value(theirs: Limit, ours: Limit | undefined, fallback: Limit): Limit | undefined;
+  readonly value: (theirs: Limit, ours: Limit | undefined, fallback: Limit) => Limit | undefined;
 };
 
 function setLimits(made: Making, limits: ResourceLimits | undefined, { key, value }: LimitRule): void {

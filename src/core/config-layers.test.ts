@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Config } from "./config.ts";
 import { settleConfig } from "./config-layers.ts";
 
 test("variables come before the project, and the project before the user", () => {
@@ -65,8 +66,8 @@ describe("a project only takes away", () => {
       { permissions: { deny: ["http_get"] } },
       { permissions: { deny: ["bash", "http_get"] } },
     ],
-  ] as const)("%s", (_, user, project, want) => {
-    expect(settleConfig({ user: user as object, project: project as object }).config).toEqual(want);
+  ] satisfies [string, Config, Config, Config][])("%s", (_, user, project, want) => {
+    expect(settleConfig({ user, project }).config).toEqual(want);
   });
 
   test("it can switch off what the user switched on", () => {

@@ -25,9 +25,16 @@ export const agentWords = ({ preset, protectBundled, disabled }: Config): AgentW
 type RunWords = Readonly<{ maxTimeMs?: number; maxDepth?: number; answerTimeoutMs?: number; budget?: BudgetLimits }>;
 
 /** What bounds a run; what is wished for this one comes before the settings. */
-export function runWords<T extends RunWords>({ maxTimeMs, maxDepth, answerTimeoutMs, budget }: Config, wished: T): T & RunWords {
+export function runWords<T extends RunWords>(
+  { maxTimeMs, maxDepth, answerTimeoutMs, budget }: Config,
+  wished: T,
+): T & RunWords {
   const both = { ...defined(budget ?? {}), ...wished.budget };
-  return { ...defined({ maxTimeMs, maxDepth, answerTimeoutMs }), ...wished, ...(Object.keys(both).length > 0 && { budget: both }) };
+  return {
+    ...defined({ maxTimeMs, maxDepth, answerTimeoutMs }),
+    ...wished,
+    ...(Object.keys(both).length > 0 && { budget: both }),
+  };
 }
 
 type Defined<T> = Partial<Said<T>>;

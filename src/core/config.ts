@@ -118,9 +118,20 @@ export type ConfigPath = readonly string[];
 
 /** What the file of a trusted project may say: only what takes something away. */
 export const projectKeys: ReadonlySet<string> = new Set([
-  ...["concurrency", "limits", "budget", "maxTimeMs", "maxDepth", "disabled"],
-  ...["permissions.mode", "permissions.ask", "permissions.deny", "permissions.sandbox"],
-  ...["agents.*.enabled", "agents.*.tools", "agents.*.disallowedTools", "agents.*.limits"],
+  "concurrency",
+  "limits",
+  "budget",
+  "maxTimeMs",
+  "maxDepth",
+  "disabled",
+  "permissions.mode",
+  "permissions.ask",
+  "permissions.deny",
+  "permissions.sandbox",
+  "agents.*.enabled",
+  "agents.*.tools",
+  "agents.*.disallowedTools",
+  "agents.*.limits",
 ]);
 
 /** True for what a project may say. */

@@ -52,7 +52,9 @@ export function defineFields(
 
 /** Applies every key of the file; what the dialect does not know is kept and reported, with the nearest name it knows. */
 export function readFields(fields: Fields, data: Data, draft: Draft): void {
-  for (const key of Object.keys(data)) {
+  const keys = Object.keys(data);
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at]!;
     const rule = fields.ruleOf(key);
     if (rule === undefined) unknownField(draft, key, fields.nearest(key));
     else rule(draft, data[key], key);

@@ -29,7 +29,10 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
   }
   if (yaml === undefined) return { body, recovered: false, problems: [] };
   const read = readYaml(yaml);
-  if (read.ok) return withData(read.value, body, { recovered: false, problems: [] });
+  if (read.ok)
+    return isRecord(read.value)
+      ? { data: read.value, body, recovered: false, problems: NONE }
+      : withoutKeys(read.value, body);
   const where = read.line === undefined ? {} : { line: read.line + 1 };
   if (strict || read.kind === "limit") {
     return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${read.reason}.`, where));
@@ -45,7 +48,7 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
           hint: "Put the value in quotes.",
         },
       );
-      return withData(again.value, body, { recovered: true, problems: [note] });
+      return { data: again.value, body, recovered: true, problems: [note] };
     }
   }
   return byLines(yaml, body, { reason: read.reason, where });
@@ -88,12 +91,13 @@ function beginning(text: string): number {
 
 const nothing = (body: string, why: Problem): Frontmatter => ({ body, recovered: false, problems: [why] });
 
-type Rest = Pick<Frontmatter, "recovered" | "problems">;
+const NONE: readonly Problem[] = [];
 
-function withData(value: unknown, body: string, rest: Rest): Frontmatter {
-  if (value === null || value === undefined) return { data: Object.create(null) as Data, body, ...rest };
-  if (Array.isArray(value)) return { list: value, body, ...rest };
-  if (isRecord(value)) return { data: value, body, ...rest };
+/** Nothing between the dashes, or something that is no list of keys. */
+function withoutKeys(value: unknown, body: string): Frontmatter {
+  const rest = { body, recovered: false, problems: NONE };
+  if (value === null || value === undefined) return { data: Object.create(null) as Data, ...rest };
+  if (Array.isArray(value)) return { list: value, ...rest };
   return nothing(body, problem("bad-yaml", "The frontmatter is a single value, not a list of keys.", { line: 2 }));
 }
 

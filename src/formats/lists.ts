@@ -7,12 +7,12 @@ export function listOf(value: unknown): string[] | undefined {
 /** Lists in lists are one list. */
 function textsIn(list: readonly unknown[], deeper: number): string[] {
   const texts: string[] = [];
-  for (const item of list) {
+  list.forEach((item) => {
     if (typeof item === "string") {
       const text = item.trim();
       if (text !== "") texts.push(text);
     } else if (Array.isArray(item) && deeper > 0) texts.push(...textsIn(item, deeper - 1));
-  }
+  });
   return texts;
 }
 
@@ -29,10 +29,10 @@ function wordsOf(value: string): string[] {
   const trimmed = value.trim();
   const bare = trimmed.startsWith("[") || trimmed.endsWith("]") ? trimmed.replace(/^\[|\]$/g, "") : trimmed;
   const words: string[] = [];
-  for (const part of bare.includes("(") ? outsideOfParentheses(bare) : bare.split(",")) {
+  (bare.includes("(") ? outsideOfParentheses(bare) : bare.split(",")).forEach((part) => {
     const word = unquoted(part.trim());
     if (word !== "") words.push(word);
-  }
+  });
   return words;
 }
 

@@ -50,19 +50,21 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
   const raw = data ?? NO_DATA;
   readFields(dialect.fields, raw, draft);
   dialect.settle?.(draft, raw, place);
-  const { nameFromFile = false } = dialect;
-  const defaultName =
-    nameFromFile === true ? stemOf(place.relative) : nameFromFile === false ? undefined : nameFromFile(place);
   return finish(draft, {
     place,
     raw,
     body: dialect.body?.(body) ?? body,
     recovered,
-    defaultName,
+    defaultName: draft.agent.name === undefined ? defaultName(dialect, place) : undefined,
     nameRule: dialect.nameRule,
     freeName: dialect.freeName ?? false,
     description: dialect.description ?? "required",
   });
+}
+
+function defaultName({ nameFromFile = false }: MarkdownDialect, place: FilePlace): string | undefined {
+  if (typeof nameFromFile === "function") return nameFromFile(place);
+  return nameFromFile ? stemOf(place.relative) : undefined;
 }
 
 const NO_DATA: Data = Object.freeze(Object.create(null) as Record<string, unknown>);

@@ -28,25 +28,24 @@ const DEEPEST = 16;
 /** Tabs, controls, odd spaces and what is no text: their rules are left to the parser. */
 const UNUSUAL =
   /[\0-\x09\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff\ufeff\ufffe\uffff]/u;
-/** A key, and what stands behind it. */
-const LINE = /([A-Za-z_][\w-]{0,63}):(?: +([^ \n][^\n]*)?)?(?:\n|$)/y;
+const KEY = /^[A-Za-z_][\w-]{0,63}$/;
 const BLOCK = /^[|>]-?$/;
 
 /** Keys at one depth; the reader stands at the beginning of the first line, or `start` spaces into it. */
 function mapping(reader: Reader, indent: number, level: number, start = 0): Record<string, unknown> | typeof MORE {
   if (level > DEEPEST) return MORE;
   const { text } = reader;
-  const map = Object.create(null) as Record<string, unknown>;
+  const map = (level === 0 ? new Keys() : Object.create(null)) as Record<string, unknown>;
   let from = reader.at + start;
   do {
     if (from - reader.at !== indent) return MORE;
-    LINE.lastIndex = from;
-    const line = LINE.exec(text);
-    const key = line?.[1];
-    if (line === null || key === undefined || NO_WORDS.has(key) || key in map || --reader.keysLeft < 0) return MORE;
-    const end = LINE.lastIndex;
-    const written = line[2]?.trimEnd() ?? "";
-    reader.at = end;
+    const colon = text.indexOf(":", from);
+    const end = lineEnd(text, from);
+    if (colon === -1 || colon >= end || (colon + 1 < end && text[colon + 1] !== " ")) return MORE;
+    const key = text.slice(from, colon);
+    if (!KEY.test(key) || NO_WORDS.has(key) || key in map || --reader.keysLeft < 0) return MORE;
+    const written = text.slice(colon + 1, end).trim();
+    reader.at = end + 1;
     let value: unknown;
     switch (written[0]) {
       case undefined:
@@ -72,6 +71,15 @@ function mapping(reader: Reader, indent: number, level: number, start = 0): Reco
   } while (from - reader.at >= indent && reader.at < text.length);
   return map;
 }
+
+/**
+ * Nothing but its own keys: what it inherits from is empty and stays so. An object without any prototype is the same, but
+ * the engine keeps those as hash tables, which is slow for thousands of files with the same keys.
+ */
+class Keys {}
+Object.setPrototypeOf(Keys.prototype, null);
+Reflect.deleteProperty(Keys.prototype, "constructor");
+Object.freeze(Keys.prototype);
 
 /** What stands on the lines below a key: items, further keys, or nothing, which is null. */
 function below(reader: Reader, indent: number, level: number): unknown {

@@ -73,16 +73,15 @@ export const spawns: Rule = (draft, value, key) => {
   draft.from["spawns"] = key;
 };
 
-/** Adds to what is allowed; a second allow-list can only narrow the first. */
+/** Adds to what is allowed, each name given once; a second allow-list can only narrow the first. */
 export function allow(draft: Draft, names: readonly string[], key: string): void {
   const earlier = draft.agent.tools;
-  const unique = [...new Set(names)];
   const both =
     earlier === undefined || earlier.includes(ALL_TOOLS)
-      ? unique
-      : unique.includes(ALL_TOOLS)
+      ? names
+      : names.includes(ALL_TOOLS)
         ? earlier
-        : earlier.filter((name) => unique.includes(name));
+        : earlier.filter((name) => names.includes(name));
   draft.agent.tools = both;
   draft.from["tools"] ??= key;
 }
@@ -98,19 +97,22 @@ type Written = { readonly key: string; readonly groups: ToolGroups | undefined }
 /** The canonical names of a written list. `Agent(a, b)` also says which agents; other rules in parentheses fit no tool. */
 export function canonical(draft: Draft, written: readonly string[], { key, groups }: Written): string[] {
   const names: string[] = [];
+  const add = (name: string): void => {
+    if (!names.includes(name)) names.push(name);
+  };
   let unknown = 0;
-  for (const one of new Set(written)) {
+  written.forEach((one) => {
     const known = toolsNamed(one, groups);
-    if (known.length > 0) {
-      names.push(...known);
-      continue;
-    }
+    if (known.length > 0) return known.forEach(add);
     for (const entry of spaced(one, groups)) {
       const limited = limitedTool(draft, entry, { key, groups });
-      names.push(...(limited ?? [entry])); // it may be a tool that the caller brings; a list of which nothing is there refuses to start
-      if (limited === undefined && ++unknown <= MAX_TOLD) unknownTool(draft, entry, key);
+      if (limited !== undefined) limited.forEach(add);
+      else if (!names.includes(entry)) {
+        names.push(entry); // it may be a tool that the caller brings; a list of which nothing is there refuses to start
+        if (++unknown <= MAX_TOLD) unknownTool(draft, entry, key);
+      }
     }
-  }
+  });
   if (unknown > MAX_TOLD) {
     const message = `${unknown - MAX_TOLD} more tools of "${key}" are unknown to this program.`;
     say(draft, "unknown-tool", message, { field: key });
@@ -168,16 +170,9 @@ function tooMany(draft: Draft, key: string): void {
 
 function unknownTool(draft: Draft, name: string, key: string): void {
   const close = nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name)));
+  const message = `No tool of this program is called "${name}"; it counts only where the caller brings it.`;
   const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
-  say(
-    draft,
-    "unknown-tool",
-    `No tool of this program is called "${name}"; it counts only where the caller brings it.`,
-    {
-      field: key,
-      ...hint,
-    },
-  );
+  say(draft, "unknown-tool", message, { field: key, ...hint });
 }
 
 function noTools(draft: Draft, key: string): void {

@@ -96,14 +96,22 @@ describe("the short way for simple frontmatter reads what the parser itself read
 /** Without prototypes, so that both sides compare by keys alone. */
 const structured = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
-test("data has no prototype, and a key called __proto__ is one", () => {
-  const read = readYaml("__proto__: { a: 1 }\nx: { y: 1 }\n");
-  if (!read.ok) throw new Error(read.reason);
-  const value = read.value as Record<string, object>;
-  expect(Object.getPrototypeOf(value)).toBeNull();
-  expect(Object.getPrototypeOf(value["x"])).toBeNull();
-  expect(Object.keys(value)).toEqual(["__proto__", "x"]);
-});
+test.each(["__proto__: { a: 1 }\nx: { y: 1 }\n", "? __proto__\n: { a: 1 }\nx:\n  y: 1\n"])(
+  "data inherits nothing, and a key called __proto__ is one: %j",
+  (text) => {
+    const read = readYaml(text);
+    if (!read.ok) throw new Error(read.reason);
+    const value = read.value as Record<string, object>;
+    expect(Object.keys(value)).toEqual(["__proto__", "x"]);
+    for (const data of [value, value["x"]!]) {
+      for (const name of [...Object.getOwnPropertyNames(Object.prototype), "a"]) {
+        expect(name in data, name).toBe(name === "__proto__" && data === value);
+      }
+      const parent = Object.getPrototypeOf(data) as object | null;
+      expect(parent === null || (Object.isFrozen(parent) && Object.getPrototypeOf(parent) === null)).toBe(true);
+    }
+  },
+);
 
 test.each([
   ["a: 1\nb:\n  tools: x\ntools: y\n", "tools", 4],

@@ -169,7 +169,11 @@ export function boundBy(parts: AccessParts, before: Permissions, own: readonly s
   const sandbox = strictness[Math.max(wish(parts.settings), wish(before))]!;
   const had = new Set(before.writableRoots);
   const writableRoots = (parts.settings.writableRoots ?? []).filter((folder) => had.has(folder));
-  return { ...parts, settings: { ...parts.settings, sandbox, writableRoots }, policy: notWider(parts.policy, policyOf(before, own)) };
+  return {
+    ...parts,
+    settings: { ...parts.settings, sandbox, writableRoots },
+    policy: notWider(parts.policy, policyOf(before, own)),
+  };
 }
 
 /** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */

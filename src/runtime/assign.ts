@@ -21,7 +21,8 @@ import { prompts } from "../embedded.ts";
 import { attachmentsOf, backgroundOf } from "./background.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { checkFor } from "./validate.ts";
-import { DEFAULT_AGENT, type World } from "./world.ts";
+import { DEFAULT_AGENT } from "./roster.ts";
+import type { World } from "./world.ts";
 
 /** Agent, overrides, limits, model and rights meet here, once. Below this line nobody merges. */
 export async function assign(call: Call, world: World, emit: PerformContext["emit"]): Promise<Assignment | Failed> {

@@ -24,6 +24,8 @@ export type DeckMaker = (crew: Readonly<{ cwd: string; redactor: Redactor }>) =>
 const message = z.strictObject({ hash: z.string(), begins: z.string() });
 const cassette = z.strictObject({
   version: z.literal(1),
+  /** Where it was made: what is below counts by its place in there. */
+  cwd: z.string(),
   /** The models that were chosen, by what was wished. */
   choices: z.array(
     z.strictObject({
@@ -76,7 +78,12 @@ function parseCassette(text: string, file: string): Cassette {
 export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: number }>): string => `${path}#${attempt}`;
 
 /** What was wished of a model source, as one word. */
-export const wishKey = (...wished: Parameters<ModelSource["choose"]>): string => stable(wished);
+export const wishKey = (wished: Parameters<ModelSource["choose"]>, same: Sameness): string =>
+  same.redact(stable(wished)).replaceAll(same.cwd, ".");
+
+/** One call of a tool, as one word. */
+export const callKey = (task: string, tool: string, input: unknown, same: Sameness): string =>
+  `${task} ${tool} ${same.redact(stable(input)).replaceAll(same.cwd, ".")}`;
 
 /** The facts of a choice that a recording keeps. */
 export function choiceOf(

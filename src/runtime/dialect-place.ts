@@ -15,12 +15,6 @@ export function dialectPlaceOf(file: string): DialectPlace | undefined {
   return deepest ?? byName(path) ?? inPlugin(file);
 }
 
-/** True for a path that is a place of agents, or lies above some. */
-export const isPlace = (folder: string): boolean => {
-  const path = folder.split(sep).join("/");
-  return families.flat().some(({ project, user }) => [...project, ...user].some((place) => path.endsWith(`/${place}`)));
-};
-
 function matched({ family, dialect, folders }: Row, place: string, path: string): DialectPlace | undefined {
   if (path.endsWith(`/${place}`)) return { dialect, family, relative: basename(path) };
   const at = path.lastIndexOf(`/${place}/`);

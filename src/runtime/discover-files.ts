@@ -7,7 +7,7 @@ import { messageOf } from "../core/error.ts";
 import { hiddenCharacters } from "../core/hidden-characters.ts";
 import { type Problem, problem } from "../core/problem.ts";
 import type { Place } from "./discover-places.ts";
-import { openText, stampOf } from "./discover-open.ts";
+import { isUnchanged, type OpenOptions, openText, type Stamp } from "./discover-open.ts";
 import { isInside } from "./discover-plugins.ts";
 
 const MAX_FILES = 20_000;
@@ -99,9 +99,11 @@ function linked(path: string, relative: string, place: Place): Candidate {
 /** What one file held, and what is needed to know it again: its stamp, and those of the files it named. */
 export type FileReading = Reading &
   Readonly<{
-    stamp: string;
-    includes?: ReadonlyMap<string, string>;
-    hidden: boolean /** of the bytes that were read, when asked for */;
+    /** None when it could not be opened. */
+    stamp?: Stamp;
+    includes?: ReadonlyMap<string, Stamp>;
+    hidden: boolean;
+    /** Of the bytes that were read, when asked for. */
     hash?: string;
   }>;
 
@@ -112,17 +114,17 @@ export function readAgentFile(file: Candidate, dialect: Dialect, options: ReadOp
     if (known !== undefined && (!hashed || known.hash !== undefined) && isAsBefore(file.path, known)) return known;
     return readAfresh(file, dialect, options);
   } catch (error) {
-    return unread("", problem("unreadable", `The file cannot be read: ${messageOf(error)}`));
+    return unread(undefined, problem("unreadable", `The file cannot be read: ${messageOf(error)}`));
   }
 }
 
 function readAfresh(file: Candidate, dialect: Dialect, options: ReadOptions): FileReading {
-  const { within, source, hashed = false, scratch } = options;
-  const opened = openText(file.path, scratch);
+  const { within, source, hashed = false } = options;
+  const opened = openText(file.path, options);
   if ("problem" in opened) return unread(opened.stamp, opened.problem);
   const { text, stamp, ascii } = opened;
   const hidden = ascii && !text.includes("\u001b") ? undefined : hiddenCharacters(text);
-  let includes: Map<string, string> | undefined;
+  let includes: Map<string, Stamp> | undefined;
   const texts = [text];
   const include = (path: string): string | undefined => {
     includes ??= new Map();
@@ -131,15 +133,15 @@ function readAfresh(file: Candidate, dialect: Dialect, options: ReadOptions): Fi
     return included;
   };
   const { agents, problems } = dialect.read(text, { file: file.path, relative: file.relative, source, include });
-  const reading = {
+  const reading: { -readonly [K in keyof FileReading]: FileReading[K] } = {
     agents,
     problems: located(hidden === undefined ? problems : [...problems, hidden], file.path),
-    stamp,
     hidden: hidden !== undefined,
   };
-  return includes === undefined && !hashed
-    ? reading
-    : { ...reading, ...(includes && { includes }), ...(hashed && { hash: hashOf(texts) }) };
+  if (stamp !== undefined) reading.stamp = stamp;
+  if (includes !== undefined) reading.includes = includes;
+  if (hashed) reading.hash = hashOf(texts);
+  return reading;
 }
 
 /** `within` is the directory that bounds what the file may name. */
@@ -148,8 +150,8 @@ export type ReadOptions = Readonly<{
   source?: AgentSource;
   known?: FileReading | undefined;
   hashed?: boolean;
-  scratch?: Buffer;
-}>;
+}> &
+  OpenOptions;
 
 /** The hash by which a person's trust knows a file again, with everything it names: of what was read, not of what is there now. */
 export function hashOf(texts: readonly string[]): string {
@@ -158,25 +160,18 @@ export function hashOf(texts: readonly string[]): string {
   return hash.digest("hex");
 }
 
-function isAsBefore(path: string, known: FileReading): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && stampOf(stats) === known.stamp && unchanged(known.includes);
-}
-
-function unchanged(includes: ReadonlyMap<string, string> | undefined): boolean {
-  for (const [path, stamp] of includes ?? []) {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined || stampOf(stats) !== stamp) return false;
-  }
+function isAsBefore(path: string, { stamp, includes }: FileReading): boolean {
+  if (stamp === undefined || !isUnchanged(path, stamp)) return false;
+  for (const [included, before] of includes ?? []) if (!isUnchanged(included, before)) return false;
   return true;
 }
 
 /** A named file is read when it really lies inside `within`. */
-function includedText(path: string, within: string, includes: Map<string, string>): string | undefined {
+function includedText(path: string, within: string, includes: Map<string, Stamp>): string | undefined {
   if (!existsSync(path) || !isInside(realpathSync(path), realpathSync(within))) return undefined;
   const opened = openText(path);
   if ("problem" in opened) return undefined;
-  includes.set(path, opened.stamp);
+  if (opened.stamp !== undefined) includes.set(path, opened.stamp);
   return opened.text;
 }
 
@@ -186,4 +181,9 @@ function located(problems: readonly Problem[], file: string): readonly Problem[]
   return problems;
 }
 
-const unread = (stamp: string, why: Problem): FileReading => ({ agents: [], problems: [why], stamp, hidden: false });
+const unread = (stamp: Stamp | undefined, why: Problem): FileReading => ({
+  agents: [],
+  problems: [why],
+  ...(stamp && { stamp }),
+  hidden: false,
+});

@@ -59,6 +59,7 @@ export async function loadPlace(
   const within = place.root ?? place.plugin?.path ?? options.home;
   const hashed = trusted && place.root !== undefined && options.trust?.file !== undefined;
   const scratch = Buffer.allocUnsafe(64 * 1024);
+  const stamped = options.cache !== undefined;
   let count = 0;
   for (const file of listing.files) {
     if (++count % BATCH === 0) await setImmediate();
@@ -72,7 +73,14 @@ export async function loadPlace(
     const known = options.cache?.files.get(file.path);
     const reusable = known?.place === label ? known : undefined;
     const source = sourceOf(place, file.path);
-    const reading = readAgentFile(file, dialect, { within, source, hashed, scratch, known: reusable?.reading });
+    const reading = readAgentFile(file, dialect, {
+      within,
+      source,
+      hashed,
+      scratch,
+      stamped,
+      known: reusable?.reading,
+    });
     if (reading !== known?.reading) options.cache?.files.set(file.path, { reading, place: label });
     if (reading.agents.length === 0) skipped.push({ file: file.path, problems: reading.problems });
     else add(findings, reading, { place, file, trusted: trusted && agreed(reading, place, file, options) });

@@ -151,9 +151,11 @@ function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Res
     agent = Object.freeze({ ...agent, tools: [] });
     origins["tools"] = { from: "default", rule: "toolsWhenOmitted: none" };
   }
-  const applied = applySettings(agent, options);
-  agent = applied.agent;
-  Object.assign(origins, applied.origins);
+  if (options.settings !== undefined || options.defaults !== undefined || options.ceilings !== undefined) {
+    const applied = applySettings(agent, options);
+    agent = applied.agent;
+    Object.assign(origins, applied.origins);
+  }
   const { read, trusted, file, real, problems } = finding;
   const found: { -readonly [K in keyof FoundAgent]: FoundAgent[K] } = {
     name: agent.name,
@@ -201,7 +203,7 @@ function answer(found: readonly FoundAgent[], { skipped, sources, options }: Res
   const problems: Problem[] = [];
   const off = new Set(options.disabled);
   for (const one of found) {
-    for (const wrong of one.problems) problems.push(wrong);
+    problems.push(...one.problems);
     const by = winners.get(one.name);
     if (!one.trusted) untrusted.push(one);
     else if (!(settingsOf(options, one.name)?.enabled ?? !(one.read.disabled || off.has(one.name)))) disabled.push(one);

@@ -11,7 +11,7 @@ import { readJournal } from "./journal.ts";
 import { agentHash, isChanged, recordedAgents, type RecordedAgent, type RecordedAgents } from "./recorded-agent.ts";
 import type { Store } from "./store.ts";
 import { takeUp } from "./take-up.ts";
-import { DEFAULT_AGENT, type Roster } from "./world.ts";
+import { DEFAULT_AGENT, type Roster } from "./roster.ts";
 
 /** What was before: in an earlier life of this run, or in the run that it goes on with. */
 export type Earlier = Readonly<{

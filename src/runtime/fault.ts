@@ -30,6 +30,10 @@ function strike(it: Armed, point: string): void {
   if (it.point !== undefined && it.point !== point) return;
   it.left -= 1;
   if (it.left !== 0) return;
-  if (it.effect === "kill" || it.effect === "stop") process.kill(process.pid, it.effect === "kill" ? "SIGKILL" : "SIGSTOP");
-  else throw Object.assign(new Error(`${it.effect.toUpperCase()}: made to fail at ${point}`), { code: it.effect.toUpperCase() });
+  if (it.effect === "kill" || it.effect === "stop")
+    process.kill(process.pid, it.effect === "kill" ? "SIGKILL" : "SIGSTOP");
+  else
+    throw Object.assign(new Error(`${it.effect.toUpperCase()}: made to fail at ${point}`), {
+      code: it.effect.toUpperCase(),
+    });
 }

@@ -1,4 +1,14 @@
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../test/support/temp-folder.ts";
@@ -7,14 +17,24 @@ import type { KeptEvent } from "../core/event.ts";
 import { encodeLine } from "./journal-line.ts";
 import { JOURNAL_FILE, openJournal, readForResume, readJournal, readRecords } from "./journal.ts";
 
-const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({ seq, run: "run_1", path: "a", at: 1000 - seq, type: "note", text });
+const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({
+  seq,
+  run: "run_1",
+  path: "a",
+  at: 1000 - seq,
+  type: "note",
+  text,
+});
 
 type Opened = Readonly<{ journal: Journal; kept: KeptEvent[]; lost: Error[] }>;
 
 async function opened(folder: string): Promise<Opened> {
   const kept: KeptEvent[] = [];
   const lost: Error[] = [];
-  const journal = await openJournal(folder, { kept: (events) => kept.push(...events), lost: (error) => lost.push(error) });
+  const journal = await openJournal(folder, {
+    kept: (events) => kept.push(...events),
+    lost: (error) => lost.push(error),
+  });
   return { journal, kept, lost };
 }
 
@@ -51,7 +71,9 @@ describe("a torn end", () => {
     const file = await written(folder, 3);
     truncateSync(file, statSync(file).size - 7);
     const again = await opened(folder);
-    expect(again.journal.problems).toEqual([expect.stringMatching(/^The last record was torn by a crash and was left out \(\d+ bytes\)\.$/)]);
+    expect(again.journal.problems).toEqual([
+      expect.stringMatching(/^The last record was torn by a crash and was left out \(\d+ bytes\)\.$/),
+    ]);
     again.journal.append(note(3, "new"));
     await again.journal.close();
     const { events, problems } = await readJournal(folder);
@@ -59,14 +81,17 @@ describe("a torn end", () => {
     expect(problems).toEqual([]);
   });
 
-  test.each(["\0".repeat(4096), `${"\0".repeat(100)}\n`, '{"crc":"'])("may be %j as a power cut leaves it", async (rest) => {
-    const folder = tempFolder();
-    appendFileSync(await written(folder, 2), rest);
-    const { journal } = await opened(folder);
-    expect(journal.problems).toHaveLength(1);
-    await journal.close();
-    expect((await readJournal(folder)).problems).toEqual([]);
-  });
+  test.each(["\0".repeat(4096), `${"\0".repeat(100)}\n`, '{"crc":"'])(
+    "may be %j as a power cut leaves it",
+    async (rest) => {
+      const folder = tempFolder();
+      appendFileSync(await written(folder, 2), rest);
+      const { journal } = await opened(folder);
+      expect(journal.problems).toHaveLength(1);
+      await journal.close();
+      expect((await readJournal(folder)).problems).toEqual([]);
+    },
+  );
 });
 
 describe("damage before the end", () => {
@@ -77,7 +102,11 @@ describe("damage before the end", () => {
     bytes.fill(0x58, bytes.length / 2, bytes.length / 2 + 40);
     writeFileSync(file, bytes);
     const thrown = await opened(folder).catch((error: unknown) => error);
-    expect(thrown).toMatchObject({ code: "RUN_DAMAGED", message: expect.stringMatching(/damaged at record 5\d\d\.$/), hint: expect.stringMatching(/^Look at byte \d+ of journal\.jsonl .*put aside in .*journal\.damaged\.jsonl\.$/) });
+    expect(thrown).toMatchObject({
+      code: "RUN_DAMAGED",
+      message: expect.stringMatching(/damaged at record 5\d\d\.$/),
+      hint: expect.stringMatching(/^Look at byte \d+ of journal\.jsonl .*put aside in .*journal\.damaged\.jsonl\.$/),
+    });
     expect(readFileSync(join(folder, "journal.damaged.jsonl"))).toEqual(bytes);
     expect(readFileSync(file)).toEqual(bytes);
     await expect(readForResume(folder)).rejects.toMatchObject({ code: "RUN_DAMAGED" });
@@ -114,7 +143,15 @@ describe("records of another time", () => {
 
   test("what an older version did not write means what it meant then", async () => {
     const folder = tempFolder();
-    const old = { seq: 1, run: "run_1", path: "a", at: 1, type: "tool.started", call: "c1", tool: "bash" } as unknown as KeptEvent;
+    const old = {
+      seq: 1,
+      run: "run_1",
+      path: "a",
+      at: 1,
+      type: "tool.started",
+      call: "c1",
+      tool: "bash",
+    } as unknown as KeptEvent;
     writeFileSync(join(folder, JOURNAL_FILE), encodeLine(old, 1));
     expect((await readJournal(folder)).events[0]).toMatchObject({ effect: "write", preview: "" });
   });
@@ -122,17 +159,27 @@ describe("records of another time", () => {
   test("a time that runs backwards changes nothing about the order", async () => {
     const folder = tempFolder();
     await written(folder, 4);
-    expect((await readJournal(folder)).events.map(({ seq, at }) => [seq, at])).toEqual([[1, 999], [2, 998], [3, 997], [4, 996]]);
+    expect((await readJournal(folder)).events.map(({ seq, at }) => [seq, at])).toEqual([
+      [1, 999],
+      [2, 998],
+      [3, 997],
+      [4, 996],
+    ]);
   });
 });
 
 describe("one owner writes", () => {
   test("what an earlier owner adds after a later one began does not count", async () => {
     const folder = tempFolder();
-    writeFileSync(join(folder, JOURNAL_FILE), encodeLine(note(1), 1) + encodeLine(note(2), 3) + encodeLine(note(2, "late"), 1) + encodeLine(note(3), 3));
+    writeFileSync(
+      join(folder, JOURNAL_FILE),
+      encodeLine(note(1), 1) + encodeLine(note(2), 3) + encodeLine(note(2, "late"), 1) + encodeLine(note(3), 3),
+    );
     const { events, problems } = await readJournal(folder);
     expect(events).toEqual([note(1), note(2), note(3)]);
-    expect(problems).toEqual(["1 records of an earlier owner came after a later one had taken over, and do not count."]);
+    expect(problems).toEqual([
+      "1 records of an earlier owner came after a later one had taken over, and do not count.",
+    ]);
   });
 
   test("a new owner writes with a higher epoch than everything there, also when the claims are gone", async () => {
@@ -194,10 +241,20 @@ test("cut at every byte of 64 KiB: exactly the whole records come back, and what
   for (let length = 0, records = 0; length <= bytes.length; length += 1) {
     if (ends[records + 1] === length) records += 1;
     // What lies far before the cut was read with the cuts before; around each end of a record everything is read.
-    const seq = Math.min(Math.abs(length - ends[records]!), Math.abs(length - (ends[records + 1] ?? length))) <= 1 ? 0 : Math.max(0, records - 1);
-    const { events, wholeBytes, tornBytes, problems } = readRecords(bytes.subarray(ends[seq], length), "here", { seq, epoch: 0 });
-    const right = seq + events.length === records && ends[seq]! + wholeBytes === ends[records] && ends[records]! + tornBytes === length;
-    if (!right || problems.length !== (tornBytes > 0 ? 1 : 0)) expect.fail(`cut at ${length}: ${events.length} records, ${problems.join()}`);
+    const seq =
+      Math.min(Math.abs(length - ends[records]!), Math.abs(length - (ends[records + 1] ?? length))) <= 1
+        ? 0
+        : Math.max(0, records - 1);
+    const { events, wholeBytes, tornBytes, problems } = readRecords(bytes.subarray(ends[seq], length), "here", {
+      seq,
+      epoch: 0,
+    });
+    const right =
+      seq + events.length === records &&
+      ends[seq]! + wholeBytes === ends[records] &&
+      ends[records]! + tornBytes === length;
+    if (!right || problems.length !== (tornBytes > 0 ? 1 : 0))
+      expect.fail(`cut at ${length}: ${events.length} records, ${problems.join()}`);
     cut += 1;
   }
   expect(cut).toBe(bytes.length + 1);

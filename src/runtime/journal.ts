@@ -36,6 +36,8 @@ export async function openJournal(folder: string, listener: JournalListener): Pr
         await writeWhole(file, bytes);
         fault("journal.written");
         await file.datasync();
+        // Whoever takes the run over claims it before it reads: if nobody has by now, it will find these records.
+        owner.hold();
         length += bytes.length;
         fault("journal.synced");
       } catch (error) {
@@ -113,7 +115,11 @@ export async function readJournal(folder: string): Promise<Kept> {
 }
 
 /** The same for the bytes of a journal, or for those that follow on what was read `before`. */
-export function readRecords(bytes: Buffer, folder: string, before: Readonly<{ seq: number; epoch: number }> = { seq: 0, epoch: 0 }): Kept {
+export function readRecords(
+  bytes: Buffer,
+  folder: string,
+  before: Readonly<{ seq: number; epoch: number }> = { seq: 0, epoch: 0 },
+): Kept {
   const events: KeptEvent[] = [];
   let start = 0;
   let { epoch } = before;
@@ -136,7 +142,9 @@ export function readRecords(bytes: Buffer, folder: string, before: Readonly<{ se
   const unknown = new Set(events.filter((event) => !isKnown(event)).map(({ type }) => type));
   const problems = [
     ...(tornBytes > 0 ? [`The last record was torn by a crash and was left out (${tornBytes} bytes).`] : []),
-    ...(late > 0 ? [`${late} records of an earlier owner came after a later one had taken over, and do not count.`] : []),
+    ...(late > 0
+      ? [`${late} records of an earlier owner came after a later one had taken over, and do not count.`]
+      : []),
     ...(unknown.size > 0 ? [`What a newer version wrote is kept and skipped: ${[...unknown].join(", ")}.`] : []),
   ];
   return { events, problems, wholeBytes: start, tornBytes, epoch };
@@ -159,7 +167,11 @@ export async function readForResume(folder: string): Promise<Kept> {
       () => true,
       () => false,
     );
-    throw new CrewError(error.code, error.message, kept ? `${error.hint} A copy of it as it is now was put aside in ${aside}.` : error.hint);
+    throw new CrewError(
+      error.code,
+      error.message,
+      kept ? `${error.hint} A copy of it as it is now was put aside in ${aside}.` : error.hint,
+    );
   });
 }
 
@@ -226,7 +238,10 @@ async function writeWhole(file: FileHandle, bytes: Buffer): Promise<void> {
   }
 }
 
-function damaged(folder: string, { record, offset, size }: { record: number; offset: number; size: number }): CrewError {
+function damaged(
+  folder: string,
+  { record, offset, size }: { record: number; offset: number; size: number },
+): CrewError {
   const hint = `Look at byte ${offset} of ${JOURNAL_FILE} (${size} bytes); what was recorded before it is whole.`;
   return new CrewError("RUN_DAMAGED", `The journal in ${folder} is damaged at record ${record}.`, hint);
 }
@@ -238,5 +253,10 @@ function cannotWrite(folder: string): (error: unknown) => never {
 }
 
 function unwritable(folder: string, cause: unknown): CrewError {
-  return new CrewError("STATE_UNWRITABLE", `The run cannot be recorded in ${folder}: ${messageOf(cause)}.`, "Free some space or make it writable, or choose another place with SUBCREW_HOME.", { cause });
+  return new CrewError(
+    "STATE_UNWRITABLE",
+    `The run cannot be recorded in ${folder}: ${messageOf(cause)}.`,
+    "Free some space or make it writable, or choose another place with SUBCREW_HOME.",
+    { cause },
+  );
 }

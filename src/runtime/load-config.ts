@@ -39,7 +39,7 @@ export type LoadedConfig = SettledConfig &
   Readonly<{
     files: readonly ConfigFile[];
     /** Where a value was set. */
-    placeOf(key: string): Readonly<{ file: string; line?: number }> | undefined;
+    placeOf: (key: string) => Readonly<{ file: string; line?: number }> | undefined;
     /** What a person should know: what a project may not set, a file that is not trusted. */
     warnings: readonly string[];
   }>;

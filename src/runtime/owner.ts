@@ -64,7 +64,8 @@ export async function isOwned(folder: string): Promise<boolean> {
   return last > 0 && (await livingOwner(join(folder, `owner.${last}.json`))) !== undefined;
 }
 
-const highest = (names: readonly string[], pattern: RegExp): number => Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
+const highest = (names: readonly string[], pattern: RegExp): number =>
+  Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
 
 const exists = (file: string): Promise<boolean> =>
   access(file).then(
@@ -89,7 +90,13 @@ async function makeWhole(file: string, text: string): Promise<void> {
 
 /** Some file systems know no second name for a file. */
 function cannotLink(error: unknown): boolean {
-  return error instanceof Error && "code" in error && "syscall" in error && error.syscall === "link" && (error.code === "EPERM" || error.code === "ENOTSUP" || error.code === "ENOSYS");
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    "syscall" in error &&
+    error.syscall === "link" &&
+    (error.code === "EPERM" || error.code === "ENOTSUP" || error.code === "ENOSYS")
+  );
 }
 
 /** What a process is told apart by: its number is used again, and after a start of the machine so is its start time. */
@@ -107,7 +114,8 @@ async function livingOwner(file: string): Promise<{ pid: number | undefined } | 
   const claimed = claimIn(text);
   if (!claimed) return (await isYoung(file)) ? { pid: undefined } : undefined;
   const [started, boot] = await Promise.all([startOf(claimed.pid), bootOf()]);
-  const same = started !== undefined && started === claimed.started && (claimed.boot === undefined || claimed.boot === boot);
+  const same =
+    started !== undefined && started === claimed.started && (claimed.boot === undefined || claimed.boot === boot);
   return same ? { pid: claimed.pid } : undefined;
 }
 
@@ -117,7 +125,8 @@ function claimIn(text: string): Claimed | undefined {
     const claimed: unknown = JSON.parse(text);
     if (!isRecord(claimed)) return undefined;
     const { pid, started, boot } = claimed;
-    if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0 || typeof started !== "string") return undefined;
+    if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0 || typeof started !== "string")
+      return undefined;
     return { pid, started, ...(typeof boot === "string" && { boot }) };
   } catch {
     return undefined;
@@ -134,7 +143,8 @@ async function isYoung(file: string): Promise<boolean> {
 const WRITING_MS = 1_500;
 
 /** Which start of the machine this is. */
-const bootOf = async (): Promise<string | undefined> => (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => undefined))?.trim();
+const bootOf = async (): Promise<string | undefined> =>
+  (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => undefined))?.trim();
 
 /** When a process started, in the kernel's words; elsewhere than on Linux, whether it is there at all. */
 async function startOf(pid: number): Promise<string | undefined> {
@@ -152,5 +162,9 @@ async function startOf(pid: number): Promise<string | undefined> {
 
 function busy(folder: string, pid?: number): CrewError {
   const who = pid === undefined ? "Another process" : `Another process (${pid})`;
-  return new CrewError("RUN_BUSY", `${who} is working on the run in ${folder}.`, "Wait for it to end, or stop it, then try again.");
+  return new CrewError(
+    "RUN_BUSY",
+    `${who} is working on the run in ${folder}.`,
+    "Wait for it to end, or stop it, then try again.",
+  );
 }

@@ -12,13 +12,13 @@ import { writeAtomic } from "./write-atomic.ts";
 export const recording =
   (save: (cassette: Cassette) => Promise<void>): DeckMaker =>
   ({ cwd, redactor }) => {
-    const tape: Cassette = { version: 1, choices: [], turns: [], tools: [] };
+    const tape: Cassette = { version: 1, cwd, choices: [], turns: [], tools: [] };
     const same = { cwd, redact: redactor.text };
     return {
       models: (source) => ({
         choose: async (...wished) => {
           const chosen = await source.choose(...wished);
-          const key = wishKey(...wished);
+          const key = wishKey(wished, same);
           if (!("misses" in chosen) && !tape.choices.some((choice) => choice.wished === key))
             tape.choices.push(choiceOf(key, chosen));
           return chosen;

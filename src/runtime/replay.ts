@@ -3,6 +3,7 @@ import type { ModelSource } from "../core/runner.ts";
 import type { Tool } from "../core/tool.ts";
 import {
   askedIn,
+  callKey,
   type Asked,
   type Cassette,
   type DeckMaker,
@@ -20,8 +21,9 @@ export const replaying =
   (cassette: Cassette, { until = Number.POSITIVE_INFINITY }: Readonly<{ until?: number }> = {}): DeckMaker =>
   ({ cwd, redactor }) => {
     const same: Sameness = { cwd, redact: redactor.text };
+    const recorded: Sameness = { cwd: cassette.cwd, redact: (text) => text };
     const turns = inOrder(cassette.turns, ({ task }) => task);
-    const calls = inOrder(cassette.tools, ({ task, tool, input }) => callKey(task, tool, input));
+    const calls = inOrder(cassette.tools, ({ task, tool, input }) => callKey(task, tool, input, recorded));
     const drift: string[] = [];
     let played = 0;
     const live = (): boolean => played >= until;
@@ -56,7 +58,7 @@ export const replaying =
       run: (input, context) => {
         // What starts other tasks does nothing by itself, and those are answered from the recording, too.
         if (live() || tool.does === "spawn") return tool.run(input, context);
-        const call = calls(callKey(task, tool.name, input));
+        const call = calls(callKey(task, tool.name, input, same));
         if (call?.result !== undefined) return call.result;
         if (call) throw new Error(call.threw);
         note(`"${task.replace(/#1$/, "")}" called ${tool.name} with ${stable(input).slice(0, 200)}`);
@@ -64,7 +66,7 @@ export const replaying =
       },
     });
     return {
-      models: (source) => choosing(source, cassette, (text) => void drift.push(text)),
+      models: (source) => choosing(source, { cassette, same, drifted: (text) => void drift.push(text) }),
       runner: (inner) => (assignment, context) => {
         const task = taskKey(assignment.call);
         const note = (text: string): void => {
@@ -76,11 +78,9 @@ export const replaying =
         return inner({ ...assignment, runner: "local", model, tools }, context);
       },
       end: () => Promise.resolve(),
-      drift: () => drift,
+      drift: () => [...new Set(drift)],
     };
   };
-
-const callKey = (task: string, tool: string, input: unknown): string => `${task} ${tool} ${stable(input)}`;
 
 /** Gives out things one after the other, of each kind by itself. */
 function inOrder<T>(all: readonly T[], kind: (one: T) => string): (key: string) => T | undefined {
@@ -99,10 +99,17 @@ function difference(recorded: Asked, now: Asked): string | undefined {
 }
 
 /** The models as they were chosen; the real ones where they can be had, for what comes after the recording. */
-function choosing(source: ModelSource, { choices }: Cassette, drifted: (text: string) => void): ModelSource {
+function choosing(
+  source: ModelSource,
+  {
+    cassette: { choices },
+    same,
+    drifted,
+  }: Readonly<{ cassette: Cassette; same: Sameness; drifted(text: string): void }>,
+): ModelSource {
   return {
     choose: async (...wished) => {
-      const key = wishKey(...wished);
+      const key = wishKey(wished, same);
       const known = choices.find((choice) => choice.wished === key);
       if (!known)
         drifted(

@@ -1,14 +1,11 @@
-import type { Agent } from "../core/agent.ts";
 import type { Redactor } from "../core/redact.ts";
 import type { ModelSource, Runner } from "../core/runner.ts";
 import type { Tool } from "../core/tool.ts";
 import type { RunAccess } from "./access.ts";
 import type { Earlier } from "./earlier.ts";
 import type { Reuse } from "./reuse.ts";
+import type { Roster } from "./roster.ts";
 import type { Validator } from "./validate.ts";
-
-/** The agents that a run may use, found once when it starts. */
-export type Roster = Readonly<{ find(name: string): Agent | undefined; names(): readonly string[] }>;
 
 /** Everything that carrying out a task may touch, made once by the crew and handed down. */
 export type World = Readonly<{
@@ -33,6 +30,3 @@ export type World = Readonly<{
   /** Keeps the full output of a node; `undefined`: nowhere to keep it. */
   keep(run: string, path: string, text: string): Promise<string | undefined>;
 }>;
-
-/** The agent of a task that names none. */
-export const DEFAULT_AGENT = "general";

@@ -31,6 +31,7 @@ export async function removeDrafts(folder: string, own: string): Promise<void> {
     const parent = entry.parentPath ?? entry.path;
     const file = join(parent, entry.name);
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
-    if (parent === own || parent.startsWith(`${own}/`) || Date.now() - mtimeMs > LEFT_MS) await rm(file, { force: true });
+    if (parent === own || parent.startsWith(`${own}/`) || Date.now() - mtimeMs > LEFT_MS)
+      await rm(file, { force: true });
   }
 }

@@ -13,10 +13,10 @@ import { presets, type PresetName } from "../../src/runtime/sources.ts";
 const found = (preset?: PresetName): Promise<Discovery> =>
   discover({ cwd: "/nowhere", home: "/nowhere", dialects, bundled: readBundledAgents(), ...(preset && { preset }) });
 
-const names = [
-  ...["general", "explore", "plan", "task", "quick_task", "designer", "reviewer", "bash", "deepresearch", "code"],
-  ...["codebase-investigator", "cli-help", "Explore", "Plan", "Bash", "general-purpose"],
-];
+const names =
+  "general explore plan task quick_task designer reviewer bash deepresearch code codebase-investigator cli-help"
+    .split(" ")
+    .concat("Explore", "Plan", "Bash", "general-purpose");
 
 test("every one of them is there, under its exact name", async () => {
   const { agents, problems } = await found();

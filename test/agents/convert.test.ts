@@ -1,9 +1,11 @@
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../src/core/agent.ts";
 import type { ReadAgent } from "../../src/core/dialect.ts";
 import { READ_ONLY_TOOLS, toolNames } from "../../src/core/tool-names.ts";
 import { dialects } from "../../src/formats/table.ts";
+import { discover } from "../../src/runtime/discover.ts";
 import { convert } from "../../src/formats/write/convert.ts";
 import { writers } from "../../src/formats/write/table.ts";
 
@@ -31,10 +33,11 @@ const tool = fc.oneof(
   fc.constantFrom("mcp_*", "github__*", "github__list_issues", "bash(git log *)"),
 );
 const toolList = fc.oneof(fc.uniqueArray(tool, { maxLength: 8 }), fc.constantFrom<string[]>([], ["*"], ["*", "task"]));
-const model = fc.constantFrom(
-  ...["inherit", "fast", "balanced", "powerful", "haiku", "sonnet", "opus", "anthropic/claude-sonnet-5"],
-  ...["openai/gpt-6-sol", "google/gemini-3.8-flash", "gpt-5.4-mini", "sonnet:high", "ollama/qwen3:8b"],
-);
+const models = [
+  "inherit fast balanced powerful haiku sonnet opus anthropic/claude-sonnet-5",
+  "openai/gpt-6-sol google/gemini-3.8-flash gpt-5.4-mini sonnet:high ollama/qwen3:8b",
+];
+const model = fc.constantFrom(...models.flatMap((line) => line.split(" ")));
 const whole = fc.integer({ min: 1, max: 10_000_000 });
 const schema = fc.constantFrom(
   { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
@@ -80,6 +83,7 @@ const agentShape = fc.record(
     isolation: fc.constant("worktree" as const),
     memory: fc.constantFrom("user", "project", "local"),
     hidden: fc.boolean(),
+    cacheMs: fc.constantFrom(1_000, 600_000),
     runner: fc.constantFrom("local", "worker", "process"),
     outputName: fc.constantFrom("report", "answer"),
     inputs: fc.constantFrom({ goal: { type: "string", description: "what", required: true } }),
@@ -180,4 +184,85 @@ describe.each(Object.keys(dialects))("own to %s and back", (to) => {
       { numRuns: 120 },
     );
   });
+});
+
+describe("the words of each dialect", () => {
+  const plainAgent = (tools: readonly string[]): ReadAgent => ({
+    agent: { name: "a", description: "d", instructions: "i", tools },
+    from: {},
+    raw: {},
+    kept: [],
+  });
+  const listing = Object.keys(dialects).filter((id) => !["codex", "cursor", "goose"].includes(id));
+
+  test.each(listing)("%s is read back with every tool that has a name there", (to) => {
+    const usual = ["read_file", "list_files", "glob", "grep_files", "write_file", "edit_file", "bash"];
+    for (const tool of usual) {
+      const note = convert(plainAgent([tool]), to).losses.find(({ field }) => field === "tools")?.note ?? "";
+      expect({ to, tool, note }).not.toMatchObject({ note: expect.stringContaining("without") });
+    }
+  });
+
+  test.each([
+    ["claude", "tools: Read, Edit, Bash(git log *), mcp__github"],
+    ["gemini", "tools: [read_file, replace, mcp_github_*]"],
+    ["copilot", "tools: [read, edit, github/*]"],
+    ["opencode", "permission:\n  '*': deny\n  read: allow\n  edit: allow\n  github_*: allow"],
+    ["factory", "tools: [Read, Edit, mcp__github]"],
+    ["omp", "tools: [read, edit, mcp__github__*]"],
+    ["pi", "tools: read, edit, mcp:github"],
+    ["qwen", "tools: [read_file, edit, mcp__github]"],
+    ["kiro", '"tools": [\n    "read",\n    "write",\n    "@github"\n  ]'],
+    ["roo", "groups:\n      - read\n      - edit\n      - mcp"],
+    ["subagent", "tools: read_file, edit_file, github__*"],
+  ])("%s", (to, wanted) => {
+    const { text: written } = convert(plainAgent(["read_file", "edit_file", "bash(git log *)", "github__*"]), to);
+    expect(written).toContain(wanted);
+  });
+
+  test.each([
+    ["claude", "fast", "model: haiku"],
+    ["claude", "anthropic/claude-sonnet-5", "model: claude-sonnet-5"],
+    ["opencode", "haiku", "model: anthropic/claude-haiku-4-5"],
+    ["gemini", "google/gemini-3.8-flash", "model: gemini-3.8-flash"],
+    ["codex", "openai/gpt-6-sol", 'model = "gpt-6-sol"'],
+    ["subagent", "powerful", "model: powerful"],
+  ])("%s calls the model %s by its own name", (to, model, wanted) => {
+    const read = plainAgent([]);
+    expect(convert({ ...read, agent: { ...read.agent, model } }, to).text).toContain(wanted);
+  });
+
+  test("a model of another provider is left out and reported, never written where nobody knows it", () => {
+    const read = plainAgent([]);
+    const { text: written, losses } = convert(
+      { ...read, agent: { ...read.agent, model: "openai/gpt-6-sol" } },
+      "claude",
+    );
+    expect(written).not.toContain("gpt");
+    expect(losses).toContainEqual(expect.objectContaining({ field: "model", kind: "dropped" }));
+  });
+
+  test("keys without effect here come along where the other tool has them, and are reported where not", () => {
+    const raw = { name: "a", description: "d", color: "red", hooks: { Stop: [] }, initialPrompt: "go" };
+    const read: ReadAgent = { ...plainAgent([]), raw, kept: ["color", "hooks", "initialPrompt"] };
+    const there = convert(read, "qwen");
+    expect(there.text).toContain("color: red");
+    expect(there.losses.map(({ field, kind }) => [field, kind])).toEqual([
+      ["hooks", "approximated"],
+      ["initialPrompt", "dropped"],
+    ]);
+  });
+});
+
+test("every agent of the fixtures can be written in every dialect", async () => {
+  const cwd = fileURLToPath(new URL("../discovery/fixtures/project", import.meta.url));
+  const { agents } = await discover({ cwd, home: "/nowhere", dialects, trust: { project: () => true } });
+  expect(agents.length).toBeGreaterThan(15);
+  for (const { read, name: called } of agents) {
+    for (const to of Object.keys(dialects)) {
+      const elsewhere = read.agent.remote !== undefined && to !== "own" && to !== "gemini";
+      if (elsewhere) expect(() => convert(read, to)).toThrow("runs elsewhere");
+      else expect({ called, to, text: convert(read, to).text }).toMatchObject({ text: expect.stringMatching(/\S/) });
+    }
+  }
 });

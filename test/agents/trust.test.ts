@@ -20,8 +20,8 @@ const project = {
 function there(files: Readonly<Record<string, string>> = project): {
   root: string;
   trustFile: string;
-  review(cwd?: string): Promise<readonly TrustReview[]>;
-  agree(): Promise<void>;
+  review: (cwd?: string) => Promise<readonly TrustReview[]>;
+  agree: () => Promise<void>;
 } {
   const root = tempFolder(files);
   const trustFile = join(root, "home/.subcrew/trust.json");

@@ -6,8 +6,14 @@ import { csv, described, fileName, formOf, said, some, withSpawns, type Writer }
 
 export const claudeModels: ModelWords = {
   words: {
-    ...{ inherit: "inherit", fast: "haiku", balanced: "sonnet", powerful: "opus" },
-    ...{ haiku: "haiku", sonnet: "sonnet", opus: "opus", fable: "fable" },
+    inherit: "inherit",
+    fast: "haiku",
+    balanced: "sonnet",
+    powerful: "opus",
+    haiku: "haiku",
+    sonnet: "sonnet",
+    opus: "opus",
+    fable: "fable",
   },
   bare: ["anthropic"],
   knows: /^claude/i,

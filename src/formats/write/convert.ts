@@ -1,5 +1,6 @@
 import type { ReadAgent } from "../../core/dialect.ts";
 import { CrewError } from "../../core/error.ts";
+import { type Problem, problem } from "../../core/problem.ts";
 import { foldName } from "../../core/tool-names.ts";
 import { dialects } from "../table.ts";
 import { lossesBetween, type Loss } from "./losses.ts";
@@ -17,18 +18,27 @@ export function convert(read: ReadAgent, to: string): Converted {
   const [writer, dialect] = [writers[to], dialects[to]];
   if (writer === undefined || dialect === undefined) throw unknownDialect(to);
   if (read.agent.remote !== undefined && !REMOTE.has(to)) throw runsElsewhere(read, to);
-  const { extra, lost } = comingAlong(read, writer, to === OWN);
-  const text = writer.write(read, extra);
   const relative = writer.file(read.agent.name);
   const path = writer.folder === "" ? relative : `${writer.folder}/${relative}`;
-  const { agents, problems } = dialect.read(text, { file: path, relative });
-  const [back] = agents;
-  if (back === undefined) {
-    const why = problems.find(({ severity }) => severity === "error")?.message ?? "it holds no agent";
-    throw new CrewError("BAD_AGENT", `"${read.agent.name}" cannot be written as ${to}: ${why}`, "Change it first.");
-  }
-  return { text, path, losses: [...lossesBetween(read, back, writer.notes), ...lost] };
+  const attempt = ({ extra, lost }: Along): Converted | Problem => {
+    const text = writer.write(read, extra);
+    const { agents, problems } = dialect.read(text, { file: path, relative });
+    const [back] = agents;
+    if (back === undefined) return problems.find(({ severity }) => severity === "error") ?? NO_AGENT;
+    return { text, path, losses: [...lossesBetween(read, back, writer.notes), ...lost] };
+  };
+  const along = comingAlong(read, writer, to === OWN);
+  const first = attempt(along);
+  const made = "text" in first ? first : attempt(leftBehind(read, along));
+  if ("text" in made) return made;
+  throw new CrewError(
+    "BAD_AGENT",
+    `"${read.agent.name}" cannot be written as ${to}: ${made.message}`,
+    "Change it first.",
+  );
 }
+
+const NO_AGENT: Problem = problem("bad-definition", "it holds no agent");
 
 const OWN = "own";
 /** Dialects that know agents which run elsewhere. */
@@ -43,12 +53,20 @@ const unknownDialect = (to: string): CrewError =>
 /** What several tools have under one name, each in its own form. */
 const FOREIGN: ReadonlySet<string> = new Set(["mcpservers", "hooks"]);
 
+/** Keys that come along, and what is to be said about those that do not, or not quite. */
+type Along = Readonly<{ extra: Readonly<Record<string, unknown>>; lost: readonly Loss[] }>;
+
+/** A strict reader may not take what comes along in another form. */
+function leftBehind({ raw }: ReadAgent, { extra, lost }: Along): Along {
+  const keys = Object.keys(raw).filter((key) => Object.keys(extra).some((name) => foldName(name) === foldName(key)));
+  const dropped = keys.map(
+    (field): Loss => ({ field, kind: "dropped", was: raw[field], note: "its form does not fit there" }),
+  );
+  return { extra: {}, lost: [...lost.filter(({ field }) => !keys.includes(field)), ...dropped] };
+}
+
 /** Keys without effect here: those that the other dialect has too come along, the others are lost. */
-function comingAlong(
-  { kept, raw }: ReadAgent,
-  { carries }: Writer,
-  isOwn: boolean,
-): { extra: Record<string, unknown>; lost: readonly Loss[] } {
+function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boolean): Along {
   const extra: Record<string, unknown> = {};
   const lost: Loss[] = [];
   for (const key of new Set(kept)) {

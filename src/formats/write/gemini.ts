@@ -6,8 +6,14 @@ import { described, formOf, said, type Writer } from "./writer.ts";
 
 const models: ModelWords = {
   words: {
-    ...{ inherit: "inherit", auto: "auto", fast: "flash", balanced: "auto", powerful: "pro" },
-    ...{ flash: "flash", "flash-lite": "flash-lite", pro: "pro" },
+    inherit: "inherit",
+    auto: "auto",
+    fast: "flash",
+    balanced: "auto",
+    powerful: "pro",
+    flash: "flash",
+    "flash-lite": "flash-lite",
+    pro: "pro",
   },
   bare: ["google"],
   knows: /^(?:gemini|gemma)/i,

@@ -92,7 +92,9 @@ const SETS: ReadonlySet<string> = new Set(["tools", "disallowedTools", "spawns"]
 
 function canonical(value: unknown, field: string): string | undefined {
   if (value === undefined) return undefined;
-  return JSON.stringify(SETS.has(field) && Array.isArray(value) ? [...(value as unknown[])].sort() : sorted(value));
+  return JSON.stringify(
+    SETS.has(field) && Array.isArray(value) ? (value as string[]).toSorted(byCodeUnit) : sorted(value),
+  );
 }
 
 function sorted(value: unknown): unknown {
@@ -100,7 +102,9 @@ function sorted(value: unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.keys(value)
-      .sort()
+      .toSorted(byCodeUnit)
       .map((key) => [key, sorted(value[key])]),
   );
 }
+
+const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

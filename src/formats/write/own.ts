@@ -1,6 +1,7 @@
+import type { Agent } from "../../core/agent.ts";
 import type { ReadAgent } from "../../core/dialect.ts";
 import { fitsBody, frontmatter } from "./markdown.ts";
-import { fileName, said, some, type Writer } from "./writer.ts";
+import { described, fileName, said, some, type Writer } from "./writer.ts";
 
 /** Our own files. They hold everything there is. */
 export const ownWriter: Writer = {
@@ -13,7 +14,7 @@ export const ownWriter: Writer = {
 function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown> {
   return {
     name: agent.name,
-    description: agent.description,
+    description: described(agent),
     displayName: agent.displayName,
     whenToUse: agent.whenToUse,
     aliases: some(aliases?.filter((alias) => alias !== agent.displayName)),
@@ -41,8 +42,12 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
     outputName: agent.outputName,
     output: agent.output,
     systemPrompt: inBody(agent) ? undefined : agent.instructions,
-  };
+  } satisfies Complete;
 }
+
+/** A field that is forgotten above is an error here. Those that are left out go by another key, or are the body. */
+type Complete = Record<string, unknown> &
+  Record<Exclude<keyof Agent, "source" | "instructions" | "documentation" | "permission" | "cacheMs">, unknown>;
 
 /** The prompt is the body, unless the body is about the agent, or would change it. */
 const inBody = ({ instructions, documentation }: ReadAgent["agent"]): boolean =>

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { tempFolder } from "../support/temp-folder.ts";
+import { cycles } from "./cycles.ts";
+
+test.skipIf(process.platform !== "linux")(
+  "fifty times started and ended, cancelled or killed: no process, no zombie and no descriptor is left",
+  async () => {
+    expect(await cycles(50, tempFolder())).toEqual({ orphans: 0, zombies: 0, descriptors: 0 });
+  },
+  60_000,
+);

@@ -1,0 +1,59 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { expect } from "vitest";
+import { createCrew } from "../../src/crew.ts";
+import { scripted } from "../../src/models/scripted.ts";
+import { startChild } from "../../src/runtime/child.ts";
+
+const MARK = `SUBCREW_CYCLE=${process.pid}`;
+
+/** Starts runs and programs and lets them end, cancels them or kills them, so often; nothing of it may be left. */
+export async function cycles(
+  count: number,
+  home: string,
+): Promise<{ orphans: number; zombies: number; descriptors: number }> {
+  await once(0, home); // what is opened once and for all is open now
+  const before = descriptors();
+  for (let round = 1; round <= count; round += 1) await once(round, home);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  return { orphans: bearers().length, zombies: zombies(), descriptors: descriptors() - before };
+}
+
+async function once(round: number, home: string): Promise<void> {
+  const crew = createCrew({ cwd: home, home, discover: false, models: { m: scripted("done", "done") } });
+  const run = crew.run({ mode: "single", agent: "general", task: "x" });
+  const child = startChild({
+    file: "/bin/sh",
+    args: ["-c", round % 3 === 0 ? "exit 0" : "sleep 100 & sleep 100"],
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin", SUBCREW_CYCLE: String(process.pid) },
+    marker: MARK,
+    diesWithUs: false,
+  });
+  if (round % 3 === 1) run.cancel();
+  if (round % 3 !== 0) await child.kill(round % 3 === 1 ? 0 : 50);
+  await child.ended;
+  expect(["ok", "cancelled"]).toContain((await run).status);
+}
+
+const descriptors = (): number => readdirSync("/proc/self/fd").length;
+
+function bearers(): string[] {
+  return readdirSync("/proc").filter(
+    (pid) => /^\d+$/.test(pid) && read(`/proc/${pid}/environ`).split("\0").includes(MARK),
+  );
+}
+
+/** Children of ours that have ended and that nobody has buried. */
+function zombies(): number {
+  const lines = execFileSync("ps", ["-o", "ppid=,stat=", "-A"], { encoding: "utf8" }).split("\n");
+  return lines.filter((line) => new RegExp(`^\\s*${process.pid}\\s+Z`).test(line)).length;
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,42 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { encodeLine } from "../../src/runtime/journal-line.ts";
+import { JOURNAL_FILE, openJournal } from "../../src/runtime/journal.ts";
+import { historyOf } from "../../src/runtime/history.ts";
+import { cycles } from "../runs/cycles.ts";
+import { contend } from "../runs/owners.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+test("two who want a run at the same instant: one gets it, in each of 1,000 rounds", async () => {
+  const { winners, busy } = await contend(tempFolder(), 1_000);
+  process.stdout.write(
+    `1,000 rounds: ${winners.filter((won) => won === 1).length} with one winner, ${busy} told that it is busy\n`,
+  );
+  expect(winners.every((won) => won === 1)).toBe(true);
+  expect(busy).toBe(1_000);
+});
+
+test("1,000 times started and ended, cancelled or killed: nothing is left", async () => {
+  const left = await cycles(1_000, tempFolder());
+  process.stdout.write(`1,000 cycles: ${JSON.stringify(left)}\n`);
+  expect(left).toEqual({ orphans: 0, zombies: 0, descriptors: 0 });
+});
+
+test("10,000 events of 20 MB are taken up within two seconds and 300 MB", async () => {
+  const folder = tempFolder();
+  const text = "x".repeat(1_900);
+  const lines = Array.from({ length: 10_000 }, (_, at) =>
+    encodeLine({ seq: at + 1, run: "run_1", path: `task-${at % 100}`, at, type: "note", text }, 1),
+  );
+  writeFileSync(join(folder, JOURNAL_FILE), lines.join(""));
+  const began = performance.now();
+  const journal = await openJournal(folder, { kept: () => {}, lost: () => {} });
+  const history = historyOf(await journal.read());
+  const ms = performance.now() - began;
+  await journal.close();
+  process.stdout.write(`20 MB: ${Math.round(ms)} ms, ${Math.round(process.memoryUsage().rss / 1e6)} MB\n`);
+  expect(history.under("")).toEqual([]);
+  expect(ms).toBeLessThan(2_000);
+  expect(process.memoryUsage().rss).toBeLessThan(300e6 + 150e6); // with the test runner itself
+});
