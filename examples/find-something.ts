@@ -6,10 +6,17 @@ import { join } from "node:path";
 import { createCrew } from "subcrew";
 
 const folder = await mkdtemp(join(tmpdir(), "subcrew-example-"));
-await writeFile(join(folder, "login.ts"), "export function checkPassword(given: string) {\n  return given !== '';\n}\n");
+await writeFile(
+  join(folder, "login.ts"),
+  "export function checkPassword(given: string) {\n  return given !== '';\n}\n",
+);
 
 const crew = createCrew({ cwd: folder, home: false });
-const { status, output } = await crew.run({ mode: "single", agent: "explore", task: "Where is checkPassword defined?" });
+const { status, output } = await crew.run({
+  mode: "single",
+  agent: "explore",
+  task: "Where is checkPassword defined?",
+});
 
 assert.equal(status, "ok");
 assert.match(output, /login\.ts:1/);

@@ -8,12 +8,20 @@ const crew = createCrew({
   discover: false,
   models: { scout: scripted("parser\nlexer"), worker: scripted("done", "done") },
 });
-const run = crew.run({ mode: "parallel", tasks: [{ name: "scout", task: "Which modules are there?", model: "scout" }, { name: "wait", task: "Sum up {task:scout}", model: "worker" }] });
+const run = crew.run({
+  mode: "parallel",
+  tasks: [
+    { name: "scout", task: "Which modules are there?", model: "scout" },
+    { name: "wait", task: "Sum up {task:scout}", model: "worker" },
+  ],
+});
 
 for await (const event of run) {
   if (event.type !== "node.ended" || event.path !== "scout" || event.outcome.status !== "ok") continue;
   const [first = ""] = event.outcome.output.split("\n");
-  run.change({ newTasks: { [first]: { kind: "task", task: { prompt: `Look into ${first}.`, model: "worker", refs: {} } } } });
+  run.change({
+    newTasks: { [first]: { kind: "task", task: { prompt: `Look into ${first}.`, model: "worker", refs: {} } } },
+  });
 }
 
 const { status, nodes } = await run;

@@ -22,12 +22,19 @@ const run = crew.run({
       { role: "printer", model: "printer" },
     ],
     tasks: [
-      { id: "text", task: "Write the leaflet.", assignee: "writer", review: { reviewer: "critic" }, requiresApproval: true },
+      {
+        id: "text",
+        task: "Write the leaflet.",
+        assignee: "writer",
+        review: { reviewer: "critic" },
+        requiresApproval: true,
+      },
       { id: "print", task: "Print: {task:text}", assignee: "printer" },
     ],
   },
 });
-for await (const event of run) if (event.type === "gate.opened") run.answer(event.path, { approve: true, by: "the editor" });
+for await (const event of run)
+  if (event.type === "gate.opened") run.answer(event.path, { approve: true, by: "the editor" });
 
 const { status, nodes } = await run;
 assert.equal(status, "ok");

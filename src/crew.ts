@@ -139,10 +139,17 @@ export type RunOptions = Readonly<{
 }>;
 
 /** A run that a worker of its own works on. */
-export type BackgroundRun = Readonly<{ id: string; folder: string; /** where its result is once it has ended */ outputFile: string }>;
+export type BackgroundRun = Readonly<{
+  id: string;
+  folder: string /** where its result is once it has ended */;
+  outputFile: string;
+}>;
 
 /** What a worker has to know to make the same crew and see to the run: JSON without secrets. */
-export type WorkerOptions = Readonly<{ crew?: Readonly<Record<string, unknown>>; /** approve whatever asks */ yes?: boolean }>;
+export type WorkerOptions = Readonly<{
+  crew?: Readonly<Record<string, unknown>> /** approve whatever asks */;
+  yes?: boolean;
+}>;
 
 export type ResumeOptions = RunOptions & Readonly<{ /** Try again what failed, too. */ retryFailed?: boolean }>;
 
@@ -191,7 +198,11 @@ export function createCrew(given: CrewOptions = {}): Crew {
     given.trusted === true ? trustEverything : openTrust(join(homeOf({ ...given, env }), "trust.json")).trust;
   const settings = settingsFor(given.config, { ...where, state: homeOf({ ...given, env }), env, trust: trust() });
   const { config } = settings;
-  const options: CrewOptions = { ...crewWords(config), ...given, permissions: withPermissions(config.permissions, given.permissions) };
+  const options: CrewOptions = {
+    ...crewWords(config),
+    ...given,
+    permissions: withPermissions(config.permissions, given.permissions),
+  };
   const setup = setupOf(options, { cwd, env });
   const { models, redactor, store, clock, random, worldFor } = createOutfit(setup, options);
   const cache = createDiscoveryCache();
@@ -212,7 +223,13 @@ export function createCrew(given: CrewOptions = {}): Crew {
   const skills = (): Promise<Workflows<Skill>> => findSkills({ ...looking, trust: trust() });
 
   /** Everything a run needs, checked; nothing has happened yet when this throws. */
-  const prepare: Prepare = async (run, asked, { strict: _strict, deck: _deck, refreshAgent = false, reuse = false, ...wished }, past = [], deck) => {
+  const prepare: Prepare = async (
+    run,
+    asked,
+    { strict: _strict, deck: _deck, refreshAgent = false, reuse = false, ...wished },
+    past = [],
+    deck,
+  ) => {
     const source: ModelSource = deck?.models(models) ?? models;
     const more = runWords(config, wished);
     const discovery = await found();
@@ -237,7 +254,12 @@ export function createCrew(given: CrewOptions = {}): Crew {
       linger: lingering.add,
     });
     const engine = makeEngine({
-      perform: createPerformer({ ...(await worldFor(roster, deck?.runner(runner) ?? runner, permissionsIn(past))), models: source, earlier, ...(store && { reuse: createReuse(store, { always: reuse, redact: redactor.text, clock }) }) }),
+      perform: createPerformer({
+        ...(await worldFor(roster, deck?.runner(runner) ?? runner, permissionsIn(past))),
+        models: source,
+        earlier,
+        ...(store && { reuse: createReuse(store, { always: reuse, redact: redactor.text, clock }) }),
+      }),
       journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
     });
     const concurrency = more.concurrency ?? options.concurrency;
@@ -290,7 +312,13 @@ export function createCrew(given: CrewOptions = {}): Crew {
     explain: async (agent, call = { flags: {} }) => {
       const { tools, access } = await worldFor({ find: () => undefined, names: () => [] }, local);
       const barred = access && barredBy({ tools }, access.policyFor(agent.agent));
-      const options = { dialects, call, tools: [...tools.keys()], placeOf: settings.placeOf, ...(barred && { barred }) };
+      const options = {
+        dialects,
+        call,
+        tools: [...tools.keys()],
+        placeOf: settings.placeOf,
+        ...(barred && { barred }),
+      };
       return { ...explainAgent(agent, options), model: models.look(wishesOf(agent, call), "call") };
     },
     commands: () => findCommands({ ...looking, trust: trust() }),
@@ -335,7 +363,13 @@ const DEFAULT_BACKGROUND_RUNS = 10;
 const busy = (id: string): CrewError =>
   new CrewError("RUN_BUSY", `Another process is working on "${id}".`, `See \`subcrew status ${id}\`.`);
 
-type Prepare = (run: string, plan: Plan, options: RunOptions, past?: readonly KeptEvent[], deck?: Deck) => Promise<Start>;
+type Prepare = (
+  run: string,
+  plan: Plan,
+  options: RunOptions,
+  past?: readonly KeptEvent[],
+  deck?: Deck,
+) => Promise<Start>;
 
 /** Goes on where the journal of a run ends; a run that ended is only told again. */
 async function takeUp(

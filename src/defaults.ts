@@ -25,9 +25,12 @@ import { commandFamilies, skillFamilies } from "./runtime/workflow-sources.ts";
 
 /** The command line of the worker that works on a run in the background: our own command, wherever this file is. */
 export function workerCommand(id: string): readonly [file: string, ...args: string[]] {
-  const here = ["./cli/main.js", "./main.js", "./cli/main.ts"].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+  const here = ["./cli/main.js", "./main.js", "./cli/main.ts"].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
   const main = here.find((file) => existsSync(file));
-  if (main === undefined) throw new CrewError("WORKER_FAILED", "The command of subcrew is not beside its library.", "Install it again.");
+  if (main === undefined)
+    throw new CrewError("WORKER_FAILED", "The command of subcrew is not beside its library.", "Install it again.");
   return [process.execPath, main, "worker", id, "--json"];
 }
 
@@ -44,7 +47,9 @@ export function builtinRunner(given: Omit<ElsewhereParts, "entry">): Runner {
 
 /** Where a task in a thread or process of its own begins: bundled, since that starts faster, and else as a source. */
 function taskChild(): URL {
-  const places = ["./cli/task-child.js", "./task-child.js", "./task-child.ts"].map((name) => new URL(name, import.meta.url));
+  const places = ["./cli/task-child.js", "./task-child.js", "./task-child.ts"].map(
+    (name) => new URL(name, import.meta.url),
+  );
   return places.find((url) => existsSync(url)) ?? places[0]!;
 }
 

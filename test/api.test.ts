@@ -11,17 +11,26 @@ const doors: Readonly<Record<string, string>> = {
 };
 
 test("the package has exactly these doors", () => {
-  const { exports } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { exports: Record<string, unknown> };
-  expect(Object.keys(exports).filter((door) => door !== "./package.json").toSorted()).toEqual(Object.keys(doors).toSorted());
+  const { exports } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    exports: Record<string, unknown>;
+  };
+  expect(
+    Object.keys(exports)
+      .filter((door) => door !== "./package.json")
+      .toSorted(),
+  ).toEqual(Object.keys(doors).toSorted());
 });
 
 test("the doors export exactly these names", async () => {
   const names: Record<string, string[]> = {};
-  for (const [door, file] of Object.entries(doors)) names[door] = Object.keys((await import(file)) as object).toSorted();
+  for (const [door, file] of Object.entries(doors))
+    names[door] = Object.keys((await import(file)) as object).toSorted();
   expect(names).toMatchSnapshot();
 });
 
 test("the version of the code is the version of the package", async () => {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
   expect((await import("../src/core/version.ts")).version).toBe(version);
 });

@@ -44,8 +44,11 @@ const agent = (/** @type {string} */ frontmatter, body = "Body") =>
 
 /** Nine lists, each of nine of the one before. */
 function bomb() {
-  const names = [..."abcdefghi"];
+  const names = "abcdefghi".split("");
   return names
-    .map((name, at) => `${name}: &${name} [${Array.from({ length: 9 }, () => (at === 0 ? "x" : `*${names[at - 1]}`))}]`)
+    .map(
+      (name, at) =>
+        `${name}: &${name} [${Array.from({ length: 9 }, () => (at === 0 ? "x" : `*${names[at - 1]}`)).join(",")}]`,
+    )
     .join("\n");
 }

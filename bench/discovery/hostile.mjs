@@ -30,6 +30,7 @@ export async function hostile() {
   };
   for (const [name, write] of Object.entries(hostileFiles)) {
     const text = write();
+    /** @type {{ ms: number[]; found: boolean }[]} */
     const taken = [];
     for (const place of places) {
       const home = mkdtempSync(join(tmpdir(), "subcrew-bench-"));

@@ -142,9 +142,10 @@ function taskOptions(): Option[] {
       retry,
     ),
     new Option("--max-turns <n>", "how many turns the model may take").argParser(count("--max-turns")),
-    new Option("--max-memory <MB>", "how much memory it and its programs may use; it gets a process of its own").argParser(
-      count("--max-memory"),
-    ),
+    new Option(
+      "--max-memory <MB>",
+      "how much memory it and its programs may use; it gets a process of its own",
+    ).argParser(count("--max-memory")),
     new Option("--runner <where>", "where it runs: in this program, in a thread or in a process of its own").choices(
       runnerNames,
     ),

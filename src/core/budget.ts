@@ -9,7 +9,7 @@ export type BudgetLimits = Readonly<{
 }>;
 
 /** What a model call may come to: an estimate before it, the truth after it. */
-export type Amount = Readonly<{ tokens: number; /** absent: nobody knows the price */ usd?: number }>;
+export type Amount = Readonly<{ tokens: number /** absent: nobody knows the price */; usd?: number }>;
 
 /** Money and tokens that are set aside for a call that is under way. */
 export type Reservation = Readonly<{ settle(actual: Amount): void; release(): void }>;
@@ -24,7 +24,11 @@ export type Refusal = Readonly<{ refused: string; limit: keyof BudgetLimits }>;
  */
 export type Budget = Readonly<{
   /** `finish`: the last words of a task, which may use what is kept back for them. `revoke` is called when it has to stop. */
-  reserve(wish: Amount & { readonly finish?: boolean }, revoke: () => void, signal: AbortSignal): Promise<Reservation | Refusal>;
+  reserve(
+    wish: Amount & { readonly finish?: boolean },
+    revoke: () => void,
+    signal: AbortSignal,
+  ): Promise<Reservation | Refusal>;
   count(what: "maxTurns" | "maxToolCalls" | "maxSpawns"): Promise<Refusal | undefined>;
   /** The largest answer that still fits, in tokens; undefined: no limit. */
   room(): Promise<number | undefined>;
@@ -59,11 +63,16 @@ export function createBudget(limits: BudgetLimits): Budget {
     reserve: async ({ tokens, usd, finish = false }, revoke, signal) => {
       const share = finish ? 1 : 1 - KEPT_BACK;
       if (limits.maxUsd !== undefined && usd === undefined) {
-        return { refused: "the price of this model is not known, so a limit in dollars cannot be kept", limit: "maxUsd" };
+        return {
+          refused: "the price of this model is not known, so a limit in dollars cannot be kept",
+          limit: "maxUsd",
+        };
       }
       for (;;) {
-        if (over("tokens", tokens, { share, others: false })) return { refused: `the budget of ${limits.maxTokens} tokens has no room for it`, limit: "maxTokens" };
-        if (over("usd", usd ?? 0, { share, others: false })) return { refused: `the budget of $${limits.maxUsd} has no room for it`, limit: "maxUsd" };
+        if (over("tokens", tokens, { share, others: false }))
+          return { refused: `the budget of ${limits.maxTokens} tokens has no room for it`, limit: "maxTokens" };
+        if (over("usd", usd ?? 0, { share, others: false }))
+          return { refused: `the budget of $${limits.maxUsd} has no room for it`, limit: "maxUsd" };
         if (signal.aborted || (!over("tokens", tokens, { share }) && !over("usd", usd ?? 0, { share }))) break;
         await new Promise<void>((resume) => {
           waiting.push(resume);
@@ -94,13 +103,19 @@ export function createBudget(limits: BudgetLimits): Budget {
     },
     count: async (what) => {
       const limit = limits[what];
-      if (limit !== undefined && counts[what] >= limit) return { refused: `the run may take ${limit} ${NAMES[what]}`, limit: what };
+      if (limit !== undefined && counts[what] >= limit)
+        return { refused: `the run may take ${limit} ${NAMES[what]}`, limit: what };
       counts[what] += 1;
       return undefined;
     },
-    room: async () => (limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - spent.tokens - reserved.tokens)),
+    room: async () =>
+      limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - spent.tokens - reserved.tokens),
     spent: () => ({ ...spent }),
   };
 }
 
-const NAMES = { maxTurns: "turns in all", maxToolCalls: "tool calls in all", maxSpawns: "agents started by agents" } as const;
+const NAMES = {
+  maxTurns: "turns in all",
+  maxToolCalls: "tool calls in all",
+  maxSpawns: "agents started by agents",
+} as const;

@@ -32,20 +32,33 @@ export function checkAgents(plan: Body, known: (name: string) => boolean, names:
     if (node.kind !== "task" || node.task.agent === undefined || known(node.task.agent)) continue;
     const { agent } = node.task;
     const who = id === agent ? "" : `, which node "${id}" names`;
-    throw new CrewError("UNKNOWN_AGENT", `There is no agent "${agent}"${who}.`, suggestion(agent, names(), "Known agents"));
+    throw new CrewError(
+      "UNKNOWN_AGENT",
+      `There is no agent "${agent}"${who}.`,
+      suggestion(agent, names(), "Known agents"),
+    );
   }
 }
 
 function checkBody(body: Body, roots: readonly string[], outer: Place["outer"], depth: number): void {
   const ids = Object.keys(body.nodes);
-  if (ids.length === 0) throw new CrewError("PLAN_EMPTY", "The plan has no nodes.", "Add at least one task under `nodes`.");
+  if (ids.length === 0)
+    throw new CrewError("PLAN_EMPTY", "The plan has no nodes.", "Add at least one task under `nodes`.");
   if (depth > MAX_LOOP_DEPTH) {
-    throw new CrewError("PLAN_TOO_DEEP", `Loops are nested more than ${MAX_LOOP_DEPTH} deep.`, "Flatten the plan: one loop inside another is usually enough.");
+    throw new CrewError(
+      "PLAN_TOO_DEEP",
+      `Loops are nested more than ${MAX_LOOP_DEPTH} deep.`,
+      "Flatten the plan: one loop inside another is usually enough.",
+    );
   }
   for (const root of roots) {
     if (Object.hasOwn(body.nodes, root)) continue;
     const role = root === body.output ? "output" : "`until`";
-    throw new CrewError("PLAN_NO_OUTPUT", `The plan's ${role} "${root}" is not one of its nodes.`, suggestion(root, ids, "Nodes are"));
+    throw new CrewError(
+      "PLAN_NO_OUTPUT",
+      `The plan's ${role} "${root}" is not one of its nodes.`,
+      suggestion(root, ids, "Nodes are"),
+    );
   }
   const has = (id: string): boolean => Object.hasOwn(body.nodes, id);
   for (const [id, node] of Object.entries(body.nodes)) checkNode(id, node, { has, ids, outer, depth });
@@ -68,18 +81,40 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
     }
   }
   for (const need of needsOf(node)) {
-    if (need === id) throw new CrewError("PLAN_SELF_DEPENDENCY", `Node "${id}" needs itself.`, `Remove "${id}" from its own needs and references.`);
-    if (!exists(need)) throw new CrewError("PLAN_UNKNOWN_NEED", `Node "${id}" needs "${need}", which is not a node.`, suggestion(need, ids, "Nodes are"));
+    if (need === id)
+      throw new CrewError(
+        "PLAN_SELF_DEPENDENCY",
+        `Node "${id}" needs itself.`,
+        `Remove "${id}" from its own needs and references.`,
+      );
+    if (!exists(need))
+      throw new CrewError(
+        "PLAN_UNKNOWN_NEED",
+        `Node "${id}" needs "${need}", which is not a node.`,
+        suggestion(need, ids, "Nodes are"),
+      );
   }
   if (/\.\d+$/.test(id) && has(id.slice(0, id.lastIndexOf(".")))) {
-    throw new CrewError("PLAN_DUPLICATE_ID", `Node "${id}" has the name that a later round of another node takes.`, "Give it a name that does not end in a dot and a number.");
+    throw new CrewError(
+      "PLAN_DUPLICATE_ID",
+      `Node "${id}" has the name that a later round of another node takes.`,
+      "Give it a name that does not end in a dot and a number.",
+    );
   }
   const foreign = node.kind === "join" ? node.needs.find((need) => !has(need)) : undefined;
   if (foreign !== undefined) {
-    throw new CrewError("PLAN_UNKNOWN_NEED", `Node "${id}" gathers "${foreign}", which is outside of its loop.`, `Refer to {${foreign}} in a task of the loop instead.`);
+    throw new CrewError(
+      "PLAN_UNKNOWN_NEED",
+      `Node "${id}" gathers "${foreign}", which is outside of its loop.`,
+      `Refer to {${foreign}} in a task of the loop instead.`,
+    );
   }
   if (node.kind === "join" && node.pick === "first" && (node.count ?? 1) > new Set(node.needs).size) {
-    throw new CrewError("PLAN_INVALID", `Node "${id}" wants ${node.count} successes and gathers only ${new Set(node.needs).size}.`, "Lower `count` or add nodes to its needs.");
+    throw new CrewError(
+      "PLAN_INVALID",
+      `Node "${id}" wants ${node.count} successes and gathers only ${new Set(node.needs).size}.`,
+      "Lower `count` or add nodes to its needs.",
+    );
   }
   if (node.kind === "loop") {
     checkBody(node.body, [node.body.output, node.until], exists, depth + 1);
@@ -89,7 +124,11 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
 function checkCycles(body: Body, needs: Needs): void {
   const path = cycleIn(body, needs);
   if (path === undefined) return;
-  throw new CrewError("PLAN_CYCLE", `The plan has a cycle: ${path.join(" -> ")}.`, `Remove one of these needs, for example "${path[1]}" from "${path[0]}".`);
+  throw new CrewError(
+    "PLAN_CYCLE",
+    `The plan has a cycle: ${path.join(" -> ")}.`,
+    `Remove one of these needs, for example "${path[1]}" from "${path[0]}".`,
+  );
 }
 
 function checkUsed(body: Body, roots: readonly string[], needs: Needs): void {
@@ -102,7 +141,11 @@ function checkUsed(body: Body, roots: readonly string[], needs: Needs): void {
   }
   const unused = Object.keys(body.nodes).find((id) => !used.has(id));
   if (unused === undefined) return;
-  throw new CrewError("PLAN_UNUSED_NODE", `Nothing uses node "${unused}": the output "${body.output}" does not depend on it.`, `Add "${unused}" to the needs of "${body.output}", or remove it.`);
+  throw new CrewError(
+    "PLAN_UNUSED_NODE",
+    `Nothing uses node "${unused}": the output "${body.output}" does not depend on it.`,
+    `Add "${unused}" to the needs of "${body.output}", or remove it.`,
+  );
 }
 
 /** "Did you mean", or the list of what there is. */

@@ -12,7 +12,13 @@ export const command = z.discriminatedUnion("do", [
     /** The question as it was shown: an answer to another one does not count. */
     question: z.string().optional(),
   }),
-  z.strictObject({ do: z.literal("send"), path: z.string(), text: z.string(), from: z.string(), how: z.enum(["steer", "interrupt"]).optional() }),
+  z.strictObject({
+    do: z.literal("send"),
+    path: z.string(),
+    text: z.string(),
+    from: z.string(),
+    how: z.enum(["steer", "interrupt"]).optional(),
+  }),
   z.strictObject({ do: z.literal("cancel"), reason: z.string() }),
 ]);
 export type Command = z.infer<typeof command>;

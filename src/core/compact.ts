@@ -16,7 +16,10 @@ export function messageChars(message: Message): number {
     case "user":
       return message.text.length;
     case "assistant":
-      return message.text.length + message.calls.reduce((sum, call) => sum + call.name.length + JSON.stringify(call.input ?? null).length, 0);
+      return (
+        message.text.length +
+        message.calls.reduce((sum, call) => sum + call.name.length + JSON.stringify(call.input ?? null).length, 0)
+      );
     case "tool":
       return message.results.reduce((sum, { text }) => sum + text.length, 0);
   }
@@ -27,18 +30,29 @@ export function dropOldResults(messages: readonly Message[]): Message[] {
   const border = messages.length - KEEP_LAST;
   return messages.map((message, index) => {
     if (message.role !== "tool" || index >= border) return message;
-    const results = message.results.map((result) => (result.text.length < WORTH_CHARS ? result : { ...result, text: `[${result.text.length} characters were removed to make room; call again if they are needed]` }));
+    const results = message.results.map((result) =>
+      result.text.length < WORTH_CHARS
+        ? result
+        : {
+            ...result,
+            text: `[${result.text.length} characters were removed to make room; call again if they are needed]`,
+          },
+    );
     return { role: "tool", results };
   });
 }
 
 /** The second step: what a summary would stand for, and what stays around it; `undefined` when there is nothing to sum up. */
-export function splitForSummary(messages: readonly Message[]): { task: Message; old: readonly Message[]; recent: readonly Message[] } | undefined {
+export function splitForSummary(
+  messages: readonly Message[],
+): { task: Message; old: readonly Message[]; recent: readonly Message[] } | undefined {
   const task = messages[0];
   let border = messages.length - KEEP_LAST;
   // Results stay with the calls that they answer.
   while (border > 1 && messages[border]?.role === "tool") border -= 1;
-  return task === undefined || border <= 2 ? undefined : { task, old: messages.slice(1, border), recent: messages.slice(border) };
+  return task === undefined || border <= 2
+    ? undefined
+    : { task, old: messages.slice(1, border), recent: messages.slice(border) };
 }
 
 /** A conversation as text, for whoever sums it up. */
@@ -46,7 +60,11 @@ export function transcriptOf(messages: readonly Message[]): string {
   return messages
     .map((message) => {
       if (message.role === "user") return `user: ${message.text}`;
-      if (message.role === "assistant") return [`assistant: ${message.text}`, ...message.calls.map((call) => `calls ${call.name} ${JSON.stringify(call.input)}`)].join("\n");
+      if (message.role === "assistant")
+        return [
+          `assistant: ${message.text}`,
+          ...message.calls.map((call) => `calls ${call.name} ${JSON.stringify(call.input)}`),
+        ].join("\n");
       return message.results.map(({ name, text }) => `${name} gave: ${text}`).join("\n");
     })
     .join("\n\n");

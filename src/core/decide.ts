@@ -23,7 +23,8 @@ export function cancelAll(all: Schedule, reason: string): Step {
   const step = nothing();
   for (const entry of all.entries.values()) {
     if (entry.state === "running") step.cancel.push(entry.id);
-    if (entry.state === "waiting") record(all, entry, { status: "cancelled", reason, ...gathered(entry, all.entries) }, step);
+    if (entry.state === "waiting")
+      record(all, entry, { status: "cancelled", reason, ...gathered(entry, all.entries) }, step);
   }
   return step;
 }

@@ -34,7 +34,11 @@ export type Call = Readonly<{
 export type Attachment = Readonly<{ title: string; text: string }>;
 
 /** What an agent passes on to those it starts: they may use no more than its tools, and `inherit` means its model. */
-export type Parent = Readonly<{ ceiling: readonly string[]; model: string; /** what its calls are judged by */ policy?: Policy }>;
+export type Parent = Readonly<{
+  ceiling: readonly string[];
+  model: string /** what its calls are judged by */;
+  policy?: Policy;
+}>;
 
 /** How a performer talks to the run while it works. */
 export type PerformContext = Readonly<{

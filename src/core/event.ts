@@ -13,19 +13,59 @@ export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 
 /** A fact about a run that is kept; `seq` counts them without a gap. */
 export type Fact =
-  | { type: "run.started"; plan: Plan; name?: string; cwd: string; version: string; continues?: string; /** what its agents may do, also when it is taken up again */ permissions?: Permissions }
+  | {
+      type: "run.started";
+      plan: Plan;
+      name?: string;
+      cwd: string;
+      version: string;
+      continues?: string /** what its agents may do, also when it is taken up again */;
+      permissions?: Permissions;
+    }
   | { type: "run.ended"; outcome: Outcome }
-  | { type: "node.started"; attempt: number; kind: "task" | "gate" | "loop"; label?: string; agent?: string; model?: string; prompt?: string }
-  | { type: "node.reused"; /** the task of an earlier run that was asked the same, as `run/path` */ from: string; /** when that ended */ endedAt: number }
-  | { type: "agent.resolved"; agent: string; hash: string; model: string; /** the first time in a life of the run: what the hash stands for */ definition?: Agent; rights?: readonly string[] }
+  | {
+      type: "node.started";
+      attempt: number;
+      kind: "task" | "gate" | "loop";
+      label?: string;
+      agent?: string;
+      model?: string;
+      prompt?: string;
+    }
+  | {
+      type: "node.reused" /** the task of an earlier run that was asked the same, as `run/path` */;
+      from: string /** when that ended */;
+      endedAt: number;
+    }
+  | {
+      type: "agent.resolved";
+      agent: string;
+      hash: string;
+      model: string /** the first time in a life of the run: what the hash stands for */;
+      definition?: Agent;
+      rights?: readonly string[];
+    }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | { type: "node.ended"; outcome: Outcome }
-  | { type: "turn.started"; turn: number; model: string; /** with the first turn: why this model */ why?: string }
-  | { type: "turn.ended"; turn: number; text: string; calls: readonly ToolCall[]; usage: Usage; cost: Cost; carry?: Carry; /** who answered, when it was another model */ model?: string }
+  | { type: "turn.started"; turn: number; model: string /** with the first turn: why this model */; why?: string }
+  | {
+      type: "turn.ended";
+      turn: number;
+      text: string;
+      calls: readonly ToolCall[];
+      usage: Usage;
+      cost: Cost;
+      carry?: Carry /** who answered, when it was another model */;
+      model?: string;
+    }
   | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
   | { type: "tool.ended"; call: string; tool: string; error: boolean; text: string; ms: number; status?: ToolStatus }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
-  | { type: "gate.opened"; question: string; /** the tool call it is about; absent for a gate of the plan */ call?: string }
+  | {
+      type: "gate.opened";
+      question: string /** the tool call it is about; absent for a gate of the plan */;
+      call?: string;
+    }
   | { type: "gate.answered"; answer: Answer; call?: string }
   | { type: "message.sent"; from: string; text: string }
   | { type: "plan.changed"; change: Change }
@@ -35,7 +75,10 @@ export type Fact =
   | { type: "warning"; code: string; text: string };
 
 /** What is only seen while it happens; the fact that ends the turn or tool carries the whole. */
-export type Delta = { type: "text.delta"; text: string } | { type: "thinking.delta"; text: string } | { type: "tool.delta"; call: string; text: string };
+export type Delta =
+  | { type: "text.delta"; text: string }
+  | { type: "thinking.delta"; text: string }
+  | { type: "tool.delta"; call: string; text: string };
 
 export type KeptEvent = Envelope & Readonly<{ seq: number }> & Readonly<Fact>;
 export type LiveEvent = Envelope & Readonly<Delta>;

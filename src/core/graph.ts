@@ -15,13 +15,16 @@ export function referencesOf(node: TaskNode | GateNode): [placeholder: string, r
 
 /** The text of a node that may hold placeholders. */
 export function textOf(node: TaskNode | GateNode): { text: string; refs: Task["refs"] } {
-  return node.kind === "task" ? { text: node.task.prompt, refs: node.task.refs } : { text: node.question, refs: node.refs };
+  return node.kind === "task"
+    ? { text: node.task.prompt, refs: node.task.refs }
+    : { text: node.question, refs: node.refs };
 }
 
 /** Every node that this one waits for, each once: what it needs, refers to, or includes. */
 export function needsOf(node: Node): string[] {
   const all = node.needs ? [...node.needs] : [];
-  if (node.kind === "task" || node.kind === "gate") for (const [, reference] of referencesOf(node)) all.push(targetOf(reference));
+  if (node.kind === "task" || node.kind === "gate")
+    for (const [, reference] of referencesOf(node)) all.push(targetOf(reference));
   if (node.kind === "task" && node.task.include) for (const id of node.task.include) all.push(id);
   if (node.kind === "loop") for (const id of outsideOf(node)) all.push(id);
   return all.length > 1 ? [...new Set(all)] : all;

@@ -6,12 +6,16 @@ export function templateString(template: string, inputs: Readonly<Record<string,
   const missing = [...wanted].filter((name) => !Object.hasOwn(inputs, name));
   if (missing.length > 0) {
     const available = Object.keys(inputs).join(", ");
-    throw new Error(`Template validation failed: Missing required input parameters: ${missing.join(", ")}. Available inputs: ${available}`);
+    throw new Error(
+      `Template validation failed: Missing required input parameters: ${missing.join(", ")}. Available inputs: ${available}`,
+    );
   }
   return fillInputs(template, inputs);
 }
 
 /** Replaces `${name}` where there is such an input; everything else, shell and code snippets included, stays as it is. */
 export function fillInputs(text: string, inputs: Readonly<Record<string, unknown>>): string {
-  return text.replace(PLACEHOLDER, (whole, name: string) => (Object.hasOwn(inputs, name) ? String(inputs[name]) : whole));
+  return text.replace(PLACEHOLDER, (whole, name: string) =>
+    Object.hasOwn(inputs, name) ? String(inputs[name]) : whole,
+  );
 }

@@ -34,7 +34,13 @@ export type Message =
 export type Carry = Readonly<{ by: string; data: unknown }>;
 
 export type ToolCall = Readonly<{ id: string; name: string; input: unknown }>;
-export type ToolAnswer = Readonly<{ id: string; name: string; text: string; error: boolean; /** set when the call was not permitted */ denied?: true }>;
+export type ToolAnswer = Readonly<{
+  id: string;
+  name: string;
+  text: string;
+  error: boolean /** set when the call was not permitted */;
+  denied?: true;
+}>;
 
 export type ModelEvent =
   | Readonly<{ type: "text"; text: string }>
@@ -42,7 +48,13 @@ export type ModelEvent =
   | Readonly<{ type: "call"; call: ToolCall }>
   /** Said while a turn goes on: that it is tried again, or on another model. */
   | Readonly<{ type: "notice"; code: "MODEL_RETRY" | "MODEL_FALLBACK" | "MODEL_CUT"; text: string }>
-  | Readonly<{ type: "end"; usage: TurnUsage; cost?: number; carry?: Carry; /** the model that answered, when it is another */ model?: string }>
+  | Readonly<{
+      type: "end";
+      usage: TurnUsage;
+      cost?: number;
+      carry?: Carry /** the model that answered, when it is another */;
+      model?: string;
+    }>
   | Readonly<{ type: "error"; fault: Fault }>;
 
 /** Tokens of one turn, as the provider counted them. */

@@ -60,7 +60,12 @@ export type Spent = Readonly<{
 /** How a node ended. There is exactly one per node, and partial work travels with a failure. */
 export type Outcome = Spent &
   (
-    | Readonly<{ status: "ok"; output: string; data?: unknown; /** the nodes whose output a join or loop passes on */ from?: readonly string[] }>
+    | Readonly<{
+        status: "ok";
+        output: string;
+        data?: unknown /** the nodes whose output a join or loop passes on */;
+        from?: readonly string[];
+      }>
     | Readonly<{ status: "failed"; fault: Fault; output?: string; data?: unknown }>
     | Readonly<{ status: "cancelled"; reason: string; output?: string }>
     | Readonly<{ status: "skipped"; because: string }>
@@ -79,7 +84,17 @@ export function withPartial(outcome: Extract<Outcome, { status: "failed" | "canc
 }
 
 /** Faults that trying again cannot mend: somebody or something said no. */
-const final: ReadonlySet<FaultCode> = new Set(["DENIED", "REJECTED", "NEEDS_ANSWER", "BUDGET", "MARKED_FAILED", "BAD_INPUTS", "UNSUPPORTED", "MODEL_AUTH", "MODEL_UNKNOWN"]);
+const final: ReadonlySet<FaultCode> = new Set([
+  "DENIED",
+  "REJECTED",
+  "NEEDS_ANSWER",
+  "BUDGET",
+  "MARKED_FAILED",
+  "BAD_INPUTS",
+  "UNSUPPORTED",
+  "MODEL_AUTH",
+  "MODEL_UNKNOWN",
+]);
 
 /** False for a fault that would be the same again. */
 export function canRetry({ code }: Fault): boolean {

@@ -4,7 +4,9 @@ import { task, type Task } from "./task.ts";
 
 /** Names of nodes: path segments, so neither slash nor blank; `__proto__` cannot be a key of an object. */
 export const NODE_ID = /^(?!__proto__$)[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,79}$/;
-const id = z.string().regex(NODE_ID, "a node id starts with a letter, digit or _ and holds only letters, digits and _ . : @ -");
+const id = z
+  .string()
+  .regex(NODE_ID, "a node id starts with a letter, digit or _ and holds only letters, digits and _ . : @ -");
 const needs = z.array(id).optional().describe("nodes that have to succeed first");
 
 /** One assignment to one agent. */
@@ -35,7 +37,10 @@ const loopNode: z.ZodType<LoopNode> = z.strictObject({
   },
   until: id.describe("the node of the body that approves or asks for another round"),
   max: z.number().int().min(1).max(100).describe("how many rounds at the most"),
-  exhausted: z.enum(["accept", "fail"]).default("accept").describe("what becomes of the last round when nobody approved it"),
+  exhausted: z
+    .enum(["accept", "fail"])
+    .default("accept")
+    .describe("what becomes of the last round when nobody approved it"),
 });
 
 export const node: z.ZodType<Node> = z.discriminatedUnion("kind", [taskNode, joinNode, gateNode, loopNode as never]);
@@ -51,8 +56,18 @@ export const plan = z.strictObject({
 });
 
 export type TaskNode = Readonly<{ kind: "task"; needs?: readonly string[] | undefined; task: Task }>;
-export type JoinNode = Readonly<{ kind: "join"; needs: readonly string[]; pick: "settled" | "first"; count?: number | undefined }>;
-export type GateNode = Readonly<{ kind: "gate"; needs?: readonly string[] | undefined; question: string; refs?: Task["refs"] }>;
+export type JoinNode = Readonly<{
+  kind: "join";
+  needs: readonly string[];
+  pick: "settled" | "first";
+  count?: number | undefined;
+}>;
+export type GateNode = Readonly<{
+  kind: "gate";
+  needs?: readonly string[] | undefined;
+  question: string;
+  refs?: Task["refs"];
+}>;
 export type LoopNode = Readonly<{
   kind: "loop";
   needs?: readonly string[] | undefined;

@@ -49,11 +49,28 @@ export function schedule(body: Body, roots: readonly string[] = [body.output]): 
 
 /** An entry that is not yet connected to its needs. */
 export function entryOf(id: string, node: Node): Entry {
-  return { id, node, needs: [], dependents: [], open: 0, good: 0, wanted: 0, state: "waiting", outcome: undefined, rank: -1, moot: false, givenUp: undefined };
+  return {
+    id,
+    node,
+    needs: [],
+    dependents: [],
+    open: 0,
+    good: 0,
+    wanted: 0,
+    state: "waiting",
+    outcome: undefined,
+    rank: -1,
+    moot: false,
+    givenUp: undefined,
+  };
 }
 
 /** Links an entry to what it needs; needs from outside the plan are met already. */
-export function connect(entries: ReadonlyMap<string, Entry>, entry: Entry, needs: readonly string[] = needsOf(entry.node)): void {
+export function connect(
+  entries: ReadonlyMap<string, Entry>,
+  entry: Entry,
+  needs: readonly string[] = needsOf(entry.node),
+): void {
   entry.needs = needs.filter((need) => entries.has(need));
   for (const id of entry.needs) {
     const need = entries.get(id)!;

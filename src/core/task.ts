@@ -16,7 +16,10 @@ const schema = z.record(z.string(), z.unknown());
 /** What a task may say about who does it and how; the same words at every level of every mode. */
 export const taskSettings = {
   agent: z.string().min(1).optional().describe("the agent that does it"),
-  model: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).optional().describe("the model, or several in order of preference"),
+  model: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .optional()
+    .describe("the model, or several in order of preference"),
   tools: z.array(z.string()).optional().describe("the tools it may use; an empty list means none"),
   thinking: thinking.optional().describe("how much the model may think"),
   systemPrompt: z.string().optional().describe("instructions in place of the agent's own"),
@@ -25,7 +28,10 @@ export const taskSettings = {
   schema: schema.optional().describe("the schema that its result has to meet"),
   retry: retry.optional().describe("when a failure is tried again"),
   resourceLimits: resourceLimits.optional().describe("limits of time, turns, tool calls, memory and processor time"),
-  runner: z.enum(runnerNames).optional().describe("where it runs: in this program, in a thread or in a process of its own"),
+  runner: z
+    .enum(runnerNames)
+    .optional()
+    .describe("where it runs: in this program, in a thread or in a process of its own"),
 } as const;
 
 /** What a placeholder stands for: the output of a node, or the prompt that a node was given. */
@@ -38,11 +44,21 @@ export const task = z.strictObject({
   prompt: z.string().min(1).describe("what it is asked; {node} stands for that node's output"),
   preface: z.string().optional().describe("background that precedes the prompt"),
   label: z.string().optional().describe("what people see instead of the node's id"),
-  refs: z.record(z.string(), reference).optional().describe("placeholder -> node; when given, nothing else in the prompt is a reference"),
+  refs: z
+    .record(z.string(), reference)
+    .optional()
+    .describe("placeholder -> node; when given, nothing else in the prompt is a reference"),
   include: z.array(z.string()).optional().describe("nodes whose outputs are attached after the prompt"),
   revise: z.string().optional().describe("the prompt of later rounds in a loop, with {task}, {output} and {feedback}"),
-  continues: z.string().optional().describe("the task of an earlier run whose conversation it goes on with, as run/path"),
+  continues: z
+    .string()
+    .optional()
+    .describe("the task of an earlier run whose conversation it goes on with, as run/path"),
   acceptSchema: schema.optional().describe("an answer that does not meet this schema counts as failed"),
-  acceptCommand: z.string().min(1).optional().describe("a command that reads the answer and accepts it by ending with 0"),
+  acceptCommand: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("a command that reads the answer and accepts it by ending with 0"),
 });
 export type Task = z.infer<typeof task>;

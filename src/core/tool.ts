@@ -26,7 +26,13 @@ export type Tool<I = unknown> = Readonly<{
   run(input: I, context: ToolContext): Promise<ToolResult> | ToolResult;
 }>;
 
-export type ToolResult = string | Readonly<{ text: string; /** set when the call did not succeed */ error?: boolean; /** how it ended, when more is known than that */ status?: ToolStatus }>;
+export type ToolResult =
+  | string
+  | Readonly<{
+      text: string /** set when the call did not succeed */;
+      error?: boolean /** how it ended, when more is known than that */;
+      status?: ToolStatus;
+    }>;
 
 /** What a tool is handed: where it works, when to stop, and whom it may ask. */
 export type ToolContext = Readonly<{

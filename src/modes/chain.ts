@@ -11,7 +11,11 @@ export const chainInput = z.strictObject({
   chain: z
     .array(
       z.strictObject({
-        task: z.string().trim().min(1).describe("what this step is asked; {previous} stands for the output of the step before"),
+        task: z
+          .string()
+          .trim()
+          .min(1)
+          .describe("what this step is asked; {previous} stands for the output of the step before"),
         name: z.string().min(1).optional(),
         ...taskSettings,
       }),
@@ -34,10 +38,19 @@ export function chain(input: ChainInput): Plan {
     const id = ids[index]!;
     const before = ids[index - 1];
     const earlier = ids.slice(0, index);
-    const { refs, unknown } = referencesIn(step.task, { ids: earlier, self: id, ...(before !== undefined && { words: { previous: before } }) });
+    const { refs, unknown } = referencesIn(step.task, {
+      ids: earlier,
+      self: id,
+      ...(before !== undefined && { words: { previous: before } }),
+    });
     if (before === undefined && step.task.includes("{previous}")) unknown.push("previous");
     notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
-    const task = { ...settingsOf(step, input), prompt: step.task, refs, ...(step.name !== undefined && { label: step.name }) };
+    const task = {
+      ...settingsOf(step, input),
+      prompt: step.task,
+      refs,
+      ...(step.name !== undefined && { label: step.name }),
+    };
     nodes[id] = { kind: "task", ...(before !== undefined && { needs: [before] }), task };
   }
   return { ...runParts(input, notes), nodes, output: ids.at(-1)! };

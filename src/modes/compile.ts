@@ -32,7 +32,12 @@ export const modeNames: readonly Mode[] = Object.keys(modes) as Mode[];
 export function compile(value: unknown, { strict = false }: { strict?: boolean } = {}): Plan {
   const plan = toPlan(value);
   const note = plan.notes?.[0];
-  if (strict && note !== undefined) throw new CrewError("PLAN_UNKNOWN_REFERENCE", note.replace(STAYS, "."), "Correct the placeholder, or run without --strict.");
+  if (strict && note !== undefined)
+    throw new CrewError(
+      "PLAN_UNKNOWN_REFERENCE",
+      note.replace(STAYS, "."),
+      "Correct the placeholder, or run without --strict.",
+    );
   checkPlan(plan);
   return plan;
 }
@@ -41,7 +46,11 @@ function toPlan(value: unknown): Plan {
   if (isBarePlan(value)) return readPlan(value);
   const mode = modeOf(value);
   const { input, compile: compiler } = modes[mode];
-  const parsed = parseAs(input as z.ZodType<Input>, { ...(value as object), mode }, { code: "BAD_INPUT", what: `${mode} input` });
+  const parsed = parseAs(
+    input as z.ZodType<Input>,
+    { ...(value as object), mode },
+    { code: "BAD_INPUT", what: `${mode} input` },
+  );
   return (compiler as (input: Input) => Plan)(parsed);
 }
 
@@ -53,16 +62,28 @@ export function isBarePlan(value: unknown): boolean {
 /** The mode of an input: the one it names, or the one whose key it has; exactly one. */
 export function modeOf(value: unknown): Mode {
   if (isBarePlan(value)) return "plan";
-  if (!isRecord(value)) throw new CrewError("BAD_INPUT", "The input is not an object.", `Give an object with one of: ${modeNames.map((name) => modes[name].key).join(", ")}.`);
+  if (!isRecord(value))
+    throw new CrewError(
+      "BAD_INPUT",
+      "The input is not an object.",
+      `Give an object with one of: ${modeNames.map((name) => modes[name].key).join(", ")}.`,
+    );
   const named = value["mode"];
   if (named !== undefined) {
-    const name = String(named);
+    const name = typeof named === "string" ? named : JSON.stringify(named);
     if (typeof named === "string" && Object.hasOwn(modes, named)) return named as Mode;
     throw new CrewError("BAD_INPUT", `There is no mode "${name}".`, suggestion(name, modeNames, "Modes are"));
   }
   const given = modeNames.filter((name) => value[modes[name].key] !== undefined);
   const only = given[0];
   if (only !== undefined && given.length === 1) return only;
-  const found = given.length === 0 ? "names no mode" : `names ${given.length} modes (${given.map((name) => modes[name].key).join(", ")})`;
-  throw new CrewError("BAD_INPUT", `The input ${found}.`, `Give exactly one of: ${modeNames.map((name) => modes[name].key).join(", ")}.`);
+  const found =
+    given.length === 0
+      ? "names no mode"
+      : `names ${given.length} modes (${given.map((name) => modes[name].key).join(", ")})`;
+  throw new CrewError(
+    "BAD_INPUT",
+    `The input ${found}.`,
+    `Give exactly one of: ${modeNames.map((name) => modes[name].key).join(", ")}.`,
+  );
 }

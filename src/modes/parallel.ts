@@ -11,7 +11,11 @@ export const parallelInput = z.strictObject({
   tasks: z
     .array(
       z.strictObject({
-        task: z.string().trim().min(1).describe("what this agent is asked; {task_0} or {task:name} stands for another task's output"),
+        task: z
+          .string()
+          .trim()
+          .min(1)
+          .describe("what this agent is asked; {task_0} or {task:name} stands for another task's output"),
         name: z.string().min(1).optional().describe("how other tasks refer to it"),
         ...taskSettings,
       }),
@@ -34,7 +38,15 @@ export function parallel(input: ParallelInput): Plan {
     const id = ids[index]!;
     const { refs, unknown } = referencesIn(task.task, { ids, self: id });
     notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
-    nodes[id] = { kind: "task", task: { ...settingsOf(task, input), prompt: task.task, refs, ...(task.name !== undefined && { label: task.name }) } };
+    nodes[id] = {
+      kind: "task",
+      task: {
+        ...settingsOf(task, input),
+        prompt: task.task,
+        refs,
+        ...(task.name !== undefined && { label: task.name }),
+      },
+    };
   }
   const output = nodeIds([...ids.map((given) => ({ given, else: given })), { else: "all" }], "tasks").at(-1)!;
   nodes[output] = { kind: "join", needs: ids, pick: "settled" };

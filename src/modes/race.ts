@@ -12,9 +12,17 @@ export const raceInput = z.strictObject({
   race: z.strictObject({
     task: z.string().trim().min(1).describe("what every contender is asked"),
     agents: z.array(z.string().min(1)).min(1).optional().describe("the agents that compete"),
-    models: z.array(z.string().min(1)).min(1).optional().describe("the models that compete; with agents, each agent runs on each"),
+    models: z
+      .array(z.string().min(1))
+      .min(1)
+      .optional()
+      .describe("the models that compete; with agents, each agent runs on each"),
     acceptSchema: schema.optional().describe("an answer that does not meet this schema does not win"),
-    acceptCommand: z.string().min(1).optional().describe("a command that reads an answer; it wins only when the command ends with 0"),
+    acceptCommand: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("a command that reads an answer; it wins only when the command ends with 0"),
     ...taskSettings,
   }),
   ...runSettings,
@@ -24,7 +32,10 @@ export type RaceInput = z.infer<typeof raceInput>;
 /** `task x n -> join(first)`: the executor cancels whoever nobody waits for any more. */
 export function race({ race, ...input }: RaceInput): Plan {
   const contenders = contendersOf(race);
-  const ids = nodeIds(contenders.map(({ label }) => ({ else: label })), "contenders");
+  const ids = nodeIds(
+    contenders.map(({ label }) => ({ else: label })),
+    "contenders",
+  );
   const nodes: Record<string, Node> = {};
   for (const [index, { agent, model, label }] of contenders.entries()) {
     const settings = settingsOf({ agent, model }, race);
@@ -42,6 +53,10 @@ function contendersOf({ agents, models, agent }: RaceInput["race"]): Contender[]
   if (!agents && !models) return [{ agent, model: undefined, label: agent ?? "task" }];
   const both = agents !== undefined && models !== undefined;
   return (agents ?? [agent]).flatMap((name) =>
-    (models ?? [undefined]).map((model) => ({ agent: name, model, label: both ? `${name}@${model}` : (model ?? name ?? "task") })),
+    (models ?? [undefined]).map((model) => ({
+      agent: name,
+      model,
+      label: both ? `${name}@${model}` : (model ?? name ?? "task"),
+    })),
   );
 }

@@ -2,7 +2,10 @@ import { placeholdersIn, referenced, referenceName } from "../core/template.ts";
 import type { Task } from "../core/task.ts";
 
 /** The references of a prompt to tasks of its mode, and what looked like one but is not. */
-export function referencesIn(prompt: string, { ids, self, words = {} }: { ids: readonly string[]; self: string; words?: Readonly<Record<string, string>> }): {
+export function referencesIn(
+  prompt: string,
+  { ids, self, words = {} }: { ids: readonly string[]; self: string; words?: Readonly<Record<string, string>> },
+): {
   refs: NonNullable<Task["refs"]>;
   unknown: string[];
 } {

@@ -26,7 +26,10 @@ const teamTask = z.strictObject({
     .strictObject({
       reviewer: z.string().optional().describe("the role that reviews"),
       assignee: z.string().optional().describe("another word for reviewer"),
-      prompt: z.string().optional().describe("what the reviewer is asked; {task} and {output} stand for the task and the work"),
+      prompt: z
+        .string()
+        .optional()
+        .describe("what the reviewer is asked; {task} and {output} stand for the task and the work"),
       task: z.string().optional().describe("another word for prompt"),
       maxIterations: z.number().int().min(1).max(20).optional(),
     })
@@ -58,18 +61,39 @@ export function team({ team, ...input }: TeamInput): Plan {
   if (tasks.length === 0) {
     throw new CrewError("BAD_INPUT", "The team has nothing to do.", "Give it `tasks`, or give each member a `task`.");
   }
-  const ids = nodeIds(tasks.map(({ id }) => ({ given: id, else: id })), "tasks");
+  const ids = nodeIds(
+    tasks.map(({ id }) => ({ given: id, else: id })),
+    "tasks",
+  );
   const notes: string[] = [];
   const nodes: Record<string, Node> = {};
   for (const [index, task] of tasks.entries()) {
-    nodes[ids[index]!] = nodeFor(task, { id: ids[index]!, ids, members, objective: team.objective, notes, all: settingsOf(input) });
+    nodes[ids[index]!] = nodeFor(task, {
+      id: ids[index]!,
+      ids,
+      members,
+      objective: team.objective,
+      notes,
+      all: settingsOf(input),
+    });
   }
   const output = nodeIds([...ids.map((given) => ({ given, else: given })), { else: "team" }], "tasks").at(-1)!;
   nodes[output] = { kind: "join", needs: ids, pick: "settled" };
-  return { ...runParts({ ...input, maxConcurrency: team.maxConcurrency ?? input.maxConcurrency }, notes), nodes, output };
+  return {
+    ...runParts({ ...input, maxConcurrency: team.maxConcurrency ?? input.maxConcurrency }, notes),
+    nodes,
+    output,
+  };
 }
 
-type Place = Readonly<{ id: string; ids: readonly string[]; members: ReadonlyMap<string, TeamMember>; objective: string | undefined; notes: string[]; all: Settings }>;
+type Place = Readonly<{
+  id: string;
+  ids: readonly string[];
+  members: ReadonlyMap<string, TeamMember>;
+  objective: string | undefined;
+  notes: string[];
+  all: Settings;
+}>;
 
 /** The node for one team task: the work itself, or the loop that reviews or approves it. */
 function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all }: Place): Node {
@@ -78,7 +102,12 @@ function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all }: Pl
   notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
   const needs = (task.depends ?? []).map(asId);
   const missing = task.depends?.find((need) => !ids.includes(asId(need)));
-  if (missing !== undefined) throw new CrewError("PLAN_UNKNOWN_NEED", `Task "${task.id}" depends on "${missing}", which is not a task of the team.`, suggestion(missing, ids, "Tasks are"));
+  if (missing !== undefined)
+    throw new CrewError(
+      "PLAN_UNKNOWN_NEED",
+      `Task "${task.id}" depends on "${missing}", which is not a task of the team.`,
+      suggestion(missing, ids, "Tasks are"),
+    );
   const include = [...new Set(needs)].filter((need) => !Object.values(refs).includes(need));
   const preface = prefaceOf(objective, assignee?.role);
   const work: Task = {
@@ -94,7 +123,12 @@ function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all }: Pl
   return task.requiresApproval ? approvalLoop(reviewed) : reviewed;
 }
 
-function reviewLoop({ id }: TeamTask, work: TaskNode, review: NonNullable<TeamTask["review"]>, { members, all }: Pick<Place, "members" | "all">): LoopNode {
+function reviewLoop(
+  { id }: TeamTask,
+  work: TaskNode,
+  review: NonNullable<TeamTask["review"]>,
+  { members, all }: Pick<Place, "members" | "all">,
+): LoopNode {
   const role = review.reviewer ?? review.assignee;
   const reviewer = memberFor(members, role, `The review of task "${id}" is assigned to`);
   const ask: Task = {
@@ -106,7 +140,13 @@ function reviewLoop({ id }: TeamTask, work: TaskNode, review: NonNullable<TeamTa
   return {
     kind: "loop",
     ...(work.needs && { needs: work.needs }),
-    body: { nodes: { work: { kind: "task", task: { ...work.task, revise: prompts.reviseWork } }, review: { kind: "task", needs: ["work"], task: ask } }, output: "work" },
+    body: {
+      nodes: {
+        work: { kind: "task", task: { ...work.task, revise: prompts.reviseWork } },
+        review: { kind: "task", needs: ["work"], task: ask },
+      },
+      output: "work",
+    },
     until: "review",
     max: review.maxIterations ?? DEFAULT_REVIEW_ROUNDS,
     exhausted: "accept",
@@ -115,11 +155,20 @@ function reviewLoop({ id }: TeamTask, work: TaskNode, review: NonNullable<TeamTa
 
 /** Rejected with words means: again, with these words; rejected without any means: no. */
 function approvalLoop(work: TaskNode | LoopNode): LoopNode {
-  const inner: Node = work.kind === "task" ? { kind: "task", task: { ...work.task, revise: prompts.reviseWork } } : { ...work, needs: undefined };
+  const inner: Node =
+    work.kind === "task"
+      ? { kind: "task", task: { ...work.task, revise: prompts.reviseWork } }
+      : { ...work, needs: undefined };
   return {
     kind: "loop",
     ...(work.needs && { needs: work.needs }),
-    body: { nodes: { work: inner, approval: { kind: "gate", needs: ["work"], question: prompts.approveWork, refs: { output: "work" } } }, output: "work" },
+    body: {
+      nodes: {
+        work: inner,
+        approval: { kind: "gate", needs: ["work"], question: prompts.approveWork, refs: { output: "work" } },
+      },
+      output: "work",
+    },
     until: "approval",
     max: MAX_APPROVAL_ROUNDS,
     exhausted: "fail",
@@ -131,7 +180,12 @@ const MAX_APPROVAL_ROUNDS = 20;
 function membersOf(list: readonly TeamMember[]): Map<string, TeamMember> {
   const members = new Map<string, TeamMember>();
   for (const one of list) {
-    if (members.has(one.role)) throw new CrewError("PLAN_DUPLICATE_ID", `Two members have the role "${one.role}".`, "Give each member its own role.");
+    if (members.has(one.role))
+      throw new CrewError(
+        "PLAN_DUPLICATE_ID",
+        `Two members have the role "${one.role}".`,
+        "Give each member its own role.",
+      );
     members.set(one.role, one);
   }
   return members;
@@ -141,14 +195,25 @@ function soloTasks(members: readonly TeamMember[]): TeamTask[] {
   return members.flatMap(({ role, task }) => (task === undefined ? [] : [{ id: role, task, assignee: role }]));
 }
 
-function memberFor(members: ReadonlyMap<string, TeamMember>, role: string | undefined, who: string): TeamMember | undefined {
+function memberFor(
+  members: ReadonlyMap<string, TeamMember>,
+  role: string | undefined,
+  who: string,
+): TeamMember | undefined {
   if (role === undefined) return undefined;
   const found = members.get(role);
-  if (!found) throw new CrewError("BAD_INPUT", `${who} "${role}", who is not in the team.`, suggestion(role, [...members.keys()], "Members are"));
+  if (!found)
+    throw new CrewError(
+      "BAD_INPUT",
+      `${who} "${role}", who is not in the team.`,
+      suggestion(role, [...members.keys()], "Members are"),
+    );
   return found;
 }
 
 function prefaceOf(objective: string | undefined, role: string | undefined): string | undefined {
-  const lines = [objective && `The team's objective: ${objective}`, role && `Your role in the team: ${role}`].filter(Boolean);
+  const lines = [objective && `The team's objective: ${objective}`, role && `Your role in the team: ${role}`].filter(
+    Boolean,
+  );
   return lines.length > 0 ? lines.join("\n") : undefined;
 }

@@ -29,34 +29,55 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
   const { task } = call;
   const name = task.agent ?? DEFAULT_AGENT;
   const found = world.roster.find(name);
-  if (!found) return failed("DENIED", `There is no agent "${name}".`, { hint: "See `subcrew agents` for those that are known." });
+  if (!found)
+    return failed("DENIED", `There is no agent "${name}".`, { hint: "See `subcrew agents` for those that are known." });
   const agent = effective(found, call);
   const problem = inputProblem(agent.inputs ?? {}, task.inputs ?? {});
-  if (problem !== undefined) return failed("BAD_INPUTS", `"${name}" cannot start: ${problem}.`, { hint: "See `subcrew agents show` for the inputs it takes." });
+  if (problem !== undefined)
+    return failed("BAD_INPUTS", `"${name}" cannot start: ${problem}.`, {
+      hint: "See `subcrew agents show` for the inputs it takes.",
+    });
   const wanted = (agent.tools ?? []).filter((tool) => !isFinishTool(tool));
   if (wanted.length > 0 && ![...world.tools.keys()].some((tool) => permit(agent, tool).allowed)) {
-    return failed("DENIED", `None of the tools of "${name}" exists here: ${wanted.join(", ")}.`, { hint: "Correct its tools, or list none to allow all." });
+    return failed("DENIED", `None of the tools of "${name}" exists here: ${wanted.join(", ")}.`, {
+      hint: "Correct its tools, or list none to allow all.",
+    });
   }
   const cwd = task.cwd === undefined ? world.cwd : resolve(world.cwd, task.cwd);
   const env = passedEnv(world.env, world.passEnv);
   const desk = emptyDesk();
-  const rights: Rights = { ...agent, ...(call.ceiling && { ceiling: call.ceiling }), ...(world.access && { barred: barredBy(world, world.access.policyFor(agent, call.policy)) }) };
+  const rights: Rights = {
+    ...agent,
+    ...(call.ceiling && { ceiling: call.ceiling }),
+    ...(world.access && { barred: barredBy(world, world.access.policyFor(agent, call.policy)) }),
+  };
   const access = await world.access?.accessFor({
     ...call,
     agent,
     cwd,
     env: () => ({ ...env, ...Object.fromEntries(desk.env) }),
     commands: permit(rights, "bash").allowed && world.tools.has("bash"),
-    note: ({ level, text }) => emit(level === "full" ? { type: "note", text } : { type: "warning", code: "SANDBOX", text }),
+    note: ({ level, text }) =>
+      emit(level === "full" ? { type: "note", text } : { type: "warning", code: "SANDBOX", text }),
   });
-  if (world.access && !access) return failed("DENIED", `"${name}" may not work in ${cwd}: it lies outside of what this run may touch.`, { hint: "Name the folder with writableRoots, or start the run there." });
+  if (world.access && !access)
+    return failed("DENIED", `"${name}" may not work in ${cwd}: it lies outside of what this run may touch.`, {
+      hint: "Name the folder with writableRoots, or start the run there.",
+    });
   const model = await modelFor(call, found, world);
   if ("status" in model) return model;
-  for (const text of model.warnings ?? []) emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });
+  for (const text of model.warnings ?? [])
+    emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });
   const schema = agent.output;
-  if (task.schema && found.output) emit({ type: "warning", code: "SCHEMA_UNUSED", text: `${name} has an output schema of its own, so the one of the task is not used.` });
+  if (task.schema && found.output)
+    emit({
+      type: "warning",
+      code: "SCHEMA_UNUSED",
+      text: `${name} has an output schema of its own, so the one of the task is not used.`,
+    });
   const check = schema && (await checkFor(world.validator, schema));
-  if (check && "broken" in check) return failed("INVALID_OUTPUT", `The output schema of "${name}" is no JSON Schema: ${check.broken}.`);
+  if (check && "broken" in check)
+    return failed("INVALID_OUTPUT", `The output schema of "${name}" is no JSON Schema: ${check.broken}.`);
   const completion = agent.completion ?? (schema ? "tool" : "text");
   const limits = combineLimits(found.limits, task.resourceLimits);
   return {
@@ -70,7 +91,13 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     runner: chooseRunner({ task: task.runner, agent: found.runner }, { limits, depth: call.depth }),
     completion,
     ...(schema && check && { schema, validate: check }),
-    system: buildSystemPrompt(basePersona, { instructions: instructionsFor(agent, task, { activeModel: model.name, today: new Date(world.clock()).toDateString() }), completion }),
+    system: buildSystemPrompt(basePersona, {
+      instructions: instructionsFor(agent, task, {
+        activeModel: model.name,
+        today: new Date(world.clock()).toDateString(),
+      }),
+      completion,
+    }),
     prompt: promptFor(call),
     redact: world.redactor.known,
     toolContext: {
@@ -110,7 +137,11 @@ export function effective(agent: Agent, { task, depth }: Pick<Call, "task" | "de
 }
 
 /** The agent's words with its inputs filled in. Only what it declares, and what every agent may know, is a placeholder. */
-function instructionsFor({ instructions, inputs = {} }: Agent, { inputs: given = {} }: Task, known: { activeModel: string; today: string }): string {
+function instructionsFor(
+  { instructions, inputs = {} }: Agent,
+  { inputs: given = {} }: Task,
+  known: { activeModel: string; today: string },
+): string {
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(inputs, name)));
   return fillInputs(instructions, { cliVersion: version, ...known, ...own });
 }
@@ -134,10 +165,16 @@ async function modelFor({ task, depth, parentModel }: Call, agent: Agent, world:
   if (!("misses" in model)) return model;
   const { code, hint } = model.misses[0] ?? { code: "UNKNOWN_MODEL", hint: "Name one with --model." };
   const because = model.misses.map((miss) => `${miss.name}: ${miss.because}`).join("; ");
-  return failed(code === "MISSING_KEY" ? "MODEL_AUTH" : "MODEL_UNKNOWN", `No model is available for "${agent.name}": ${because}.`, { hint });
+  return failed(
+    code === "MISSING_KEY" ? "MODEL_AUTH" : "MODEL_UNKNOWN",
+    `No model is available for "${agent.name}": ${because}.`,
+    { hint },
+  );
 }
 
 function promptFor(call: Call): string {
   const attached = attachmentsOf(call);
-  return [backgroundOf(call), call.task.prompt, ...(attached.length > 0 ? [prompts.attached, ...attached] : [])].filter((part) => part !== "").join("\n\n");
+  return [backgroundOf(call), call.task.prompt, ...(attached.length > 0 ? [prompts.attached, ...attached] : [])]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }

@@ -1,5 +1,9 @@
 /** A promise and its handles. */
-export type Deferred<T> = { readonly promise: Promise<T>; readonly resolve: (value: T) => void; readonly reject: (reason: unknown) => void };
+export type Deferred<T> = {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (reason: unknown) => void;
+};
 
 /** `Promise.withResolvers`, which Node 20 does not have. */
 export function deferred<T>(): Deferred<T> {

@@ -28,7 +28,12 @@ export type Delegation = Readonly<{
  * The task's slot is free while it waits. A lead that kept its slot while its helpers queue for one would hang
  * every run whose depth reaches the number of slots.
  */
-export function createDelegation({ path, scope, signal, held }: Pick<Place, "path" | "scope" | "signal" | "held">): Delegation {
+export function createDelegation({
+  path,
+  scope,
+  signal,
+  held,
+}: Pick<Place, "path" | "scope" | "signal" | "held">): Delegation {
   const children = new Set<Promise<unknown>>();
   let claimPrefix: ((plan: Plan) => string) | undefined;
   /** Most tasks start nothing: what the plans below them follow is made for the first one. */
@@ -72,14 +77,19 @@ export function createDelegation({ path, scope, signal, held }: Pick<Place, "pat
   const delegate = async (what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Outcome> => {
     const depth = scope.depth + 1;
     if (scope.run.maxDepth >= 0 && depth > scope.run.maxDepth) {
-      return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, { hint: "Raise maxDepth if this is meant." });
+      return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, {
+        hint: "Raise maxDepth if this is meant.",
+      });
     }
     const plan = planned(() => scope.run.compile(what));
     if ("status" in plan) return plan;
     const tasks = Object.values(plan.nodes).filter(({ kind }) => kind === "task").length;
     for (let task = 0; task < tasks; task += 1) {
       const refusal = await scope.run.budget.count("maxSpawns");
-      if (refusal) return failed("BUDGET", `"${path}" may not start more agents: ${refusal.refused}.`, { hint: "Allow more with --max-spawns." });
+      if (refusal)
+        return failed("BUDGET", `"${path}" may not start more agents: ${refusal.refused}.`, {
+          hint: "Allow more with --max-spawns.",
+        });
     }
     if (!attempt) return { status: "cancelled", reason: ENDED };
     attempt.follower ??= following(signal);
@@ -124,7 +134,9 @@ function prefixes(path: string, { run }: Scope): (plan: Plan) => string {
   const before = [...run.history.delegated(path)];
   let last = Math.max(0, ...before.map(({ number }) => number));
   return (plan) => {
-    const known = before.findIndex(({ spent, started }) => !spent && [...started].every(([id, event]) => isSame(plan.nodes[id], event, run.redact)));
+    const known = before.findIndex(
+      ({ spent, started }) => !spent && [...started].every(([id, event]) => isSame(plan.nodes[id], event, run.redact)),
+    );
     if (known >= 0) return before.splice(known, 1)[0]!.prefix;
     last += 1;
     return last === 1 ? `${path}/` : `${path}.${last}/`;

@@ -82,7 +82,12 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   let over = false;
   let growing: Growing | undefined;
   const grow = (change: Change): void => {
-    if (!growing) throw new CrewError("BAD_CHANGE", "The run was cancelled before it began, so its plan cannot change.", "Start it again.");
+    if (!growing)
+      throw new CrewError(
+        "BAD_CHANGE",
+        "The run was cancelled before it began, so its plan cannot change.",
+        "Start it again.",
+      );
     start.check?.({ nodes: change.newTasks ?? {}, output: "" });
     growing.change(change);
   };
@@ -97,7 +102,16 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   const clock = deadline(record.controller.signal, start.maxTimeMs);
   try {
     if (takesUp) emit("", { type: "note", text: `resumed after ${past.length} events` });
-    else emit("", { type: "run.started", plan, cwd: start.cwd, version: start.version, ...(start.name !== undefined && { name: start.name }), ...(start.permissions && { permissions: start.permissions }), ...(start.continues !== undefined && { continues: start.continues }) });
+    else
+      emit("", {
+        type: "run.started",
+        plan,
+        cwd: start.cwd,
+        version: start.version,
+        ...(start.name !== undefined && { name: start.name }),
+        ...(start.permissions && { permissions: start.permissions }),
+        ...(start.continues !== undefined && { continues: start.continues }),
+      });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
     for (const text of takesUp ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
 
@@ -125,7 +139,12 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
         },
         prefix: "",
         outer: nowhere,
-        slots: new Slots(Math.min(plan.concurrency ?? Number.POSITIVE_INFINITY, start.concurrency ?? (plan.concurrency === undefined ? DEFAULT_CONCURRENCY : Number.POSITIVE_INFINITY))),
+        slots: new Slots(
+          Math.min(
+            plan.concurrency ?? Number.POSITIVE_INFINITY,
+            start.concurrency ?? (plan.concurrency === undefined ? DEFAULT_CONCURRENCY : Number.POSITIVE_INFINITY),
+          ),
+        ),
         signal: clock.signal,
         depth: 0,
       },
@@ -134,7 +153,10 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
       },
     );
     if (clock.passed()) emit("", { type: "limit.reached", limit: "time", text: clock.text, enforced: true });
-    emit("", { type: "run.ended", outcome: clock.passed() ? timedOut(outcome, clock.text) : endingOf(outcome, outcomeOf) });
+    emit("", {
+      type: "run.ended",
+      outcome: clock.passed() ? timedOut(outcome, clock.text) : endingOf(outcome, outcomeOf),
+    });
     over = true;
     if (lost) throw lost;
     await journal.durable();
@@ -174,5 +196,8 @@ function deadline(parent: AbortSignal, ms: number | undefined): Deadline {
 
 function timedOut(outcome: Outcome, text: string): Outcome {
   if (outcome.status === "ok") return withoutSpent(outcome);
-  return { ...failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Allow more with --max-time." }), ...("output" in outcome && outcome.output !== undefined && { output: outcome.output }) };
+  return {
+    ...failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Allow more with --max-time." }),
+    ...("output" in outcome && outcome.output !== undefined && { output: outcome.output }),
+  };
 }

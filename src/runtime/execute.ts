@@ -45,7 +45,8 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
   const take = (step: Step, reason: string): void => {
     for (const id of step.settled) {
       const path = scope.prefix + id;
-      for (const left of scope.run.history.close(path)) scope.run.emit(left, { type: "node.ended", outcome: { status: "cancelled", reason: NOT_NEEDED } });
+      for (const left of scope.run.history.close(path))
+        scope.run.emit(left, { type: "node.ended", outcome: { status: "cancelled", reason: NOT_NEEDED } });
       scope.run.emit(path, { type: "node.ended", outcome: all.entries.get(id)!.outcome! });
     }
     for (const id of step.cancel) running.get(id)?.abort(stopped(reason));
@@ -64,20 +65,33 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
       advance(settle(all, id, outcome));
       held?.slot?.(); // only now, so that nobody is seen to begin before this one is seen to end
     };
-    work.then(ended, (thrown: unknown) => ended(failed("CRASHED", `The task broke: ${messageOf(thrown)}`))).catch(over.reject);
+    work
+      .then(ended, (thrown: unknown) => ended(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)))
+      .catch(over.reject);
   };
   const go = (id: string, held: Held = { slot: undefined }): Promise<Outcome> => {
     const controller = new AbortController();
     running.set(id, controller);
     const { outcomeOf, promptOf } = lookup; // to spread an object of functions costs as much as to make the controller
-    return carryOut(all.entries.get(id)!.node, { outcomeOf, promptOf, path: scope.prefix + id, scope, signal: controller.signal, held });
+    return carryOut(all.entries.get(id)!.node, {
+      outcomeOf,
+      promptOf,
+      path: scope.prefix + id,
+      scope,
+      signal: controller.signal,
+      held,
+    });
   };
   /** A task that waits for its slot is no more than a ticket: neither a signal nor a promise is made for it. */
   const standInLine = (id: string): void => {
     let stop: Stop | undefined;
     const ticket = scope.slots.queue((slot) => {
       const held: Held = { slot };
-      follow(id, inSlot(id, held, () => stop), held);
+      follow(
+        id,
+        inSlot(id, held, () => stop),
+        held,
+      );
     });
     const abort = (reason: Stop): void => {
       stop = reason;
@@ -156,5 +170,7 @@ function isAsBefore(entry: Entry | undefined, scope: Scope, lookup: Lookup): boo
   const before = scope.run.history.started(scope.prefix + entry.id);
   if (entry.node.kind !== before?.kind) return false;
   if (entry.node.kind !== "task" || before.prompt === undefined) return true;
-  return before.agent === entry.node.task.agent && before.prompt === scope.run.redact(promptFor(entry.node, scope, lookup));
+  return (
+    before.agent === entry.node.task.agent && before.prompt === scope.run.redact(promptFor(entry.node, scope, lookup))
+  );
 }

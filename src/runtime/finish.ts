@@ -4,7 +4,10 @@ import { FINISH_TOOL } from "../core/permit.ts";
 import type { Assignment } from "../core/runner.ts";
 
 /** What handing in a result came to. */
-export type Finish = Readonly<{ output: string; data?: unknown }> | Readonly<{ problem: string; empty: boolean }> | Readonly<{ gaveUp: string }>;
+export type Finish =
+  | Readonly<{ output: string; data?: unknown }>
+  | Readonly<{ problem: string; empty: boolean }>
+  | Readonly<{ gaveUp: string }>;
 
 /** The finish tool as a model sees it; its argument has the schema of the result. */
 export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent">): ToolSpec {
@@ -23,7 +26,8 @@ export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent
 /** The result in the arguments of a finish call, in any of the shapes that models know: `{result: {data}}`, `{result}`, or the value itself. */
 export function finishWith(input: unknown, assignment: Pick<Assignment, "schema" | "validate">): Finish {
   const given = isRecord(input) ? input : {};
-  const result = "result" in given ? given["result"] : Object.keys(given).length === 1 ? Object.values(given)[0] : input;
+  const result =
+    "result" in given ? given["result"] : Object.keys(given).length === 1 ? Object.values(given)[0] : input;
   const error = isRecord(result) && typeof result["error"] === "string" ? result["error"] : undefined;
   if (error !== undefined && !assignment.schema) return { gaveUp: error };
   const candidates = [result, ...(isRecord(result) && "data" in result ? [result["data"]] : []), input];
@@ -32,7 +36,11 @@ export function finishWith(input: unknown, assignment: Pick<Assignment, "schema"
   for (const candidate of candidates) {
     if (candidate === undefined || candidate === null) continue;
     const wrong = assignment.validate(candidate);
-    if (wrong === undefined) return { output: typeof candidate === "string" ? candidate : JSON.stringify(candidate, null, 2), data: candidate };
+    if (wrong === undefined)
+      return {
+        output: typeof candidate === "string" ? candidate : JSON.stringify(candidate, null, 2),
+        data: candidate,
+      };
     problem ||= wrong;
   }
   return error === undefined ? { problem: problem || "there is no result", empty: problem === "" } : { gaveUp: error };
@@ -43,12 +51,15 @@ export function finishText(text: string, assignment: Pick<Assignment, "schema" |
   if (!assignment.validate) return asText(text);
   if (text.trim() === "") return { problem: "the answer is empty", empty: true };
   const parsed = jsonIn(text);
-  return parsed === undefined ? { problem: "the answer is not JSON", empty: false } : finishWith({ result: parsed }, assignment);
+  return parsed === undefined
+    ? { problem: "the answer is not JSON", empty: false }
+    : finishWith({ result: parsed }, assignment);
 }
 
 function asText(value: unknown): Finish {
   const isNothing = typeof value === "object" && (value === null || Object.keys(value).length === 0);
-  const text = typeof value === "string" ? value : value === undefined || isNothing ? "" : JSON.stringify(value, null, 2);
+  const text =
+    typeof value === "string" ? value : value === undefined || isNothing ? "" : JSON.stringify(value, null, 2);
   return text.trim() === "" ? { problem: "the result is empty", empty: true } : { output: text };
 }
 

@@ -21,7 +21,10 @@ export async function carryOutGate(node: GateNode, place: Place): Promise<Outcom
     const patience = patienceOf(run, signal);
     answer = await run.engine.answer(questionKey(run.id, path, undefined), patience.signal);
     patience.release();
-    if (!answer && !signal.aborted) return failed("NEEDS_ANSWER", `"${path}" waited for an approval: ${patience.text}.`, { hint: "Allow more time with --answer-timeout, then resume it with --retry-failed." });
+    if (!answer && !signal.aborted)
+      return failed("NEEDS_ANSWER", `"${path}" waited for an approval: ${patience.text}.`, {
+        hint: "Allow more time with --answer-timeout, then resume it with --retry-failed.",
+      });
     if (!answer) return { status: "cancelled", reason: reasonOf(signal) };
     run.emit(path, { type: "gate.answered", answer });
   }

@@ -28,7 +28,11 @@ type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;
 const REPAIRS = 1;
 
 /** Turns until there is an outcome. A limit gets one grace turn; a missing or invalid result is asked for again. */
-async function converse(assignment: Assignment, context: PerformContext, { talk, clock }: { talk: Talk; clock: Deadline }): Promise<Outcome> {
+async function converse(
+  assignment: Assignment,
+  context: PerformContext,
+  { talk, clock }: { talk: Talk; clock: Deadline },
+): Promise<Outcome> {
   let repairs = 0;
   let overflowed = false;
   let narrow = false;
@@ -47,7 +51,12 @@ async function converse(assignment: Assignment, context: PerformContext, { talk,
       if (limit) return grace({ ...limit, last, ms: assignment.limits.graceMs }, talk, context);
       const got = await talk.next(clock.signal, { last: narrow });
       if (isRefusal(got)) {
-        context.emit({ type: "limit.reached", limit: got.limit, text: `The budget is used up: ${got.refused}.`, enforced: true });
+        context.emit({
+          type: "limit.reached",
+          limit: got.limit,
+          text: `The budget is used up: ${got.refused}.`,
+          enforced: true,
+        });
         return grace({ code: "BUDGET", limit: got.refused, last, ms: assignment.limits.graceMs }, talk, context);
       }
       if ("fault" in got) {
@@ -68,8 +77,10 @@ async function converse(assignment: Assignment, context: PerformContext, { talk,
     const reply = await talk.answer(turn, clock.signal, known);
     if (context.signal.aborted) return partly({ status: "cancelled", reason: clock.reason() });
     if (reply.is === "more") continue;
-    if (reply.is === "stuck") return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
-    if (reply.is === "denied") return partly(failed("DENIED", reply.text, { hint: "Allow it the tools it needs, or change its task." }));
+    if (reply.is === "stuck")
+      return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
+    if (reply.is === "denied")
+      return partly(failed("DENIED", reply.text, { hint: "Allow it the tools it needs, or change its task." }));
     // What was said while it finished still gets its turn.
     if (await talk.readMail()) continue;
     const { finish } = reply;
@@ -96,7 +107,10 @@ function unusable({ problem, empty }: Extract<Finish, { problem: string }>): Fai
 type Reached = Readonly<{ code: Extract<FaultCode, "TIMEOUT" | "MAX_TURNS" | "BUDGET">; limit: string }>;
 
 /** Looks at the limits before each turn; those that are not enforced are reported once and otherwise ignored. */
-function createWatch({ limits }: Assignment, { emit }: PerformContext): (talk: Talk, clock: Deadline) => Reached | undefined {
+function createWatch(
+  { limits }: Assignment,
+  { emit }: PerformContext,
+): (talk: Talk, clock: Deadline) => Reached | undefined {
   const reported = new Set<string>();
   return (talk, clock) => {
     const reached: Reached | undefined = clock.passed()
@@ -105,7 +119,13 @@ function createWatch({ limits }: Assignment, { emit }: PerformContext): (talk: T
         ? { code: "MAX_TURNS", limit: `${limits.maxTurns} turns` }
         : undefined;
     if (!reached) return undefined;
-    if (!reported.has(reached.code)) emit({ type: "limit.reached", limit: reached.code, text: `The limit of ${reached.limit} was reached.`, enforced: limits.enforce });
+    if (!reported.has(reached.code))
+      emit({
+        type: "limit.reached",
+        limit: reached.code,
+        text: `The limit of ${reached.limit} was reached.`,
+        enforced: limits.enforce,
+      });
     reported.add(reached.code);
     return limits.enforce ? reached : undefined;
   };
@@ -118,7 +138,11 @@ const HINTS: Readonly<Record<Reached["code"], string>> = {
 };
 
 /** The one turn after a limit, in which only handing in is possible. */
-async function grace({ code, limit, last, ms }: Reached & { last: string; ms: number }, talk: Talk, context: PerformContext): Promise<Outcome> {
+async function grace(
+  { code, limit, last, ms }: Reached & { last: string; ms: number },
+  talk: Talk,
+  context: PerformContext,
+): Promise<Outcome> {
   talk.tell(fill(prompts.grace, new Map([["limit", limit]])));
   const { controller, release } = following(context.signal);
   const timer = setTimeout(() => controller.abort(stopped("the grace turn took too long")), ms);
@@ -130,5 +154,11 @@ async function grace({ code, limit, last, ms }: Reached & { last: string; ms: nu
   if (context.signal.aborted) return withPartial({ status: "cancelled", reason: reasonOf(context.signal) }, partial);
   const reply = "calls" in turn ? await talk.answer(turn, context.signal) : undefined;
   if (reply?.is === "over" && "output" in reply.finish) return { status: "ok", ...reply.finish };
-  return withPartial(failed(code, `The task reached its limit (${limit}) without a result.`, { hint: HINTS[code], retryable: code === "TIMEOUT" }), partial);
+  return withPartial(
+    failed(code, `The task reached its limit (${limit}) without a result.`, {
+      hint: HINTS[code],
+      retryable: code === "TIMEOUT",
+    }),
+    partial,
+  );
 }

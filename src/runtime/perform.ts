@@ -29,9 +29,15 @@ async function perform(call: Call, world: World, context: PerformContext): Promi
   if (earlier) recordAgent(assignment, { roster: taken.roster, earlier }, context.emit);
   try {
     const key = world.reuse && reuseKey(assignment);
-    const known = key === undefined || context.past.length > 1 ? undefined : await world.reuse?.find(key, assignment, context);
+    const known =
+      key === undefined || context.past.length > 1 ? undefined : await world.reuse?.find(key, assignment, context);
     if (known) return known;
-    const outcome = await acceptedByCommand(await accepted(await world.runner(assignment, context), call, world), assignment, world, context);
+    const outcome = await acceptedByCommand(
+      await accepted(await world.runner(assignment, context), call, world),
+      assignment,
+      world,
+      context,
+    );
     if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
     return outcome;
   } finally {
@@ -45,7 +51,11 @@ async function kept(outcome: Outcome, call: Call, world: World, context: Perform
   if (text === undefined || text === "") return outcome;
   // What was found counts more than where it is kept.
   const file = await world.keep(call.run, call.path, text).catch((error: unknown) => {
-    context.emit({ type: "warning", code: "OUTPUT_NOT_KEPT", text: `The output of "${call.path}" could not be kept in a file: ${messageOf(error)}` });
+    context.emit({
+      type: "warning",
+      code: "OUTPUT_NOT_KEPT",
+      text: `The output of "${call.path}" could not be kept in a file: ${messageOf(error)}`,
+    });
     return undefined;
   });
   return file === undefined ? outcome : { ...outcome, file };

@@ -51,7 +51,10 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- a run is awaited for its result
-  then<A = Result, B = never>(yes?: ((result: Result) => A | PromiseLike<A>) | null, no?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<A | B> {
+  then<A = Result, B = never>(
+    yes?: ((result: Result) => A | PromiseLike<A>) | null,
+    no?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
     return this.#result.promise.then(yes, no);
   }
 
@@ -94,7 +97,11 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
   /** Grows the plan: new nodes, other dependencies, nodes given up. A change that does not fit throws and does nothing. */
   change(change: Change): void {
     if (!this.#connection || this.#state.endedAt !== undefined) {
-      throw new CrewError("BAD_CHANGE", "The run is not running, so its plan cannot change.", "Change a plan between run.started and run.ended.");
+      throw new CrewError(
+        "BAD_CHANGE",
+        "The run is not running, so its plan cannot change.",
+        "Change a plan between run.started and run.ended.",
+      );
     }
     this.#connection.change(parseAs<Change>(changeSchema, change, { code: "BAD_CHANGE", what: "change" }));
   }

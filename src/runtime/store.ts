@@ -25,7 +25,9 @@ export function createStore(home: string): Store {
   const list = async (): Promise<string[]> => {
     const names = await readdir(runs).catch(() => []);
     const dated = await Promise.all(
-      names.filter((name) => RUN_ID.test(name)).map(async (name) => ({ name, at: (await stat(join(runs, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
+      names
+        .filter((name) => RUN_ID.test(name))
+        .map(async (name) => ({ name, at: (await stat(join(runs, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
     );
     return dated.toSorted((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
   };
@@ -46,8 +48,17 @@ export function createStore(home: string): Store {
       for (const run of all) if ((await nameIn(join(runs, run))) === word) return run;
       const matching = all.filter((run) => run.startsWith(word) || run.startsWith(`run_${word}`));
       if (matching.length === 1 && word.length >= MIN_PREFIX) return matching[0]!;
-      if (matching.length > 1) throw new CrewError("UNKNOWN_RUN", `"${word}" could be any of ${matching.length} runs.`, `Give more of the id: ${matching.slice(0, 3).join(", ")}.`);
-      throw new CrewError("UNKNOWN_RUN", `There is no run "${word}".`, all.length > 0 ? `The newest one is ${all[0]}.` : "No run was kept yet.");
+      if (matching.length > 1)
+        throw new CrewError(
+          "UNKNOWN_RUN",
+          `"${word}" could be any of ${matching.length} runs.`,
+          `Give more of the id: ${matching.slice(0, 3).join(", ")}.`,
+        );
+      throw new CrewError(
+        "UNKNOWN_RUN",
+        `There is no run "${word}".`,
+        all.length > 0 ? `The newest one is ${all[0]}.` : "No run was kept yet.",
+      );
     },
   };
 }

@@ -14,7 +14,18 @@ export type SystemPromptParts = Readonly<{
 export const basePersona: string = prompts.base;
 
 /** The system prompt of a task: the persona, the agent's words, and how to hand in the result. */
-export function buildSystemPrompt(persona: string, { instructions = "", completion = "text", planMode = false }: SystemPromptParts = {}): string {
-  const parts = [persona, planMode ? prompts.planMode : "", instructions, completion === "text" ? prompts.finishText : prompts.finishTool];
-  return parts.map((part) => part.trim()).filter((part) => part !== "").join("\n\n");
+export function buildSystemPrompt(
+  persona: string,
+  { instructions = "", completion = "text", planMode = false }: SystemPromptParts = {},
+): string {
+  const parts = [
+    persona,
+    planMode ? prompts.planMode : "",
+    instructions,
+    completion === "text" ? prompts.finishText : prompts.finishTool,
+  ];
+  return parts
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .join("\n\n");
 }

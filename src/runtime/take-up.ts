@@ -33,14 +33,23 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
   const close = (): void => {
     if (!open) return;
     const { turn, known } = open;
-    if (turn.calls.length > 0) messages.push({ role: "tool", results: turn.calls.map((call) => known.get(call.id) ?? unanswered(call)) });
+    if (turn.calls.length > 0)
+      messages.push({ role: "tool", results: turn.calls.map((call) => known.get(call.id) ?? unanswered(call)) });
     else messages.push({ role: "user", text: prompts.remindFinish });
     open = undefined;
   };
   for (const event of past) {
     switch (event.type) {
       case "message.sent":
-        mail.push(fill(prompts.message, new Map([["from", event.from], ["text", event.text]])));
+        mail.push(
+          fill(
+            prompts.message,
+            new Map([
+              ["from", event.from],
+              ["text", event.text],
+            ]),
+          ),
+        );
         break;
       case "turn.started":
         close();
@@ -48,10 +57,18 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
         turns = event.turn;
         break;
       case "turn.ended":
-        messages.push({ role: "assistant", text: event.text, calls: event.calls, ...(event.carry && { carry: event.carry }) });
+        messages.push({
+          role: "assistant",
+          text: event.text,
+          calls: event.calls,
+          ...(event.carry && { carry: event.carry }),
+        });
         usage = addUsage(usage, event.usage);
         cost = addCost(cost, event.cost);
-        open = { turn: { text: event.text, calls: event.calls, usage: event.usage, cost: event.cost }, known: new Map() };
+        open = {
+          turn: { text: event.text, calls: event.calls, usage: event.usage, cost: event.cost },
+          known: new Map(),
+        };
         break;
       case "tool.started":
         used[event.tool] = (used[event.tool] ?? 0) + 1;
@@ -67,11 +84,29 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
         break;
     }
   }
-  return { messages, turns: open ? turns : Math.max(0, turns - (past.at(-1)?.type === "turn.started" ? 1 : 0)), usage, cost, used, mail, ...(open && { unfinished: open }) };
+  return {
+    messages,
+    turns: open ? turns : Math.max(0, turns - (past.at(-1)?.type === "turn.started" ? 1 : 0)),
+    usage,
+    cost,
+    used,
+    mail,
+    ...(open && { unfinished: open }),
+  };
 }
 
-const unanswered = ({ id, name }: { id: string; name: string }): ToolAnswer => ({ id, name, text: "This call was not carried out.", error: true });
+const unanswered = ({ id, name }: { id: string; name: string }): ToolAnswer => ({
+  id,
+  name,
+  text: "This call was not carried out.",
+  error: true,
+});
 
 function unknownOutcome(id: string, name: string): ToolAnswer {
-  return { id, name, text: `OUTCOME UNKNOWN: ${name} was under way when the run was interrupted. It may or may not have had its effect, and it was not repeated. Check before you go on.`, error: true };
+  return {
+    id,
+    name,
+    text: `OUTCOME UNKNOWN: ${name} was under way when the run was interrupted. It may or may not have had its effect, and it was not repeated. Check before you go on.`,
+    error: true,
+  };
 }

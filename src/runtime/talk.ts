@@ -25,7 +25,11 @@ const FULL = 0.8;
 const MAX_DENIALS = 12;
 
 /** What a turn's calls came to. */
-export type Reply = Readonly<{ is: "more" }> | Readonly<{ is: "over"; finish: Finish }> | Readonly<{ is: "stuck"; text: string }> | Readonly<{ is: "denied"; text: string }>;
+export type Reply =
+  | Readonly<{ is: "more" }>
+  | Readonly<{ is: "over"; finish: Finish }>
+  | Readonly<{ is: "stuck"; text: string }>
+  | Readonly<{ is: "denied"; text: string }>;
 
 export type Talk = ReturnType<typeof createTalk>;
 
@@ -33,7 +37,11 @@ export type Talk = ReturnType<typeof createTalk>;
 export function createTalk(assignment: Assignment, context: PerformContext) {
   const { agent, model, limits, completion } = assignment;
   const past: TakenUp = takeUp(context.past);
-  const messages: Message[] = [...(assignment.call.before ?? []), { role: "user", text: assignment.prompt }, ...past.messages];
+  const messages: Message[] = [
+    ...(assignment.call.before ?? []),
+    { role: "user", text: assignment.prompt },
+    ...past.messages,
+  ];
   const used: Record<string, number> = { ...past.used };
   const repeated = createRepeats();
   const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
@@ -83,7 +91,16 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     answering = turn.model ?? model.name;
     const by = turn.model === undefined ? {} : { model: turn.model };
     say({ role: "assistant", text, calls, ...(carry && { carry }) });
-    context.emit({ type: "turn.ended", turn: turns, text, calls, usage: turn.usage, cost: turn.cost, ...(carry && { carry }), ...by });
+    context.emit({
+      type: "turn.ended",
+      turn: turns,
+      text,
+      calls,
+      usage: turn.usage,
+      cost: turn.cost,
+      ...(carry && { carry }),
+      ...by,
+    });
     return turn;
   };
 
@@ -91,9 +108,16 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     const { controller, release } = following(signal);
     const input = estimateTokens(fixedChars + chars);
     const room = await context.budget.room();
-    const output = Math.min(MAX_ANSWER_TOKENS, room === undefined ? MAX_ANSWER_TOKENS : Math.max(MIN_ANSWER_TOKENS, room - input));
+    const output = Math.min(
+      MAX_ANSWER_TOKENS,
+      room === undefined ? MAX_ANSWER_TOKENS : Math.max(MIN_ANSWER_TOKENS, room - input),
+    );
     const usd = model.price?.({ input, output });
-    const held = await context.budget.reserve({ tokens: input + output, finish: last, ...(usd !== undefined && { usd }) }, () => controller.abort(stopped(REVOKED)), signal);
+    const held = await context.budget.reserve(
+      { tokens: input + output, finish: last, ...(usd !== undefined && { usd }) },
+      () => controller.abort(stopped(REVOKED)),
+      signal,
+    );
     if ("refused" in held) {
       release();
       return held;
@@ -104,16 +128,26 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
       urgent = !last;
       if (urgent) controller.abort(stopped(URGENT));
     });
-    const turn = await takeTurn(model.model, limited, { signal: controller.signal, maxIdleMs: limits.maxIdleMs, live: context.live, emit: context.emit });
+    const turn = await takeTurn(model.model, limited, {
+      signal: controller.signal,
+      maxIdleMs: limits.maxIdleMs,
+      live: context.live,
+      emit: context.emit,
+    });
     deaf?.();
     release();
     if (!("calls" in turn)) {
       held.release();
       if (urgent && !signal.aborted) return { aborted: true, text: "", urgent };
       const revoked = controller.signal.aborted && !signal.aborted;
-      return revoked ? { refused: "other calls of the run cost more than was set aside for them", limit: "maxTokens" } : turn;
+      return revoked
+        ? { refused: "other calls of the run cost more than was set aside for them", limit: "maxTokens" }
+        : turn;
     }
-    held.settle({ tokens: turn.usage.input + turn.usage.output + turn.usage.cacheRead + turn.usage.cacheWrite, usd: turn.cost.usd });
+    held.settle({
+      tokens: turn.usage.input + turn.usage.output + turn.usage.cacheRead + turn.usage.cacheWrite,
+      usd: turn.cost.usd,
+    });
     usage = addUsage(usage, turn.usage);
     cost = addCost(cost, turn.cost);
     contextTokens = turn.usage.contextTokens + turn.usage.output;
@@ -121,9 +155,16 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
   };
 
   /** Executes the calls of a turn side by side. A finish call counts once its companions ran; a second one does not. */
-  const answer = async (turn: Answered, signal: AbortSignal, known: ReadonlyMap<string, ToolAnswer> = NOTHING): Promise<Reply> => {
+  const answer = async (
+    turn: Answered,
+    signal: AbortSignal,
+    known: ReadonlyMap<string, ToolAnswer> = NOTHING,
+  ): Promise<Reply> => {
     if (turn.calls.length === 0) {
-      const finish: Finish = completion === "tool" ? { problem: "the finish tool was not called", empty: turn.text.trim() === "" } : finishText(turn.text, assignment);
+      const finish: Finish =
+        completion === "tool"
+          ? { problem: "the finish tool was not called", empty: turn.text.trim() === "" }
+          : finishText(turn.text, assignment);
       return { is: "over", finish };
     }
     const finishCall = completion === "text" ? undefined : turn.calls.find(({ name }) => isFinishTool(name));
@@ -132,20 +173,37 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     let reply: Reply = finish ? { is: "over", finish } : { is: "more" };
     const results = await mapLimited(turn.calls, limits.maxConcurrentToolCalls, async (call): Promise<ToolAnswer> => {
       if (call === finishCall) return receipt(call, finish);
-      if (finishCall && isFinishTool(call.name)) return { id: call.id, name: call.name, text: "Task already marked complete in this turn; this call was ignored.", error: true };
+      if (finishCall && isFinishTool(call.name))
+        return {
+          id: call.id,
+          name: call.name,
+          text: "Task already marked complete in this turn; this call was ignored.",
+          error: true,
+        };
       const before = known.get(call.id);
       if (before) return before;
       const refusal = await context.budget.count("maxToolCalls");
-      if (refusal) return { id: call.id, name: call.name, text: `Not carried out: ${refusal.refused}. Hand in what you have.`, error: true };
+      if (refusal)
+        return {
+          id: call.id,
+          name: call.name,
+          text: `Not carried out: ${refusal.refused}. Hand in what you have.`,
+          error: true,
+        };
       used[call.name] = (used[call.name] ?? 0) + 1;
       const result = await callTool(call, assignment, inner);
       if (result.denied) denials += 1;
       const again = repeated(call.name, call.input, result.text);
-      if (again === "stop") reply = { is: "stuck", text: `It called ${call.name} with the same arguments and the same result again and again.` };
+      if (again === "stop")
+        reply = {
+          is: "stuck",
+          text: `It called ${call.name} with the same arguments and the same result again and again.`,
+        };
       return again === "tell" ? { ...result, text: `${result.text}\n${prompts.sameAgain}` } : result;
     });
     say({ role: "tool", results });
-    if (denials >= MAX_DENIALS && reply.is === "more") return { is: "denied", text: `It asked ${denials} times for what it is not allowed.` };
+    if (denials >= MAX_DENIALS && reply.is === "more")
+      return { is: "denied", text: `It asked ${denials} times for what it is not allowed.` };
     return reply;
   };
 
@@ -170,11 +228,20 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
       tools: [],
       toolChoice: "auto",
     };
-    const turn = await takeTurn(model.model, request, { signal, maxIdleMs: limits.maxIdleMs, live: () => {}, emit: context.emit });
+    const turn = await takeTurn(model.model, request, {
+      signal,
+      maxIdleMs: limits.maxIdleMs,
+      live: () => {},
+      emit: context.emit,
+    });
     if (!("calls" in turn) || turn.text === "") return;
     usage = addUsage(usage, turn.usage);
     cost = addCost(cost, turn.cost);
-    replace([parts.task, { role: "user", text: fill(prompts.summaryFollows, new Map([["summary", turn.text]])) }, ...parts.recent]);
+    replace([
+      parts.task,
+      { role: "user", text: fill(prompts.summaryFollows, new Map([["summary", turn.text]])) },
+      ...parts.recent,
+    ]);
   };
 
   const replace = (shorter: readonly Message[]): void => {
@@ -206,11 +273,20 @@ const NO_RESULT = 'Missing required "result" argument. You must provide your fin
 /** What a model reads about its finish call when the talk goes on. */
 function receipt({ id, name }: ToolCall, finish: Finish | undefined): ToolAnswer {
   const problem = finish && "problem" in finish ? finish.problem : undefined;
-  return { id, name, text: problem === undefined ? "Received." : finish && "empty" in finish && finish.empty ? NO_RESULT : `Not accepted: ${problem}. Correct it and call ${name} again.`, error: problem !== undefined };
+  return {
+    id,
+    name,
+    text:
+      problem === undefined
+        ? "Received."
+        : finish && "empty" in finish && finish.empty
+          ? NO_RESULT
+          : `Not accepted: ${problem}. Correct it and call ${name} again.`,
+    error: problem !== undefined,
+  };
 }
 
 /** True for a call that was not made because the budget said no. */
 export function isRefusal(turn: Turn | Refusal): turn is Refusal {
   return "refused" in turn;
 }
-

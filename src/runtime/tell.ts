@@ -4,7 +4,11 @@ import { prompts } from "../embedded.ts";
 import type { Mailbox } from "./mailbox.ts";
 
 /** Something said to a task that is running, or with an empty path to the person. */
-export type Note = Readonly<{ text: string; from: string; /** "interrupt": what the model is saying is cut short for it */ how?: "steer" | "interrupt" }>;
+export type Note = Readonly<{
+  text: string;
+  from: string /** "interrupt": what the model is saying is cut short for it */;
+  how?: "steer" | "interrupt";
+}>;
 
 /** Puts a note where its reader finds it, and says so. False: there is nobody of that path. */
 export function tell(

@@ -28,7 +28,9 @@ export function parseArguments({ input }: Tool, value: unknown): { value: unknow
   if (!isZod(input)) return { value };
   const parsed = input.safeParse(value ?? {});
   if (parsed.success) return { value: parsed.data };
-  const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
+  const problems = parsed.error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
   return { problem: problems.join("; ") };
 }
 

@@ -7,7 +7,10 @@ import { noUsage, type Cost, type Usage } from "../core/usage.ts";
 import { following, stopped } from "./cancel.ts";
 
 /** What one call of the model gave. */
-export type Turn = Answered | Readonly<{ fault: Fault; text: string }> | Readonly<{ aborted: true; text: string; /** for something that was said meanwhile */ urgent?: true }>;
+export type Turn =
+  | Answered
+  | Readonly<{ fault: Fault; text: string }>
+  | Readonly<{ aborted: true; text: string /** for something that was said meanwhile */; urgent?: true }>;
 export type Answered = Readonly<{
   text: string;
   calls: readonly ToolCall[];
@@ -27,7 +30,11 @@ export type TurnOptions = Readonly<{
 }>;
 
 /** Calls the model once and gathers its answer, showing it as it comes. Silence for too long is a failure. */
-export async function takeTurn(model: Model, request: ModelRequest, { signal, maxIdleMs, live, emit }: TurnOptions): Promise<Turn> {
+export async function takeTurn(
+  model: Model,
+  request: ModelRequest,
+  { signal, maxIdleMs, live, emit }: TurnOptions,
+): Promise<Turn> {
   const { controller, release } = following(signal);
   const idle = setTimeout(() => controller.abort(stopped("idle")), maxIdleMs);
   let text = "";
@@ -67,7 +74,11 @@ export async function takeTurn(model: Model, request: ModelRequest, { signal, ma
           return broken(event.fault);
       }
     }
-    return broken({ code: "MODEL_BAD_ANSWER", message: "The model's answer broke off before its end.", retryable: true });
+    return broken({
+      code: "MODEL_BAD_ANSWER",
+      message: "The model's answer broke off before its end.",
+      retryable: true,
+    });
   } catch (thrown) {
     return broken({ code: "MODEL_BAD_ANSWER", message: `The model broke: ${messageOf(thrown)}`, retryable: true });
   } finally {
@@ -77,9 +88,23 @@ export async function takeTurn(model: Model, request: ModelRequest, { signal, ma
 }
 
 function silent(ms: number): Fault {
-  return { code: "TIMEOUT", message: `The model sent nothing for ${formatDuration(ms)}.`, hint: "Try again, or choose another model.", retryable: true };
+  return {
+    code: "TIMEOUT",
+    message: `The model sent nothing for ${formatDuration(ms)}.`,
+    hint: "Try again, or choose another model.",
+    retryable: true,
+  };
 }
 
 function usageOf({ input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: TurnUsage): Usage {
-  return { ...noUsage(), input, output, cacheRead, cacheWrite, reasoning, contextTokens: input + cacheRead + cacheWrite, turns: 1 };
+  return {
+    ...noUsage(),
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    reasoning,
+    contextTokens: input + cacheRead + cacheWrite,
+    turns: 1,
+  };
 }

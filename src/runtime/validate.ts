@@ -38,7 +38,12 @@ async function load(): Promise<Compile> {
     return (value) => {
       if (validate(value)) return undefined;
       const shown = (validate.errors ?? []).slice(0, 5);
-      return shown.map(({ instancePath, message }) => `${instancePath === "" ? "the value" : instancePath.slice(1).replaceAll("/", ".")} ${message ?? "is not valid"}`).join("; ");
+      return shown
+        .map(
+          ({ instancePath, message }) =>
+            `${instancePath === "" ? "the value" : instancePath.slice(1).replaceAll("/", ".")} ${message ?? "is not valid"}`,
+        )
+        .join("; ");
     };
   };
 }

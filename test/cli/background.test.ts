@@ -240,7 +240,10 @@ describe.concurrent("the inbox", () => {
     const id = await background(there, args);
     await waits(there);
     const gate = `${id}/page.1/approval`; // a refusal with words makes a second round, which asks anew
-    const both = await Promise.all([there.run(["inbox", "allow", gate]), there.run(["inbox", "deny", gate, "no good"])]);
+    const both = await Promise.all([
+      there.run(["inbox", "allow", gate]),
+      there.run(["inbox", "deny", gate, "no good"]),
+    ]);
     expect(both.map(({ code }) => code === 0).filter(Boolean)).toHaveLength(1);
     const lost = both.find(({ code }) => code !== 0);
     expect(lost?.stderr).toMatch(/was faster|does not wait|asks nothing|asks something else/);

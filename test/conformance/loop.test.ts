@@ -12,7 +12,9 @@ import { cases } from "./harness.ts";
 describe("template", () => {
   type Input = { template: string; inputs: Record<string, unknown> };
   test.each(cases<Input, string | { throws: string }>("004-gemini", "template"))("$name", ({ input, want }) => {
-    const inputs = Object.fromEntries(Object.entries(input.inputs).map(([name, value]) => [name, value === "<undefined>" ? undefined : value]));
+    const inputs = Object.fromEntries(
+      Object.entries(input.inputs).map(([name, value]) => [name, value === "<undefined>" ? undefined : value]),
+    );
     const fill = (): string => templateString(input.template, inputs);
     if (typeof want === "string") expect(fill()).toBe(want);
     else expect(fill).toThrow(want.throws);
@@ -20,9 +22,12 @@ describe("template", () => {
 });
 
 describe("input-schema", () => {
-  test.each(cases<{ inputs: Record<string, AgentInput> }, object>("004-gemini", "input-schema"))("$name", ({ input, want }) => {
-    expect(convertInputConfigToJsonSchema(input)).toEqual(want);
-  });
+  test.each(cases<{ inputs: Record<string, AgentInput> }, object>("004-gemini", "input-schema"))(
+    "$name",
+    ({ input, want }) => {
+      expect(convertInputConfigToJsonSchema(input)).toEqual(want);
+    },
+  );
 });
 
 type Call = { tool: string; args?: Record<string, unknown>; fails?: string; takes_s?: number };
@@ -49,7 +54,9 @@ const reasonOf = (outcome: Outcome): string => {
   if (outcome.status === "ok") return "GOAL";
   if (outcome.status === "cancelled") return "ABORTED";
   if (outcome.status === "skipped") return "SKIPPED";
-  return outcome.fault.code === "EMPTY" || outcome.fault.code === "INVALID_OUTPUT" ? "ERROR_NO_COMPLETE_TASK_CALL" : outcome.fault.code;
+  return outcome.fault.code === "EMPTY" || outcome.fault.code === "INVALID_OUTPUT"
+    ? "ERROR_NO_COMPLETE_TASK_CALL"
+    : outcome.fault.code;
 };
 
 async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, cancelAt?: Event["type"]) {
@@ -57,13 +64,21 @@ async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, 
   let most = 0;
   let executed = 0;
   const fails = new Map<string, string>();
-  const scripts = turns.map((turn): Script | "hangs" => {
+  const scripts = turns.map((turn): Script => {
     if (turn === "hangs") return turn;
     for (const { tool, fails: why } of turn) if (why !== undefined) fails.set(tool, why);
-    return { calls: turn.map(({ tool, args = {}, takes_s }) => ({ name: tool, input: takes_s === undefined ? args : { ...args, slow: true } })) };
+    return {
+      calls: turn.map(({ tool, args = {}, takes_s }) => ({
+        name: tool,
+        input: takes_s === undefined ? args : { ...args, slow: true },
+      })),
+    };
   });
   const played: Scripted = scripted(...scripts.map((script): Script => (script === "hangs" ? "" : script)));
-  const model: Model = (request, signal) => (scripts[played.requests.length] === "hangs" ? (played(request, AbortSignal.abort())[Symbol.asyncIterator]().next(), never(request, signal)) : played(request, signal));
+  const model: Model = (request, signal) =>
+    scripts[played.requests.length] === "hangs"
+      ? (played(request, AbortSignal.abort())[Symbol.asyncIterator]().next(), never(request, signal))
+      : played(request, signal);
   const list = defineTool({
     name: "list_directory",
     description: "lists",
@@ -87,9 +102,20 @@ async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, 
     instructions: "i",
     completion: "tool",
     ...(output && { output: { type: output.schema }, outputName: output.outputName }),
-    limits: { graceMs: 60, ...(max_turns !== undefined && { maxTurns: max_turns }), ...(timeout_mins !== undefined && { maxDurationMs: 40 }) },
+    limits: {
+      graceMs: 60,
+      ...(max_turns !== undefined && { maxTurns: max_turns }),
+      ...(timeout_mins !== undefined && { maxDurationMs: 40 }),
+    },
   };
-  const crew = createCrew({ home: false, discover: false, agents: [agent], tools: [list], models: { m: model }, model: "m" });
+  const crew = createCrew({
+    home: false,
+    discover: false,
+    agents: [agent],
+    tools: [list],
+    models: { m: model },
+    model: "m",
+  });
   const run = crew.run({ mode: "single", agent: agent.name, task: "Do it." });
   const events: Event[] = [];
   for await (const event of run) {
@@ -129,10 +155,19 @@ describe("executor-loop", () => {
     if (want.model_calls !== undefined) expect(requests).toHaveLength(want.model_calls);
     if (want.tool_executions !== undefined) expect(executed).toBe(want.tool_executions);
     if (want.concurrent) expect(most).toBe(executed);
-    if (want.error_sent_back !== undefined) expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain(JSON.stringify(want.error_sent_back).slice(1, -1));
-    if (want.complete_task_required) expect(requests[0]?.tools.find(({ name }) => name === "complete_task")?.input["required"]).toEqual(want.complete_task_required);
-    if (want.activity_error !== undefined && input.turns?.flat().some((call) => typeof call === "object" && call.fails)) {
-      expect(events.some((event) => event.type === "tool.ended" && event.error && event.text.includes(want.activity_error!))).toBe(true);
+    if (want.error_sent_back !== undefined)
+      expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain(JSON.stringify(want.error_sent_back).slice(1, -1));
+    if (want.complete_task_required)
+      expect(requests[0]?.tools.find(({ name }) => name === "complete_task")?.input["required"]).toEqual(
+        want.complete_task_required,
+      );
+    if (
+      want.activity_error !== undefined &&
+      input.turns?.flat().some((call) => typeof call === "object" && call.fails)
+    ) {
+      expect(
+        events.some((event) => event.type === "tool.ended" && event.error && event.text.includes(want.activity_error!)),
+      ).toBe(true);
     }
   });
 });
@@ -141,7 +176,11 @@ describe("completion of system 000", () => {
   const schema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
   const agent = (more: Partial<Agent>): Agent => ({ name: "a", description: "d", instructions: "i", ...more });
   const done = async (model: Scripted, more: Partial<Agent>) =>
-    createCrew({ home: false, discover: false, agents: [agent(more)], models: { m: model }, model: "m" }).run({ mode: "single", agent: "a", task: "x" });
+    createCrew({ home: false, discover: false, agents: [agent(more)], models: { m: model }, model: "m" }).run({
+      mode: "single",
+      agent: "a",
+      task: "x",
+    });
 
   /** Where each case of the system is shown. */
   const shown: Readonly<Record<string, string>> = {
@@ -159,22 +198,38 @@ describe("completion of system 000", () => {
 
   test("non-zero exit keeps its error", async () => {
     const model = scripted({ error: { code: "MODEL_REFUSED", message: "subagent terminated", retryable: false } });
-    expect(await done(model, {})).toMatchObject({ status: "failed", fault: { message: "subagent terminated" }, output: "" });
+    expect(await done(model, {})).toMatchObject({
+      status: "failed",
+      fault: { message: "subagent terminated" },
+      output: "",
+    });
   });
 
   test("never submitted but text matches schema", async () => {
     const model = scripted('{"data":{"ok":true}}');
-    expect(await done(model, { output: schema, completion: "tool-or-text" })).toMatchObject({ status: "ok", output: '{\n  "ok": true\n}' });
+    expect(await done(model, { output: schema, completion: "tool-or-text" })).toMatchObject({
+      status: "ok",
+      output: '{\n  "ok": true\n}',
+    });
   });
 
   test("never submitted with schema: the tool alone is asked for, and then it fails", async () => {
     const model = scripted("did work", "did more");
-    expect(await done(model, { output: schema })).toMatchObject({ status: "failed", fault: { code: "INVALID_OUTPUT" }, output: "did more" });
+    expect(await done(model, { output: schema })).toMatchObject({
+      status: "failed",
+      fault: { code: "INVALID_OUTPUT" },
+      output: "did more",
+    });
     expect(model.requests[1]?.tools.map(({ name }) => name)).toEqual(["complete_task"]);
   });
 
   test("aborted by the agent", async () => {
-    const model = scripted({ calls: [{ name: "submit_result", input: { result: { error: "blocked by permissions" } } }] });
-    expect(await done(model, { completion: "tool-or-text" })).toMatchObject({ status: "failed", fault: { code: "AGENT_REPORTED", message: "blocked by permissions" } });
+    const model = scripted({
+      calls: [{ name: "submit_result", input: { result: { error: "blocked by permissions" } } }],
+    });
+    expect(await done(model, { completion: "tool-or-text" })).toMatchObject({
+      status: "failed",
+      fault: { code: "AGENT_REPORTED", message: "blocked by permissions" },
+    });
   });
 });

@@ -4,12 +4,29 @@ import { createCrew, defineAgent, defineTool, type Event, type Model } from "../
 import type { RunOptions } from "../../src/crew.ts";
 import { never, scripted, type Script } from "../../src/models/scripted.ts";
 
-const look = defineTool({ name: "look", description: "looks", input: z.object({ at: z.string() }), effect: "read", run: ({ at }) => `saw ${at}` });
-const agent = (more: object = {}) => defineAgent({ name: "worker", description: "works", instructions: "Work.", ...more });
+const look = defineTool({
+  name: "look",
+  description: "looks",
+  input: z.object({ at: z.string() }),
+  effect: "read",
+  run: ({ at }) => `saw ${at}`,
+});
+const agent = (more: object = {}) =>
+  defineAgent({ name: "worker", description: "works", instructions: "Work.", ...more });
 
-async function play(turns: readonly Script[] | Model, { more = {}, options = {}, task = {} }: { more?: object; options?: RunOptions; task?: object } = {}) {
+async function play(
+  turns: readonly Script[] | Model,
+  { more = {}, options = {}, task = {} }: { more?: object; options?: RunOptions; task?: object } = {},
+) {
   const model = typeof turns === "function" ? turns : scripted(...turns);
-  const crew = createCrew({ home: false, discover: false, agents: [agent(more)], tools: [look], models: { m: model }, model: "m" });
+  const crew = createCrew({
+    home: false,
+    discover: false,
+    agents: [agent(more)],
+    tools: [look],
+    models: { m: model },
+    model: "m",
+  });
   const run = crew.run({ mode: "single", agent: "worker", task: "Do it.", ...task }, options);
   const events: Event[] = [];
   for await (const event of run) events.push(event);
@@ -38,7 +55,10 @@ test("with a schema the finish tool is checked, and its data is the result", asy
 });
 
 test.each(["complete_task", "submit_result", "yield"])("the finish tool is known as %s", async (name) => {
-  expect((await play([finish({ data: { n: 1 } }, name)], { more: { output: schema } })).result).toMatchObject({ status: "ok", data: { n: 1 } });
+  expect((await play([finish({ data: { n: 1 } }, name)], { more: { output: schema } })).result).toMatchObject({
+    status: "ok",
+    data: { n: 1 },
+  });
 });
 
 test("an invalid result is sent back with the reason, and a second one fails", async () => {
@@ -57,24 +77,35 @@ test("an agent that stops without the finish tool is reminded with that tool alo
 });
 
 test("a second finish call of one turn is ignored, the first counts", async () => {
-  const both: Script = { calls: [{ name: "complete_task", input: { result: "one" } }, { name: "complete_task", input: { result: "two" } }] };
+  const both: Script = {
+    calls: [
+      { name: "complete_task", input: { result: "one" } },
+      { name: "complete_task", input: { result: "two" } },
+    ],
+  };
   expect((await play([both], { more: { completion: "tool" } })).result).toMatchObject({ status: "ok", output: "one" });
 });
 
 test("hitting the turn limit gives one grace turn in which only handing in is possible", async () => {
-  const { result, requests, types } = await play([calls("a"), calls("b"), "what I have"], { task: { resourceLimits: { maxTurns: 2 } } });
+  const { result, requests, types } = await play([calls("a"), calls("b"), "what I have"], {
+    task: { resourceLimits: { maxTurns: 2 } },
+  });
   expect(result).toMatchObject({ status: "ok", output: "what I have" });
   expect(requests[2]?.tools).toEqual([]);
   expect(types).toContain("limit.reached");
 });
 
 test("a grace turn that hands in nothing fails with the limit's code and keeps what was said", async () => {
-  const { result } = await play([{ text: "so far so good", calls: [{ name: "look", input: { at: "a" } }] }, ""], { task: { resourceLimits: { maxTurns: 1 } } });
+  const { result } = await play([{ text: "so far so good", calls: [{ name: "look", input: { at: "a" } }] }, ""], {
+    task: { resourceLimits: { maxTurns: 1 } },
+  });
   expect(result).toMatchObject({ status: "failed", fault: { code: "MAX_TURNS" }, output: "so far so good" });
 });
 
 test("a limit that is not enforced is reported once and the work goes on", async () => {
-  const { result, events } = await play([calls("a"), calls("b"), "done"], { task: { resourceLimits: { maxTurns: 1, enforceLimits: false } } });
+  const { result, events } = await play([calls("a"), calls("b"), "done"], {
+    task: { resourceLimits: { maxTurns: 1, enforceLimits: false } },
+  });
   expect(result.status).toBe("ok");
   expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ enforced: false }]);
 });
@@ -87,12 +118,18 @@ test("a task that takes too long gets its grace turn", async () => {
       yield { type: "end", usage: { input: 1, output: 1 }, cost: 0 };
     }
   };
-  expect((await play(slow, { task: { resourceLimits: { maxDurationMs: 30 } } })).result).toMatchObject({ status: "ok", output: "late" });
+  expect((await play(slow, { task: { resourceLimits: { maxDurationMs: 30 } } })).result).toMatchObject({
+    status: "ok",
+    output: "late",
+  });
 });
 
 test("a model that sends nothing is given up", async () => {
   const { result } = await play(never, { task: { resourceLimits: { maxIdleMs: 30 } } });
-  expect(result).toMatchObject({ status: "failed", fault: { code: "TIMEOUT", message: "The model sent nothing for 30ms." } });
+  expect(result).toMatchObject({
+    status: "failed",
+    fault: { code: "TIMEOUT", message: "The model sent nothing for 30ms." },
+  });
 });
 
 test("the same call with the same result is told, then stopped", async () => {
@@ -104,7 +141,10 @@ test("the same call with the same result is told, then stopped", async () => {
 });
 
 test("an agent that keeps asking for what it may not have is stopped", async () => {
-  const { result, events } = await play(Array.from({ length: 20 }, (_, n): Script => ({ calls: [{ name: "look", input: { at: `${n}` } }] })), { more: { tools: [] } });
+  const { result, events } = await play(
+    Array.from({ length: 20 }, (_, n): Script => ({ calls: [{ name: "look", input: { at: `${n}` } }] })),
+    { more: { tools: [] } },
+  );
   expect(result).toMatchObject({ status: "failed", fault: { code: "DENIED" } });
   expect(events.filter(({ type }) => type === "tool.denied")).toHaveLength(12);
   expect(events.some(({ type }) => type === "tool.started")).toBe(false);
@@ -112,9 +152,35 @@ test("an agent that keeps asking for what it may not have is stopped", async () 
 
 test("a provider that says the context is too long gets a shorter one, once", async () => {
   const tooLong: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
-  const long = defineTool({ name: "long", description: "much", input: z.object({}), effect: "read", run: () => "x".repeat(5_000) });
-  const model = scripted(...Array.from({ length: 8 }, (): Script => ({ calls: [{ name: "long", input: {} }, { name: "look", input: { at: String(Math.random()) } }] })).slice(0, 4), tooLong, "the summary", "done");
-  const crew = createCrew({ home: false, discover: false, agents: [agent()], tools: [look, long], models: { m: model }, model: "m" });
+  const long = defineTool({
+    name: "long",
+    description: "much",
+    input: z.object({}),
+    effect: "read",
+    run: () => "x".repeat(5_000),
+  });
+  const model = scripted(
+    ...Array.from(
+      { length: 8 },
+      (): Script => ({
+        calls: [
+          { name: "long", input: {} },
+          { name: "look", input: { at: String(Math.random()) } },
+        ],
+      }),
+    ).slice(0, 4),
+    tooLong,
+    "the summary",
+    "done",
+  );
+  const crew = createCrew({
+    home: false,
+    discover: false,
+    agents: [agent()],
+    tools: [look, long],
+    models: { m: model },
+    model: "m",
+  });
   const run = crew.run({ mode: "single", agent: "worker", task: "Do it." });
   const seen: Event[] = [];
   for await (const event of run) seen.push(event);
@@ -152,30 +218,49 @@ test("50 children against a provider that answers with more than was asked stay 
   };
   const maxTokens = 100_000;
   const crew = createCrew({ home: false, discover: false, agents: [agent()], models: { m: greedy }, model: "m" });
-  const run = crew.run({ mode: "parallel", agent: "worker", tasks: Array.from({ length: 50 }, (_, n) => ({ task: `Task ${n}` })) }, { concurrency: 50, budget: { maxTokens } });
+  const run = crew.run(
+    { mode: "parallel", agent: "worker", tasks: Array.from({ length: 50 }, (_, n) => ({ task: `Task ${n}` })) },
+    { concurrency: 50, budget: { maxTokens } },
+  );
   const events: Event[] = [];
   for await (const event of run) events.push(event);
   const { usage, nodes } = await run;
   expect(usage.input + usage.output).toBeLessThanOrEqual(maxTokens + 3_100);
   expect(usage.input + usage.output).toBeGreaterThan(maxTokens / 2);
-  expect(Object.values(nodes).some((outcome) => outcome.status === "failed" && outcome.fault.code === "BUDGET")).toBe(true);
+  expect(Object.values(nodes).some((outcome) => outcome.status === "failed" && outcome.fault.code === "BUDGET")).toBe(
+    true,
+  );
   expect(events.some((event) => event.type === "limit.reached" && event.limit === "maxTokens")).toBe(true);
 });
 
 test("inputs that an agent declares are filled in, everything else with a dollar stays", async () => {
-  const more = { instructions: "Look at ${target} with ${HOME} and ${today}.", inputs: { target: { type: "string", description: "t", required: true } } };
+  const more = {
+    instructions: "Look at ${target} with ${HOME} and ${today}.",
+    inputs: { target: { type: "string", description: "t", required: true } },
+  };
   const { requests } = await play(["ok"], { more, task: { inputs: { target: "src" } } });
   expect(requests[0]?.system).toMatch(/Look at src with \$\{HOME\} and \w{3} \w{3} \d\d \d{4}\./);
   const { result } = await play(["ok"], { more });
-  expect(result).toMatchObject({ status: "failed", fault: { code: "BAD_INPUTS", message: '"worker" cannot start: the input target is missing.' } });
+  expect(result).toMatchObject({
+    status: "failed",
+    fault: { code: "BAD_INPUTS", message: '"worker" cannot start: the input target is missing.' },
+  });
 });
 
 test("what is said to a running task is kept, and read before its next turn", async () => {
   const model = scripted(calls("a"), (request) => `heard: ${JSON.stringify(request.messages.at(-1))}`);
-  const crew = createCrew({ home: false, discover: false, agents: [agent()], tools: [look], models: { m: model }, model: "m" });
+  const crew = createCrew({
+    home: false,
+    discover: false,
+    agents: [agent()],
+    tools: [look],
+    models: { m: model },
+    model: "m",
+  });
   const run = crew.run({ mode: "single", agent: "worker", task: "Do it." });
   const receipts: boolean[] = [];
-  for await (const event of run) if (event.type === "tool.started") receipts.push(await run.send("worker", "look left"));
+  for await (const event of run)
+    if (event.type === "tool.started") receipts.push(await run.send("worker", "look left"));
   expect(receipts).toEqual([true]);
   expect((await run).output).toContain("look left");
   expect(await run.send("worker", "too late")).toBe(false);
