@@ -79,5 +79,5 @@ export type Access = Readonly<{
 
 /** Identity at run time; ties the input's type to its schema at compile time. */
 export function defineTool<S extends z.ZodType>(tool: Omit<Tool<z.infer<S>>, "input"> & { readonly input: S }): Tool {
-  return Object.freeze(tool) as unknown as Tool;
+  return Object.freeze(tool);
 }

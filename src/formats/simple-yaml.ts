@@ -76,6 +76,7 @@ function mapping(reader: Reader, indent: number, level: number, start = 0): Reco
  * Nothing but its own keys: what it inherits from is empty and stays so. An object without any prototype is the same, but
  * the engine keeps those as hash tables, which is slow for thousands of files with the same keys.
  */
+// oxlint-disable-next-line typescript/no-extraneous-class -- only its empty prototype is of use
 class Keys {}
 Object.setPrototypeOf(Keys.prototype, null);
 Reflect.deleteProperty(Keys.prototype, "constructor");

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
 import { CrewError } from "../../src/core/error.ts";
+import { isRecord } from "../../src/core/json.ts";
 import { READ_ONLY_TOOLS } from "../../src/core/tool-names.ts";
 import { agentFiles } from "../../src/embedded.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
@@ -80,6 +81,22 @@ test.each(["reviewer", "omp:explore", "codebase-investigator", "cli-help"])(
     expect(check).not.toHaveProperty("broken");
   },
 );
+
+const KEYWORDS = new Set(
+  "type properties items required enum description minimum maximum additionalProperties".split(" "),
+);
+
+/** Keys that are no words of JSON Schema: an unquoted comma in a flow mapping makes some. */
+function strayKeys(schema: unknown): string[] {
+  if (!isRecord(schema)) return [];
+  const inner = [schema["items"], ...(isRecord(schema["properties"]) ? Object.values(schema["properties"]) : [])];
+  return [...Object.keys(schema).filter((key) => !KEYWORDS.has(key)), ...inner.flatMap(strayKeys)];
+}
+
+test("their schemas hold nothing but words of JSON Schema", () => {
+  for (const { agent } of readBundledAgents())
+    expect({ name: agent.name, stray: strayKeys(agent.output) }).toEqual({ name: agent.name, stray: [] });
+});
 
 test("system 000's explorer is its own, and counts with its preset", async () => {
   expect(findAgent(await found(), "explore")?.agent.output).toBeUndefined();

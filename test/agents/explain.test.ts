@@ -19,8 +19,8 @@ function place(): { crew: Crew; root: string } {
       "---",
       "Base prompt.",
     ].join("\n"),
-    "work/.git/HEAD": "",
-    "work/.agents/agents/kid.md": [
+    "project/.git/HEAD": "",
+    "project/.agents/agents/kid.md": [
       "---",
       "description: >-",
       "  Extends the base",
@@ -32,7 +32,7 @@ function place(): { crew: Crew; root: string } {
       "---",
       "Kid prompt.",
     ].join("\n"),
-    "work/.subcrew/config.yaml": "agents:\n  kid:\n    disallowedTools: [Bash]\n    limits:\n      maxIdleMs: 5000\n",
+    "project/.subcrew/config.yaml": "agents:\n  kid:\n    disallowedTools: [Bash]\n    limits:\n      maxIdleMs: 5000\n",
     "home/.subcrew/config.yaml": [
       "# mine",
       "agents:",
@@ -46,7 +46,7 @@ function place(): { crew: Crew; root: string } {
     "home/.claude/agents/kid.md": "---\nname: kid\ndescription: Another one.\n---\nX\n",
   });
   const env = { HOME: join(root, "home"), PATH: "" };
-  return { crew: createCrew({ cwd: join(root, "work"), env, config: true, trusted: true }), root };
+  return { crew: createCrew({ cwd: join(root, "project"), env, config: true, trusted: true }), root };
 }
 
 const kidOf = async (crew: Crew): Promise<FoundAgent> =>
@@ -69,20 +69,20 @@ test("an agent that extends another, is overridden by settings and by the call: 
     Object.fromEntries(rows.map(({ field, origin }) => [field, short(describeOrigin(origin))]));
   expect(lines(fields)).toEqual({
     name: "default (file name)",
-    description: "/work/.agents/agents/kid.md:2 (description)",
-    instructions: "/work/.agents/agents/kid.md (body)",
-    extends: "/work/.agents/agents/kid.md:5 (extends)",
+    description: "/project/.agents/agents/kid.md:2 (description)",
+    instructions: "/project/.agents/agents/kid.md (body)",
+    extends: "/project/.agents/agents/kid.md:5 (extends)",
     model: "the call (--model)",
     tools: "the call (--tools)",
     thinking: "settings /home/.subcrew/config.yaml:4 (agents.kid.thinking)",
     temperature: "settings /home/.subcrew/config.yaml:5 (agents.kid.temperature)",
-    disallowedTools: "settings /work/.subcrew/config.yaml:3 (agents.kid.disallowedTools)",
+    disallowedTools: "settings /project/.subcrew/config.yaml:3 (agents.kid.disallowedTools)",
   });
   expect(lines(limits)).toMatchObject({
     maxTurns: "the call (--max-turns)",
-    maxDurationMs: "/work/.agents/agents/kid.md:7 (timeoutMins)",
+    maxDurationMs: "/project/.agents/agents/kid.md:7 (timeoutMins)",
     maxConcurrentToolCalls: "settings /home/.subcrew/config.yaml:6 (agents.kid.limits.maxConcurrentToolCalls)",
-    maxIdleMs: "settings /work/.subcrew/config.yaml:5 (agents.kid.limits.maxIdleMs)",
+    maxIdleMs: "settings /project/.subcrew/config.yaml:5 (agents.kid.limits.maxIdleMs)",
     graceMs: "settings /home/.subcrew/config.yaml:8 (limits.graceMs)",
     enforceLimits: "default",
   });
@@ -103,7 +103,7 @@ test("an agent that extends another, is overridden by settings and by the call: 
     bash: [
       false,
       "taken away by disallowedTools",
-      "settings /work/.subcrew/config.yaml:3 (agents.kid.disallowedTools)",
+      "settings /project/.subcrew/config.yaml:3 (agents.kid.disallowedTools)",
     ],
     http_get: [false, "taken away by disallowedTools", "base base: /home/.claude/agents/base.md:5 (disallowedTools)"],
   });
@@ -118,15 +118,15 @@ test("without a call: what comes from the base names its line there, tool by too
     short(describeOrigin(rows.find((row) => row.field === field)!.origin));
   expect(from(fields, "model")).toBe("base base: /home/.claude/agents/base.md:6 (model)");
   expect(from(fields, "tools")).toBe(
-    "base base: /home/.claude/agents/base.md:4 (tools) and /work/.agents/agents/kid.md:6 (tools)",
+    "base base: /home/.claude/agents/base.md:4 (tools) and /project/.agents/agents/kid.md:6 (tools)",
   );
   expect(from(limits, "maxTurns")).toBe("base base: /home/.claude/agents/base.md:7 (maxTurns)");
   const decided = Object.fromEntries(
     tools.map(({ name, allowed, origin }) => [name, [allowed, short(describeOrigin(origin))]]),
   );
   expect(decided).toMatchObject({
-    read_file: [true, "/work/.agents/agents/kid.md:6 (tools)"],
-    grep_files: [true, "/work/.agents/agents/kid.md:6 (tools)"],
+    read_file: [true, "/project/.agents/agents/kid.md:6 (tools)"],
+    grep_files: [true, "/project/.agents/agents/kid.md:6 (tools)"],
     glob: [true, "base base: /home/.claude/agents/base.md:4 (tools)"],
   });
   expect(model.warnings.join()).toContain("the agent asks for haiku");
