@@ -1,10 +1,23 @@
 import { defineConfig } from "vitest/config";
 
+/** Tests that count what their whole process holds open need one of their own. */
+const alone = ["test/runs/cycles.test.ts", "test/runners/process.test.ts"];
+const exclude = ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**"];
+
 export default defineConfig({
   test: {
-    pool: "threads",
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "threads",
+          pool: "threads",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...exclude, ...alone],
+        },
+      },
+      { extends: true, test: { name: "alone", pool: "forks", include: alone, exclude } },
+    ],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     teardownTimeout: 5_000,

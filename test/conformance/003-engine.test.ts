@@ -314,7 +314,11 @@ function idOf(mode: string, path: string, index: number): string {
 area<ToolInput, ToolWant>("tool-mode", async ({ name, input, want }) => {
   const turns = talks[input.agent_script]!;
   const models = Object.fromEntries(
-    ["any", "m1", "m2", "claude-sonnet-4-5"].map((model) => [model, scripted(...turns)]),
+    ["any", "m1", "m2", "claude-sonnet-4-5"].map((model) => {
+      // Failures are told in the order in which they came, so the second contender is the slower one.
+      const slower = model === "m2" && input.agent_script === "both fail";
+      return [model, slower ? scripted({ ...nope, delayMs: 50 }) : scripted(...turns)];
+    }),
   );
   const folder = tempFolder(input.files);
   const crew = createCrew({
