@@ -23,7 +23,17 @@ const touches = (name: string, family?: string): Tool[] => {
 
 /** Every tool by what it touches: a new one needs a place here. */
 const classes: Readonly<Record<ToolClass, readonly string[]>> = {
-  read: ["get_file_info", "glob", "grep_files", "list_files", "memory_list", "memory_read", "read_file"],
+  read: [
+    "get_file_info",
+    "glob",
+    "grep_files",
+    "list_files",
+    "memory_list",
+    "memory_read",
+    "read_file",
+    "task_list",
+    "task_replay",
+  ],
   write: ["delete_file", "edit_file", "move_file", "write_file"],
   exec: ["bash"],
   net: ["http_get", "http_post", "http_request", "web_search"],

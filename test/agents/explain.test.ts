@@ -32,7 +32,8 @@ function place(): { crew: Crew; root: string } {
       "---",
       "Kid prompt.",
     ].join("\n"),
-    "project/.subcrew/config.yaml": "agents:\n  kid:\n    disallowedTools: [Bash]\n    limits:\n      maxIdleMs: 5000\n",
+    "project/.subcrew/config.yaml":
+      "agents:\n  kid:\n    disallowedTools: [Bash]\n    limits:\n      maxIdleMs: 5000\n",
     "home/.subcrew/config.yaml": [
       "# mine",
       "agents:",
