@@ -1,6 +1,6 @@
 // @ts-check
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "./build.mjs";
 import { install, npm } from "./install.mjs";
@@ -30,7 +30,9 @@ if (name === undefined || !known.includes(name)) {
 
 /** What the benchmarks compare with is no dependency of subcrew: bench/ has a package.json of its own. */
 function peers() {
-  if (!existsSync(join(folder, "package.json")) || existsSync(join(folder, "node_modules"))) return true;
+  const manifest = join(folder, "package.json");
+  const wanted = existsSync(manifest) ? Object.keys(JSON.parse(readFileSync(manifest, "utf8")).dependencies ?? {}) : [];
+  if (wanted.every((name) => existsSync(join(folder, "node_modules", name)))) return true;
   const command = existsSync(join(folder, "package-lock.json")) ? "ci" : "install";
   return step("install bench", () => npm([command, "--no-audit", "--no-fund", "--loglevel=error"], folder));
 }

@@ -32,9 +32,6 @@ if (name === AGAIN) {
   taken["imported"] = await timed(async () => {
     work = await load();
   });
-  const before = process.cpuUsage();
   taken["worked"] = await timed(() => work?.(corpus));
-  const { user, system } = process.cpuUsage(before);
-  taken["cpu"] = (user + system) / 1000;
 }
 process.stdout.write(JSON.stringify(taken));

@@ -24,6 +24,7 @@ export function compared(taken, { title, how, judged = true }) {
   const medians = new Map([...taken].map(([name, list]) => [name, median(list)]));
   const ratio = (/** @type {string} */ name, /** @type {string} */ peer) =>
     (medians.get(name) ?? Number.NaN) / (medians.get(peer) ?? Number.NaN);
+  const peers = PEERS.filter((peer) => medians.has(peer));
   /** @type {string[]} */
   const failed = [];
   const rows = [...medians].map(([name, ms]) => {
@@ -34,13 +35,13 @@ export function compared(taken, { title, how, judged = true }) {
         if (!ok) failed.push(`${title}: ${name} takes ${ratio(name, peer).toFixed(2)} x ${peer}`);
         return `${ok ? "PASS" : "FAIL"} (${atMost} x ${peer})`;
       });
-    const times = PEERS.map((peer) => ratio(name, peer).toFixed(2));
+    const times = peers.map((peer) => ratio(name, peer).toFixed(2));
     return [name, ms.toFixed(1), ...times, verdicts.join(", ")];
   });
   return {
     title,
     how,
-    columns: ["", "ms", ...PEERS.map((peer) => `/ ${peer}`), ""],
+    columns: ["", "ms", ...peers.map((peer) => `/ ${peer}`), ""],
     rows,
     failed,
     raw: Object.fromEntries(taken),

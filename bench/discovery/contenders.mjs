@@ -62,8 +62,7 @@ export async function subcrew() {
 }
 
 /** @type {(file: string) => Promise<any>} */
-const built = (file) =>
-  import(new URL(file, process.env["BENCH_DIST"] ?? new URL("../../dist/", import.meta.url)).href);
+const built = (file) => import(new URL(`../../dist/${file}`, import.meta.url).href);
 
 const FRONTMATTER = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/;
 

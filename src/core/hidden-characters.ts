@@ -20,14 +20,22 @@ export function hiddenCharacters(text: string): Problem | undefined {
   const body = text.charCodeAt(0) === 0xfeff ? ` ${text.slice(1)}` : text;
   if (body.search(HIDDEN) === -1) return undefined;
   const visible = body.replace(JOINED, (sign) => " ".repeat(sign.length));
-  const found = [...visible.matchAll(HIDDEN)];
-  const [first] = found;
+  let first: RegExpExecArray | undefined;
+  let count = 0;
+  for (const found of visible.matchAll(HIDDEN)) {
+    first ??= found;
+    if (++count > COUNTED) break;
+  }
   if (first === undefined) return undefined;
   const before = visible.slice(0, first.index).split("\n");
   const code = first[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
-  const message = `The file holds ${found.length} hidden character${found.length === 1 ? "" : "s"}; the first is U+${code}, column ${before.at(-1)!.length + 1}.`;
+  const many = count > COUNTED ? `more than ${COUNTED}` : String(count);
+  const message = `The file holds ${many} hidden character${count === 1 ? "" : "s"}; the first is U+${code}, column ${before.at(-1)!.length + 1}.`;
   return problem("hidden-characters", message, {
     line: before.length,
     hint: "Look at the file with an editor that shows them.",
   });
 }
+
+/** Nobody needs to know how many more there are. */
+const COUNTED = 1000;

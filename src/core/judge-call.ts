@@ -24,6 +24,8 @@ export type ShellState = Readonly<{
   waived: boolean;
   /** The folders that may be written, as they really are; the first is the one commands start in. */
   roots: readonly string[];
+  /** What rules call the first of them; empty when it is the workspace itself. */
+  place?: string;
 }>;
 
 /** Judges a call by its class, and by rules on what it is about; the strictest of several subjects counts. */

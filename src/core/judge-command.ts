@@ -230,10 +230,10 @@ function onlyReads(
   policy: Policy,
   { command: { words, sets }, inner }: Part,
   { moves }: Line,
-  { sandboxed, roots }: ShellState,
+  shell: ShellState,
 ): Verdict | undefined {
   const [first, ...args] = words;
-  if (!sandboxed || first?.text === undefined || inner.length > 0 || sets.some((name) => !isHarmless(name)))
+  if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some((name) => !isHarmless(name)))
     return undefined;
   if (words.some(({ text, glob, home }) => text === undefined || home || (glob && /^[-*?[]/.test(text))))
     return undefined;
@@ -242,7 +242,7 @@ function onlyReads(
     args.map(({ text }) => text!),
   );
   if (paths === undefined || moves === "anywhere") return undefined;
-  const places = paths.map((path) => placeOf(path, roots));
+  const places = paths.map((path) => placeOf(path, shell));
   if (places.includes(undefined) || (moves === "inside" && paths.some((path) => path.split("/").includes(".."))))
     return undefined;
   const ban = places
@@ -259,14 +259,12 @@ const STREAMS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"
 /** A file that a command writes to or reads from is judged as the file tools would be. */
 function judgeRedirect(
   policy: Policy,
-  { sandboxed, roots }: ShellState,
+  shell: ShellState,
   { writes, target }: ShellRedirect,
   moves: Line["moves"],
 ): Verdict {
   const { text, glob, home } = target;
   if (text !== undefined && !glob && STREAMS.has(text)) return { decision: "allow", rule: "stream", why: "", hint: "" };
-  if (text !== undefined && !home && writes && sandboxed && /^\/tmp\/(?!.*(?:^|\/)\.\.(?:\/|$))/.test(text))
-    return { decision: "allow", rule: "scratch", why: "", hint: "" };
   const unknown = text === undefined || glob || (moves !== "no" && !text.startsWith("/"));
   if (unknown && !home)
     return {
@@ -275,7 +273,9 @@ function judgeRedirect(
       why: "nobody can say which file it would use",
       hint: "Name the file, from the working folder on.",
     };
-  const place = home ? undefined : placeOf(text ?? "", roots);
+  const place = home ? undefined : placeOf(text ?? "", shell);
+  if (place === undefined && !home && writes && shell.sandboxed && isScratch(text ?? ""))
+    return { decision: "allow", rule: "scratch", why: "", hint: "" };
   if (place === undefined)
     return {
       decision: "deny",
@@ -286,8 +286,11 @@ function judgeRedirect(
   return judgeCall(policy, { ...(writes ? WRITES : READS), subjects: [placed(place, writes)] });
 }
 
-/** Where a path is from the working folder on, as its text says; `undefined` when that is outside. */
-function placeOf(path: string, roots: readonly string[]): string | undefined {
+/** In the sandbox `/tmp` is a folder of its own that nobody else sees. */
+const isScratch = (path: string): boolean => path.startsWith("/tmp/") && !path.split("/").includes("..");
+
+/** What rules call the file that a text names; `undefined` when it lies outside. */
+function placeOf(path: string, { roots, place = "" }: Pick<ShellState, "roots" | "place">): string | undefined {
   const root = path.startsWith("/") ? roots.find((each) => path === each || path.startsWith(`${each}/`)) : "";
   if (root === undefined || path.startsWith("~")) return undefined;
   const steps: string[] = [];
@@ -296,7 +299,8 @@ function placeOf(path: string, roots: readonly string[]): string | undefined {
     if (step !== "..") steps.push(step);
     else if (steps.pop() === undefined) return undefined;
   }
-  return steps.join("/");
+  if (root !== "" && root !== roots[0]) return [root, ...steps].join("/");
+  return [...(place === "" ? [] : [place]), ...steps].join("/");
 }
 
 /** Without a proven sandbox every command is asked, unless the person gave the sandbox up. */

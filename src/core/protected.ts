@@ -16,7 +16,7 @@ const PROJECT_FOLDERS: readonly string[] = [
   ...words(
     ".subcrew .agents .omp .pi .gen .claude .codex .gemini .opencode .kilo .kilocode .copilot .cursor .qwen .factory",
   ),
-  ...words(".goose .roo .kiro .augment .windsurf"),
+  ...words(".goose .roo .kiro .augment .windsurf .openhands .deepagents"),
   // editors: tasks, launch commands, plugins
   ...words(".vscode .idea .zed .devcontainer"),
 ];
@@ -43,7 +43,7 @@ const HOME_PLACES: readonly string[] = words(`
 `);
 
 /** Places that only count at the top of a workspace. */
-const TOP_PLACES: readonly string[] = words("subagents data/subagents");
+const TOP_PLACES: readonly string[] = words("subagents data/subagents config/agents.yaml");
 
 const names = new Set([...PROJECT_FOLDERS, ...PROJECT_FILES, ...HOME_FOLDERS, ...HOME_FILES]);
 const places = [...PROJECT_PLACES, ...HOME_PLACES];

@@ -43,6 +43,15 @@ test.each<[string, string, boolean, boolean]>([
   ["./a.txt", "a.txt", true, true],
   ["a.txt", "ab.txt", false, false],
   ["secrets/key", "secrets/key/inner", false, true],
+  ["secrets/**", "sub/secrets/key", false, false],
+  ["secrets", "sub/secrets/key", false, true],
+  ["./a.txt", "sub/a.txt", false, false],
+  ["/cache/**", "/cache/x", true, true],
+  ["/cache/**", "/cache", false, true],
+  ["/cache/**", "cache/x", false, false],
+  ["cache/**", "/cache/x", false, false],
+  ["*.pem", "/cache/x.pem", true, true],
+  ["**/.env", "/cache/sub/.env", true, true],
 ])("%s and %s: permission %s, ban %s", (pattern, path, permission, ban) => {
   const one = rule(`write_file(${pattern})`);
   expect([

@@ -80,7 +80,7 @@ function permits({ exact }: Rule, pattern: string, subject: Located): boolean {
     case "path":
       return exact
         ? subject.places.at(-1) === pattern
-        : subject.places.length > 0 && subject.places.every(globMatcher(wholeFolder(pattern)));
+        : subject.places.length > 0 && subject.places.every(pathMatcher(wholeFolder(pattern)));
     case "url":
       return exact ? subject.url === pattern : urlMatches(pattern, subject.url);
     case "name":
@@ -99,15 +99,30 @@ function bans(rule: Rule, pattern: string, subject: Located): boolean {
 /** Whether a pattern, read as a ban, covers a path: in any spelling, with everything below. */
 export function pathBan(pattern: string): (place: string) => boolean {
   const folded = foldPath(wholeFolder(pattern));
-  const matches = globMatcher(folded);
-  const folder = folded.endsWith("/**") ? globMatcher(folded.slice(0, -3)) : matches;
+  const matches = pathMatcher(folded);
+  const inner = folded.endsWith("/**") ? folded.slice(0, -3) : undefined;
+  const folder = inner === undefined ? matches : pathMatcher(inner.includes("/") ? inner : `./${inner}`);
   return (place) => withFoldersAbove(foldPath(place)).some((each) => matches(each) || folder(each));
+}
+
+/**
+ * Patterns are meant from the workspace on; one that begins with a slash is an absolute path, and one without any slash a name
+ * anywhere.
+ */
+function pathMatcher(pattern: string): (place: string) => boolean {
+  const absolute = pattern.startsWith("/");
+  const anywhere = !pattern.includes("/") || pattern.startsWith("**");
+  const anchored = pattern.startsWith("./") ? `/${pattern.slice(2)}` : pattern;
+  const matches = globMatcher(anchored);
+  return (place) => {
+    if (!place.startsWith("/")) return !absolute && matches(place);
+    return (absolute || anywhere) && matches(place.slice(1));
+  };
 }
 
 /** A folder with a slash at its end means everything in it. */
 function wholeFolder(pattern: string): string {
-  const plain = pattern.replace(/^\.\//, "");
-  return plain.endsWith("/") ? `${plain}**` : plain;
+  return pattern.endsWith("/") ? `${pattern}**` : pattern;
 }
 
 function withFoldersAbove(path: string): string[] {

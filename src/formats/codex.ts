@@ -1,11 +1,10 @@
-import { parse, TomlError } from "smol-toml";
 import type { Dialect, Reading } from "../core/dialect.ts";
-import { problem } from "../core/problem.ts";
 import { defineFields, type Draft, say } from "./draft.ts";
+import { readCodexSettings } from "./codex-settings.ts";
 import { stemOf } from "./finish.ts";
-import type { Data } from "./frontmatter.ts";
 import { failed, readRecord } from "./records.ts";
 import { kept, model, permission, text, thinking } from "./rules.ts";
+import { readToml, tomlLineOf } from "./toml.ts";
 
 /** Keys of Codex's `config.toml`, any of which a role may carry. */
 const CONFIG_KEYS = [
@@ -52,48 +51,38 @@ const fields = defineFields(
   { exact: true },
 );
 
-/** Codex roles in TOML. As in Codex, a key it does not know makes the role malformed. */
+/** Codex roles, one in a file or those of its settings. As in Codex, a key it does not know makes a role malformed. */
 export const codex: Dialect = {
   id: "codex",
   accepts: (name) => name.endsWith(".toml"),
   read: (source, place): Reading => {
-    let data: Data;
-    try {
-      data = plain(parse(source), 0) as Data;
-    } catch (error) {
-      const line = error instanceof TomlError ? { line: error.line } : {};
-      return failed(problem("bad-toml", `The TOML cannot be read: ${firstLine(error)}`, line));
-    }
-    const defaultName = stemOf(place.relative);
-    return readRecord(fields, data, { place, freeName: true, defaultName, settle: complete });
+    const read = readToml(source);
+    if ("problem" in read) return failed(read.problem);
+    if (isSettings(place.file)) return readCodexSettings(read.data, place, { fields, settle: strict });
+    return readRecord(fields, read.data, {
+      place,
+      freeName: true,
+      defaultName: stemOf(place.relative),
+      settle: complete,
+    });
   },
-  lineOf: (source, field) => {
-    const at = source.split("\n").findIndex((line) => new RegExp(`^\\s*\\[?${escaped(field)}\\s*[=.\\]]`).test(line));
-    return at === -1 ? undefined : at + 1;
-  },
+  lineOf: tomlLineOf,
 };
 
-/** Unknown keys and missing instructions are errors here. */
-function complete(draft: Draft): void {
-  for (const [index, found] of draft.problems.entries()) {
-    if (found.code === "unknown-field") draft.problems[index] = { ...found, severity: "error" };
+/** A role that is called `config` lies in a folder for roles. */
+const isSettings = (file: string): boolean => /[\\/]\.codex[\\/]config\.toml$/.test(file);
+
+/** Unknown keys are errors here, */
+function strict({ problems }: Draft): void {
+  for (const [index, found] of problems.entries()) {
+    if (found.code === "unknown-field") problems[index] = { ...found, severity: "error" };
   }
+}
+
+/** and in a file of its own a role has instructions. */
+function complete(draft: Draft): void {
+  strict(draft);
   if (draft.agent.instructions === undefined) {
     say(draft, "bad-definition", '"developer_instructions" is missing.', { field: "developer_instructions" });
   }
 }
-
-/** The same data without prototypes. */
-function plain(value: unknown, depth: number): unknown {
-  if (depth > 64) throw new Error("nested deeper than 64 levels");
-  if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
-  if (value instanceof Date) return value.toISOString();
-  if (typeof value === "bigint") return Number(value);
-  if (value === null || typeof value !== "object") return value;
-  const copy = Object.create(null) as Record<string, unknown>;
-  for (const [key, item] of Object.entries(value)) copy[key] = plain(item, depth + 1);
-  return copy;
-}
-
-const firstLine = (error: unknown): string => (error instanceof Error ? error.message.split("\n")[0]! : String(error));
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -39,6 +39,8 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
   }
   if (read.kind === "syntax") {
     const again = readYaml(repaired(yaml));
+    if (!again.ok && again.kind === "limit")
+      return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${again.reason}.`, where));
     if (again.ok && isRecord(again.value)) {
       const note = problem(
         "repaired",

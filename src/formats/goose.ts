@@ -1,11 +1,13 @@
 import type { Dialect } from "../core/dialect.ts";
 import { defineFields } from "./draft.ts";
-import { markdown } from "./markdown.ts";
+import { readRecipe } from "./goose-recipe.ts";
+import { isMarkdown, markdown } from "./markdown.ts";
 import { kept, model, text } from "./rules.ts";
 import { mistakenReadonly, mistakenTools, tools } from "./tools.ts";
+import { yamlLineOf } from "./yaml.ts";
 
-/** Agents of goose. They know no list of tools; one that is there all the same narrows. */
-export const goose: Dialect = markdown({
+/** They know no list of tools; one that is there all the same narrows. */
+const asMarkdown = markdown({
   id: "goose",
   freeName: true,
   nameFromFile: true,
@@ -21,3 +23,11 @@ export const goose: Dialect = markdown({
     color: kept(),
   }),
 });
+
+/** goose: agents in Markdown, recipes in YAML and JSON. */
+export const goose: Dialect = {
+  id: "goose",
+  accepts: (name) => isMarkdown(name) || /\.(?:ya?ml|json)$/.test(name),
+  read: (source, place) => (isMarkdown(place.relative) ? asMarkdown.read(source, place) : readRecipe(source, place)),
+  lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? yamlLineOf(source, field),
+};

@@ -5,7 +5,7 @@ import { asData, jsonLineOf, readJson } from "./json.ts";
 import { failed, joined, readRecord } from "./records.ts";
 import { bad, kept, text } from "./rules.ts";
 import { allow, canonical } from "./tools.ts";
-import { readYaml } from "./yaml.ts";
+import { LONG_YAML, readYaml } from "./yaml.ts";
 
 const GROUPS = {
   read: ["read_file", "list_files", "glob", "grep_files"],
@@ -55,9 +55,6 @@ const fields = defineFields({
   rulesFiles: kept(),
 });
 
-/** All modes are in one file, so it may be longer than a frontmatter. */
-const MODES = 1024 * 1024;
-
 /** Roo Code's modes: one YAML or JSON file with all of them. */
 export const roo: Dialect = {
   id: "roo",
@@ -65,7 +62,7 @@ export const roo: Dialect = {
   read: (source, place): Reading => {
     const read = source.trimStart().startsWith("{")
       ? readJson(source)
-      : readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), { bytes: MODES });
+      : readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), LONG_YAML);
     if (!read.ok) {
       const line = read.line === undefined ? {} : { line: read.line };
       return failed(problem("bad-yaml", `The modes cannot be read: ${read.reason}.`, line));

@@ -2,7 +2,9 @@ import type { Dialects } from "../core/dialect.ts";
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import { copilot } from "./copilot.ts";
+import { crewai } from "./crewai.ts";
 import { cursor } from "./cursor.ts";
+import { deepagents } from "./deepagents.ts";
 import { factory } from "./factory.ts";
 import { gemini } from "./gemini.ts";
 import { gencode } from "./gencode.ts";
@@ -10,6 +12,7 @@ import { goose } from "./goose.ts";
 import { kiro } from "./kiro.ts";
 import { omp } from "./omp.ts";
 import { opencode } from "./opencode.ts";
+import { openhands } from "./openhands.ts";
 import { own } from "./own.ts";
 import { pi } from "./pi.ts";
 import { qwen } from "./qwen.ts";
@@ -33,5 +36,8 @@ export const dialects: Dialects = {
   goose,
   roo,
   kiro,
+  openhands,
+  deepagents,
+  crewai,
   subagent,
 };

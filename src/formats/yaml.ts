@@ -13,6 +13,9 @@ import { readSimpleYaml } from "./simple-yaml.ts";
 /** More than this is not frontmatter but an attack, or a mistake. */
 export const YAML_LIMITS = { bytes: 64 * 1024, depth: 64, keys: 1000, aliases: 32, nodes: 10_000 };
 
+/** Files that hold nothing but YAML, or several agents, may be longer than a frontmatter. */
+export const LONG_YAML = { bytes: 1024 * 1024 };
+
 export type YamlResult =
   | { readonly ok: true; readonly value: unknown }
   | {
@@ -30,10 +33,11 @@ export function readYaml(text: string, { bytes = YAML_LIMITS.bytes }: { readonly
   const simple = readSimpleYaml(text, YAML_LIMITS.keys);
   if (simple !== undefined && "value" in simple) return { ok: true, value: simple.value };
   if (simple !== undefined) return { ok: false, kind: "syntax", reason: simple.broken, line: simple.line };
+  if (text.length > YAML_LIMITS.keys && (text.match(KEY_LINE)?.length ?? 0) > YAML_LIMITS.keys)
+    return refused(TOO_MANY);
   try {
     const events = parseEvents(text, { maxDepth: YAML_LIMITS.depth });
-    if (events.length > YAML_LIMITS.keys && keysIn(events) > YAML_LIMITS.keys)
-      return refused(`more than ${YAML_LIMITS.keys} keys`);
+    if (events.length > YAML_LIMITS.keys && keysIn(events) > YAML_LIMITS.keys) return refused(TOO_MANY);
     const documents = constructFromEvents(events, { source: text, schema: SCHEMA, maxAliases: YAML_LIMITS.aliases });
     if (documents.length > 1) return { ok: false, kind: "syntax", reason: "more than one YAML document" };
     const value = documents[0];
@@ -42,6 +46,10 @@ export function readYaml(text: string, { bytes = YAML_LIMITS.bytes }: { readonly
     return failure(error);
   }
 }
+
+const TOO_MANY = `more than ${YAML_LIMITS.keys} keys`;
+/** At the margin there is nothing but keys, so these can be counted without a parser. */
+const KEY_LINE = /^[^\s#][^\n]*?:(?=\s)/gm;
 
 /** The line of a key of the outermost mapping, counted from 1; for the explanations that ask for it. */
 export function yamlLineOf(text: string, key: string): number | undefined {

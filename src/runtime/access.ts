@@ -117,17 +117,19 @@ async function commandsFor(
   const wish = parts.settings.sandbox ?? "auto";
   const level = wish === "off" ? OFF : await parts.sandbox();
   const writable = roots.map(({ real }) => real);
+  const place = placeOf(writable[0]!);
   const outputs = parts.outputs?.(task.run, task.path);
   note(level);
   return createCommands({
     name: task.run,
     cwd: writable[0]!,
     writable,
+    place,
     wish,
     sandbox: level,
     network: mayUseNetwork(policy()),
     guards: parts.guards,
-    isLifted: (place) => lifts(policy(), place),
+    isLifted: (inner) => lifts(policy(), place === "" ? inner : `${place}/${inner}`),
     homes: await Promise.all(parts.homes.map((home) => realpath(home).catch(() => home))),
     hidden: async () => [...parts.hidden, ...writable.flatMap((root) => closedPaths(policy(), root, placeOf))],
     env: task.env,

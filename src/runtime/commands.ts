@@ -17,6 +17,8 @@ export type CommandSetting = Readonly<{
   /** Where they start, and what may be written; real paths. */
   cwd: string;
   writable: readonly string[];
+  /** What rules call the folder they start in. */
+  place?: string;
   wish: SandboxWish;
   sandbox: SandboxLevel;
   network: boolean;
@@ -62,6 +64,7 @@ export function createCommands(setting: CommandSetting): CommandHost {
       sandboxed: setting.wish !== "off" && setting.sandbox.level === "full",
       waived: setting.wish === "off",
       roots: setting.writable,
+      ...(setting.place !== undefined && { place: setting.place }),
     },
     isolation: setting.sandbox.text,
     run: async (command, { timeoutMs, signal, report, input }) => {

@@ -82,8 +82,9 @@ export async function loadPlace(
       known: reusable?.reading,
     });
     if (reading !== known?.reading) options.cache?.files.set(file.path, { reading, place: label });
-    if (reading.agents.length === 0) skipped.push({ file: file.path, problems: reading.problems });
-    else add(findings, reading, { place, file, trusted: trusted && agreed(reading, place, file, options) });
+    if (reading.agents.length === 0) {
+      if (reading.problems.length > 0) skipped.push({ file: file.path, problems: reading.problems });
+    } else add(findings, reading, { place, file, trusted: trusted && agreed(reading, place, file, options) });
   }
   return {
     findings,

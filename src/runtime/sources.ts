@@ -29,7 +29,10 @@ export const families: readonly (readonly Row[])[] = [
   [{ family: "pi", dialect: "pi", project: [".pi/agents"], user: [".pi/agent/agents"], deep: true }],
   [{ family: "gen", dialect: "gencode", project: [".gen/agents"], user: [".gen/agents"] }],
   [{ family: "claude", dialect: "claude", project: [".claude/agents"], user: [".claude/agents"], deep: true }],
-  [{ family: "codex", dialect: "codex", project: [".codex/agents"], user: [".codex/agents"] }],
+  [
+    { family: "codex", dialect: "codex", project: [".codex/agents"], user: [".codex/agents"] },
+    { family: "codex", dialect: "codex", project: [".codex/config.toml"], user: [".codex/config.toml"] },
+  ],
   [{ family: "gemini", dialect: "gemini", project: [".gemini/agents"], user: [".gemini/agents"] }],
   [
     {
@@ -65,10 +68,29 @@ export const families: readonly (readonly Row[])[] = [
   [{ family: "cursor", dialect: "cursor", project: [".cursor/agents"], user: [".cursor/agents"] }],
   [{ family: "qwen", dialect: "qwen", project: [".qwen/agents"], user: [".qwen/agents"] }],
   [{ family: "factory", dialect: "factory", project: [".factory/droids"], user: [".factory/droids"] }],
-  [{ family: "goose", dialect: "goose", project: [".goose/agents"], user: [".config/goose/agents"] }],
+  [
+    { family: "goose", dialect: "goose", project: [".goose/agents"], user: [".config/goose/agents"] },
+    {
+      family: "goose",
+      dialect: "goose",
+      project: [".goose/recipes", ".agents/recipes"],
+      user: [".config/goose/recipes", ".agents/recipes"],
+    },
+  ],
   [{ family: "roo", dialect: "roo", project: [".roomodes"], user: [".roo/custom_modes.yaml"] }],
   [{ family: "kiro", dialect: "kiro", project: [".kiro/agents"], user: [".kiro/agents"] }],
   [{ family: "augment", dialect: "claude", project: [".augment/agents"], user: [".augment/agents"] }],
+  [{ family: "openhands", dialect: "openhands", project: [".openhands/agents"], user: [".openhands/agents"] }],
+  [
+    {
+      family: "deepagents",
+      dialect: "deepagents",
+      project: [".deepagents/agents"],
+      user: [".deepagents/agent/agents"],
+      folders: "AGENTS.md",
+    },
+  ],
+  [{ family: "crewai", dialect: "crewai", project: ["config/agents.yaml"], user: [] }],
   [
     {
       family: "subagent",

@@ -166,7 +166,7 @@ describe("own files hold everything", () => {
   });
 });
 
-describe.each(Object.keys(dialects))("own to %s and back", (to) => {
+describe.each(Object.keys(writers))("own to %s and back", (to) => {
   test("loses exactly what was reported", () => {
     fc.assert(
       fc.property(readAgents, (read) => {
@@ -193,7 +193,7 @@ describe("the words of each dialect", () => {
     raw: {},
     kept: [],
   });
-  const listing = Object.keys(dialects).filter((id) => !["codex", "cursor", "goose"].includes(id));
+  const listing = Object.keys(writers).filter((id) => !["codex", "cursor", "goose"].includes(id));
 
   test.each(listing)("%s is read back with every tool that has a name there", (to) => {
     const usual = ["read_file", "list_files", "glob", "grep_files", "write_file", "edit_file", "bash"];
@@ -259,7 +259,7 @@ test("every agent of the fixtures can be written in every dialect", async () => 
   const { agents } = await discover({ cwd, home: "/nowhere", dialects, trust: { project: () => true } });
   expect(agents.length).toBeGreaterThan(15);
   for (const { read, name: called } of agents) {
-    for (const to of Object.keys(dialects)) {
+    for (const to of Object.keys(writers)) {
       const elsewhere = read.agent.remote !== undefined && to !== "own" && to !== "gemini";
       if (elsewhere) expect(() => convert(read, to)).toThrow("runs elsewhere");
       else expect({ called, to, text: convert(read, to).text }).toMatchObject({ text: expect.stringMatching(/\S/) });

@@ -139,6 +139,31 @@ test("SH-03: files beside a command go through the file policy", () => {
   neverAllowed({ ...rules, mode: "acceptEdits" }, ["cat a > $X", "cat a > *", "cd sub && cat a > x", "wc < $X"]);
 });
 
+test("SH-03: what rules call a file does not depend on the folder a command starts in, and /tmp is free only in the sandbox", () => {
+  const below: ShellState = { sandboxed: true, waived: false, roots: ["/ws/sub", "/cache"], place: "sub" };
+  denied({ shell: below, deny: ["read_file(sub/secrets/**)"] }, [
+    "cat secrets/a",
+    "wc < secrets/a",
+    "cat /ws/sub/secrets/a",
+  ]);
+  allowed({ shell: below, deny: ["read_file(secrets/**)"] }, ["cat secrets/a"]);
+  allowed({ shell: below, allow: ["bash(echo *)", "write_file(sub/**)", "write_file(/cache/**)"] }, [
+    "echo a > x",
+    "echo a > /ws/sub/x",
+    "echo a > /cache/x",
+    "echo a > /tmp/x",
+  ]);
+  denied({ shell: below, mode: "bypass" }, [
+    "echo a > /ws/x",
+    "echo a > /tmp/../etc/x",
+    "echo a > /cache/.git/x",
+    "echo a > ../x",
+  ]);
+  denied({ shell: { ...below, sandboxed: false, waived: true }, mode: "bypass" }, ["echo a > /tmp/x"]);
+  const inTmp: ShellState = { sandboxed: true, waived: false, roots: ["/tmp/ws"] };
+  denied({ shell: inTmp, mode: "bypass" }, ["echo a > /tmp/ws/.git/config"]);
+});
+
 test("SH-04: rules match whole words and the program itself", () => {
   const rules = { allow: ["bash(git log *)", "Bash(npm test:*)", "bash(make lint)"] };
   allowed(rules, ["git log", "git log -1 x", "npm test", "npm test -- a", "make lint", "'git' \"log\""]);

@@ -206,7 +206,66 @@ const rows: readonly Row[] = [
     { tools: ["read_file", "list_files", "grep_files", "glob"], model: "inherit", thinking: "low" },
     ["no-effect"],
   ],
+  [
+    "codex",
+    "pilot",
+    {
+      description: "Steers a change through review",
+      instructions: "Bring it home.",
+      permission: "acceptEdits",
+      thinking: "high",
+    },
+    // of the whole file: the two roles that are none, and what has no effect
+    ["no-effect", "no-effect", "missing-prompt", "bad-definition", "unknown-field"],
+  ],
+  ["codex", "lookout", { description: "Watches without a prompt of its own", instructions: "" }, []],
   ["goose", "cook", { model: "some-model", instructions: "Cook." }, []],
+  [
+    "goose",
+    "baker",
+    {
+      displayName: "The Baker",
+      instructions: "Bake a ${thing} for ${guest}. Keep {{ this }}.\n",
+      inputs: {
+        thing: { type: "string", description: "what to bake", required: true },
+        guest: { type: "string", description: "who eats it", required: false },
+      },
+      tools: ["bash", "oven__*"],
+      model: "anthropic/claude-sonnet",
+      temperature: 0.4,
+      limits: { maxTurns: 5 },
+      output: { type: "object", properties: { cake: { type: "string" } } },
+    },
+    ["no-effect", "no-effect", "no-effect", "no-effect"],
+  ],
+  ["goose", "toast", { instructions: "Toast it.", tools: [] }, ["no-effect"]],
+  [
+    "openhands",
+    "open-helper",
+    {
+      tools: ["bash", "read_file", "write_file", "edit_file", "list_files"],
+      model: "inherit",
+      limits: { maxTurns: 8 },
+      permission: "default",
+    },
+    ["no-effect"],
+  ],
+  ["deepagents", "bee", { model: "anthropic/claude-haiku", tools: undefined }, []],
+  [
+    "crewai",
+    "researcher",
+    {
+      displayName: "Senior researcher for {topic}",
+      description: "Find what is new about {topic}",
+      instructions:
+        "You are Senior researcher for {topic}.\n\nYou know where to look and whom to ask.\n\nYour goal: Find what is new about {topic}",
+      model: "openai/gpt-4o",
+      limits: { maxTurns: 6, maxDurationMs: 90_000 },
+      spawns: "*",
+      tools: [],
+    },
+    ["no-effect"],
+  ],
   [
     "roo",
     "docs-writer",

@@ -21,7 +21,10 @@ const families: readonly (readonly [project: readonly Place[], user: readonly Pl
   [["project/.pi/agents/*.md"], ["home/.pi/agent/agents/*.md"]],
   [["project/.gen/agents/*.md"], ["home/.gen/agents/*.md"]],
   [["project/.claude/agents/*.md"], ["home/.claude/agents/*.md"]],
-  [["project/.codex/agents/*.toml"], ["home/.codex/agents/*.toml"]],
+  [
+    ["project/.codex/agents/*.toml", "project/.codex/config.toml"],
+    ["home/.codex/agents/*.toml", "home/.codex/config.toml"],
+  ],
   [["project/.gemini/agents/*.md"], ["home/.gemini/agents/*.md"]],
   [
     ["project/.opencode/agent/*.md", "project/.kilo/agents/*.md"],
@@ -31,10 +34,16 @@ const families: readonly (readonly [project: readonly Place[], user: readonly Pl
   [["project/.cursor/agents/*.md"], ["home/.cursor/agents/*.md"]],
   [["project/.qwen/agents/*.md"], ["home/.qwen/agents/*.md"]],
   [["project/.factory/droids/*.md"], ["home/.factory/droids/*.md"]],
-  [["project/.goose/agents/*.md"], ["home/.config/goose/agents/*.md"]],
+  [
+    ["project/.goose/agents/*.md", "project/.goose/recipes/*.yaml", "project/.agents/recipes/*.yaml"],
+    ["home/.config/goose/agents/*.md", "home/.config/goose/recipes/*.yaml", "home/.agents/recipes/*.yaml"],
+  ],
   [["project/.roomodes"], ["home/.roo/custom_modes.yaml"]],
   [["project/.kiro/agents/*.md"], ["home/.kiro/agents/*.md"]],
   [["project/.augment/agents/*.md"], ["home/.augment/agents/*.md"]],
+  [["project/.openhands/agents/*.md"], ["home/.openhands/agents/*.md"]],
+  [["project/.deepagents/agents/*/AGENTS.md"], ["home/.deepagents/agent/agents/*/AGENTS.md"]],
+  [["project/config/agents.yaml"], []],
   [
     ["project/data/subagents/*/SUBAGENT.md", "project/subagents/*/SUBAGENT.md"],
     ["home/.subcrew/subagents/*/SUBAGENT.md"],
@@ -105,9 +114,8 @@ async function withAgents(
 
 function lay(root: string, place: Place, names: readonly string[]): void {
   if (place === BUNDLED) return;
-  if (!place.includes("*"))
-    return write(join(root, place), `customModes:\n${names.map((name) => mode(name, place)).join("")}`);
-  const text = place.endsWith(".toml") ? toml : markdown;
+  if (!place.includes("*")) return write(join(root, place), together(place)(names, place));
+  const text = place.endsWith(".toml") ? toml : place.endsWith(".yaml") ? recipe : markdown;
   for (const name of names) write(join(root, place.replace("*", name)), text(name, place));
 }
 
@@ -116,6 +124,17 @@ const markdown = (name: string, says: string): string =>
   `---\nname: ${name}\ndescription: ${quoted(says)}\n---\nBody\n`;
 const toml = (name: string, says: string): string =>
   `name = "${name}"\ndescription = ${quoted(says)}\ndeveloper_instructions = "Body"\n`;
+const recipe = (_name: string, says: string): string => `title: T\ndescription: ${quoted(says)}\nprompt: Body\n`;
+
+/** How the files are written that hold all agents of a place. */
+function together(place: Place): (names: readonly string[], says: string) => string {
+  if (place.endsWith("config.toml"))
+    return (names, says) => names.map((name) => `[agents.${name}]\ndescription = ${quoted(says)}\n`).join("");
+  if (place.endsWith("agents.yaml"))
+    return (names, says) =>
+      names.map((name) => `${name}:\n  role: R\n  goal: ${quoted(says)}\n  backstory: B\n`).join("");
+  return (names, says) => `customModes:\n${names.map((name) => mode(name, says)).join("")}`;
+}
 const mode = (name: string, says: string): string =>
   `  - slug: ${name}\n    name: N\n    roleDefinition: Body\n    description: ${quoted(says)}\n    groups: [read]\n`;
 const bundled = (name: string): readonly ReadAgent[] =>

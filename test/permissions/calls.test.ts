@@ -263,3 +263,22 @@ test("TOOL-12: a tool that does not say what it touches is asked about unless it
   const allowed = await play([call("acts", {})], { tools: [tool("acts", "write")], permissions: { allow: ["acts"] } });
   expect(allowed.ended).toMatchObject([{ tool: "acts", text: "ran" }]);
 });
+
+test("other folders that may be written are reached by their absolute path, and rules call them so", async () => {
+  const other = tempFolder({ "a.txt": "a" });
+  const calls = [
+    write(`${other}/b.txt`),
+    write(`${other}/.git/config`),
+    call("read_file", { path: `${other}/a.txt` }),
+    write(`${other}-evil/x`),
+  ];
+  const { denied, ended } = await play(calls, {
+    permissions: { writableRoots: [other], allow: [`write_file(${other}/**)`] },
+  });
+  expect(denied.map(({ rule }) => rule)).toEqual(["protected .git", "outside"]);
+  expect(ended.map(({ tool, error }) => [tool, error])).toEqual([
+    ["write_file", false],
+    ["read_file", false],
+  ]);
+  expect(readFileSync(join(other, "b.txt"), "utf8")).toBe("new");
+});
