@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Agent } from "./core/agent.ts";
 import type { BudgetLimits } from "./core/budget.ts";
+import { type Catalog, cardOf } from "./core/catalog.ts";
 import { checkAgents } from "./core/check.ts";
 import type { Choice, ModelWish } from "./core/choose-model.ts";
 import type { Config } from "./core/config.ts";
@@ -232,10 +233,14 @@ export function createCrew(given: CrewOptions = {}): Crew {
   ) => {
     const source: ModelSource = deck?.models(models) ?? models;
     const more = runWords(config, wished);
-    const discovery = await found();
-    const needsSkills = [...(options.agents ?? []), ...discovery.agents.map(({ agent }) => agent)].some(usesSkills);
-    const texts = needsSkills ? (await skills()).all : [];
-    const roster = rosterOf(options.agents ?? [], discovery, texts);
+    const look = async (): Promise<Known> => {
+      const discovery = await found();
+      const needsSkills = [...(options.agents ?? []), ...discovery.agents.map(({ agent }) => agent)].some(usesSkills);
+      return { discovery, texts: needsSkills ? (await skills()).all : [] };
+    };
+    let known = await look();
+    const { discovery, texts } = known;
+    const roster = rosterOf(options.agents ?? [], () => known);
     const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, texts)]);
     const earlier = createEarlier(past, { store, refresh: refreshAgent });
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
@@ -276,6 +281,11 @@ export function createCrew(given: CrewOptions = {}): Crew {
       gone: lingering.gone,
       ...(options.permissions && { permissions: options.permissions }),
       check,
+      agents: async () => {
+        known = await look();
+        return roster.catalog();
+      },
+      ...(store && { outputFile: (path: string) => store.output(run, path) }),
       compile: (what) => {
         const inner = compile(what);
         check(inner);
@@ -434,11 +444,15 @@ function wishesOf({ agent }: FoundAgent, { model }: ExplainedCall): readonly Mod
   ];
 }
 
-function rosterOf(given: readonly Agent[], found: Discovery, skills: readonly Skill[]): Roster {
+/** What was found when somebody looked last. */
+type Known = Readonly<{ discovery: Discovery; texts: readonly Skill[] }>;
+
+function rosterOf(given: readonly Agent[], known: () => Known): Roster & Required<Pick<Roster, "catalog">> {
   return {
     find: (name) => {
+      const { discovery: found, texts } = known();
       const agent = given.find((one) => one.name === name) ?? findAgent(found, name)?.agent;
-      if (agent) return withSkills(agent, skills);
+      if (agent) return withSkills(agent, texts);
       if (found.untrusted.some((one) => one.name === name)) {
         const hint = "Look at it with `subcrew agents show`, then trust the project with `subcrew trust`.";
         throw new CrewError("UNTRUSTED", `The agent "${name}" belongs to this project, which is not trusted.`, hint);
@@ -451,8 +465,16 @@ function rosterOf(given: readonly Agent[], found: Discovery, skills: readonly Sk
         );
       return undefined;
     },
-    names: () => [...new Set([...given, ...found.agents].map(({ name }) => name))],
+    names: () => [...new Set([...given, ...known().discovery.agents].map(({ name }) => name))],
+    catalog: () => catalogOf(given, known().discovery),
   };
+}
+
+/** What models see of the agents: each name once, the strongest first. */
+export function catalogOf(given: readonly Agent[], { agents, disabled }: Discovery): Catalog {
+  const all = [...given, ...agents.map(({ agent }) => agent)];
+  const first = new Map(all.toReversed().map((agent) => [agent.name, agent]));
+  return { agents: all.filter((agent) => first.get(agent.name) === agent).map(cardOf), disabled: disabled.map(({ name }) => name) };
 }
 
 /** A model that a task names has to exist before anything starts; the default one, when some task names none. */

@@ -7,6 +7,7 @@ import { createRedactor, type Redactor } from "./core/redact.ts";
 import type { Runner } from "./core/runner.ts";
 import { secretsIn, secretValues } from "./core/secret-forms.ts";
 import type { Tool } from "./core/tool.ts";
+import { delegationTools } from "./facades/table.ts";
 import { builtinModels } from "./models/builtin.ts";
 import type { LanguageModel } from "./models/is-language-model.ts";
 import { createModelRegistry, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
@@ -92,6 +93,8 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
       access ??= accessTo(setup, all, store);
       return {
         roster,
+        delegation: delegationTools,
+        ...blockedBy(env),
         tools: new Map(all.map((tool) => [tool.name, tool])),
         access: createRunAccess(
           before
@@ -117,6 +120,12 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** An agent that starts this program as one of its commands names itself, so that it is not started again below. */
+function blockedBy(env: Env): Pick<World, "blockedAgent"> {
+  const blocked = env["SUBCREW_BLOCKED_AGENT"] ?? env["PI_BLOCKED_AGENT"];
+  return blocked === undefined || blocked === "" ? {} : { blockedAgent: blocked };
+}
 
 /** Where a crew keeps what it keeps. */
 export function homeOf({ home, env }: Pick<Setup, "home" | "env">): string {

@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import { isMainThread, parentPort } from "node:worker_threads";
+import { emptyCatalog } from "./core/catalog.ts";
 import { createOutfit, type Setup } from "./outfit.ts";
 import { beGuest, type Work } from "./runners/guest.ts";
 import { local } from "./runners/local.ts";
@@ -10,10 +11,11 @@ import { assign } from "./runtime/assign.ts";
 import { stopped } from "./runtime/cancel.ts";
 
 /** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
-const work: Work = async ({ setup, call, agent, prices }, context) => {
+const work: Work = async ({ setup, call, agent, prices, catalog = emptyCatalog }, context) => {
   const { models, worldFor } = createOutfit(setup as Setup);
   if (prices) await models.loadPrices();
-  const world = await worldFor({ find: () => agent, names: () => [agent.name] }, local);
+  const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
+  const world = await worldFor(roster, local);
   let assigned = false;
   const assignment = await assign(call, world, (fact) => {
     if (assigned) context.emit(fact); // what there is to say about the assignment itself has been said already

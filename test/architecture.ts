@@ -9,8 +9,9 @@ export type Violation = { readonly rule: Rule; readonly file: string; readonly d
 
 type Rule = "arrow" | "cycle" | "node" | "export-star" | "env" | "optional" | "outside" | "place";
 
-/** Optional packages, and the one file that may name each. Both ends of the row are checked. */
-export const optionalPackages: Readonly<Record<string, string>> = {
+/** Optional packages, and the one file that may name each, or one per direction. Both ends of the row are checked. */
+export const optionalPackages: Readonly<Record<string, string | readonly string[]>> = {
+  "@a2a-js/sdk": ["src/runners/a2a-sdk.ts", "src/a2a/sdk.ts"],
   "@vscode/ripgrep": "src/tools/ripgrep.ts",
 };
 
@@ -115,8 +116,10 @@ function environmentRule(file: string, { code, strings, imports }: Source, say: 
 
 function optionalRule(file: string, { strings, imports }: Source, say: Say): void {
   for (const [name, home] of Object.entries(optionalPackages)) {
-    if (file !== home) {
-      if (strings.some((text) => text.includes(name))) say("optional", `names ${name}, which only ${home} may`);
+    const homes = [home].flat();
+    if (!homes.includes(file)) {
+      if (strings.some((text) => text.includes(name)))
+        say("optional", `names ${name}, which only ${homes.join(" and ")} may`);
       continue;
     }
     const eager = imports.some(({ kind, specifier }) => kind === "static" && isPackage(specifier, name));

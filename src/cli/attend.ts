@@ -1,7 +1,7 @@
 import { exitCodeOf, type Outcome } from "../core/outcome.ts";
 import type { Run } from "../runtime/run.ts";
 import { writeJsonLines } from "../sinks/jsonl.ts";
-import { createTextSink } from "../sinks/text.ts";
+import { createTextSink, type TextOptions } from "../sinks/text.ts";
 import type { Flags } from "./flags.ts";
 import { answerGates, answering, askPerson, yes } from "./gates.ts";
 import { keyboard } from "./keyboard.ts";
@@ -9,7 +9,12 @@ import { onSignals, type Signals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Stays with a run until its end: shows it, asks what it asks, obeys signals. Gives back the exit code. */
-export async function attend(run: Run, flags: Flags, { look, live, attended }: Terminal): Promise<number> {
+export async function attend(
+  run: Run,
+  flags: Flags,
+  { look, live, attended }: Terminal,
+  tell?: TextOptions["tell"],
+): Promise<number> {
   const since = Date.now();
   const text = createTextSink({
     out: process.stdout,
@@ -19,6 +24,7 @@ export async function attend(run: Run, flags: Flags, { look, live, attended }: T
     quiet: flags.quiet ?? false,
     since,
     clock: Date.now,
+    ...(tell && { tell }),
   });
   const signals = onSignals({
     cancel: (reason) => {

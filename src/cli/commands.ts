@@ -15,6 +15,16 @@ const RUNS = "Runs:";
 
 /** Every command, in the order in which help lists them. */
 export const commands: Readonly<Record<string, CommandRow>> = {
+  chat: {
+    summary: "talk with a main agent that hands work to the others",
+    group: WORK,
+    load: async () => (await import("./chat.ts")).chat,
+  },
+  ask: {
+    summary: "one question to the main agent",
+    group: WORK,
+    load: async () => (await import("./ask.ts")).ask,
+  },
   run: {
     summary: "one agent, one task; or a plan from a file",
     group: WORK,

@@ -68,6 +68,8 @@ export type Flags = PermissionFlags &
     answerTimeout?: number;
     reuse?: boolean;
     allowFailed?: boolean;
+    /** Of `chat`. */
+    resume?: string;
     refreshAgent?: boolean;
 
     all?: boolean;

@@ -15,6 +15,8 @@ export type ModeCommand = Readonly<{
   options: readonly Option[];
   examples: CommandDefinition["examples"];
   notes?: string;
+  /** Shows the agents that the first one starts in boxes. */
+  boxes?: boolean;
   /** The input, or `undefined` when the command line holds none of it. */
   input(words: readonly string[], flags: Flags): Promise<AnyInput | undefined>;
   /** What to write when there is neither. */
@@ -25,8 +27,8 @@ export type ModeCommand = Readonly<{
 type Use = (input: AnyInput, flags: Flags) => Promise<number>;
 
 /** The command that runs what a mode's command line says. */
-export function running(command: ModeCommand): CommandDefinition {
-  return definition(command, async (input, flags) => (await import("./start.ts")).start(input, flags));
+export function running({ boxes = false, ...command }: ModeCommand): CommandDefinition {
+  return definition(command, async (input, flags) => (await import("./start.ts")).start(input, flags, { boxes }));
 }
 
 /** The command below `plan` that only prints it. It takes the same command line, so what only a run needs is not offered. */

@@ -12,7 +12,7 @@ import { type PermissionFlags, permissionsIn } from "./permission-flags.ts";
 import { terminal } from "./terminal.ts";
 
 /** Runs an input in front of a person, or of a program, and gives back the exit code. */
-export async function start(input: AnyInput, flags: Flags): Promise<number> {
+export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
   const place = terminal(flags);
   const crew = await crewFor(flags);
   const taping = await (await import("./cassette.ts")).tapingFor(flags);
@@ -24,7 +24,8 @@ export async function start(input: AnyInput, flags: Flags): Promise<number> {
       flags,
     );
   const run = crew.run(input, { ...runOptionsOf(flags, place), ...(taping.deck && { deck: taping.deck }) });
-  return taping.end(await attend(run, flags, place));
+  const tell = boxes ? (await import("./chat/boxes.ts")).boxesOn(place.look) : undefined;
+  return taping.end(await attend(run, flags, place, tell));
 }
 
 /** The crew that the flags and the settings describe. What is odd about the settings is said. */

@@ -1,3 +1,4 @@
+import type { AgentRules } from "./agent-rule.ts";
 import type { JsonSchema } from "./json.ts";
 import type { ResourceLimits } from "./limits.ts";
 import type { RunnerName } from "./runner-name.ts";
@@ -15,6 +16,8 @@ export type Agent = Readonly<{
   /** Canonical names and patterns (`*`, `mcp_*`, `server__*`). Absent: everything but delegation. Empty: the finish tool only. */
   tools?: readonly string[];
   disallowedTools?: readonly string[];
+  /** What its file says about the arguments of calls; of several lists the strictest counts. They can only narrow. */
+  rules?: readonly AgentRules[];
   /** One model, or several of which the first available is taken. */
   model?: string | readonly string[];
   thinking?: Thinking;
@@ -26,6 +29,8 @@ export type Agent = Readonly<{
   outputName?: string;
   /** Which agents it may start; none by default. */
   spawns?: "*" | readonly string[];
+  /** Its delegation tools as its file spells them, where that is not `task`. */
+  delegation?: readonly string[];
   extends?: string;
   /** How it is called in front of people. */
   displayName?: string;

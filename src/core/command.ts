@@ -19,7 +19,8 @@ export const command = z.discriminatedUnion("do", [
     from: z.string(),
     how: z.enum(["steer", "interrupt"]).optional(),
   }),
-  z.strictObject({ do: z.literal("cancel"), reason: z.string() }),
+  /** Without a path, the whole run. */
+  z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
 ]);
 export type Command = z.infer<typeof command>;
 

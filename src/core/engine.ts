@@ -1,9 +1,12 @@
 import type { Budget } from "./budget.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Receipt } from "./command.ts";
 import type { Answer } from "./gate.ts";
 import type { AnyInput } from "./input.ts";
+import type { Worktree } from "./isolation.ts";
 import type { Delta, Fact, KeptEvent } from "./event.ts";
 import type { Message } from "./model.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Failed, Outcome } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 import type { Policy } from "./policy.ts";
 import type { Task } from "./task.ts";
@@ -19,14 +22,17 @@ export type Call = Readonly<{
   attachments: readonly Attachment[];
   /** Background that all tasks of the run share. */
   context: string;
-  /** How many agents stand above this one. */
+  /** How many agents stand above this one, and how many may; negative or absent: as many as like. */
   depth: number;
+  maxDepth?: number;
   /** The tools of whoever started this; absent for what a person started. */
   ceiling?: readonly string[];
   /** What the calls of whoever started this are judged by; absent for what a person started. */
   policy?: Policy;
   /** The model of whoever started this, which `inherit` means. */
   parentModel?: string;
+  /** The worktree in which it works, or in which whoever started it does. */
+  worktree?: Worktree;
   /** The conversation that this goes on with. */
   before?: readonly Message[];
 }>;
@@ -38,6 +44,31 @@ export type Parent = Readonly<{
   ceiling: readonly string[];
   model: string /** what its calls are judged by */;
   policy?: Policy;
+  /** where it works, when that is a worktree */
+  worktree?: Worktree;
+}>;
+
+/** How a plan ended that an agent asked for, and each of its nodes, by id. */
+export type Delegated = Outcome &
+  Readonly<{
+    /** What the path of each node begins with. */
+    under?: string;
+    nodes?: Readonly<Record<string, Outcome>>;
+  }>;
+
+/** What was started and goes on by itself: where it is, and where the output of each task will be kept. */
+export type Begun = Readonly<{ under: string; files: Readonly<Record<string, string>> }>;
+
+/** What an agent that did not wait is told when its helpers have ended: all of it, or only that. */
+export type Tells = "result" | "ending";
+
+/** Helpers that somebody started without waiting for them; they end with whoever started them. */
+export type Background = Readonly<{
+  start(what: AnyInput | Plan, parent: Parent, tells: Tells): Promise<Begun | Failed>;
+  /** Waits for their end; `undefined`: there are none there, or the signal aborted first. */
+  ended(under: string, signal: AbortSignal): Promise<Delegated | undefined>;
+  /** False: they have ended, or there are none there. */
+  stop(under: string, reason: string): Promise<boolean>;
 }>;
 
 /** How a performer talks to the run while it works. */
@@ -48,15 +79,21 @@ export type PerformContext = Readonly<{
   /** Resolves once everything emitted so far is kept. */
   durable(): Promise<void>;
   /** Runs a plan below this call; what is started takes after `parent`, and ends with the call or with `stop`. */
-  delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Outcome>;
+  delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Delegated>;
+  /** Absent where nothing goes on by itself. */
+  background?: Background;
+  /** The agents there are right now; absent where nobody can look. */
+  agents?(): Promise<Catalog>;
+  /** Says something to another task of the run; the receipt says who will read it, or why nobody will. */
+  send?(to: string, text: string): Promise<Receipt>;
   /** What the run and everything below it may still use. */
   budget: Pick<Budget, "reserve" | "count" | "room">;
   /** Somebody is there who can be asked about a call. */
   attended: boolean;
   /** Asks about one call and waits; `undefined` when nobody is there or the signal aborts first. */
   ask(question: string, about: Readonly<{ call: string; signal: AbortSignal }>): Promise<Answer | undefined>;
-  /** What was said to this task since its last turn. */
-  mail(): Promise<readonly string[]>;
+  /** What was said to this task since its last turn. With a signal it waits until helpers in the background have spoken, if there are any. */
+  mail(wait?: AbortSignal): Promise<readonly string[]>;
   /** Calls back when something was said that cannot wait for the end of a turn; gives back how to stop listening. */
   onUrgent?(rung: () => void): () => void;
   /** Tells whoever started this task: the task above, or the person. */

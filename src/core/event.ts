@@ -30,7 +30,8 @@ export type Fact =
       label?: string;
       agent?: string;
       model?: string;
-      prompt?: string;
+      prompt?: string /** the task whose conversation it goes on with, as `run/path` */;
+      continues?: string;
     }
   | {
       type: "node.reused" /** the task of an earlier run that was asked the same, as `run/path` */;
@@ -59,7 +60,7 @@ export type Fact =
       model?: string;
     }
   | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
-  | { type: "tool.ended"; call: string; tool: string; error: boolean; text: string; ms: number; status?: ToolStatus }
+  | { type: "tool.ended"; call: string; tool: string; error: boolean; text: string; ms: number; status?: ToolStatus; details?: unknown }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
   | {
       type: "gate.opened";
@@ -67,6 +68,12 @@ export type Fact =
       call?: string;
     }
   | { type: "gate.answered"; answer: Answer; call?: string }
+  | {
+      type: "remote.joined" /** where an agent elsewhere works on what it was sent: resuming goes on there */;
+      turn: number;
+      context?: string;
+      task?: string;
+    }
   | { type: "message.sent"; from: string; text: string }
   | { type: "plan.changed"; change: Change }
   | { type: "limit.reached"; limit: string; text: string; enforced: boolean }

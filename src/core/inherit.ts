@@ -3,9 +3,9 @@ import { narrowest } from "./limits.ts";
 import { ALL_TOOLS } from "./tool-names.ts";
 
 /** What passes from a base to the agents that extend it. The prompt does not. */
-export type Heritage = Pick<Agent, "tools" | "disallowedTools" | "model" | "thinking" | "limits" | "permission">;
+export type Heritage = Pick<Agent, "tools" | "delegation" | "disallowedTools" | "rules" | "model" | "thinking" | "limits" | "permission">;
 
-export const HERITAGE = ["tools", "disallowedTools", "model", "thinking", "limits", "permission"] as const;
+export const HERITAGE = ["tools", "disallowedTools", "rules", "model", "thinking", "limits", "permission"] as const;
 
 /**
  * Tools are the union of base and child; a base that may use everything does not widen a child that lists its tools,
@@ -18,6 +18,10 @@ export function inherit<A extends Heritage>(child: A, base: Heritage): A {
   if (tools !== undefined) inherited.tools = tools;
   const denied = [...new Set([...(base.disallowedTools ?? []), ...(child.disallowedTools ?? [])])];
   if (denied.length > 0) inherited.disallowedTools = denied;
+  const rules = [...(base.rules ?? []), ...(child.rules ?? [])];
+  if (rules.length > 0) inherited.rules = rules;
+  const spelled = child.delegation ?? base.delegation;
+  if (spelled !== undefined) inherited.delegation = spelled;
   const model = child.model ?? base.model;
   if (model !== undefined) inherited.model = model;
   const thinking = child.thinking ?? base.thinking;

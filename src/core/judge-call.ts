@@ -1,5 +1,7 @@
+import type { AgentRule, AgentRules } from "./agent-rule.ts";
 import { foldPath } from "./fold-path.ts";
-import { type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
+import { type Bound, type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
+import { covers, type Lease } from "./lease.ts";
 import { protectedPart } from "./protected.ts";
 import { pathBan, ruleFits, ruleText, type Rule } from "./rule.ts";
 import { placed, type Located } from "./subject.ts";
@@ -35,8 +37,15 @@ export function judgeCall(policy: Policy, ask: Ask): Verdict {
 }
 
 function judgeSubject(policy: Policy, ask: Ask, subject: Located | undefined): Verdict {
-  const refused = banned(policy, ask, subject) ?? restricted(policy, ask, subject);
+  const refused = banned(policy, ask, subject) ?? unleased(policy, subject);
   if (refused) return refused;
+  const spoken = policy.bounds.flatMap(
+    (bound) => boundVerdict(bound, ask.tool, lastFitting(bound.rules, ask, subject)) ?? [],
+  );
+  return spoken.find(({ decision }) => decision === "deny") ?? strictest(byRules(policy, ask, subject), ...spoken);
+}
+
+function byRules(policy: Policy, ask: Ask, subject: Located | undefined): Verdict {
   const base = byMode(policy.level, ask, subject);
   if (base.decision === "deny") return base;
   const kept = subject?.kind === "path" && subject.change ? shielded(policy, ask.tool, subject) : undefined;
@@ -79,6 +88,22 @@ export function banned(
   );
 }
 
+/** What a task did not say it would write it may not write, nor what one above it did not. */
+function unleased({ leases = [] }: Policy, subject: Located | undefined): Verdict | undefined {
+  if (subject?.kind !== "path" || !subject.change) return undefined;
+  const lease = leases.find((each) => !subject.places.every((place) => covers(each, place)));
+  return lease && outsideLease(lease);
+}
+
+export function outsideLease({ of, globs }: Lease): Verdict {
+  return {
+    decision: "deny",
+    rule: `writes of ${of}`,
+    why: `${of} only writes ${globs.join(", ")}`,
+    hint: `Add it to the \`writes\` of ${of}.`,
+  };
+}
+
 /** The tools that read files, and those that change them. */
 const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
 const KIN = { read: READING_TOOLS, write: FILE_CHANGING_TOOLS } as const;
@@ -113,22 +138,23 @@ export function lifts({ allow }: Policy, place: string): boolean {
   });
 }
 
-/** What the file of the agent, or of one above it, leaves of a tool. */
-function restricted({ only }: Policy, { tool }: Ask, subject: Located | undefined): Verdict | undefined {
-  const list = only.find(({ rules }) => {
-    const own = rulesFor(rules, tool);
-    return own.length > 0 && !own.some((rule) => ruleFits(rule, tool, subject, "permission"));
-  });
-  return list && outsideOfList(list.of, rulesFor(list.rules, tool));
+function lastFitting(rules: AgentRules, { tool }: Ask, subject: Located | undefined): AgentRule | undefined {
+  return rules.findLast((rule) => ruleFits(rule, tool, subject, rule.then === "allow" ? "permission" : "ban"));
 }
 
-export function outsideOfList(agent: string, rules: readonly Rule[]): Verdict {
-  return {
-    decision: "deny",
-    rule: `tools of ${agent}`,
-    why: `${agent} may only do ${rules.map(ruleText).join(", ")}`,
-    hint: `Change the tools of ${agent}.`,
-  };
+/** What the file of an agent makes of a call that one of its rules fits; nothing when it leaves that to others. */
+export function boundVerdict(
+  { of, key, rules }: Bound,
+  tool: string,
+  fitting: Pick<AgentRule, "then"> | undefined,
+): Verdict | undefined {
+  if (fitting === undefined || fitting.then === "allow") return undefined;
+  const rule = `${key} of ${of}`;
+  const hint = `Change the ${key} of ${of}.`;
+  if (fitting.then === "ask") return { decision: "ask", rule, why: `the file of ${of} wants it to be asked`, hint };
+  const left = rulesFor(rules, tool).filter(({ then }) => then === "allow");
+  const why = left.length > 0 ? `${of} may only do ${left.map(ruleText).join(", ")}` : `the file of ${of} forbids it`;
+  return { decision: "deny", rule, why, hint };
 }
 
 /** Files that are run or obeyed later take a rule that names them; one that happens to cover them is not enough. */

@@ -1,6 +1,7 @@
-import { banned, byMode, judgeCall, outsideOfList, type Ask, type ShellState } from "./judge-call.ts";
+import type { AgentRule, AgentRules } from "./agent-rule.ts";
+import { banned, boundVerdict, byMode, judgeCall, outsideLease, type Ask, type ShellState } from "./judge-call.ts";
 import { textMatches } from "./path-pattern.ts";
-import { rulesFor, type Policy } from "./policy.ts";
+import { type Bound, rulesFor, type Policy } from "./policy.ts";
 import { ruleText, type Rule } from "./rule.ts";
 import { parseShell, type ShellCommand, type ShellRedirect, type ShellWord } from "./shell.ts";
 import { readOnlyPaths } from "./shell-readonly.ts";
@@ -14,10 +15,17 @@ import { strictest, type Verdict } from "./verdict.ts";
  * sandbox, and no rule takes a command out of it.
  */
 export function judgeCommand(policy: Policy, ask: Ask, command: string): Verdict {
-  const subject = { kind: "command", command } as const;
   const line = readLine(command);
-  const refused = forbidden(policy, ask, command, line);
+  const refused = forbidden(policy, ask, command, line) ?? unbounded(policy, ask.shell ?? NOWHERE);
   if (refused) return refused;
+  const bounds = policy.bounds.flatMap((bound) => boundOn(bound, ask.tool, line) ?? []);
+  return (
+    bounds.find(({ decision }) => decision === "deny") ?? strictest(byRules(policy, ask, command, line), ...bounds)
+  );
+}
+
+function byRules(policy: Policy, ask: Ask, command: string, line: Line): Verdict {
+  const subject = { kind: "command", command } as const;
   const base = byMode(policy.level, ask, subject);
   if (base.decision === "deny") return base;
   const shell = ask.shell ?? NOWHERE;
@@ -41,6 +49,12 @@ export function judgeCommand(policy: Policy, ask: Ask, command: string): Verdict
     freely(policy, ask, command) ??
       strictest(wordByWord(policy, ask, line, shell) ?? suggesting(base, ask, line), ...files),
   );
+}
+
+/** What keeps a command to the files that its task said it writes is the sandbox; without it there is no command. */
+function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState): Verdict | undefined {
+  if (lease === undefined || sandboxed) return undefined;
+  return { ...outsideLease(lease), why: `${outsideLease(lease).why}, and no sandbox keeps commands to that` };
 }
 
 const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };
@@ -146,16 +160,35 @@ function forbidden(policy: Policy, ask: Ask, command: string, line: Line): Verdi
       hint: "Write it as plain commands.",
     };
   }
-  for (const { of, rules } of policy.only) {
-    const own = rulesFor(rules, ask.tool);
-    const fits = own.length === 0 || (line.problem === undefined && line.parts.every((part) => isCovered(own, part)));
-    if (!fits) return outsideOfList(of, own);
-  }
   return undefined;
 }
 
+/** What the file of an agent makes of a command line: the strictest of what it says about each command in it. */
+function boundOn(bound: Bound, tool: string, line: Line): Verdict | undefined {
+  const about = rulesFor(bound.rules, tool);
+  const own = about.slice(
+    Math.max(
+      0,
+      about.findLastIndex(({ pattern }) => pattern === undefined),
+    ),
+  );
+  const said = line.problem === undefined ? line.parts.map((part) => lastSpeaking(own, part)) : own;
+  const [first, ...more] = said.flatMap((rule) => boundVerdict(bound, tool, rule) ?? []);
+  return first && strictest(first, ...more);
+}
+
+/** The last rule about one command. What it runs in turn may be allowed by several of them together. */
+function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
+  const allowing: AgentRule[] = [];
+  return rules.findLast((rule) => {
+    if (rule.then !== "allow") return speaksOf(rule, "", { all: flat(part) });
+    allowing.push(rule);
+    return isCovered(allowing, part);
+  });
+}
+
 /** Whether a ban or a wish to be asked is about one of the commands, whatever stands around it. */
-function speaksOf({ pattern, exact }: Rule, command: string, { all }: Line): boolean {
+function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line, "all">): boolean {
   if (pattern === undefined) return true;
   if (exact) return command === pattern;
   const [program = "", ...words] = wordsOf(pattern).words;

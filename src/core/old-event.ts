@@ -46,6 +46,7 @@ const known: Readonly<Record<Fact["type"], true>> = {
   "tool.denied": true,
   "gate.opened": true,
   "gate.answered": true,
+  "remote.joined": true,
   "message.sent": true,
   "plan.changed": true,
   "limit.reached": true,

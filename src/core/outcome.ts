@@ -1,3 +1,4 @@
+import type { Changes } from "./changes.ts";
 import type { Cost, Usage } from "./usage.ts";
 
 /** What can go wrong while a node is carried out, and the exit code a run that failed of it ends with. */
@@ -19,6 +20,13 @@ const faultExits = {
   MODEL_NETWORK: 1,
   MODEL_BAD_ANSWER: 1,
   MODEL_UNKNOWN: 1,
+  REMOTE_AUTH: 1,
+  REMOTE_BUSY: 1,
+  REMOTE_CARD: 1,
+  REMOTE_FAILED: 1,
+  REMOTE_LOST: 1,
+  REMOTE_NETWORK: 1,
+  REMOTE_REFUSED: 1,
   BAD_INPUTS: 2,
   UNSUPPORTED: 2,
   DENIED: 3,
@@ -55,6 +63,8 @@ export type Spent = Readonly<{
   ms?: number;
   /** The file with the full output. */
   file?: string;
+  /** What it changed in a worktree of its own, and what became of that. */
+  changes?: Changes;
 }>;
 
 /** How a node ended. There is exactly one per node, and partial work travels with a failure. */
@@ -94,6 +104,10 @@ const final: ReadonlySet<FaultCode> = new Set([
   "UNSUPPORTED",
   "MODEL_AUTH",
   "MODEL_UNKNOWN",
+  "REMOTE_AUTH",
+  "REMOTE_CARD",
+  "REMOTE_LOST",
+  "REMOTE_REFUSED",
 ]);
 
 /** False for a fault that would be the same again. */

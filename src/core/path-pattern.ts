@@ -92,7 +92,8 @@ function matchesName(tokens: NamePattern, name: string): boolean {
   return at === tokens.length;
 }
 
-function fits(token: Exclude<Token, typeof STAR>, char: string): boolean {
+/** Whether one character is what a token that stands for one means. */
+export function fits(token: Exclude<Token, typeof STAR>, char: string): boolean {
   if (token === ANY) return true;
   if ("exact" in token) return token.exact === char;
   return token.ranges.some(([low, high]) => low <= char && char <= high) !== token.not;
@@ -148,7 +149,7 @@ function classOf(inside: string): Token {
 const MOST_ALTERNATIVES = 256;
 
 /** Every way to read the braces; throws when there are more than anybody means. */
-function alternatives(pattern: string): string[] {
+export function alternatives(pattern: string): string[] {
   const found: string[] = [];
   const open = [pattern];
   while (open.length > 0) {

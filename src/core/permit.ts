@@ -18,7 +18,14 @@ export type Rights = Pick<Agent, "name" | "tools" | "disallowedTools"> &
   Readonly<{
     ceiling?: readonly string[] /** tool -> the rule that shuts it out */;
     barred?: Readonly<Record<string, string>>;
+    /** What its delegation tools are called; having them is one right, whatever they are called. */
+    delegation?: readonly string[];
   }>;
+
+/** The right that a tool takes: its name, and for all delegation tools the same one. */
+export function rightTo({ delegation }: Pick<Rights, "delegation">, tool: string): string {
+  return delegation?.includes(tool) ? DELEGATION_TOOL : tool;
+}
 
 /** Tools that only look after what another one started: who has that one has these. */
 const companions: Readonly<Record<string, string>> = { bash_output: "bash", kill_shell: "bash" };
@@ -27,14 +34,18 @@ const companions: Readonly<Record<string, string>> = { bash_output: "bash", kill
  * Decides what a model is shown and, again, what is executed. A parent's rights bound its child's. A tool that is listed with a
  * pattern, as `bash(git log *)`, is shown; which of its calls fit is judged call by call.
  */
-export function permit(rights: Rights, tool: string): Permission {
+export function permit(rights: Rights, called: string): Permission {
   const { name, tools, disallowedTools, ceiling, barred } = rights;
+  const tool = rightTo(rights, called);
   const covers = (list: readonly string[]): boolean => list.some((pattern) => toolMatches(pattern, tool));
   if (ceiling && !ceiling.includes(tool)) return { allowed: false, rule: `the parent of ${name} may not use it` };
   if (barred && Object.hasOwn(barred, tool)) return { allowed: false, rule: barred[tool]! };
   if (disallowedTools && covers(disallowedTools)) return { allowed: false, rule: `disallowedTools of ${name}` };
   if (tools === undefined)
-    return { allowed: tool !== DELEGATION_TOOL, rule: `${name} lists no tools, so all but delegation are allowed` };
+    return {
+      allowed: tool !== DELEGATION_TOOL || rights.delegation?.includes(called) === true,
+      rule: `${name} lists no tools, so all but delegation are allowed`,
+    };
   const lead = Object.hasOwn(companions, tool) ? companions[tool] : undefined;
   const listed = covers(tools.map((written) => written.replace(/\([\s\S]*\)$/, "")));
   return { allowed: listed || (lead !== undefined && permit(rights, lead).allowed), rule: `tools of ${name}` };

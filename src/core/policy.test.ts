@@ -78,7 +78,7 @@ test("a tool list with patterns restricts, one that names the tool as well does 
     write(two, "src/a.md"),
     write(two, "docs/a.ts"),
   ]).toEqual(["allow", "deny", "allow", "deny", "deny"]);
-  expect(two.only.map(({ of }) => of)).toEqual(["a", "b"]);
+  expect(two.bounds.map(({ of }) => of)).toEqual(["a", "b"]);
   const banned = narrow(createPolicy("bypass"), { name: "a", disallowedTools: ["write_file(src/**)"] });
   expect([write(banned, "src/a"), write(banned, "b")]).toEqual(["deny", "allow"]);
 });

@@ -1,4 +1,6 @@
+import type { AgentRules } from "./agent-rule.ts";
 import type { PermissionMode } from "./agent.ts";
+import type { Lease } from "./lease.ts";
 import { NETWORK, type Rule, ruleText } from "./rule.ts";
 import { toolMatches } from "./tool-names.ts";
 
@@ -18,11 +20,14 @@ export type Policy = Readonly<{
   allow: readonly Rule[];
   ask: readonly Rule[];
   deny: readonly Rule[];
-  /** Of each list that speaks about a tool, one rule has to fit its calls. Lists come from agents, which can only narrow. */
-  only: readonly OnlyRules[];
+  /** What the files of agents say: each list is heard, and none can allow what the rest of the policy does not. */
+  bounds: readonly Bound[];
+  /** The files that the task, and those above it, said they write: each of these has to cover what is changed. */
+  leases?: readonly Lease[];
 }>;
 
-export type OnlyRules = Readonly<{ of: string; rules: readonly Rule[] }>;
+/** The rules of one agent's file, and the key they stand under. */
+export type Bound = Readonly<{ of: string; key: "tools" | "rules"; rules: AgentRules }>;
 
 /** The words that people and agent files use, as steps of the ladder. */
 const modes: Readonly<Record<PolicyMode | PermissionMode, Pick<Policy, "level" | "asks">>> = {
@@ -36,20 +41,29 @@ const modes: Readonly<Record<PolicyMode | PermissionMode, Pick<Policy, "level" |
 
 /** A policy in which a person said these things. */
 export function createPolicy(mode: PolicyMode, rules: Partial<Pick<Policy, "allow" | "ask" | "deny">> = {}): Policy {
-  return { ...modes[mode], allow: [], ask: [], deny: [], only: [], ...rules };
+  return { ...modes[mode], allow: [], ask: [], deny: [], bounds: [], ...rules };
 }
 
 /** The policy of an agent: what holds around it, and what its file takes away. Nothing in a file adds to it. */
-export function narrow(policy: Policy, { name, permission, tools, disallowedTools }: Narrowing): Policy {
+export function narrow(policy: Policy, { name, permission, tools, disallowedTools, rules = [] }: Narrowing): Policy {
   const own = permission === undefined ? policy : modes[permission];
-  const rules = patternsIn(tools).filter(({ tool }) => !tools?.some((each) => toolMatches(each, tool)));
+  const listed = patternsIn(tools).filter(({ tool }) => !tools?.some((each) => toolMatches(each, tool)));
   return {
     ...policy,
     level: levels[Math.min(levels.indexOf(policy.level), levels.indexOf(own.level))]!,
     asks: policy.asks && own.asks,
     deny: [...policy.deny, ...patternsIn(disallowedTools)],
-    only: rules.length === 0 ? policy.only : [...policy.only, { of: name, rules }],
+    bounds: [
+      ...policy.bounds,
+      ...(listed.length === 0 ? [] : [{ of: name, key: "tools" as const, rules: nothingBut(listed) }]),
+      ...rules.map((list) => ({ of: name, key: "rules" as const, rules: list })),
+    ],
   };
+}
+
+/** The same for a task that said which files it writes. */
+export function leased(policy: Policy, lease: Lease | undefined): Policy {
+  return lease ? { ...policy, leases: [...(policy.leases ?? []), lease] } : policy;
 }
 
 /** A policy that allows no more than another one did: what both allow, and what either of them asks or forbids. */
@@ -65,7 +79,8 @@ export function notWider(policy: Policy, before: Policy): Policy {
     allow: policy.allow.filter((rule) => had.has(ruleText(rule))),
     ask: joined(policy.ask, before.ask),
     deny: joined(policy.deny, before.deny),
-    only: [...policy.only, ...before.only],
+    bounds: [...policy.bounds, ...before.bounds],
+    ...(policy.leases && { leases: policy.leases }),
   };
 }
 
@@ -74,7 +89,17 @@ type Narrowing = Readonly<{
   permission?: PermissionMode;
   tools?: readonly string[];
   disallowedTools?: readonly string[];
+  rules?: readonly AgentRules[];
 }>;
+
+/** Of these tools, the calls that one of the rules fits. */
+function nothingBut(rules: readonly Rule[]): AgentRules {
+  const tools = [...new Set(rules.map(({ tool }) => tool))];
+  return [
+    ...tools.map((tool) => ({ tool, then: "deny" as const })),
+    ...rules.map((rule) => ({ ...rule, then: "allow" as const })),
+  ];
+}
 
 /** The entries of a tool list that speak about arguments. */
 function patternsIn(written: readonly string[] = []): Rule[] {
@@ -91,6 +116,6 @@ export function mayUseNetwork({ allow, deny, level }: Policy): boolean {
 }
 
 /** The rules that speak about a tool. */
-export function rulesFor(rules: readonly Rule[], tool: string): Rule[] {
+export function rulesFor<R extends Rule>(rules: readonly R[], tool: string): R[] {
   return rules.filter((rule) => toolMatches(rule.tool, tool));
 }

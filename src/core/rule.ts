@@ -19,6 +19,9 @@ export type Rule = Readonly<{
 /** The word in a rule that stands for the network as a whole, as commands in the sandbox would use it. */
 export const NETWORK = "network";
 
+/** The word in a rule for agents elsewhere that are sent a task, as in `a2a(https://agents.example.com/*)`. */
+export const REMOTE = "a2a";
+
 /**
  * Reads rules such as `bash(git log *)`, `write_file(src/**)`, `http_get(https://example.com/*)` or `delete_file`, in
  * anybody's spelling. A pattern after `=`, as in `bash(=make && make test)`, is the argument itself, character by character. `own` are tools that only this crew has. A rule that cannot be read is the caller's mistake: one that
@@ -33,7 +36,7 @@ function parseRule(text: string, own: readonly string[]): Rule[] {
   const name = parts?.[1]?.trim() ?? "";
   const exact = parts?.[2]?.startsWith("=") === true;
   const pattern = exact ? parts?.[2]?.slice(1) : parts?.[2]?.trim();
-  const tools = name === NETWORK || own.includes(name) ? [name] : toolsNamed(name);
+  const tools = name === NETWORK || name === REMOTE || own.includes(name) ? [name] : toolsNamed(name);
   if (tools.length === 0) {
     const close = nearest(name, [...toolNames, ...own]);
     const hint =

@@ -1,4 +1,5 @@
 import type { Agent, Completion } from "./agent.ts";
+import type { Catalog } from "./catalog.ts";
 import type { Miss, ModelWish, Wisher } from "./choose-model.ts";
 import type { Call, PerformContext } from "./engine.ts";
 import type { JsonSchema } from "./json.ts";
@@ -52,6 +53,8 @@ export type Assignment = Readonly<{
   model: ChosenModel;
   /** The tools that exist for it; `permit` says which of them it may see and use. */
   tools: ReadonlyMap<string, Tool>;
+  /** The agents that it may want to start, where it may start any. */
+  catalog?: Catalog;
   limits: Limits;
   /** Where it is carried out. */
   runner: RunnerName;

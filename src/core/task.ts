@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isolationKinds } from "./isolation.ts";
 import { resourceLimits } from "./limits-schema.ts";
 import { runnerNames } from "./runner-name.ts";
 import { thinking } from "./thinking.ts";
@@ -32,6 +33,16 @@ export const taskSettings = {
     .enum(runnerNames)
     .optional()
     .describe("where it runs: in this program, in a thread or in a process of its own"),
+  isolation: z
+    .enum(isolationKinds)
+    .optional()
+    .describe("`worktree`: it works in a git worktree of its own, and its changes come back as a patch"),
+  isolationDirty: z.boolean().optional().describe("what is not committed yet is in the worktree, too"),
+  isolationKeep: z.boolean().optional().describe("the patch is only kept, also when it could be applied"),
+  writes: z
+    .array(z.string().min(1))
+    .optional()
+    .describe("the files it may change, as patterns from the workspace on; whoever writes the same waits"),
 } as const;
 
 /** What a placeholder stands for: the output of a node, or the prompt that a node was given. */

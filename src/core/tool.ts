@@ -1,11 +1,14 @@
 import type { z } from "zod";
 import type { AnyInput } from "./input.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Receipt } from "./command.ts";
 import type { Commands } from "./commands.ts";
 import type { Desk } from "./desk.ts";
+import type { Background, Begun, Delegated, Tells } from "./engine.ts";
 import type { ToolStatus } from "./tool-status.ts";
 import type { Answer } from "./gate.ts";
 import type { JsonSchema } from "./json.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Failed } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 import type { Located, Subject } from "./subject.ts";
 import type { ToolClass } from "./tool-class.ts";
@@ -31,7 +34,8 @@ export type ToolResult =
   | Readonly<{
       text: string /** set when the call did not succeed */;
       error?: boolean /** how it ended, when more is known than that */;
-      status?: ToolStatus;
+      status?: ToolStatus /** what came of it as data: recorded with the call, and not shown to the model */;
+      details?: unknown;
     }>;
 
 /** What a tool is handed: where it works, when to stop, and whom it may ask. */
@@ -50,7 +54,14 @@ export type ToolContext = Readonly<{
   /** Shows output while the tool runs; not recorded. */
   report(text: string): void;
   /** Runs other agents under the caller's path; the caller's slot is free while it waits. */
-  delegate(what: AnyInput | Plan): Promise<Outcome>;
+  delegate(what: AnyInput | Plan): Promise<Delegated>;
+  /** Starts agents and does not wait for them; absent where nothing goes on by itself. */
+  background?: Omit<Background, "start"> &
+    Readonly<{ start(what: AnyInput | Plan, tells: Tells): Promise<Begun | Failed> }>;
+  /** The agents there are right now; absent where nobody can look. */
+  agents?(): Promise<Catalog>;
+  /** Says something to another task of the run; absent where there is no run. */
+  send?(to: string, text: string): Promise<Receipt>;
   /** Tells whoever started the task, who reads it when it can; the task goes on. */
   notify(text: string): void;
   /** Asks the person; `undefined` when nobody is there or the task was stopped. */

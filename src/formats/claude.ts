@@ -1,5 +1,8 @@
-import type { Dialect } from "../core/dialect.ts";
-import { defineFields, type Fields } from "./draft.ts";
+import type { Dialect, FilePlace } from "../core/dialect.ts";
+import { isRecord } from "../core/json.ts";
+import { defineFields, type Draft, type Fields, say } from "./draft.ts";
+import { FILE_NAME, stemOf } from "./finish.ts";
+import type { Data } from "./frontmatter.ts";
 import { markdown } from "./markdown.ts";
 import { choice, flag, kept, limit, model, note, permission, skills, text, thinking } from "./rules.ts";
 import { disallowedTools, mistakenReadonly, mistakenTools, tools } from "./tools.ts";
@@ -35,4 +38,25 @@ export const claudeFields: Fields = defineFields({
 });
 
 /** Claude Code's Markdown files; plugins and Augment use them too. */
-export const claude: Dialect = markdown({ id: "claude", fields: claudeFields, freeName: true });
+export const claude: Dialect = markdown({ id: "claude", fields: claudeFields, freeName: true, settle });
+
+/** A file that has only one of name and description is meant as an agent all the same; where the other is from is said. */
+function settle(draft: Draft, { metadata }: Data, place: FilePlace): void {
+  const { agent, from } = draft;
+  if (agent.name === undefined && agent.description !== undefined) {
+    agent.name = stemOf(place.relative);
+    from["name"] = FILE_NAME;
+    const message = `The agent has no "name"; it is called "${agent.name}" after its file.`;
+    say(draft, "missing-name", message, { severity: "warning" });
+  }
+  const described = isRecord(metadata) ? metadata["description"] : undefined;
+  if (agent.description === undefined && typeof described === "string") {
+    agent.description = described;
+    from["description"] = "metadata";
+    say(draft, "missing-description", 'The description stands in "metadata", where only this program looks for it.', {
+      field: "metadata",
+      severity: "warning",
+      hint: 'Write it as "description".',
+    });
+  }
+}

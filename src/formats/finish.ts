@@ -112,6 +112,7 @@ function settleRights(draft: Draft, { recovered, raw }: Finish): void {
     );
   }
   if (agent.permission === "plan") lookOnly(draft);
+  if (agent.delegation?.every((name) => name === DELEGATION_TOOL)) delete agent.delegation;
   if (agent.spawns === undefined && agent.tools?.includes(DELEGATION_TOOL)) {
     agent.spawns = "*";
     from["spawns"] = from["tools"] ?? REPAIR;

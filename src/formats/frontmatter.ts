@@ -1,7 +1,7 @@
 import { isRecord } from "../core/json.ts";
 import { type Problem, problem } from "../core/problem.ts";
 import { readLines, repaired } from "./repair.ts";
-import { readYaml, yamlLineOf } from "./yaml.ts";
+import { readYaml, yamlLineOf, type YamlResult } from "./yaml.ts";
 
 /** Data as a file gave it: own keys only, no prototype. */
 export type Data = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
     );
   }
   if (yaml === undefined) return { body, recovered: false, problems: [] };
-  const read = readYaml(yaml);
+  const read: YamlResult = !strict && yaml.includes(COMMENTED) ? HIDDEN_DESCRIPTION : readYaml(yaml);
   if (read.ok)
     return isRecord(read.value)
       ? { data: read.value, body, recovered: false, problems: NONE }
@@ -55,6 +55,10 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
   }
   return byLines(yaml, body, { reason: read.reason, where });
 }
+
+/** To YAML that is a comment, and to its author a description that begins with a heading. */
+const COMMENTED = "\ndescription: #";
+const HIDDEN_DESCRIPTION: YamlResult = { ok: false, kind: "syntax", reason: "the description begins with a #" };
 
 /** The line of a key in the whole file, counted from 1. */
 export function frontmatterLineOf(text: string, key: string): number | undefined {

@@ -1,12 +1,17 @@
 import type { Dialect, FilePlace, Reading } from "../core/dialect.ts";
 import { problem } from "../core/problem.ts";
-import { defineFields, type Fields, type Rule } from "./draft.ts";
+import { isRecord } from "../core/json.ts";
+import { ASK_ALL, narrowBy } from "./agent-rules.ts";
+import { defineFields, type Draft, type Fields, type Rule, say } from "./draft.ts";
 import { stemOf } from "./finish.ts";
+import type { Data } from "./frontmatter.ts";
 import { promptOrFile } from "./include.ts";
 import { asData, jsonLineOf, readJson } from "./json.ts";
+import { narrowLikeKiro } from "./kiro-rules.ts";
+import { listOf } from "./lists.ts";
 import { markdown } from "./markdown.ts";
 import { failed, readRecord } from "./records.ts";
-import { kept, model, text } from "./rules.ts";
+import { bad, kept, model, text } from "./rules.ts";
 import { disallowedTools, tools } from "./tools.ts";
 
 const GROUPS = {
@@ -19,6 +24,22 @@ const GROUPS = {
   useaws: [],
 };
 
+/** Both are read together with the tools, once all keys are known. */
+const list: Rule = (draft, value, key) => {
+  if (listOf(value) === undefined) bad(draft, key, "a list of tools");
+};
+const record: Rule = (draft, value, key) => {
+  if (!isRecord(value)) bad(draft, key, "an object with settings for each tool");
+};
+
+/** `{ rules: [...] }`, whose form is not settled yet: what it may restrict is asked. */
+const ruleset: Rule = (draft, _value, key) => {
+  narrowBy(draft, ASK_ALL, key);
+  say(draft, "tool-rule", `"${key}" cannot be read here; every call is asked about instead.`, { field: key });
+};
+
+const settle = (draft: Draft, data: Data): void => narrowLikeKiro(draft, data, GROUPS);
+
 const fieldsFor = (prompt: Rule): Fields =>
   defineFields({
     name: text("name"),
@@ -27,10 +48,10 @@ const fieldsFor = (prompt: Rule): Fields =>
     tools: tools(GROUPS),
     excludedTools: disallowedTools(GROUPS),
     model,
-    allowedTools: kept("names what is not asked for; the user's own settings say that here"),
-    permissions: kept(),
+    allowedTools: list,
+    permissions: ruleset,
     toolAliases: kept(),
-    toolsSettings: kept(),
+    toolsSettings: record,
     mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
     includeMcpJson: kept(),
     includePowers: kept(),
@@ -47,6 +68,7 @@ const asMarkdown = markdown({
   freeName: true,
   nameFromFile: true,
   description: "optional",
+  settle,
 });
 
 /** Kiro's agents, in JSON and in Markdown. */
@@ -69,5 +91,6 @@ function readJsonAgent(source: string, place: FilePlace): Reading {
     freeName: true,
     description: "optional",
     defaultName: stemOf(place.relative),
+    settle: (draft) => settle(draft, data),
   });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { agentRuleText } from "../core/agent-rule.ts";
 import type { ReadAgent } from "../core/dialect.ts";
 import { READ_ONLY_TOOLS } from "../core/tool-names.ts";
 import { claude } from "./claude.ts";
@@ -61,14 +62,24 @@ describe("what narrows an agent is not passed over", () => {
 /** Claude's dialect, which needs a name. */
 const claudeLike = { ...claude, read: (text: string) => claude.read(text.replace("---\n", "---\nname: a\n"), place) };
 
+const EDITS = ["write_file", "edit_file", "delete_file", "move_file"];
+
 describe("permissions of opencode", () => {
   test.each<[rules: string, expected: object]>([
     ["edit: deny", { disallowedTools: ["write_file", "edit_file", "delete_file", "move_file"] }],
-    ["bash: ask", { disallowedTools: ["bash"] }],
+    ["bash: ask", { rules: ["ask bash"] }],
     ['bash: { "*": deny }', { disallowedTools: ["bash"] }],
     ['bash: { "*": allow }', {}],
-    ['bash: { "git *": allow, "*": ask }', { disallowedTools: ["bash"] }],
-    ['edit: { "**/*.lock": deny }', { disallowedTools: ["write_file", "edit_file", "delete_file", "move_file"] }],
+    ['bash: { "git *": allow, "*": ask }', { rules: ["ask bash"] }],
+    ['bash: { "*": ask, "git status*": allow }', { rules: ["ask bash", "allow bash(git status *)"] }],
+    ['bash: { "rm *": deny, "git push*": ask }', { rules: ["deny bash(rm *)", "ask bash(git push*)"] }],
+    ['bash: { "*": maybe }', { rules: ["ask bash"] }],
+    ['edit: { "**/*.lock": deny }', { rules: EDITS.map((tool) => `deny ${tool}(**/*.lock)`) }],
+    [
+      '"*": deny\n  bash: { "*": deny, "git *": allow }',
+      { tools: ["bash"], rules: ["deny bash", "allow bash(git *)"] },
+    ],
+    ['"*": ask\n  read: allow', { rules: ["ask *", "allow read_file"] }],
     ['"*": deny\n  read: allow\n  grep: allow', { tools: ["read_file", "grep_files"] }],
     ['read: allow\n  "*": deny', { tools: [] }],
     ['bash: deny\n  "*": allow', {}],
@@ -79,11 +90,12 @@ describe("permissions of opencode", () => {
     ["lsp: deny", {}],
     ["mytool: deny", { disallowedTools: ["mytool"] }],
   ])("%s", (rules, expected) => {
-    const { tools, disallowedTools, spawns } = read(`permission:\n  ${rules}`, opencode).agent;
-    expect({ tools, disallowedTools, spawns }).toEqual({
+    const { tools, disallowedTools, spawns, ...agent } = read(`permission:\n  ${rules}`, opencode).agent;
+    expect({ tools, disallowedTools, spawns, rules: agent.rules?.flat().map(agentRuleText) }).toEqual({
       tools: undefined,
       disallowedTools: undefined,
       spawns: undefined,
+      rules: undefined,
       ...expected,
     });
   });
@@ -91,6 +103,7 @@ describe("permissions of opencode", () => {
   test("one word for everything", () => {
     expect(read("permission: deny", opencode).agent.tools).toEqual([]);
     expect(read("permission: allow", opencode).agent.tools).toBeUndefined();
+    expect(read("permission: ask", opencode).agent.rules).toEqual([[{ tool: "*", then: "ask" }]]);
     expect(read("permission: 5", opencode).agent.tools).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
+import type { AgentRule, AgentRules } from "../core/agent-rule.ts";
 import { isRecord } from "../core/json.ts";
-import { DELEGATION_TOOL, FILE_CHANGING_TOOLS, toolsNamed } from "../core/tool-names.ts";
+import { ALL_TOOLS, DELEGATION_TOOL, FILE_CHANGING_TOOLS, toolMatches, toolsNamed } from "../core/tool-names.ts";
+import { ASK_ALL, narrowBy } from "./agent-rules.ts";
 import { type Draft, type Rule, say } from "./draft.ts";
 import { allow, deny } from "./tools.ts";
 
@@ -17,63 +19,89 @@ export const OPENCODE_TOOLS = {
 const NOT_TOOLS = new Set(["external_directory", "doom_loop", "lsp"]);
 
 /**
- * `{ edit: deny, bash: { "git *": allow, "*": ask } }`: the last rule that fits counts. What would be asked cannot be
- * asked here, and what depends on the arguments cannot be checked, so both are left out; that is said.
+ * `{ edit: deny, bash: { "*": ask, "git *": allow } }`: the last rule that fits counts. What is denied altogether is
+ * taken away; the rest is kept as rules about calls, none of which gives a right that the user did not give.
  */
 export const permission: Rule = (draft, value, key) => {
-  if (typeof value === "string") return settle(draft, new Map([["*", value]]), key);
-  if (Array.isArray(value)) return settle(draft, fromRules(value), key);
+  if (typeof value === "string") return settle(draft, rulesOf(draft, "*", value, key), key);
+  if (Array.isArray(value)) return settle(draft, fromRules(draft, value, key), key);
   if (!isRecord(value)) {
     allow(draft, [], key);
     return say(draft, "bad-value", `"${key}" cannot be read; the agent gets no tools.`, { field: key });
   }
   const { task, ...tools } = value;
   if (task !== undefined) spawnsBy(draft, task, key);
-  settle(draft, new Map(Object.entries(tools)), key);
+  settle(
+    draft,
+    Object.entries(tools).flatMap(([name, rule]) => rulesOf(draft, name, rule, key)),
+    key,
+  );
 };
 
-function settle(draft: Draft, rules: ReadonlyMap<string, unknown>, key: string): void {
-  let open = true;
-  const states = new Map<string, boolean>();
-  for (const [name, rule] of rules) {
-    if (NOT_TOOLS.has(name)) {
-      draft.kept.push(`${key}.${name}`);
-      continue;
-    }
-    const allowed = verdict(draft, name, rule, key);
-    if (name === "*") {
-      open = allowed;
-      states.clear();
-    } else {
-      const found = toolsNamed(name, OPENCODE_TOOLS);
-      for (const tool of found.length > 0 ? found : [name]) states.set(tool, allowed);
-    }
+/** The rules for one of its words: an answer for every call, or one for each pattern. */
+function rulesOf(draft: Draft, name: string, answer: unknown, key: string): AgentRules {
+  if (NOT_TOOLS.has(name)) {
+    draft.kept.push(`${key}.${name}`);
+    return [];
   }
-  const having = (wanted: boolean): string[] =>
-    [...states].filter(([, allowed]) => allowed === wanted).map(([tool]) => tool);
-  if (open) deny(draft, having(false), key);
-  else allow(draft, having(true), key);
+  if (!isRecord(answer)) return each(name, undefined, thenOf(draft, answer, { name, key }));
+  return Object.entries(answer).flatMap(([pattern, then]) => each(name, pattern, thenOf(draft, then, { name, key })));
 }
 
-/** True when the tool may be used freely. */
-function verdict(draft: Draft, name: string, rule: unknown, key: string): boolean {
-  const answer = isRecord(rule) ? wholeAnswer(rule) : rule;
-  if (answer === "allow" || answer === "deny") return answer === "allow";
-  const why =
-    answer === "ask"
-      ? "is asked for, which nobody can answer here"
-      : "depends on its arguments, which cannot be checked here";
-  say(draft, "tool-rule", `"${name}" of "${key}" ${why}; it is left out.`, {
-    field: key,
-    hint: 'Say "allow" or "deny" for all of it.',
-  });
-  return false;
+/** What cannot be read is asked. */
+function thenOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["then"] {
+  if (answer === "allow" || answer === "ask" || answer === "deny") return answer;
+  say(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; it is asked.`, { field: key });
+  return "ask";
 }
 
-/** The answer of a map of patterns, when it is the same for everything. */
-function wholeAnswer(rule: Readonly<Record<string, unknown>>): unknown {
-  const answers = new Set(Object.values(rule));
-  return answers.size === 1 && ("*" in rule || answers.has("ask")) ? rule[Object.keys(rule)[0]!] : undefined;
+function each(name: string, pattern: string | undefined, then: AgentRule["then"]): AgentRules {
+  const found = toolsNamed(name, OPENCODE_TOOLS);
+  return (found.length > 0 ? found : [name]).map((tool) => ({
+    tool,
+    ...(pattern !== undefined &&
+      pattern !== "*" && { pattern: tool === "bash" ? commandPattern(pattern, then) : pattern }),
+    then,
+  }));
+}
+
+/** `git diff*` is meant for the command with whatever follows; here a star ends a word, and `git difftool` is another one. */
+const commandPattern = (pattern: string, then: AgentRule["then"]): string =>
+  then === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
+
+/** Takes away what is denied whatever it is about, and keeps the rest as rules. */
+function settle(draft: Draft, rules: AgentRules, key: string): void {
+  const closed = rules.findLast(({ tool, pattern }) => tool === ALL_TOOLS && pattern === undefined)?.then === "deny";
+  const named = [...new Set(rules.map(({ tool }) => tool))].filter((tool) => tool !== ALL_TOOLS);
+  const gone = named.filter((tool) => isDenied(rules, tool));
+  if (closed)
+    allow(
+      draft,
+      named.filter((tool) => !gone.includes(tool)),
+      key,
+    );
+  else deny(draft, gone, key);
+  const left = rules.filter(({ tool, then }) => !gone.includes(tool) && !(tool === ALL_TOOLS && then === "deny"));
+  const counting = left.filter((rule, at) => !left.slice(at + 1).some((later) => isOverruled(rule, later)));
+  narrowBy(
+    draft,
+    counting.filter((rule, at) => rule.then !== "allow" || liftsAny(rule, counting.slice(0, at))),
+    key,
+  );
+}
+
+/** An `allow` says something only where a rule before it asks or denies. */
+const liftsAny = ({ tool }: AgentRule, before: AgentRules): boolean =>
+  before.some((rule) => rule.then !== "allow" && toolMatches(rule.tool, tool));
+
+const isOverruled = ({ tool }: AgentRule, later: AgentRule): boolean =>
+  later.pattern === undefined && toolMatches(later.tool, tool);
+
+/** True when the last rule about every call of a tool denies, and none after it lets one through. */
+function isDenied(rules: AgentRules, tool: string): boolean {
+  const about = rules.filter((rule) => toolMatches(rule.tool, tool));
+  const last = about.findLastIndex(({ pattern }) => pattern === undefined);
+  return about[last]?.then === "deny" && about.slice(last).every(({ then }) => then === "deny");
 }
 
 /** Which agents it may start: a yes, a no, or a rule for each name. */
@@ -93,13 +121,13 @@ function spawnsBy(draft: Draft, rule: unknown, key: string): void {
 }
 
 /** The newer form: a list of `{ permission, pattern, action }`. */
-function fromRules(rules: readonly unknown[]): Map<string, unknown> {
-  const map = new Map<string, unknown>();
-  for (const rule of rules) {
-    if (!isRecord(rule) || typeof rule["permission"] !== "string") continue;
-    const { permission: name, pattern, action } = rule;
-    map.delete(name); // the last counts, also in order
-    map.set(name, pattern === undefined || pattern === "*" ? action : { limited: action, "*": "ask" });
-  }
-  return map;
+export function fromRules(draft: Draft, rules: readonly unknown[], key: string): AgentRules {
+  return rules.flatMap((rule) => {
+    const { permission: name, pattern, action } = isRecord(rule) ? rule : {};
+    if (typeof name !== "string" || (pattern !== undefined && typeof pattern !== "string")) {
+      say(draft, "bad-value", `A rule of "${key}" cannot be read; everything is asked instead.`, { field: key });
+      return ASK_ALL;
+    }
+    return rulesOf(draft, name, pattern === undefined ? action : { [pattern]: action }, key);
+  });
 }

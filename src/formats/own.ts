@@ -19,6 +19,7 @@ import {
   text,
   thinking,
 } from "./rules.ts";
+import { rules } from "./agent-rules.ts";
 import { inputs } from "./inputs.ts";
 import { remote } from "./remote.ts";
 import { disallowedTools, mistakenTools, readonlyFlag, spawns, tools } from "./tools.ts";
@@ -37,6 +38,7 @@ export const ownFields: Fields = defineFields({
   allowedTools: mistakenTools(),
   readonly: readonlyFlag,
   disallowedTools: disallowedTools(),
+  rules,
   spawns,
   model,
   thinking,

@@ -78,7 +78,7 @@ function isSafe(value: string): boolean {
   if (/^'(?:[^']|'')*'\s*(?:#.*)?$/.test(value) || /^"(?:[^"\\]|\\.)*"\s*(?:#.*)?$/.test(value)) return true;
   if (/^\[.*\]\s*(?:#.*)?$/.test(value) || /^\{.*\}\s*(?:#.*)?$/.test(value))
     return !value.includes("[ *") && !value.includes("[*");
-  if (/^[[\]{}"'*&!%@`|>,?]/.test(value) || value.startsWith("- ")) return false;
+  if (/^[[\]{}"'*&!%@`|>,?#]/.test(value) || value.startsWith("- ")) return false;
   return !/:(?:\s|$)/.test(value.replace(/\s#.*$/, ""));
 }
 

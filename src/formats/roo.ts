@@ -1,7 +1,9 @@
 import type { Dialect, FilePlace, Reading } from "../core/dialect.ts";
 import { problem } from "../core/problem.ts";
+import { toolsNamed } from "../core/tool-names.ts";
 import { defineFields, type Rule, say } from "./draft.ts";
 import { asData, jsonLineOf, readJson } from "./json.ts";
+import { globsOf } from "./regex-glob.ts";
 import { failed, joined, readRecord } from "./records.ts";
 import { bad, kept, text } from "./rules.ts";
 import { allow, canonical } from "./tools.ts";
@@ -16,7 +18,7 @@ const GROUPS = {
   modes: ["task"],
 };
 
-/** `read`, or `[edit, { fileRegex }]`: a group that is limited to some files cannot be checked here and is left out. */
+/** `read`, or `[edit, { fileRegex }]`: a group that is limited to files of which no globs can be made is left out. */
 const groups: Rule = (draft, value, key) => {
   if (!Array.isArray(value)) {
     allow(draft, [], key);
@@ -26,10 +28,15 @@ const groups: Rule = (draft, value, key) => {
   for (const entry of value as unknown[]) {
     const [name, limits] = Array.isArray(entry) ? (entry as unknown[]) : [entry];
     const limited = asData(limits)?.["fileRegex"];
-    if (typeof name === "string" && limited === undefined) names.push(name);
-    else if (typeof name === "string") {
+    if (typeof name !== "string") continue;
+    const globs = typeof limited === "string" ? globsOf(limited) : undefined;
+    if (limited === undefined) names.push(name);
+    else if (globs === undefined) {
       const message = `The group "${name}" is limited to the files ${String(limited)}, which cannot be checked here; it is left out.`;
       say(draft, "tool-rule", message, { field: key });
+    } else {
+      const tools = toolsNamed(name, GROUPS);
+      names.push(...tools.flatMap((tool) => globs.map((glob) => `${tool}(${glob})`)));
     }
   }
   allow(draft, canonical(draft, names, { key, groups: GROUPS }), key);

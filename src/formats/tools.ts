@@ -1,3 +1,4 @@
+import { facadeOf } from "../core/delegation-names.ts";
 import { isRecord } from "../core/json.ts";
 import { nearest } from "../core/nearest.ts";
 import { ALL_TOOLS, DELEGATION_TOOL, foldName, type ToolGroups, toolNames, toolsNamed } from "../core/tool-names.ts";
@@ -36,10 +37,17 @@ export const disallowedTools =
     if (written.length > MAX_TOOLS) return tooMany(draft, key);
     deny(
       draft,
-      written.flatMap((name) => orItself(toolsNamed(withoutRule(name), groups), name)),
+      written.flatMap((entry) => withRule(orItself(toolsNamed(withoutRule(entry), groups), withoutRule(entry)), entry)),
       key,
     );
   };
+
+/** Only some calls of a tool are taken away when its name has a pattern: `bash(rm *)`. */
+function withRule(names: readonly string[], entry: string): readonly string[] {
+  const pattern = ruleOf(entry);
+  const all = pattern === "" || pattern === "*" || names.includes(DELEGATION_TOOL);
+  return all ? names : names.map((name) => `${name}(${pattern})`);
+}
 
 /** A key that this kind of file does not have, whose author meant the allow-list: it narrows, and is reported. */
 export const mistakenTools =
@@ -102,6 +110,7 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
   };
   let unknown = 0;
   written.forEach((one) => {
+    spellDelegation(draft, withoutRule(one));
     const known = toolsNamed(one, groups);
     if (known.length > 0) return known.forEach(add);
     for (const entry of spaced(one, groups)) {
@@ -120,6 +129,12 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
   return names;
 }
 
+/** Remembers how the file spells a delegation tool, since each spelling is a tool of its own. */
+function spellDelegation({ agent }: Draft, name: string): void {
+  if (facadeOf(name) === undefined) return;
+  agent.delegation = [...new Set([...(agent.delegation ?? []), name])];
+}
+
 /** So many names that nobody knows are told one by one. */
 const MAX_TOLD = 20;
 /** A longer list of tools is an attack, or a mistake. */
@@ -136,9 +151,7 @@ function limitedTool(draft: Draft, entry: string, { key, groups }: Written): rea
     draft.from["spawns"] ??= key;
     return [DELEGATION_TOOL];
   }
-  const message = `"${entry}" limits a tool by its arguments; it counts only where calls are checked against that.`;
-  say(draft, "tool-rule", message, { field: key, hint: `Name "${bare}" alone to allow all of it.` });
-  return found.map((name) => `${name}(${ruleOf(entry)})`);
+  return ruleOf(entry) === "*" ? found : found.map((name) => `${name}(${ruleOf(entry)})`);
 }
 
 function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key, groups }: Written): void {

@@ -3,6 +3,7 @@ import type { Model, ModelEvent, ModelRequest, ToolSpec } from "../core/model.ts
 import { isFinishTool } from "../core/permit.ts";
 import { estimatedUsage, written } from "./estimate.ts";
 import { type Answer, answerText, stepsText, summaryText } from "./offline/answer.ts";
+import { handings, ownWork, relayed } from "./offline/delegation.ts";
 import { evidenceFrom } from "./offline/evidence.ts";
 import { filled } from "./offline/fill.ts";
 import { keyLines } from "./offline/material.ts";
@@ -39,14 +40,18 @@ function turnFor(request: ModelRequest): Turn {
   const start = taskIndex(messages);
   const task = messages[start];
   const question = questionOf(task?.role === "user" ? task.text : "");
-  const evidence = evidenceFrom(messages.slice(start + 1), isFinishTool);
+  const after = messages.slice(start + 1);
+  const evidence = evidenceFrom(ownWork(tools, after), isFinishTool);
   const last = messages.at(-1);
   const finish = finishTool(request);
   const mustFinish =
     (last?.role === "user" && messages.length - 1 > start && isDemand(last.text)) || evidence.rejected > 0;
   const forced = typeof toolChoice === "object" ? toolChoice.tool : undefined;
+  const handed = relayed(tools, after);
   const calls =
-    mustFinish || (forced !== undefined && isFinishTool(forced)) ? [] : nextCalls({ question, evidence, tools });
+    mustFinish || handed !== undefined || (forced !== undefined && isFinishTool(forced))
+      ? []
+      : either(handings(question, tools, after), () => nextCalls({ question, evidence, tools }));
   if (calls.length > 0) return { text: "", calls: forced === undefined ? calls : only(forced, calls, request) };
   const answer: Answer = {
     question,
@@ -55,9 +60,14 @@ function turnFor(request: ModelRequest): Turn {
     quoted: keyLines(question),
     canSearch: evidence.rounds.all > 0 || tools.some(({ name }) => SEARCH_TOOLS.includes(name)),
   };
-  if (finish === undefined || evidence.rejected > MOST_REJECTED) return { text: answerText(answer), calls: [] };
-  return { text: "", calls: [{ name: finish.name, input: handedIn(finish, answer) }] };
+  const text = handed ?? answerText(answer);
+  if (finish === undefined || evidence.rejected > MOST_REJECTED) return { text, calls: [] };
+  return { text: "", calls: [{ name: finish.name, input: handedIn(finish, answer, text) }] };
 }
+
+/** Whoever can hand work on does that; who cannot looks for itself. */
+const either = (handed: readonly Wish[], own: () => readonly Wish[]): readonly Wish[] =>
+  handed.length > 0 ? handed : own();
 
 const SEARCH_TOOLS: readonly string[] = ["grep_files", "glob", "list_files", "read_file"];
 const MOST_REJECTED = 2;
@@ -76,11 +86,11 @@ function finishTool({ tools }: ModelRequest): ToolSpec | undefined {
 }
 
 /** The arguments of the finish tool; after a refusal with nothing but what is required. */
-function handedIn(finish: ToolSpec, answer: Answer): Wish["input"] {
+function handedIn(finish: ToolSpec, answer: Answer, text: string): Wish["input"] {
   const findings = answer.sections.flatMap((section) => section.findings);
   const report = {
     title: answer.question.text,
-    text: answerText(answer),
+    text,
     summary: summaryText(answer),
     findings,
     quoted: answer.quoted,

@@ -28,6 +28,11 @@ export type Mode = keyof typeof modes;
 export type Input = { [M in Mode]: z.infer<(typeof modes)[M]["input"]> }[Mode];
 export const modeNames: readonly Mode[] = Object.keys(modes) as Mode[];
 
+/** What a mode takes, for surfaces that have to describe it. */
+export function inputOf(mode: Exclude<Mode, "plan">): z.ZodObject {
+  return modes[mode].input;
+}
+
 /** Whatever a person or a model asks for, as a plan that was checked. `strict` turns notes into errors. */
 export function compile(value: unknown, { strict = false }: { strict?: boolean } = {}): Plan {
   const plan = toPlan(value);

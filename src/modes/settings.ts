@@ -41,6 +41,10 @@ export type Settings = Pick<
   | "retry"
   | "resourceLimits"
   | "runner"
+  | "isolation"
+  | "isolationDirty"
+  | "isolationKeep"
+  | "writes"
 >;
 
 /** What tasks may be told; the first level that says something about a matter decides it, and of limits the smallest. */
@@ -56,6 +60,10 @@ export function settingsOf(...levels: readonly (Settings | undefined)[]): Settin
     "schema",
     "retry",
     "runner",
+    "isolation",
+    "isolationDirty",
+    "isolationKeep",
+    "writes",
   ] as const;
   const first = Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]]));
   return defined<Settings>({ ...first, resourceLimits: narrowest(...levels.map((level) => level?.resourceLimits)) });

@@ -157,11 +157,11 @@ function marked(setup: Setup, mark: string): Setup {
 }
 
 function jobFor(
-  { call, agent }: Assignment,
+  { call, agent, catalog }: Assignment,
   { past, attended }: PerformContext,
   { setup, prices }: ElsewhereParts,
 ): Job {
-  return { setup, call, agent, past, attended, prices };
+  return { setup, call, agent, past, attended, prices, ...(catalog && { catalog }) };
 }
 
 type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spent }>;

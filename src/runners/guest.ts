@@ -48,8 +48,15 @@ export function beGuest(channel: TaskChannel, work: Work, stop: AbortSignal): Pr
     tell: (text) => channel.send({ type: "tell", text }),
     durable: () => send("durable", null).got,
     delegate: (what, parent, signal) => send("delegate", { what, parent }, signal).got,
+    agents: () => send("agents", null).got,
+    send: (to, text) => send("send", { to, text }).got,
     ask: (question, { call, signal }) => send("ask", { question, call }, signal).got,
-    mail: () => send("mail", null).got,
+    mail: (wait) => send("mail", { wait: wait !== undefined }, wait).got,
+    background: {
+      start: (what, parent, tells) => send("start", { what, parent, tells }).got,
+      ended: (under, signal) => send("ended", under, signal).got,
+      stop: (under, reason) => send("stop", { under, reason }).got,
+    },
     onUrgent: (rung) => {
       bells.add(rung);
       return () => void bells.delete(rung);

@@ -1,7 +1,8 @@
 import type { Reservation } from "../core/budget.ts";
+import { emptyCatalog } from "../core/catalog.ts";
 import type { PerformContext } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
-import type { Outcome } from "../core/outcome.ts";
+import { failed, type Outcome } from "../core/outcome.ts";
 import { deferred } from "../runtime/deferred.ts";
 import type { FromTask, HostChannel, Job, Request, Requests } from "./protocol.ts";
 
@@ -31,6 +32,8 @@ export function host(channel: HostChannel, job: Job, context: PerformContext): H
     {
       durable: () => context.durable(),
       delegate: ({ what, parent }, { signal }) => context.delegate(what, parent, signal),
+      agents: async () => (await context.agents?.()) ?? emptyCatalog,
+      send: async ({ to, text }) => (await context.send?.(to, text)) ?? NOBODY,
       reserve: async (wish, { id, signal }) => {
         const got = await context.budget.reserve(wish, () => channel.send({ type: "revoke", id }), signal);
         if ("refused" in got) return got;
@@ -41,7 +44,11 @@ export function host(channel: HostChannel, job: Job, context: PerformContext): H
       count: (what) => context.budget.count(what),
       room: () => context.budget.room(),
       ask: ({ question, call }, { signal }) => context.ask(question, { call, signal }),
-      mail: () => context.mail(),
+      mail: ({ wait }, { signal }) => context.mail(wait ? signal : undefined),
+      start: async ({ what, parent, tells }) =>
+        (await context.background?.start(what, parent, tells)) ?? failed("UNSUPPORTED", "Nothing goes on by itself here."),
+      ended: async (under, { signal }) => context.background?.ended(under, signal),
+      stop: async ({ under, reason }) => (await context.background?.stop(under, reason)) ?? false,
     };
   const answer = async (id: number, { ask, give }: Request): Promise<void> => {
     const controller = new AbortController();
@@ -106,5 +113,7 @@ export function host(channel: HostChannel, job: Job, context: PerformContext): H
     },
   };
 }
+
+const NOBODY = { done: false, text: "There is nobody else here." };
 
 type Asked = Readonly<{ id: number; signal: AbortSignal }>;

@@ -1,11 +1,13 @@
 import type { Agent } from "../core/agent.ts";
 import type { Amount, Budget, Refusal } from "../core/budget.ts";
-import type { Call, Parent } from "../core/engine.ts";
+import type { Catalog } from "../core/catalog.ts";
+import type { Receipt } from "../core/command.ts";
+import type { Begun, Call, Delegated, Parent, Tells } from "../core/engine.ts";
 import type { Delta, Fact, KeptEvent } from "../core/event.ts";
 import type { Answer } from "../core/gate.ts";
 import type { AnyInput } from "../core/input.ts";
 import { isRecord } from "../core/json.ts";
-import type { Outcome } from "../core/outcome.ts";
+import type { Failed, Outcome } from "../core/outcome.ts";
 import type { Plan } from "../core/plan.ts";
 
 /** Everything that a task needs to be carried out elsewhere, as JSON. */
@@ -17,6 +19,8 @@ export type Job = Readonly<{
   agent: Agent;
   past: readonly KeptEvent[];
   attended: boolean;
+  /** The agents it may want to start. */
+  catalog?: Catalog;
   /** Prices have to be known before the first call. */
   prices: boolean;
 }>;
@@ -24,12 +28,17 @@ export type Job = Readonly<{
 /** What a task may ask of whoever started it, and what it is answered. */
 export type Requests = {
   durable: { give: null; get: void };
-  delegate: { give: { what: AnyInput | Plan; parent: Parent }; get: Outcome };
+  delegate: { give: { what: AnyInput | Plan; parent: Parent }; get: Delegated };
+  start: { give: { what: AnyInput | Plan; parent: Parent; tells: Tells }; get: Begun | Failed };
+  ended: { give: string; get: Delegated | undefined };
+  stop: { give: { under: string; reason: string }; get: boolean };
+  agents: { give: null; get: Catalog };
+  send: { give: { to: string; text: string }; get: Receipt };
   reserve: { give: Parameters<Budget["reserve"]>[0]; get: Refusal | undefined };
   count: { give: Parameters<Budget["count"]>[0]; get: Refusal | undefined };
   room: { give: null; get: number | undefined };
   ask: { give: { question: string; call: string }; get: Answer | undefined };
-  mail: { give: null; get: readonly string[] };
+  mail: { give: { wait: boolean }; get: readonly string[] };
 };
 
 /** One question, with a number that its answer bears. */

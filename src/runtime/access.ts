@@ -1,18 +1,22 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { relative, resolve, sep } from "node:path";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent } from "../core/agent.ts";
 import type { Commands } from "../core/commands.ts";
 import { CrewError } from "../core/error.ts";
+import { movedInto, type Worktree } from "../core/isolation.ts";
 import { lifts } from "../core/judge-call.ts";
+import { wholeFolders } from "../core/lease.ts";
 import { type Permissions, policyOf } from "../core/permissions.ts";
-import { mayUseNetwork, narrow, notWider, type Policy } from "../core/policy.ts";
+import { leased, mayUseNetwork, narrow, notWider, type Policy } from "../core/policy.ts";
 import type { Rule } from "../core/rule.ts";
+import type { Task } from "../core/task.ts";
 import type { TaskAccess } from "../core/task-access.ts";
 import { closedPaths } from "./closed-paths.ts";
 import { type CommandHost, createCommands } from "./commands.ts";
 import { Guards } from "./guards.ts";
-import { isInside, rootOf } from "./inside.ts";
+import { isInside, type Root, rootOf } from "./inside.ts";
 import { locate } from "./locate.ts";
 import { probeSandbox, type SandboxLevel } from "./sandbox.ts";
 
@@ -39,9 +43,13 @@ export type AccessFor = Readonly<{
   run: string;
   path: string;
   depth: number;
-  agent: Pick<Agent, "name" | "permission" | "tools" | "disallowedTools">;
+  agent: Pick<Agent, "name" | "permission" | "tools" | "disallowedTools" | "rules">;
   /** What the calls of whoever started it are judged by. */
   policy?: Policy;
+  /** The worktree that is the workspace for it. */
+  worktree?: Worktree;
+  /** What it said about itself. */
+  task?: Pick<Task, "writes">;
   cwd: string;
   env(): Readonly<Record<string, string>>;
   /** It may run commands. */
@@ -66,7 +74,8 @@ export function createRunAccess(parts: AccessParts): RunAccess {
     accessFor: async (task) => {
       const place = await placesFor(parts, task);
       if (!place) return undefined;
-      const own = policyFor(task.agent, task.policy);
+      const writes = task.task?.writes;
+      const own = leased(policyFor(task.agent, task.policy), writes && { of: task.path, globs: writes });
       const policy = (): Policy => (agreed.length === 0 ? own : { ...own, allow: [...own.allow, ...agreed] });
       const { roots, placeOf } = place;
       const note = (level: SandboxLevel): void => {
@@ -98,10 +107,15 @@ export function createRunAccess(parts: AccessParts): RunAccess {
 type Places = Awaited<ReturnType<typeof placesFor>> & object;
 
 /** What a task may touch. Folders are fixed when the run starts: no agent can widen them by what it starts. */
-async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth }: AccessFor) {
-  const top = await rootOf(workspace);
+async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth, worktree }: AccessFor) {
+  const rootAt = async (folder: string): Promise<Root> => {
+    const root = await rootOf(folder);
+    const moved = worktree ? movedInto(worktree, root.real) : root.real;
+    return moved === root.real ? root : rootOf(moved);
+  };
+  const top = await rootAt(workspace);
   const own = await rootOf(cwd);
-  const others = await Promise.all((settings.writableRoots ?? []).map((folder) => rootOf(resolve(workspace, folder))));
+  const others = await Promise.all((settings.writableRoots ?? []).map((folder) => rootAt(resolve(workspace, folder))));
   if (depth > 0 && ![top, ...others].some(({ real }) => isInside(real, own.real))) return undefined;
   const base = isInside(top.real, own.real) ? top.real : own.real;
   const placeOf = (absolute: string): string =>
@@ -124,6 +138,7 @@ async function commandsFor(
     name: task.run,
     cwd: writable[0]!,
     writable,
+    ...(policy().leases && { leased: leasedFolders(policy(), roots, placeOf) }),
     place,
     wish,
     sandbox: level,
@@ -135,6 +150,27 @@ async function commandsFor(
     env: task.env,
     ...(outputs !== undefined && { outputs }),
   });
+}
+
+/** Of what may be written, the folders that every lease covers whole, as far as they are there. */
+function leasedFolders({ leases = [] }: Policy, roots: readonly Root[], placeOf: Places["placeOf"]): string[] {
+  const isCovered = (folder: string): boolean =>
+    leases.every((lease) => wholeFolders(lease).some((whole) => isInside(`/${whole}`, `/${placeOf(folder)}`)));
+  const wanted = leases.flatMap(wholeFolders).flatMap((whole) =>
+    roots.flatMap(({ real }) => {
+      const place = placeOf(real);
+      if (isAbsolute(place)) return []; // leases speak of the workspace
+      if (isInside(`/${whole}`, `/${place}`)) return [real];
+      return isInside(`/${place}`, `/${whole}`) ? [join(real, relative(`/${place}`, `/${whole}`))] : [];
+    }),
+  );
+  return [...new Set(wanted)].filter((folder) => isCovered(folder) && isPlainFolder(folder));
+}
+
+/** A link could lead anywhere. */
+function isPlainFolder(folder: string): boolean {
+  const real = existsSync(folder) && statSync(folder).isDirectory() ? realpathSync(folder) : undefined;
+  return real === folder;
 }
 
 const OFF: SandboxLevel = {

@@ -1,8 +1,11 @@
 import type { Agent } from "../core/agent.ts";
+import { type Catalog, emptyCatalog } from "../core/catalog.ts";
 import type { ModelWish } from "../core/choose-model.ts";
+import { facadeOf } from "../core/delegation-names.ts";
 import { emptyDesk } from "../core/desk.ts";
 import type { Call, PerformContext } from "../core/engine.ts";
 import { inputProblem } from "../core/input-schema.ts";
+import { movedInto } from "../core/isolation.ts";
 import { fillInputs } from "../core/input-template.ts";
 import { barred } from "../core/judge-call.ts";
 import { combineLimits } from "../core/limits.ts";
@@ -12,10 +15,13 @@ import { isFinishTool, permit, type Rights } from "../core/permit.ts";
 import type { Policy } from "../core/policy.ts";
 import { chooseRunner } from "../core/runner-name.ts";
 import type { Assignment, ChosenModel } from "../core/runner.ts";
+import { atMaxDepth, delegationToolsOf } from "../core/spawn.ts";
 import type { Task } from "../core/task.ts";
 import { classOf } from "../core/tool-class.ts";
-import { toolsNamed } from "../core/tool-names.ts";
+import type { Tool } from "../core/tool.ts";
+import { ALL_TOOLS, DELEGATION_TOOL, READ_ONLY_TOOLS, toolsNamed } from "../core/tool-names.ts";
 import { version } from "../core/version.ts";
+import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { prompts } from "../embedded.ts";
 import { attachmentsOf, backgroundOf } from "./background.ts";
@@ -31,25 +37,32 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
   const found = world.roster.find(name);
   if (!found)
     return failed("DENIED", `There is no agent "${name}".`, { hint: "See `subcrew agents` for those that are known." });
-  const agent = effective(found, call);
+  const planning = world.access?.policyFor({ name }, call.policy).level === "plan";
+  const agent = planning && call.depth > 0 ? inPlanMode(effective(found, call)) : effective(found, call);
   const problem = inputProblem(agent.inputs ?? {}, task.inputs ?? {});
   if (problem !== undefined)
     return failed("BAD_INPUTS", `"${name}" cannot start: ${problem}.`, {
       hint: "See `subcrew agents show` for the inputs it takes.",
     });
   const wanted = (agent.tools ?? []).filter((tool) => !isFinishTool(tool));
-  if (wanted.length > 0 && ![...world.tools.keys()].some((tool) => permit(agent, tool).allowed)) {
+  const delegation = delegationOf(agent, call, world);
+  const tools = new Map([...world.tools, ...delegation.tools.map((tool): [string, Tool] => [tool.name, tool])]);
+  const own: Rights = { ...delegation.agent, delegation: delegation.tools.map((tool) => tool.name) };
+  if (wanted.length > 0 && ![...tools.keys()].some((tool) => permit(own, tool).allowed)) {
     return failed("DENIED", `None of the tools of "${name}" exists here: ${wanted.join(", ")}.`, {
       hint: "Correct its tools, or list none to allow all.",
     });
   }
-  const cwd = task.cwd === undefined ? world.cwd : resolve(world.cwd, task.cwd);
+  const cwd = await folderFor(call, world);
   const env = passedEnv(world.env, world.passEnv);
   const desk = emptyDesk();
   const rights: Rights = {
-    ...agent,
+    ...own,
     ...(call.ceiling && { ceiling: call.ceiling }),
-    ...(world.access && { barred: barredBy(world, world.access.policyFor(agent, call.policy)) }),
+    barred: {
+      ...(world.access && barredBy({ tools }, world.access.policyFor(agent, call.policy))),
+      ...delegation.barred,
+    },
   };
   const access = await world.access?.accessFor({
     ...call,
@@ -86,7 +99,8 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     rights,
     ...(access && { access }),
     model,
-    tools: world.tools,
+    tools,
+    ...(delegation.tools.length > 0 && { catalog: delegation.catalog }),
     limits,
     runner: chooseRunner({ task: task.runner, agent: found.runner }, { limits, depth: call.depth }),
     completion,
@@ -97,6 +111,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
         today: new Date(world.clock()).toDateString(),
       }),
       completion,
+      planMode: planning,
     }),
     prompt: promptFor(call),
     redact: world.redactor.known,
@@ -109,6 +124,59 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
       desk,
     },
   };
+}
+
+/**
+ * The delegation tools of a task. At the deepest level they are still there, so that a call of one is refused with the
+ * reason, but no model is shown them, and there is nobody left whom they could start.
+ */
+function delegationOf(
+  agent: Agent,
+  { depth, maxDepth = -1 }: Call,
+  { roster, delegation, blockedAgent }: World,
+): Delegating {
+  const spellings = delegationToolsOf(agent);
+  if (!delegation || spellings.length === 0) return { agent, tools: [], barred: {}, catalog: emptyCatalog };
+  const catalog = roster.catalog?.() ?? emptyCatalog;
+  const deepest = atMaxDepth({ depth, maxDepth });
+  const tools = delegation(spellings, {
+    agent: agent.name,
+    spawns: deepest ? [] : (agent.spawns ?? "*"),
+    depth,
+    maxDepth,
+    catalog,
+    ...(agent.output && { schema: agent.output }),
+    ...(blockedAgent !== undefined && { blocked: blockedAgent }),
+  });
+  const rule = `no agent may start others below the depth of ${maxDepth}`;
+  return {
+    agent: agent.tools ? { ...agent, tools: [...agent.tools, DELEGATION_TOOL] } : agent,
+    tools,
+    catalog,
+    barred: deepest ? { [DELEGATION_TOOL]: rule } : {},
+  };
+}
+
+type Delegating = Readonly<{
+  /** The agent with the right to them. */
+  agent: Agent;
+  tools: readonly Tool[];
+  barred: Readonly<Record<string, string>>;
+  catalog: Catalog;
+}>;
+
+/** The agent as it works for somebody who only plans: it looks, and starts nobody. */
+export function inPlanMode({ tools, ...agent }: Agent): Agent {
+  const looking = tools === undefined || tools.includes(ALL_TOOLS) ? READ_ONLY_TOOLS : tools.filter(isLooking);
+  return { ...agent, tools: looking, spawns: [] };
+}
+
+const isLooking = (tool: string): boolean => READ_ONLY_TOOLS.includes(tool) || isFinishTool(tool);
+
+/** The folder a task works in: in its worktree, when it has one, the one that stands for the folder that is meant. */
+async function folderFor({ task, worktree }: Call, { cwd }: World): Promise<string> {
+  const wanted = task.cwd === undefined ? cwd : resolve(cwd, task.cwd);
+  return worktree ? movedInto(worktree, await realpath(wanted).catch(() => wanted)) : wanted;
 }
 
 /** The tools that a policy never allows, with the rule that says so: a model is not even shown them. */
@@ -127,9 +195,11 @@ export function effective(agent: Agent, { task, depth }: Pick<Call, "task" | "de
   const output = agent.output ?? schema;
   const named = task.tools?.flatMap((tool) => (toolsNamed(tool).length > 0 ? toolsNamed(tool) : [tool]));
   const tools = named && depth > 0 ? named.filter((tool) => permit(agent, tool).allowed) : named;
+  const spelled = task.tools?.filter((tool) => facadeOf(tool) !== undefined) ?? [];
   return {
     ...agent,
     ...(tools !== undefined && { tools }),
+    ...(spelled.length > 0 && { delegation: spelled }),
     ...(thinking !== undefined && { thinking }),
     ...(systemPrompt !== undefined && { instructions: systemPrompt }),
     ...(output !== undefined && { output }),

@@ -3,6 +3,9 @@ import { setMaxListeners } from "node:events";
 /** Why work was stopped, as the reason of an AbortSignal. */
 export type Stop = Readonly<{ stop: string }>;
 
+/** What can be told to stop: a controller, or a task that still waits for its slot. */
+export type Stoppable = Readonly<{ abort(reason: Stop): void }>;
+
 /** The reason to hand to `abort()`. */
 export function stopped(reason: string): Stop {
   return { stop: reason };

@@ -17,6 +17,8 @@ export type CommandSetting = Readonly<{
   /** Where they start, and what may be written; real paths. */
   cwd: string;
   writable: readonly string[];
+  /** What of that the task said it writes; absent: all of it. */
+  leased?: readonly string[];
   /** What rules call the folder they start in. */
   place?: string;
   wish: SandboxWish;
@@ -175,9 +177,10 @@ async function specFor(
 }
 
 async function boxFor(
-  { cwd, writable, guards, isLifted, homes, hidden, network }: CommandSetting,
+  { cwd, writable: all, leased, guards, isLifted, homes, hidden, network }: CommandSetting,
   env: Box["env"],
 ): Promise<{ box: Box; release: Release }> {
+  const writable = leased ?? all;
   const secrets = secretPlaces(homes, await hidden());
   const guarded = writable.map((root) => guards.take({ root, isLifted }));
   const covered = (path: string): boolean => guarded.some(({ readOnly }) => readOnly.includes(path));
@@ -190,7 +193,7 @@ async function boxFor(
       .flatMap((each) => each.readOnly)
       .filter((path) => !secrets.folders.includes(path) && !secrets.files.includes(path)),
     pinned: guarded.flatMap((each) => each.pinned).filter((path) => !covered(path)),
-    hiddenFolders: secrets.folders.filter((path) => !writable.some((root) => root === path)),
+    hiddenFolders: secrets.folders.filter((path) => !all.some((root) => root === path)),
     hiddenFiles: secrets.files,
     // name resolution, and the programs of systems that keep them there
     kept: [

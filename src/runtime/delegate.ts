@@ -1,15 +1,17 @@
-import type { Parent } from "../core/engine.ts";
+import { cutHead } from "../core/cut.ts";
+import type { Background, Delegated, Parent, Tells } from "../core/engine.ts";
 import { isCrewError } from "../core/error.ts";
 import { endingOf } from "../core/ending.ts";
 import { refsOf } from "../core/graph.ts";
 import type { AnyInput } from "../core/input.ts";
-import { failed, type Outcome } from "../core/outcome.ts";
+import { explain, failed, type Failed, type Outcome } from "../core/outcome.ts";
 import type { Node, Plan } from "../core/plan.ts";
 import { following, stopped, type Follower } from "./cancel.ts";
 import { nowhere } from "./fill-in.ts";
 import type { Started } from "./history.ts";
 import type { Place, Scope } from "./scope.ts";
 import { Slots } from "./slots.ts";
+import { tell } from "./tell.ts";
 
 /** A task's slot, and what it may start below itself. */
 export type Delegation = Readonly<{
@@ -19,7 +21,11 @@ export type Delegation = Readonly<{
   end(): Promise<void>;
   /** Gives the slot back until the next attempt. */
   letGo(): void;
-  delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Outcome>;
+  delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Delegated>;
+  /** The same without waiting; what it came to is told to the task. */
+  background: Background;
+  /** Waits until helpers in the background have ended; false when there are none, or the signal aborted first. */
+  news(signal: AbortSignal): Promise<boolean>;
 }>;
 
 /**
@@ -74,7 +80,11 @@ export function createDelegation({
     await Promise.allSettled(children);
   };
 
-  const delegate = async (what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Outcome> => {
+  const launch = async (
+    what: AnyInput | Plan,
+    parent: Parent,
+    stop: AbortSignal | undefined,
+  ): Promise<Launched | Failed | Cancelled> => {
     const depth = scope.depth + 1;
     if (scope.run.maxDepth >= 0 && depth > scope.run.maxDepth) {
       return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, {
@@ -97,31 +107,112 @@ export function createDelegation({
     const { controller, release: unfollow } = following(attempt.follower.controller.signal, ...(stop ? [stop] : []));
     waitsFor += 1;
     letGo();
+    const prefix = claimPrefix(plan);
     const work = scope.run.execute(plan, {
       ...withoutRound(scope),
-      prefix: claimPrefix(plan),
+      prefix,
       roots: [plan.output],
       outer: nowhere,
       slots: plan.concurrency === undefined ? scope.slots : new Slots(plan.concurrency, scope.slots),
       ceiling: parent.ceiling,
       ...(parent.policy && { policy: parent.policy }),
+      ...(parent.worktree && { worktree: parent.worktree }),
       parentModel: parent.model,
       caller: path,
       signal: controller.signal,
       depth,
     });
     children.add(work);
-    try {
-      const { outcome, outcomeOf } = await work;
-      return endingOf(outcome, outcomeOf);
-    } finally {
-      children.delete(work);
-      unfollow();
-      waitsFor -= 1;
-      await hold();
-    }
+    const ended = async (): Promise<Delegated> => {
+      try {
+        const { outcome, outcomeOf } = await work;
+        return { ...endingOf(outcome, outcomeOf), under: prefix, nodes: outcomesOf(plan, outcomeOf) };
+      } finally {
+        children.delete(work);
+        unfollow();
+        waitsFor -= 1;
+        await hold();
+      }
+    };
+    return { plan, under: prefix, ended: ended() };
   };
-  return { begin, end, letGo, delegate };
+  const delegate: Delegation["delegate"] = async (what, parent, stop) => {
+    const launched = await launch(what, parent, stop);
+    return "ended" in launched ? launched.ended : launched;
+  };
+  const helpers = createHelpers({ path, run: scope.run, launch });
+  return { begin, end, letGo, delegate, ...helpers };
+}
+
+type Launched = Readonly<{ plan: Plan; under: string; ended: Promise<Delegated> }>;
+type Cancelled = Extract<Outcome, { status: "cancelled" }>;
+type Launch = (what: AnyInput | Plan, parent: Parent, stop: AbortSignal) => Promise<Launched | Failed | Cancelled>;
+
+/** Helpers that a task started without waiting for them. */
+function createHelpers({
+  path,
+  run,
+  launch,
+}: Readonly<{ path: string; run: Scope["run"]; launch: Launch }>): Pick<Delegation, "background" | "news"> {
+  type Helper = { readonly ended: Promise<Delegated>; readonly controller: AbortController; over: boolean };
+  const helpers = new Map<string, Helper>();
+  return {
+    background: {
+      start: async (what, parent, tells) => {
+        const controller = new AbortController();
+        const launched = await launch(what, parent, controller.signal);
+        if (!("ended" in launched))
+          return launched.status === "failed" ? launched : failed("DENIED", `It was not started: ${launched.reason}.`);
+        const { under, plan } = launched;
+        const ended = launched.ended.then((delegated) => {
+          helper.over = true;
+          tell(run, path, { from: under + plan.output, text: endingText(delegated, tells) });
+          return delegated;
+        });
+        ended.catch(() => {}); // whoever waits for it hears of it
+        const helper: Helper = { ended, controller, over: false };
+        helpers.set(under, helper);
+        const files = Object.keys(plan.nodes).flatMap((id) =>
+          run.outputFile ? [[id, run.outputFile(under + id)] as const] : [],
+        );
+        return { under, files: Object.fromEntries(files) };
+      },
+      ended: async (under, signal) => {
+        const helper = helpers.get(under);
+        return helper && unlessAborted(helper.ended, signal);
+      },
+      stop: async (under, reason) => {
+        const helper = helpers.get(under);
+        if (!helper || helper.over) return false;
+        helper.controller.abort(stopped(reason));
+        return true;
+      },
+    },
+    news: async (signal) => {
+      const working = [...helpers.values()].filter(({ over }) => !over);
+      if (working.length === 0) return false;
+      return (await unlessAborted(Promise.race(working.map(({ ended }) => ended)), signal)) !== undefined;
+    },
+  };
+}
+
+/** What a task is told when its helpers have ended. */
+function endingText(delegated: Delegated, tells: Tells): string {
+  const nodes = Object.entries(delegated.nodes ?? {});
+  const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);
+  if (tells === "ending") return `Ended in the background:\n${lines.join("\n")}`;
+  const { text, cut } = cutHead("output" in delegated && delegated.output ? delegated.output : explain(delegated));
+  const file = nodes.map(([, outcome]) => outcome.file).find((one) => one !== undefined);
+  return `${lines.join("\n")}\n\n${text}${cut && file !== undefined ? `\n\n... [cut, full output: ${file}]` : ""}`;
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => resolve(undefined);
+    if (signal.aborted) return giveUp();
+    signal.addEventListener("abort", giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+  });
 }
 
 const ENDED = "the task that asked for it has ended";
@@ -149,8 +240,18 @@ function isSame(node: Node | undefined, { kind, agent, prompt }: Started, redact
   return node.task.agent === agent && (redact(node.task.prompt) === prompt || Object.keys(refsOf(node)).length > 0);
 }
 
+/** Each node of a plan that came to something. */
+function outcomesOf({ nodes }: Plan, outcomeOf: (id: string) => Outcome | undefined): Record<string, Outcome> {
+  return Object.fromEntries(
+    Object.keys(nodes).flatMap((id) => {
+      const outcome = outcomeOf(id);
+      return outcome ? [[id, outcome]] : [];
+    }),
+  );
+}
+
 /** What a model asked for wrongly is its failure, not the run's. */
-function planned(compile: () => Plan): Plan | Outcome {
+function planned(compile: () => Plan): Plan | Failed {
   try {
     return compile();
   } catch (error) {

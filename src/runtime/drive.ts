@@ -1,5 +1,6 @@
 import type { Permissions } from "../core/permissions.ts";
 import { createBudget, type BudgetLimits } from "../core/budget.ts";
+import type { Catalog } from "../core/catalog.ts";
 import type { Change } from "../core/change.ts";
 import { endingOf, withoutSpent } from "../core/ending.ts";
 import { CrewError } from "../core/error.ts";
@@ -14,8 +15,10 @@ import { following, stopped } from "./cancel.ts";
 import { execute, type Growing } from "./execute.ts";
 import { nowhere } from "./fill-in.ts";
 import { historyOf, noHistory } from "./history.ts";
+import { createLeases } from "./leases.ts";
 import { createMailbox } from "./mailbox.ts";
 import { redacting } from "./redact-events.ts";
+import type { RunScope } from "./scope.ts";
 import type { Drive } from "./run.ts";
 import { Slots } from "./slots.ts";
 import { tell, type Note } from "./tell.ts";
@@ -33,6 +36,10 @@ export type Start = Readonly<{
   cwd: string;
   context: string;
   compile(what: AnyInput | Plan): Plan;
+  /** Where the output of a node will be kept. */
+  outputFile?(path: string): string;
+  /** Looks for agents again, for somebody who wants to start one. */
+  agents?(): Promise<Catalog>;
   /** Throws on what nobody here can carry out; asked about nodes that a plan grows by. */
   check?(body: Body): void;
   /** Resolves when nothing of what its tasks started is left. */
@@ -97,7 +104,13 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
     await journal.durable();
     return true;
   };
-  connect({ journal, engine, send, change: grow });
+  const stoppable: RunScope["stoppable"] = new Map();
+  const stop = (path: string, reason: string): boolean => {
+    const found = stoppable.get(path);
+    found?.abort(stopped(reason));
+    return found !== undefined;
+  };
+  connect({ journal, engine, send, stop, change: grow });
 
   const clock = deadline(record.controller.signal, start.maxTimeMs);
   try {
@@ -131,8 +144,12 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           ...(start.answerTimeoutMs !== undefined && { answerTimeoutMs: start.answerTimeoutMs }),
           budget: createBudget(start.budget ?? {}),
           mailbox,
+          leases: createLeases(),
+          stoppable,
           maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,
           compile: start.compile,
+          ...(start.agents && { agents: start.agents }),
+          ...(start.outputFile && { outputFile: start.outputFile }),
           redact: (text) => redactor.text(text),
           random: start.random,
           execute,

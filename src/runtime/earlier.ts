@@ -1,3 +1,4 @@
+import { aboveOf } from "../core/address.ts";
 import type { Agent } from "../core/agent.ts";
 import type { Call, PerformContext } from "../core/engine.ts";
 import type { KeptEvent } from "../core/event.ts";
@@ -44,7 +45,7 @@ export function createEarlier(
     const started = history.started(path);
     if (begun?.type !== "run.started" || !started) return undefined;
     const node = nodeAt(begun.plan, path);
-    const continued = node?.kind === "task" ? node.task.continues : undefined;
+    const continued = started.continues ?? (node?.kind === "task" ? node.task.continues : undefined);
     const before = continued === undefined ? [] : ((await talkOf(continued, depth + 1))?.messages ?? []);
     return {
       messages: [...before, { role: "user", text: started.prompt ?? "" }, ...wholeTalk(history.events(path))],
@@ -70,6 +71,12 @@ export function taskIn(task: string): { run: string; path: string } {
   return { run: task.slice(0, cut), path: task.slice(cut + 1) };
 }
 
+/** True for a task that whoever started this call had started before: nobody reads the conversation of another. */
+function isOwnTask(task: string, { run, path }: Call): boolean {
+  const known = taskIn(task);
+  return known.run === run && aboveOf(known.path) === aboveOf(path);
+}
+
 /** A call with what was before in it, and the agent that it is for. */
 export type TakenCall = Readonly<{ call: Call; roster: Roster }>;
 
@@ -83,8 +90,8 @@ export async function withEarlier(
   emit: PerformContext["emit"],
 ): Promise<TakenCall | Failed> {
   const { continues, agent: name = DEFAULT_AGENT } = call.task;
-  if (continues !== undefined && call.depth > 0)
-    return failed("DENIED", `"${call.path}" may not go on with a conversation of another run.`);
+  if (continues !== undefined && call.depth > 0 && !isOwnTask(continues, call))
+    return failed("DENIED", `"${call.path}" may not go on with a conversation of another run, or of somebody else.`);
   const talk = continues === undefined ? undefined : await earlier.talkOf(continues);
   if (continues !== undefined && !talk)
     return failed("BAD_INPUTS", `"${continues}" is gone, so nobody can go on with it.`, { hint: "Start a new task." });

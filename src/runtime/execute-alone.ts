@@ -8,6 +8,7 @@ import { execute, type Growing } from "./execute.ts";
 import { nowhere } from "./fill-in.ts";
 import { noHistory } from "./history.ts";
 import { memoryJournal } from "./journal.ts";
+import { createLeases } from "./leases.ts";
 import { createMailbox } from "./mailbox.ts";
 import { promptly } from "./promptly.ts";
 import type { Executed } from "./scope.ts";
@@ -51,6 +52,8 @@ export function executeAlone(body: Body, alone: Alone, started?: (growing: Growi
         unattended: answer === undefined,
         budget: createBudget({}),
         mailbox: createMailbox(),
+        leases: createLeases(),
+        stoppable: new Map(),
         maxDepth: 0,
         compile: () => {
           throw new CrewError(

@@ -5,11 +5,12 @@ import { messageOf } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import type { Body } from "../core/plan.ts";
 import { schedule, type Entry, type Schedule, type Step } from "../core/schedule.ts";
-import { reasonOf, type Stop, stopped } from "./cancel.ts";
+import { reasonOf, type Stop, type Stoppable, stopped } from "./cancel.ts";
 import { carryOut } from "./carry-out.ts";
 import { deferred } from "./deferred.ts";
 import { askedOf, type Lookup } from "./fill-in.ts";
 import type { Executed, Held, Scope } from "./scope.ts";
+import type { Release } from "./slots.ts";
 import { promptFor } from "./task-node.ts";
 
 /** A handle on a plan while it runs. */
@@ -62,16 +63,22 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
   const follow = (id: string, work: Promise<Outcome>, held?: Held): void => {
     const ended = (outcome: Outcome): void => {
       running.delete(id);
+      scope.run.stoppable.delete(scope.prefix + id);
       advance(settle(all, id, outcome));
       held?.slot?.(); // only now, so that nobody is seen to begin before this one is seen to end
+      held?.lease?.();
     };
     work
       .then(ended, (thrown: unknown) => ended(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)))
       .catch(over.reject);
   };
+  const watch = (id: string, stoppable: Stoppable): void => {
+    running.set(id, stoppable);
+    scope.run.stoppable.set(scope.prefix + id, stoppable);
+  };
   const go = (id: string, held: Held = { slot: undefined }): Promise<Outcome> => {
     const controller = new AbortController();
-    running.set(id, controller);
+    watch(id, controller);
     const { outcomeOf, promptOf } = lookup; // to spread an object of functions costs as much as to make the controller
     return carryOut(all.entries.get(id)!.node, {
       outcomeOf,
@@ -82,11 +89,26 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
       held,
     });
   };
-  /** A task that waits for its slot is no more than a ticket: neither a signal nor a promise is made for it. */
+  /** Who says which files it writes waits for those first, without a slot: whoever holds them may need one to end. */
   const standInLine = (id: string): void => {
+    const { node } = all.entries.get(id)!;
+    const globs = node.kind === "task" ? node.task.writes : undefined;
+    if (globs === undefined) return standForSlot(id);
+    let come = false;
+    const ticket = scope.run.leases.queue({ of: scope.prefix + id, globs }, (lease) => {
+      come = true;
+      standForSlot(id, lease);
+    });
+    const abort = (reason: Stop): void => {
+      if (scope.run.leases.leave(ticket)) follow(id, Promise.resolve(cancelled(reason)));
+    };
+    if (!come) watch(id, { abort });
+  };
+  /** A task that waits for its slot is no more than a ticket: neither a signal nor a promise is made for it. */
+  const standForSlot = (id: string, lease?: Release): void => {
     let stop: Stop | undefined;
     const ticket = scope.slots.queue((slot) => {
-      const held: Held = { slot };
+      const held: Held = { slot, ...(lease && { lease }) };
       follow(
         id,
         inSlot(id, held, () => stop),
@@ -95,9 +117,10 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     });
     const abort = (reason: Stop): void => {
       stop = reason;
-      if (scope.slots.leave(ticket)) follow(id, Promise.resolve(cancelled(reason)));
+      if (scope.slots.leave(ticket))
+        follow(id, Promise.resolve(cancelled(reason)), { slot: undefined, ...(lease && { lease }) });
     };
-    running.set(id, { abort });
+    watch(id, { abort });
   };
   const inSlot = async (id: string, held: Held, stop: () => Stop | undefined): Promise<Outcome> => {
     await Promise.resolve(); // a turn later, so that no task begins while a step is still being taken
@@ -128,9 +151,6 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
   scope.signal.removeEventListener("abort", cancel);
   return { outcome: all.entries.get(body.output)!.outcome!, outcomeOf: (id) => all.entries.get(id)?.outcome };
 }
-
-/** What can be told to stop: a controller, or a task that still waits for its slot. */
-type Stoppable = Readonly<{ abort(reason: Stop): void }>;
 
 const cancelled = ({ stop }: Stop): Outcome => ({ status: "cancelled", reason: stop });
 

@@ -1,10 +1,8 @@
-import { realpath, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import type { ContextOptions } from "../core/context-options.ts";
 import { codeSpan, fence } from "../core/fence.ts";
 import { isRecord } from "../core/json.ts";
 import { reveal } from "../core/sanitize.ts";
-import { type GitAnswer, type GitPlace, openRepository, type Repository } from "./git.ts";
+import { type GitAnswer, type GitPlace, openRepository, type Repository, topOf } from "./git.ts";
 
 /**
  * The state of the repository around `cwd` as Markdown; a promise, where the document's function answers at once.
@@ -102,21 +100,6 @@ function block(title: string, question: (ask: Ask) => Promise<GitAnswer>, langua
     if (text === "") return `**${title}:** (no changes)`;
     return `**${title}:**\n${fence(text, language)}${answer.cut ? "\n(cut: there is more)" : ""}`;
   };
-}
-
-/** The nearest folder upwards that holds `.git`. A bare repository is never used, wherever it lies. */
-async function topOf(cwd: string): Promise<string | undefined> {
-  let folder = await realpath(cwd).catch(() => undefined);
-  while (folder !== undefined) {
-    const holds = await stat(join(folder, ".git")).then(
-      () => true,
-      () => false,
-    );
-    if (holds) return folder;
-    const above = dirname(folder);
-    folder = above === folder ? undefined : above;
-  }
-  return undefined;
 }
 
 /** A usual name stands as it is; anything that could be read as markup is put in a code span. */

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
+import { realpath, stat } from "node:fs/promises";
 import { devNull } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { messageOf } from "../core/error.ts";
 
 /**
@@ -18,15 +19,41 @@ export async function openRepository(top: string, place: GitPlace = {}): Promise
   const filters = new Set(listed.text.split("\0").flatMap((key) => FILTER.exec(key)?.[1] ?? []));
   if (listed.cut || filters.size > MOST_FILTERS) return { ok: false, reason: "its configuration is too large" };
   const settings = [...filters].flatMap(withoutFilter);
-  return { ok: true, ask: (...args) => git(top, args, place, settings) };
+  return {
+    ok: true,
+    ask: (...args) => git(top, args, place, settings),
+    work: (args, tree = {}) => git(top, args, place, settings, tree),
+  };
+}
+
+/** The nearest folder upwards that holds `.git`. A bare repository is never used, wherever it lies. */
+export async function topOf(cwd: string): Promise<string | undefined> {
+  let folder = await realpath(cwd).catch(() => undefined);
+  while (folder !== undefined) {
+    const holds = await stat(join(folder, ".git")).then(
+      () => true,
+      () => false,
+    );
+    if (holds) return folder;
+    const above = dirname(folder);
+    folder = above === folder ? undefined : above;
+  }
+  return undefined;
 }
 
 /** A repository that can be asked: each call is one git command. */
-export type Repository = Readonly<{ ok: true; ask: (...args: readonly string[]) => Promise<GitAnswer> }>;
+export type Repository = Readonly<{
+  ok: true;
+  ask: (...args: readonly string[]) => Promise<GitAnswer>;
+  /** One command that changes something, with the same care, more time and more words. */
+  work: (args: readonly string[], tree?: GitTree) => Promise<GitAnswer>;
+}>;
+/** The work tree that a command is about: the repository's own by default. Named here, never looked up in the tree itself. */
+export type GitTree = Readonly<{ folder?: string; gitDir?: string; env?: Readonly<Record<string, string>> }>;
 /** Where git may look besides the repository: the home folder with the user's own configuration, none by default. */
 export type GitPlace = Readonly<{ home?: string; signal?: AbortSignal }>;
-/** Why git gave no answer. */
-export type GitFailure = Readonly<{ ok: false; reason: string }>;
+/** Why git gave no answer, and all that it said. */
+export type GitFailure = Readonly<{ ok: false; reason: string; said?: string }>;
 /** What git printed, possibly cut at the limit, or why it did not. */
 export type GitAnswer = Readonly<{ ok: true; text: string; cut: boolean }> | GitFailure;
 
@@ -37,26 +64,38 @@ function git(
   args: readonly string[],
   { home, signal }: GitPlace,
   settings: readonly Setting[] = [],
+  tree?: GitTree,
 ): Promise<GitAnswer> {
-  const command = ["--no-pager", "--no-optional-locks", "--literal-pathspecs", `--work-tree=${top}`, ...args];
+  const folder = tree?.folder ?? top;
+  const command = [
+    "--no-pager",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    ...(tree?.gitDir === undefined ? [] : [`--git-dir=${tree.gitDir}`]),
+    `--work-tree=${folder}`,
+    ...args,
+  ];
+  const timeout = tree ? WORK_LIMIT_MS : TIME_LIMIT_MS;
   const options = {
-    cwd: top,
-    env: environment(top, [...NEUTRAL, ...settings], home),
+    cwd: folder,
+    env: { ...environment(folder, [...NEUTRAL, ...settings], home), ...tree?.env },
     encoding: "buffer",
-    timeout: TIME_LIMIT_MS,
+    timeout,
     killSignal: "SIGKILL",
-    maxBuffer: OUTPUT_BYTES,
+    maxBuffer: tree ? WORK_BYTES : OUTPUT_BYTES,
     ...(signal && { signal }),
   } as const;
   return new Promise((answer) => {
     execFile("git", command, options, (error, stdout, stderr) => {
-      answer(error ? failure(error, stdout, stderr) : { ok: true, text: decode(stdout), cut: false });
+      answer(error ? failure(error, { stdout, stderr, timeout }) : { ok: true, text: decode(stdout), cut: false });
     });
   });
 }
 
 const TIME_LIMIT_MS = 5_000;
 const OUTPUT_BYTES = 51_200;
+const WORK_LIMIT_MS = 120_000;
+const WORK_BYTES = 16_000_000;
 const MOST_FILTERS = 200;
 const FILTER = /^filter\.(.+)\.(?:clean|smudge|process|required)$/s;
 
@@ -118,13 +157,16 @@ function environment(top: string, settings: readonly Setting[], home: string | u
 
 type ExecError = Error & { code?: string | number | null; killed?: boolean };
 
-function failure(error: ExecError, stdout: Buffer, stderr: Buffer): GitAnswer {
+type Said = Readonly<{ stdout: Buffer; stderr: Buffer; timeout: number }>;
+
+function failure(error: ExecError, { stdout, stderr, timeout }: Said): GitAnswer {
   if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER" && stdout.length > 0)
     return { ok: true, text: decode(stdout, true), cut: true };
   if (error.code === "ENOENT") return { ok: false, reason: "git was not found" };
   if (error.name === "AbortError") return { ok: false, reason: "cancelled" };
-  if (error.killed === true) return { ok: false, reason: `git took longer than ${TIME_LIMIT_MS / 1000} s` };
-  return { ok: false, reason: complaint(decode(stderr)) ?? messageOf(error) };
+  if (error.killed === true) return { ok: false, reason: `git took longer than ${timeout / 1000} s` };
+  const said = decode(stderr);
+  return { ok: false, reason: complaint(said) ?? messageOf(error), ...(said !== "" && { said }) };
 }
 
 function complaint(stderr: string): string | undefined {

@@ -76,13 +76,14 @@ export async function launch(folder: string, { command, cwd, env }: Worker, sinc
   }
   const never = new AbortController().signal;
   for (const until = performance.now() + START_MS; performance.now() < until; await pause(20, never)) {
+    const ended = over; // asked first: what a worker that is gone had written is seen by the look that follows
     // A short run may be over before anybody looked; what is new in the journal says that it was there.
     const there = (await firstEvent(folder))?.type === "run.started" && ((await lastEvent(folder))?.seq ?? 0) > since;
-    if (there && (over !== undefined || (await isOwned(folder)))) return;
-    if (over !== undefined)
+    if (there && (ended !== undefined || (await isOwned(folder)))) return;
+    if (ended !== undefined)
       throw (
         (await saidBy(folder)) ??
-        new CrewError("WORKER_FAILED", `The run did not start: ${over}.`, `See ${join(folder, WORKER_LOG)}.`)
+        new CrewError("WORKER_FAILED", `The run did not start: ${ended}.`, `See ${join(folder, WORKER_LOG)}.`)
       );
   }
   throw new CrewError("WORKER_FAILED", "The run did not start in time.", `See ${join(folder, WORKER_LOG)}.`);

@@ -81,8 +81,8 @@ async function converse(
       return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
     if (reply.is === "denied")
       return partly(failed("DENIED", reply.text, { hint: "Allow it the tools it needs, or change its task." }));
-    // What was said while it finished still gets its turn.
-    if (await talk.readMail()) continue;
+    // What was said while it finished still gets its turn, and so does what helpers of its own have yet to say.
+    if (await talk.readMail(clock.signal)) continue;
     const { finish } = reply;
     if ("output" in finish) return { status: "ok", ...finish };
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));

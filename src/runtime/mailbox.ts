@@ -11,6 +11,8 @@ export type Mailbox = Readonly<{
   /** From here on until `close` the task can be written to. */
   open(path: string): void;
   close(path: string): void;
+  /** Everybody who can be written to. */
+  readers(): readonly string[];
 }>;
 
 /** How many messages may wait for one task. */
@@ -35,5 +37,6 @@ export function createMailbox(): Mailbox {
     },
     open: (path) => void boxes.set(path, boxes.get(path) ?? []),
     close: (path) => void boxes.delete(path),
+    readers: () => [...boxes.keys()],
   };
 }

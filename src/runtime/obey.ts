@@ -16,6 +16,10 @@ export async function obey(run: Run, command: Command, signal: AbortSignal): Pro
       );
     }
     case "cancel":
+      if (command.path !== undefined)
+        return run.cancelTask(command.path, command.reason)
+          ? yes(`"${command.path}" is being stopped.`)
+          : no(`"${command.path}" is not running.`);
       run.cancel(command.reason);
       return yes("The run is being stopped.");
   }

@@ -31,6 +31,7 @@ export type Connection = Readonly<{
   engine: Engine;
   change(change: Change): void;
   send(path: string, note: Note): Promise<boolean>;
+  stop(path: string, reason: string): boolean;
 }>;
 
 /** One execution of a plan: loop over it for its events, await it for its result. */
@@ -82,6 +83,11 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
   /** Ends everything that still waits or runs; what is done stays. */
   cancel(reason = "cancelled"): void {
     this.#controller.abort(stopped(reason));
+  }
+
+  /** Ends one task and everything below it; whoever waits for it hears that it was cancelled. False: it is not running. */
+  cancelTask(path: string, reason = "cancelled"): boolean {
+    return this.#connection?.stop(path, reason) ?? false;
   }
 
   /** Answers a gate, or what a task asks about one of its calls. False: it is not open, or somebody was faster. */

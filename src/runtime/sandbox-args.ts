@@ -33,7 +33,7 @@ export function sandboxArgs(box: Box, program: readonly string[]): string[] {
     ...KERNEL.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
     ...["/tmp", "/var/tmp", "/run"].map((path): Mount => ({ path, args: ["--tmpfs", path] })),
     ...box.kept.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
-    ...box.hiddenFolders.map((path): Mount => ({ path, args: ["--tmpfs", path, "--remount-ro", path] })),
+    ...box.hiddenFolders.map((path): Mount => ({ path, args: ["--tmpfs", path] })),
     ...box.hiddenFiles.map((path): Mount => ({ path, args: ["--ro-bind", "/dev/null", path] })),
     ...[...box.writable, ...box.pinned].map((path): Mount => ({ path, args: ["--bind", path, path] })),
     ...box.readOnly.map((path): Mount => ({ path, args: ["--ro-bind", path, path] })),
@@ -45,6 +45,8 @@ export function sandboxArgs(box: Box, program: readonly string[]): string[] {
     ...Object.entries(box.env).flatMap(([name, value]) => ["--setenv", name, value]),
     // What lies deeper is mounted later, so that it is not covered by what lies above it.
     ...mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)).flatMap(({ args }) => args),
+    // Only now: something that may be written can lie inside of what is hidden.
+    ...box.hiddenFolders.flatMap((path) => ["--remount-ro", path]),
     "--chdir",
     box.cwd,
     "--",

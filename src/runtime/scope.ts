@@ -1,13 +1,17 @@
 import type { Budget } from "../core/budget.ts";
+import type { Catalog } from "../core/catalog.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Delta, Fact } from "../core/event.ts";
 import type { AnyInput } from "../core/input.ts";
+import type { Worktree } from "../core/isolation.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Body, Plan } from "../core/plan.ts";
 import type { Policy } from "../core/policy.ts";
 import type { Lookup } from "./fill-in.ts";
 import type { History } from "./history.ts";
+import type { Leases } from "./leases.ts";
 import type { Mailbox } from "./mailbox.ts";
+import type { Stoppable } from "./cancel.ts";
 import type { Release, Slots } from "./slots.ts";
 
 /** What all plans of one run share. */
@@ -29,8 +33,16 @@ export type RunScope = Readonly<{
   answerTimeoutMs?: number;
   budget: Budget;
   mailbox: Mailbox;
+  /** The files that tasks said they write, and who waits for whom because of that. */
+  leases: Leases;
+  /** Every task that waits for its slot or runs, by its path, so that one of them can be stopped. */
+  stoppable: Map<string, Stoppable>;
   /** How deep agents may start agents; negative: as deep as they like. */
   maxDepth: number;
+  /** Where the output of a node will be kept; absent where nothing is. */
+  outputFile?(path: string): string;
+  /** The agents there are right now; absent where nobody can look. */
+  agents?(): Promise<Catalog>;
   /** The plan that a delegation asks for, checked. */
   compile(what: AnyInput | Plan): Plan;
   /** A text as it is recorded: without what is secret. */
@@ -57,6 +69,8 @@ export type Scope = Readonly<{
   ceiling?: readonly string[];
   /** What its calls are judged by. */
   policy?: Policy;
+  /** The worktree it works in. */
+  worktree?: Worktree;
   /** The model of the task above. */
   parentModel?: string;
   /** The path of the task above; absent for what a person started. */
@@ -72,7 +86,7 @@ export type Round = Readonly<{ output: string; feedback: string }>;
 export type Place = Lookup & Readonly<{ path: string; scope: Scope; signal: AbortSignal; held: Held }>;
 
 /** What a task has in hand: its slot, unless it waits for something. Whoever carries it out gives it back in the end. */
-export type Held = { slot: Release | undefined };
+export type Held = { slot: Release | undefined; readonly lease?: Release };
 
 /** What executing a plan came to. */
 export type Executed = Readonly<{ outcome: Outcome; outcomeOf(id: string): Outcome | undefined }>;

@@ -13,6 +13,8 @@ export type Store = Readonly<{
   index: string;
   /** Keeps a node's full output; returns the file. */
   keep(run: string, path: string, text: string): Promise<string>;
+  /** The file in which that is. */
+  output(run: string, path: string): string;
   /** The run that an id, a name, or the beginning of an id means; of several with one name, the newest. */
   find(word: string): Promise<string>;
   /** Every run, newest first. */
@@ -31,12 +33,14 @@ export function createStore(home: string): Store {
     );
     return dated.toSorted((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
   };
+  const output = (run: string, path: string): string => join(runs, run, "outputs", `${path}.md`);
   return {
+    output,
     folder: (run) => join(runs, run),
     index: join(home, "results.jsonl"),
     list,
     keep: async (run, path, text) => {
-      const file = join(runs, run, "outputs", `${path}.md`);
+      const file = output(run, path);
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       await writeAtomic(file, text.endsWith("\n") ? text : `${text}\n`);
       return file;

@@ -61,8 +61,8 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
   };
 
   /** Takes what was said to the task into the conversation; true when there was something. */
-  const readMail = async (): Promise<boolean> => {
-    const mail = [...unread.splice(0), ...(await context.mail())];
+  const readMail = async (wait?: AbortSignal): Promise<boolean> => {
+    const mail = [...unread.splice(0), ...(await context.mail(wait))];
     for (const text of mail) say({ role: "user", text });
     return mail.length > 0;
   };

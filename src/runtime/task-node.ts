@@ -9,7 +9,7 @@ import { fillIn, outputOf, type Lookup } from "./fill-in.ts";
 import { createAsking } from "./question.ts";
 import { withRetry } from "./retry.ts";
 import type { Place, Scope } from "./scope.ts";
-import { tell } from "./tell.ts";
+import { sendTo, tell } from "./tell.ts";
 
 /** By how much a wait is stretched at random, so that many do not come back at once. */
 const JITTER = 0.25;
@@ -34,6 +34,7 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
       prompt: call.task.prompt,
       ...(label !== undefined && { label }),
       ...(agent !== undefined && { agent }),
+      ...(node.task.continues !== undefined && { continues: node.task.continues }),
     });
     run.mailbox.open(path);
     try {
@@ -45,9 +46,16 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
           live: (delta) => run.live(path, delta),
           durable: () => run.durable(),
           delegate: delegation.delegate,
+          background: delegation.background,
+          ...(run.agents && { agents: run.agents }),
+          send: async (to, text) => sendTo(run, { to, text, from: path }),
           ...createAsking(place),
           budget: run.budget,
-          mail: async () => run.mailbox.take(path),
+          mail: async (wait) => {
+            const waiting = run.mailbox.take(path);
+            if (waiting.length > 0 || !wait || !(await delegation.news(wait))) return waiting;
+            return run.mailbox.take(path);
+          },
           onUrgent: (rung) => run.mailbox.listen(path, rung),
           tell: (text) =>
             void (tell(run, scope.caller ?? "", { text, from: path }) || tell(run, "", { text, from: path })),
@@ -106,8 +114,10 @@ function callFor(node: TaskNode, place: Place): Call {
     attachments,
     context: scope.run.context,
     depth: scope.depth,
+    maxDepth: scope.run.maxDepth,
     ...(scope.ceiling && { ceiling: scope.ceiling }),
     ...(scope.policy && { policy: scope.policy }),
+    ...(scope.worktree && { worktree: scope.worktree }),
     ...(scope.parentModel !== undefined && { parentModel: scope.parentModel }),
   };
 }

@@ -1,3 +1,5 @@
+import { addressee, aboveOf } from "../core/address.ts";
+import type { Receipt } from "../core/command.ts";
 import type { Fact } from "../core/event.ts";
 import { fill } from "../core/template.ts";
 import { prompts } from "../embedded.ts";
@@ -31,4 +33,25 @@ export function tell(
   if (heard) run.emit(path, { type: "message.sent", from, text });
   if (heard && how === "interrupt") run.mailbox.ring(path);
   return heard;
+}
+
+/** The word for whoever started a task. */
+const PARENT = "parent";
+
+/** Sends what one task says to another one of the run, and says who will read it, or why nobody will. */
+export function sendTo(
+  run: Parameters<typeof tell>[0],
+  { to, text, from }: Readonly<{ to: string; text: string; from: string }>,
+): Receipt {
+  const there = run.mailbox.readers();
+  const path = addressee(to === PARENT ? aboveOf(from) : to, { from, there });
+  const others = there.filter((one) => one !== from);
+  if (path === undefined)
+    return {
+      done: false,
+      text: `Nobody called "${to}" is running here. ${others.length === 0 ? "There is nobody else." : `Running are: ${others.join(", ")}.`}`,
+    };
+  return tell(run, path, { text, from })
+    ? { done: true, text: `Sent to ${path}, who reads it before the next turn.` }
+    : { done: false, text: `Too many messages wait for ${path} already; it has not read them yet. Try again later.` };
 }

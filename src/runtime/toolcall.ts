@@ -4,7 +4,7 @@ import type { ToolAnswer, ToolCall } from "../core/model.ts";
 import { isRecord } from "../core/json.ts";
 import { readBans } from "../core/judge-call.ts";
 import { nearest } from "../core/nearest.ts";
-import { permit } from "../core/permit.ts";
+import { permit, rightTo } from "../core/permit.ts";
 import { extractToolArgsPreview } from "../core/preview.ts";
 import type { Assignment } from "../core/runner.ts";
 import type { Located } from "../core/subject.ts";
@@ -63,6 +63,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   const {
     text,
     status,
+    details,
     rule: broken,
   } = await runTool(tool, { input: parsed.value, id: call.id, judged: approved.judged }, assignment, context);
   const error = status !== "ok";
@@ -75,12 +76,13 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     text,
     ms: Math.round(performance.now() - began),
     status,
+    ...(details !== undefined && { details }),
   });
   return broken === undefined ? answer(text, error) : { ...answer(text, true), denied: true };
 }
 
 type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[] }>;
-type Ended = Readonly<{ text: string; status: ToolStatus /** the rule that stopped it on the way */; rule?: string }>;
+type Ended = Readonly<{ text: string; status: ToolStatus; details?: unknown /** the rule that stopped it on the way */; rule?: string }>;
 
 async function runTool(
   tool: Tool,
@@ -91,6 +93,7 @@ async function runTool(
   const { controller, release } = following(context.signal);
   let late = false;
   const { redact = (text) => text } = assignment;
+  const { background } = context;
   const limit = tool.timeoutMs ?? DEFAULT_TOOL_MS;
   const timer = setTimeout(() => {
     late = true;
@@ -105,6 +108,11 @@ async function runTool(
         notify: context.tell,
         ask: (question) => context.ask(question, { call: id, signal: controller.signal }),
         delegate: (what) => context.delegate(what, parentOf(assignment), controller.signal),
+        ...(background && {
+          background: { ...background, start: (what, tells) => background.start(what, parentOf(assignment), tells) },
+        }),
+        ...(context.agents && { agents: context.agents }),
+        ...(context.send && { send: context.send }),
         ...(assignment.access && { access: accessFor(assignment.access, tool, judged, assignment) }),
       }),
     );
@@ -114,6 +122,7 @@ async function runTool(
     return {
       text: cut ? `[the beginning was cut]\n${text}` : text,
       status: whole.status ?? (whole.error ? "failed" : "ok"),
+      ...(whole.details !== undefined && { details: whole.details }),
     };
   } catch (thrown) {
     if (isRefusal(thrown) && isDenial(thrown))
@@ -133,9 +142,15 @@ async function runTool(
 }
 
 /** What those that a task starts take after it in. */
-function parentOf({ tools, rights, model, access }: Assignment): Parent {
-  const ceiling = [...tools.keys()].filter((name) => permit(rights, name).allowed);
-  return { ceiling, model: model.ref, ...(access && { policy: access.policy() }) };
+function parentOf({ call, tools, rights, model, access }: Assignment): Parent {
+  const allowed = [...tools.keys()].filter((name) => permit(rights, name).allowed);
+  const ceiling = [...new Set(allowed.map((name) => rightTo(rights, name)))];
+  return {
+    ceiling,
+    model: model.ref,
+    ...(access && { policy: access.policy() }),
+    ...(call.worktree && { worktree: call.worktree }),
+  };
 }
 
 function accessFor(

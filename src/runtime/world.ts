@@ -1,8 +1,10 @@
 import type { Redactor } from "../core/redact.ts";
 import type { ModelSource, Runner } from "../core/runner.ts";
+import type { Caller } from "../core/spawn.ts";
 import type { Tool } from "../core/tool.ts";
 import type { RunAccess } from "./access.ts";
 import type { Earlier } from "./earlier.ts";
+import type { Isolate } from "./isolate.ts";
 import type { Reuse } from "./reuse.ts";
 import type { Roster } from "./roster.ts";
 import type { Validator } from "./validate.ts";
@@ -11,6 +13,10 @@ import type { Validator } from "./validate.ts";
 export type World = Readonly<{
   roster: Roster;
   tools: ReadonlyMap<string, Tool>;
+  /** Makes the delegation tools of a task, as its agent spells them; absent: nobody delegates here. */
+  delegation?(spellings: readonly string[], caller: Caller): readonly Tool[];
+  /** The agent that nobody may start, by the environment. */
+  blockedAgent?: string;
   models: ModelSource;
   runner: Runner;
   validator: Validator;
@@ -24,6 +30,8 @@ export type World = Readonly<{
   earlier?: Earlier;
   /** Results of earlier runs; absent where none are kept, and in a task that is carried out elsewhere. */
   reuse?: Reuse;
+  /** Worktrees for tasks; absent where nothing is run, and in a task that is carried out elsewhere. */
+  isolate?: Isolate;
   /** Takes secrets out of whatever leaves the program. */
   redactor: Redactor;
   clock(): number;

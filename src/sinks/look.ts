@@ -11,6 +11,8 @@ type Signs = Readonly<{
   times: string;
   dot: string;
   more: string;
+  /** The corners from the top left on, the line, the side. */
+  frame: readonly [string, string, string, string, string, string];
   spinner: readonly string[];
 }>;
 
@@ -26,6 +28,7 @@ const real: Signs = {
   times: "×",
   dot: " · ",
   more: "…",
+  frame: ["┌", "┐", "└", "┘", "─", "│"],
   spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
 };
 
@@ -36,5 +39,6 @@ const ascii: Signs = {
   times: "x",
   dot: ", ",
   more: "...",
+  frame: ["+", "+", "+", "+", "-", "|"],
   spinner: ["|", "/", "-", "\\"],
 };

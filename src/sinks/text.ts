@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
-import { isKept } from "../core/event.ts";
+import { isKept, type KeptEvent } from "../core/event.ts";
+import type { State } from "../core/state.ts";
 import type { Run } from "../runtime/run.ts";
 import { frameOf } from "./live.ts";
 import type { Look } from "./look.ts";
@@ -22,6 +23,8 @@ export type TextOptions = Readonly<{
   /** What happened before is known already, as in a run that is taken up again. */
   since: number;
   clock(): number;
+  /** What is shown of an event in place of the line that a log would get. */
+  tell?: (event: KeptEvent, state: State) => string | undefined;
 }>;
 
 /** A run in front of a person. */
@@ -45,7 +48,7 @@ export type TextSink = Readonly<{
 const FRAME_MS = 80;
 
 /** Progress for people: live lines in a terminal, plain lines anywhere else. */
-export function createTextSink({ out, err, look, live, quiet, since, clock }: TextOptions): TextSink {
+export function createTextSink({ out, err, look, live, quiet, since, clock, tell }: TextOptions): TextSink {
   const screen = new Screen(err);
   let paused = false;
   let hint = "";
@@ -68,9 +71,10 @@ export function createTextSink({ out, err, look, live, quiet, since, clock }: Te
       try {
         for await (const event of run) {
           if (quiet || !isKept(event) || event.at < since) continue;
-          if (live && !aboveLive.has(event.type)) continue;
-          const line = lineFor(event, run.state, look);
-          if (line !== undefined) print(line);
+          const own = tell?.(event, run.state);
+          const said =
+            own ?? ((live || tell) && !aboveLive.has(event.type) ? undefined : lineFor(event, run.state, look));
+          if (said !== undefined) print(said);
         }
       } finally {
         clearInterval(timer);

@@ -17,7 +17,7 @@ const found = (preset?: PresetName): Promise<Discovery> =>
 const names =
   "general explore plan task quick_task designer reviewer bash deepresearch code codebase-investigator cli-help"
     .split(" ")
-    .concat("Explore", "Plan", "Bash", "general-purpose");
+    .concat("Explore", "Plan", "Bash", "general-purpose", "lead");
 
 test("every one of them is there, under its exact name", async () => {
   const { agents, problems } = await found();

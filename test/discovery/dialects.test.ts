@@ -97,7 +97,7 @@ const rows: readonly Row[] = [
       isolation: "worktree",
       background: true,
     },
-    ["repaired", "tool-rule", "no-effect", "no-effect", "no-effect", "no-effect"],
+    ["repaired", "no-effect", "no-effect", "no-effect", "no-effect"],
   ],
   [
     "claude",
@@ -143,14 +143,15 @@ const rows: readonly Row[] = [
     "opencode",
     "backend:sql",
     {
-      disallowedTools: [...EDITS, "bash"],
+      disallowedTools: EDITS,
+      rules: [[{ tool: "bash", then: "ask" }]],
       spawns: ["reader"],
       model: "anthropic/claude-sonnet",
       temperature: 0.2,
       thinking: "high",
       limits: { maxTurns: 6 },
     },
-    ["tool-rule"],
+    [],
   ],
   [
     "opencode",
@@ -272,10 +273,10 @@ const rows: readonly Row[] = [
     {
       displayName: "Docs Writer",
       description: "When documents are missing",
-      tools: ["read_file", "list_files", "glob", "grep_files", "bash"],
+      tools: ["read_file", "list_files", "glob", "grep_files", "write_file(*.md)", "edit_file(*.md)", "bash"],
       instructions: "You write documents.\n\nUse short sentences.",
     },
-    ["tool-rule"],
+    [],
   ],
   [
     "kiro",
@@ -284,8 +285,15 @@ const rows: readonly Row[] = [
       instructions: "Let nobody pass.",
       tools: ["read_file", "list_files", "glob", "grep_files", "bash", "tickets__list", "mail__*"],
       disallowedTools: ["bash"],
+      rules: [
+        [
+          { tool: "bash", then: "ask" },
+          { tool: "tickets__list", then: "ask" },
+          { tool: "mail__*", then: "ask" },
+        ],
+      ],
     },
-    ["no-effect", "no-effect", "no-effect"],
+    ["no-effect", "no-effect"],
   ],
   ["claude", "tailor", { model: "sonnet", instructions: "Fit." }, ["no-effect"]],
   [

@@ -13,6 +13,7 @@ import { reasonOf, stopped } from "../../src/runtime/cancel.ts";
 import { execute, type Growing } from "../../src/runtime/execute.ts";
 import { nowhere } from "../../src/runtime/fill-in.ts";
 import { historyOf, noHistory } from "../../src/runtime/history.ts";
+import { createLeases } from "../../src/runtime/leases.ts";
 import { createMailbox } from "../../src/runtime/mailbox.ts";
 import type { Executed } from "../../src/runtime/scope.ts";
 import { Slots } from "../../src/runtime/slots.ts";
@@ -159,6 +160,8 @@ export async function observe(experiment: Experiment): Promise<Observed> {
         unattended: experiment.unattended ?? false,
         budget: createBudget({}),
         mailbox: createMailbox(),
+        leases: createLeases(),
+        stoppable: new Map(),
         maxDepth,
         compile: (what) => compile(what),
         redact: (text) => text,

@@ -13,13 +13,14 @@ export type Loss = Readonly<{
   note: string;
 }>;
 
-/** Every field has a row, or the compiler says so. */
-const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits">, true>> = {
+/** Every field has a row, or the compiler says so. How a delegation tool is spelled is a matter of the dialect. */
+const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delegation">, true>> = {
   name: true,
   description: true,
   instructions: true,
   tools: true,
   disallowedTools: true,
+  rules: true,
   spawns: true,
   model: true,
   thinking: true,

@@ -1,5 +1,7 @@
+import { agentRuleText } from "../../core/agent-rule.ts";
 import type { Agent } from "../../core/agent.ts";
 import type { ReadAgent } from "../../core/dialect.ts";
+import { DELEGATION_TOOL } from "../../core/tool-names.ts";
 import { fitsBody, frontmatter } from "./markdown.ts";
 import { described, fileName, said, some, type Writer } from "./writer.ts";
 
@@ -19,8 +21,9 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
     whenToUse: agent.whenToUse,
     aliases: some(aliases?.filter((alias) => alias !== agent.displayName)),
     extends: agent.extends,
-    tools: agent.tools,
+    tools: agent.tools?.flatMap((tool) => (tool === DELEGATION_TOOL ? (agent.delegation ?? tool) : tool)),
     disallowedTools: some(agent.disallowedTools),
+    rules: rulesOf(agent),
     spawns: agent.spawns,
     model: agent.model,
     thinking: agent.thinking,
@@ -45,9 +48,15 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
   } satisfies Complete;
 }
 
+/** One list stays one; several are lists in a list, for each of them narrows on its own. */
+function rulesOf({ rules = [] }: Agent): unknown {
+  const lists = rules.map((list) => list.map(agentRuleText));
+  return lists.length > 1 ? lists : lists[0];
+}
+
 /** A field that is forgotten above is an error here. Those that are left out go by another key, or are the body. */
 type Complete = Record<string, unknown> &
-  Record<Exclude<keyof Agent, "source" | "instructions" | "documentation" | "permission" | "cacheMs">, unknown>;
+  Record<Exclude<keyof Agent, "source" | "instructions" | "documentation" | "permission" | "cacheMs" | "delegation">, unknown>;
 
 /** The prompt is the body, unless the body is about the agent, or would change it. */
 const inBody = ({ instructions, documentation }: ReadAgent["agent"]): boolean =>

@@ -54,7 +54,8 @@ export function evidenceFrom(messages: readonly Message[], isFinish: (name: stri
   return { files, counts, read, named, tree, failures, rejected, rounds: roundsOf(messages) };
 }
 
-function* exchanges(messages: readonly Message[]): Generator<{ call: ToolCall; answer: ToolAnswer }> {
+/** Each call with what came of it. */
+export function* exchanges(messages: readonly Message[]): Generator<{ call: ToolCall; answer: ToolAnswer }> {
   const calls = new Map<string, ToolCall>();
   for (const message of messages) {
     if (message.role === "assistant") for (const call of message.calls) calls.set(call.id, call);

@@ -1,0 +1,62 @@
+// @ts-check
+// One contender in a process of its own: it does the jobs that it is sent, and says what each of them took.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const [, , name = "", folder = "", once = ""] = process.argv;
+mkdirSync(folder, { recursive: true });
+const home = mkdtempSync(join(folder, "home-"));
+process.once("exit", () => rmSync(home, { recursive: true, force: true }));
+/** @type {{ run: import("./job.mjs").Contender }} */
+const { run } = await import(`./contenders/${name}.mjs`);
+
+if (once !== "") {
+  await run({ baseURL: once, prompt: "TURNS 0", agents: 1, turns: 0, look: () => "", home });
+  process.exit();
+}
+
+process.on("message", (/** @type {any} */ asked) => void answer(asked));
+process.once("disconnect", () => process.exit());
+process.send?.("ready");
+
+/** @param {{ baseURL: string, prompt: string, agents: number, turns: number, result: number, expected: string }} asked */
+async function answer({ result, expected, ...job }) {
+  const text = "x".repeat(result);
+  /** @type {number[]} */
+  const at = [];
+  const look = () => {
+    if (job.agents === 1) at.push(performance.now());
+    return text;
+  };
+  globalThis.gc?.();
+  resetPeak();
+  const before = process.memoryUsage.rss();
+  const [began, used] = [performance.now(), process.cpuUsage()];
+  try {
+    const said = await run({ ...job, look, home });
+    const ms = performance.now() - began;
+    const { user, system } = process.cpuUsage(used);
+    const wrong = said.length !== job.agents || said.some((one) => !one.startsWith(expected));
+    if (wrong) throw new Error(`it said ${JSON.stringify(said[0])?.slice(0, 100)} (${said.length} times)`);
+    process.send?.({ ms, cpu: (user + system) / 1_000, bytes: peak() - before, at });
+  } catch (error) {
+    process.send?.({ error: String(error) });
+  }
+}
+
+/** Linux keeps the largest size that a process had, and forgets it on request. */
+function resetPeak() {
+  try {
+    writeFileSync("/proc/self/clear_refs", "5");
+  } catch {
+    // elsewhere it is the largest size since the process began
+  }
+}
+
+function peak() {
+  try {
+    return Number(/VmHWM:\s*(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) * 1_024;
+  } catch {
+    return process.resourceUsage().maxRSS * 1_024;
+  }
+}

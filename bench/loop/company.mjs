@@ -1,0 +1,48 @@
+// @ts-check
+import { fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+/**
+ * What a job took: milliseconds, milliseconds of processor time, bytes at the most, and when the tool was called.
+ *
+ * @typedef {{ ms: number, cpu: number, bytes: number, at: number[] }} Taken
+ * @typedef {{ baseURL: string, prompt: string, agents: number, turns: number, result: number, expected: string }} Asked
+ */
+
+const here = import.meta.dirname;
+/** Beside the results: the journal is on the disk that the project is on. */
+export const homes = join(here, "..", ".homes");
+
+/** The provider, in a process of its own. */
+export async function openServer() {
+  const child = spawn(process.execPath, [join(here, "server.mjs")], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  const [line] = await once(/** @type {import("node:stream").Readable} */ (child.stdout), "data");
+  return { url: String(line).trim(), close: () => void child.kill() };
+}
+
+/**
+ * One contender in a process of its own.
+ *
+ * @param {string} name
+ */
+export async function openContender(name) {
+  const child = fork(join(here, "child.mjs"), [name, homes], { execArgv: ["--expose-gc"] });
+  await once(child, "message");
+  return {
+    /** @param {Asked} asked @returns {Promise<Taken>} */
+    async ask(asked) {
+      child.send(asked);
+      const [taken] = await Promise.race([once(child, "message"), gone(child, name)]);
+      if (taken.error !== undefined) throw new Error(`${name}: ${taken.error}`);
+      return taken;
+    },
+    close: () => void child.disconnect(),
+  };
+}
+
+/** @param {import("node:child_process").ChildProcess} child @param {string} name @returns {Promise<never>} */
+async function gone(child, name) {
+  const [code] = await once(child, "exit");
+  throw new Error(`${name} ended with ${code}`);
+}

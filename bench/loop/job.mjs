@@ -1,0 +1,36 @@
+// @ts-check
+
+/**
+ * What every contender is asked to do: so many agents, each with this prompt and the one tool, until all have answered.
+ *
+ * @typedef {{ baseURL: string, prompt: string, agents: number, turns: number, look: (path: string) => string, home: string }} Job
+ * @typedef {(job: Job) => Promise<readonly string[]>} Contender what each agent said last
+ */
+
+/** Who is asked; the floor is what the others are measured by. */
+export const names = /** @type {const} */ ([
+  "floor",
+  "subcrew",
+  "ai-sdk",
+  "langgraph",
+  "openai-agents",
+  "pi-agent-core",
+]);
+export const peers = names.filter((name) => name !== "floor" && name !== "subcrew");
+
+export const system = "You look at files and say what is in them. ".repeat(20);
+export const tool = { name: "look", description: "looks at a file" };
+export const schema = {
+  type: "object",
+  properties: { path: { type: "string" } },
+  required: ["path"],
+  additionalProperties: false,
+};
+
+/**
+ * As many as a job has agents, at once.
+ *
+ * @param {Job} job
+ * @param {() => Promise<string>} one
+ */
+export const together = ({ agents }, one) => Promise.all(Array.from({ length: agents }, one));

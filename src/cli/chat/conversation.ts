@@ -1,0 +1,71 @@
+import type { AnyInput } from "../../core/input.ts";
+import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../../core/usage.ts";
+import type { Plan } from "../../core/plan.ts";
+import type { Crew, RunOptions } from "../../crew.ts";
+import type { Run } from "../../runtime/run.ts";
+
+/** Who is spoken to, and what holds for everything that is said. */
+export type ConversationOptions = Readonly<{
+  crew: Crew;
+  options: RunOptions;
+  /** The first task, with what the flags say about it. */
+  opening(text: string): Promise<AnyInput>;
+}>;
+
+/** A person and a main agent: each message is a run that goes on with the one before, so nothing lives in memory alone. */
+export type Conversation = Readonly<{
+  /** In an object, since to await a run is to wait for its end. */
+  say(text: string): Promise<Readonly<{ run: Run }>>;
+  /** Adds what a run of it cost, once it has ended. */
+  ended(run: Run): void;
+  /** Goes on with the task of another run, or from the beginning. */
+  moveTo(run: string | undefined): void;
+  /** The run that the next message goes on with. */
+  last(): string | undefined;
+  /** From the next message on. */
+  setModel(model: string): void;
+  model(): string | undefined;
+  spent(): Readonly<{ usage: Usage; cost: Cost; messages: number }>;
+}>;
+
+export function createConversation({ crew, options, opening }: ConversationOptions): Conversation {
+  let last: string | undefined;
+  let model: string | undefined;
+  let spent = { usage: noUsage(), cost: noCost(), messages: 0 };
+  const withModel = <T extends object>(task: T): T => (model === undefined ? task : { ...task, model });
+  return {
+    say: async (text) => {
+      if (last === undefined) return { run: crew.run(withModel(await opening(text)), options) };
+      const { plan, continues } = await crew.continuing({ run: last, prompt: text, allowFailed: true, ...NO_END });
+      return { run: crew.run(tasksWith(plan, withModel), { ...options, continues }) };
+    },
+    ended: ({ id, state }) => {
+      if (state.nodes.size > 0) last = id; // one that never began has nothing to go on with
+      spent = {
+        usage: addUsage(spent.usage, state.usage),
+        cost: addCost(spent.cost, state.cost),
+        messages: spent.messages + 1,
+      };
+    },
+    moveTo: (run) => {
+      last = run;
+    },
+    last: () => last,
+    setModel: (name) => {
+      model = name;
+    },
+    model: () => model,
+    spent: () => spent,
+  };
+}
+
+/** What bounds how often a program may take a task up again is not meant for a person who talks. */
+const NO_END = { maxContinuations: Number.MAX_SAFE_INTEGER, expiresAfterDays: Number.MAX_SAFE_INTEGER };
+
+function tasksWith(plan: Plan, change: <T extends object>(task: T) => T): Plan {
+  const nodes = Object.entries(plan.nodes).map(([id, node]) => [
+    id,
+    node.kind === "task" ? { ...node, task: change(node.task) } : node,
+  ]);
+  return { ...plan, nodes: Object.fromEntries(nodes) };
+}

@@ -1,0 +1,81 @@
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline/promises";
+import { join } from "node:path";
+import { writeAtomic } from "../../runtime/write-atomic.ts";
+
+/** What a person types, line by line; `undefined` when there is no more. */
+export type Lines = Readonly<{ next(): Promise<string | undefined>; close(): Promise<void> }>;
+
+/** The lines of a pipe or a file: no prompt, no history. */
+export function pipedLines(input: NodeJS.ReadableStream): Lines {
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  const each = lines[Symbol.asyncIterator]();
+  return {
+    next: async () => {
+      const { value, done } = await each.next();
+      return done ? undefined : value;
+    },
+    close: async () => lines.close(),
+  };
+}
+
+const MOST_KEPT = 500;
+
+/** A prompt with completion, and with a history that the next conversation still knows. */
+export async function promptedLines(home: string, words: () => Promise<readonly string[]>): Promise<Lines> {
+  const file = join(home, "chat-history.json");
+  let history = await kept(file);
+  return {
+    next: async () => {
+      // Looked up before, so that whoever types on after Tab is not faster than the answer.
+      const known = await words();
+      const completer = (line: string): [string[], string] => {
+        const begun = line.slice(line.lastIndexOf(" ") + 1);
+        const fitting = begun === "" ? [] : known.filter((word) => word.startsWith(begun));
+        return [fitting.map((word) => `${word} `), begun];
+      };
+      // One interface a line: between two lines the keyboard belongs to the run that is shown.
+      const lines = createInterface({
+        input: process.stdin,
+        output: process.stderr,
+        terminal: true,
+        history,
+        historySize: MOST_KEPT,
+        removeHistoryDuplicates: true,
+        completer,
+      });
+      let warned = false;
+      const gone = new AbortController();
+      lines.on("history", (now) => (history = now));
+      lines.once("close", () => gone.abort());
+      lines.on("SIGINT", () => {
+        if (lines.line === "" && warned) return lines.close();
+        warned = lines.line === "";
+        process.stderr.write(warned ? "\nCtrl-C again leaves, as Ctrl-D and /exit do.\n" : "\n");
+        lines.write(null, { ctrl: true, name: "e" });
+        lines.write(null, { ctrl: true, name: "u" });
+        lines.prompt();
+      });
+      try {
+        return await lines.question("> ", { signal: gone.signal });
+      } catch {
+        process.stderr.write("\n");
+        return undefined; // the input was closed
+      } finally {
+        lines.close();
+      }
+    },
+    close: async () => {
+      await writeAtomic(file, `${JSON.stringify(history)}\n`).catch(() => {}); // a history is a comfort, no more
+    },
+  };
+}
+
+async function kept(file: string): Promise<string[]> {
+  try {
+    const value: unknown = JSON.parse(await readFile(file, "utf8"));
+    return Array.isArray(value) ? value.filter((line) => typeof line === "string").slice(0, MOST_KEPT) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,110 @@
+import { explain } from "../../core/outcome.ts";
+import type { State } from "../../core/state.ts";
+import type { Run } from "../../runtime/run.ts";
+import type { Look } from "../../sinks/look.ts";
+import { outputOf } from "../../sinks/output.ts";
+import { createTextSink } from "../../sinks/text.ts";
+import { counted, listed, oneLine, spentInAll, took } from "../../sinks/words.ts";
+import type { Flags } from "../flags.ts";
+import { answerGates, answering, askPerson } from "../gates.ts";
+import { keyboard } from "../keyboard.ts";
+import type { Terminal } from "../terminal.ts";
+import { boxesOn } from "./boxes.ts";
+
+/**
+ * Stays with one message until it is answered: boxes for the agents that it starts, then the answer. Ctrl-C first stops
+ * those agents, then the answer; the third one leaves.
+ */
+export async function watch(
+  run: Run,
+  { quiet = false }: Pick<Flags, "quiet">,
+  { look, live, attended }: Terminal,
+): Promise<void> {
+  const since = Date.now();
+  const text = createTextSink({
+    out: process.stdout,
+    err: process.stderr,
+    look,
+    live,
+    quiet,
+    since,
+    clock: Date.now,
+    tell: boxesOn(look),
+  });
+  const interrupt = interrupting(run, text.hint);
+  const end = (): void => run.cancel("the terminal was closed");
+  const keys = attended ? keyboard({ interrupt, pause: text.pause, resume: text.resume }) : undefined;
+  const person = askPerson({
+    interrupt,
+    pause: () => {
+      keys?.release();
+      text.pause();
+    },
+    resume: async () => {
+      await keys?.hold();
+      text.resume();
+    },
+  });
+  process.on("SIGINT", interrupt);
+  for (const name of ENDS) process.on(name, end);
+  process.once("exit", text.close);
+  try {
+    await Promise.all([
+      text.follow(run),
+      keys?.hold(),
+      attended ? answerGates(run, person, answering(run, since, text.say)) : undefined,
+    ]);
+  } finally {
+    keys?.release();
+    text.close();
+    process.off("SIGINT", interrupt);
+    process.off("exit", text.close);
+    for (const name of ENDS) process.off(name, end);
+  }
+  show(run.state, look, quiet);
+}
+
+const ENDS = ["SIGTERM", "SIGHUP"] as const;
+
+/** What a press of Ctrl-C stops: the agents below, then the answer, then everything. */
+function interrupting(run: Run, hint: (text: string) => void): () => void {
+  let presses = 0;
+  return () => {
+    presses += 1;
+    const below = presses === 1 ? runningBelow(run.state) : [];
+    for (const path of below) run.cancelTask(path, "stopped with Ctrl-C");
+    if (below.length > 0) return hint(`stopped ${counted(below.length, "agent")}; Ctrl-C again stops the answer`);
+    if (presses > 1 && run.state.status === "cancelled") process.exit(130);
+    if (presses > 2) process.exit(130);
+    run.cancel("stopped with Ctrl-C");
+    hint("stopping; Ctrl-C again leaves");
+  };
+}
+
+/** The agents right below the conversation that still work; what is below them ends with them. */
+function runningBelow({ nodes }: State): string[] {
+  return [...nodes.values()]
+    .filter(({ path, kind, status }) => kind === "task" && status === "running" && path.split("/").length === 2)
+    .map(({ path }) => path);
+}
+
+/** The answer, or why there is none, and in one line what it took. */
+function show(state: State, look: Look, quiet: boolean): void {
+  const { colors } = look;
+  const outcome = state.outcome ?? { status: "cancelled", reason: "it has not ended" };
+  const output = outputOf(state);
+  if (output !== "") process.stdout.write(`${process.stdout.isTTY && !quiet ? "\n" : ""}${output}`);
+  if (outcome.status !== "ok") {
+    const hint =
+      outcome.status === "failed" && outcome.fault.hint !== undefined ? ` ${oneLine(outcome.fault.hint)}` : "";
+    process.stderr.write(
+      `${colors[outcome.status === "failed" ? "red" : "yellow"](outcome.status)}  ${oneLine(explain(outcome))}${hint}\n`,
+    );
+  }
+  if (quiet) return;
+  const ms = Math.max(0, (state.endedAt ?? state.startedAt) - state.startedAt);
+  const agents = [...state.nodes.values()].filter(({ path, kind }) => kind === "task" && path.includes("/")).length;
+  process.stderr.write(
+    `${colors.dim(listed([took(ms), agents > 0 ? counted(agents, "agent") : "", ...spentInAll(state.usage, state.cost), state.run], look))}\n`,
+  );
+}

@@ -1,0 +1,19 @@
+/** Who is meant by a name that one task uses for another, among those that can be written to. */
+export function addressee(
+  to: string,
+  { from, there }: Readonly<{ from: string; there: readonly string[] }>,
+): string | undefined {
+  const others = there.filter((path) => path !== from);
+  const exact = others.find((path) => path === to);
+  if (exact !== undefined) return exact;
+  const named = others.filter((path) => path.split("/").at(-1) === to);
+  // Whoever is nearest: one's own child, then somebody who works for the same task, then whoever else has that name alone.
+  const [child, sibling] = [named.find((path) => aboveOf(path) === from), named.find((path) => aboveOf(path) === aboveOf(from))];
+  return child ?? sibling ?? (named.length === 1 ? named[0] : undefined);
+}
+
+/** The path of the task that started one: `lead` of `lead/scout` and of `lead.2/scout`; empty for the first ones. */
+export function aboveOf(path: string): string {
+  const cut = path.lastIndexOf("/");
+  return cut < 0 ? "" : path.slice(0, cut).replace(/\.\d+$/, "");
+}

@@ -1,0 +1,28 @@
+/**
+ * The delegation tools as models see them, each with what other programs call the same thing. Which ones an agent has is
+ * a matter of how its file spells them; whether it has any is one right, `task`.
+ */
+export const delegationSpellings = {
+  task: ["delegate", "new_task", "agent", "subagent", "custom-agent", "runSubagent"],
+  Task: ["Agent"],
+  spawn_subagent: ["spawn_agent"],
+  parallel: [],
+  delegate_to_agent: [],
+  invoke_agent: [],
+  agents: [],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type FacadeName = keyof typeof delegationSpellings;
+
+/** Every name of a set of delegation tools. */
+export const facadeNames = Object.keys(delegationSpellings) as readonly FacadeName[];
+
+/** The set of delegation tools that a spelling means; exact, since `Task` and `task` are two. */
+export function facadeOf(spelling: string): FacadeName | undefined {
+  return bySpelling.get(spelling);
+}
+
+const bySpelling = new Map<string, FacadeName>(
+  facadeNames.flatMap((name) => [name, ...delegationSpellings[name]].map((one): [string, FacadeName] => [one, name])),
+);
+bySpelling.delete("agents"); // one tool per agent is asked for by a surface, never by a word in a file

@@ -1,0 +1,42 @@
+import type { AgentCard } from "../core/catalog.ts";
+import { cutHead } from "../core/cut.ts";
+
+/** How many bytes the description of one delegation tool may have: a model reads it in every turn. */
+export const DESCRIPTION_BYTES = 8_000;
+
+/** So much of each agent's description is tried, from all of it to nothing but the name. */
+const STEPS = [Number.POSITIVE_INFINITY, 400, 200, 100, 0];
+
+export type Lines = Readonly<{
+  /** How an agent is written; the text is empty when there is no room for it. */
+  line(name: string, text: string): string;
+  /** What stands around the list. */
+  before: string;
+  after?: string;
+  budget?: number;
+}>;
+
+/** A description with a list of agents in it that keeps to its budget: first descriptions get shorter, then names are left out. */
+export function describeAgents(cards: readonly AgentCard[], { line, before, after = "", budget = DESCRIPTION_BYTES }: Lines): string {
+  const whole = (lines: readonly string[]): string =>
+    [before, lines.length === 0 ? "(There are none right now.)" : lines.join("\n"), after].filter((part) => part !== "").join("\n");
+  for (const chars of STEPS) {
+    const text = whole(cards.map((card) => line(card.name, wordsOf(card, chars))));
+    if (bytesOf(text) <= budget) return text;
+  }
+  let shown = cards.length;
+  const some = (): string =>
+    whole([...cards.slice(0, shown).map(({ name }) => line(name, "")), `(${cards.length - shown} more can be started by their names)`]);
+  while (shown > 0 && bytesOf(some()) > budget) shown = Math.floor(shown * 0.9);
+  return some();
+}
+
+/** What a text takes where it is sent. */
+export const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+/** The description in one line, and whether the agent only looks. */
+function wordsOf({ description, readOnly }: AgentCard, chars: number): string {
+  const { text, cut } = cutHead(description.replace(/\s+/g, " ").trim(), chars);
+  const mark = readOnly ? "[read-only]" : "";
+  return [cut && text !== "" ? `${text.trimEnd()}…` : text, mark].filter((part) => part !== "").join(" ");
+}

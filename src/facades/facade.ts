@@ -1,0 +1,23 @@
+import type { Caller } from "../core/spawn.ts";
+import type { Tool } from "../core/tool.ts";
+
+/**
+ * One way to ask for other agents, as one system spells it: parameters in, a plan to the run, a text back. A new one is
+ * one file and one row in `table.ts`.
+ *
+ * How a surface gets such tools: `delegationTools(["Task"], caller)` of `table.ts` makes them, with descriptions from
+ * `caller.catalog`. Each is an ordinary `Tool`; what it needs while it runs (starting agents, looking for them again, the
+ * background) comes with the `ToolContext`. Inside of a run the executor makes both for every agent whose file lists a
+ * delegation tool. A surface that stands outside of runs (MCP, a chat) takes `openDelegation(crew, { as: ["Task"] })` of
+ * `src/delegation.ts`, whose `call(name, input, { signal })` starts a run of the crew for each call.
+ */
+export type Facade = Readonly<{
+  /** The tools for somebody; `name` is how it spells the first of them. */
+  tools(caller: Caller, name: string): readonly Tool[];
+}>;
+
+/** A delegation waits as long as the agents below it work, and those have clocks of their own. */
+export const AS_LONG_AS_IT_TAKES = 2 ** 31 - 1;
+
+/** What every delegation tool has in common. It may be asked again after a crash: what was done below it is recorded. */
+export const delegating = { effect: "read", does: "spawn", timeoutMs: AS_LONG_AS_IT_TAKES } as const;

@@ -1,0 +1,57 @@
+import { cutHead, INLINE_CHARS } from "../core/cut.ts";
+import type { Begun, Delegated } from "../core/engine.ts";
+import { explain, type Outcome } from "../core/outcome.ts";
+import type { Plan } from "../core/plan.ts";
+import type { Task } from "../core/task.ts";
+import type { ToolContext } from "../core/tool.ts";
+import { nodeIds } from "../modes/names.ts";
+
+/** What one agent is asked to do. The prompt is meant word by word: nothing in it is a placeholder. */
+export type Assignment = Pick<Task, "agent" | "prompt"> & Partial<Omit<Task, "agent" | "prompt" | "refs">> & Readonly<{ id: string }>;
+
+/** What one of them came to. */
+export type Done = Readonly<{ id: string; outcome: Outcome; /** `run/path`, by which it can be found again. */ task: string }>;
+
+/** How a delegation ended: as a whole, and each assignment in the order in which they were given. */
+export type Ended = Readonly<{ outcome: Outcome; done: readonly Done[] }>;
+
+/** One assignment, or several side by side. */
+export function planFor(assignments: readonly Assignment[], settings: Pick<Plan, "concurrency"> = {}): Plan {
+  const nodes = Object.fromEntries(
+    assignments.map(({ id, ...task }) => [id, { kind: "task" as const, task: { ...task, refs: {} } }]),
+  );
+  const ids = Object.keys(nodes);
+  if (ids.length === 1) return { nodes, output: ids[0]! };
+  const all = nodeIds([...ids.map((given) => ({ given, else: given })), { else: "all" }], "tasks").at(-1)!;
+  return { ...settings, nodes: { ...nodes, [all]: { kind: "join", needs: ids, pick: "settled" } }, output: all };
+}
+
+/** Hands a plan to the run and waits. */
+export async function carryOut(plan: Plan, context: Pick<ToolContext, "delegate" | "run">): Promise<Ended> {
+  return endedOf(plan, await context.delegate(plan), context);
+}
+
+/** What a plan that was handed over came to, task by task. */
+export function endedOf(plan: Plan, delegated: Delegated, { run }: Pick<ToolContext, "run">): Ended {
+  const { under = "", nodes = {}, ...outcome } = delegated;
+  const done = Object.entries(plan.nodes).flatMap(([id, { kind }]) => {
+    const one = nodes[id];
+    return one && kind !== "join" ? [{ id, outcome: one, task: taskName(run, under, id) }] : [];
+  });
+  return { outcome, done };
+}
+
+/** The name of a task that was started without waiting for it. */
+export const begunTask = ({ under }: Begun, id: string, run: string): string => taskName(run, under, id);
+
+/** Where a task is: its run and its path; a surface that starts one run per call has no run of its own. */
+const taskName = (run: string, under: string, id: string): string => (run === "" ? `${under}${id}` : `${run}/${under}${id}`);
+
+/** What the caller reads of an outcome: the beginning, and where the rest is. Nothing else of it gets into its context. */
+export function summaryOf(outcome: Outcome, chars: number = INLINE_CHARS): string {
+  const said = "output" in outcome ? (outcome.output ?? "") : "";
+  const { text, cut } = cutHead(said, chars);
+  const rest = cut && outcome.file !== undefined ? `\n\n... [truncated, full output: ${outcome.file}]` : cut ? "\n\n... [truncated]" : "";
+  if (outcome.status === "ok") return `${text}${rest}`;
+  return text === "" ? explain(outcome) : `${explain(outcome)}\n\n${text}${rest}`;
+}

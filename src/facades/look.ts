@@ -1,0 +1,22 @@
+import { changesBetween, type Catalog } from "../core/catalog.ts";
+import { offered, type Caller } from "../core/spawn.ts";
+import type { ToolContext } from "../core/tool.ts";
+
+/** The agents as they are at a call, and what is different from what the model was told last. */
+export type Looked = Readonly<{ now: Catalog; /** Empty, or a sentence to add to the answer. */ news: string }>;
+
+/** Looks for agents at every call: the description was made before, and files come and go in the meantime. */
+export function createLook(caller: Caller): (context: Pick<ToolContext, "agents">) => Promise<Looked> {
+  const seen = (catalog: Catalog): Catalog => ({ ...catalog, agents: offered(catalog, caller) });
+  let told = seen(caller.catalog);
+  return async ({ agents }) => {
+    const now = (await agents?.()) ?? caller.catalog;
+    const { came, went } = changesBetween(told, seen(now));
+    told = seen(now);
+    const words = [
+      came.length > 0 ? `New agents that you can start now: ${came.join(", ")}.` : "",
+      went.length > 0 ? `No longer there: ${went.join(", ")}.` : "",
+    ].filter((text) => text !== "");
+    return { now, news: words.length === 0 ? "" : `\n\n[Agents have changed. ${words.join(" ")}]` };
+  };
+}

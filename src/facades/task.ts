@@ -1,0 +1,148 @@
+import { z } from "zod";
+import type { AgentCard } from "../core/catalog.ts";
+import { allowedText, offered, spawnRefusal, type Caller } from "../core/spawn.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/tool.ts";
+import { asId } from "../modes/names.ts";
+import { describeAgents } from "./agent-lines.ts";
+import { delegating, type Facade } from "./facade.ts";
+import { carryOut, planFor, summaryOf, type Assignment, type Ended } from "./helper.ts";
+import { createLook, type Looked } from "./look.ts";
+
+/** How long the name of a task may be. */
+export const TASK_ID_CHARS = 32;
+
+const item = z.strictObject({
+  id: z.string().max(TASK_ID_CHARS).default("").describe("a short name for it, each another one"),
+  description: z.string().optional().describe("what people see of it, in a few words"),
+  assignment: z.string().min(1).describe("what is to be done, complete: the agent knows nothing else"),
+  agent: z.string().optional().describe("who does this one, when it is somebody else"),
+});
+
+/** 000's `task`: one agent, what all of its tasks share, and a batch of them that run side by side. */
+export const task: Facade = {
+  tools: (caller, name) => [taskTool(caller, name)],
+};
+
+function taskTool(caller: Caller, name: string): Tool {
+  const look = createLook(caller);
+  const cards = offered(caller.catalog, caller);
+  const input = z.strictObject({
+    agent: z.string().describe("who does it").meta(namesOf(cards)),
+    context: z.string().optional().describe("what all of the tasks have to know, put before each assignment"),
+    schema: z.record(z.string(), z.unknown()).optional().describe("the JSON Schema of each result, for agents that have none of their own"),
+    tasks: z.array(item).describe("the tasks; they run side by side"),
+  });
+  return defineTool({
+    name,
+    description: describeAgents(cards, {
+      before: BEFORE,
+      line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`),
+      after: AFTER,
+    }),
+    input,
+    ...delegating,
+    async run(given, context) {
+      const looked = await look(context);
+      const problem = preflight(given, caller, looked);
+      if (problem !== undefined) return { text: problem + looked.news, error: true };
+      const ended = await carryOut(planFor(assignmentsOf(given, caller)), context);
+      return answer(ended, looked.news);
+    },
+  });
+}
+
+const BEFORE = `Starts agents that work on their own and hands you their results. Each sees only what you write, not this conversation.
+Give one agent several tasks to have them done side by side; call again for another agent. Agents:`;
+const AFTER = `[read-only] agents cannot change anything. Do what takes a single call of a tool yourself. An agent whose result has a
+fixed shape keeps to it: do not ask it for another format. Results are summaries; the file named in one has all of it.`;
+
+/** The enum in a schema, which models read and nobody enforces: what came later can be called, too. */
+export function namesOf(cards: readonly AgentCard[]): Record<string, unknown> {
+  return cards.length === 0 || cards.length > MOST_NAMES ? {} : { enum: cards.map(({ name }) => name) };
+}
+
+const MOST_NAMES = 200;
+
+type Given = Readonly<{
+  agent: string;
+  context?: string | undefined;
+  schema?: Record<string, unknown> | undefined;
+  tasks: readonly z.infer<typeof item>[];
+}>;
+
+/** What is wrong with a call, before anything has started: one bad item launches nothing. */
+function preflight({ agent, tasks }: Given, caller: Caller, { now }: Looked): string | undefined {
+  const names = [...new Set(tasks.every((one) => one.agent !== undefined) ? [] : [agent]), ...new Set(tasks.flatMap((one) => one.agent ?? []))];
+  const refusals = (names.length === 0 ? [agent] : names).map((name) => ({ name, why: spawnRefusal(name, caller, now) }));
+  const missing = refusals.find(({ why }) => why === "unknown" || why === "disabled");
+  if (missing) return refusalText(missing.name, missing.why!, caller, now.agents);
+  const bad = tasks.length === 0 ? "No tasks given: name at least one." : idProblem(tasks.map(({ id }) => id));
+  if (bad !== undefined) return bad;
+  const refused = refusals.find(({ why }) => why !== undefined);
+  return refused && refusalText(refused.name, refused.why!, caller, now.agents);
+}
+
+/** A refusal in the words of this system. */
+export function refusalText(
+  name: string,
+  why: NonNullable<ReturnType<typeof spawnRefusal>>,
+  caller: Caller,
+  agents: readonly AgentCard[],
+): string {
+  const available = agents.filter(({ hidden }) => !hidden).map((card) => card.name).join(", ") || "none";
+  const texts: Readonly<Record<typeof why, () => string>> = {
+    unknown: () => `Unknown agent "${name}". Available: ${available}`,
+    disabled: () => `Agent "${name}" is disabled in settings. Enable it via /agents, or use a different agent type. Available: ${available}`,
+    blocked: () => `Cannot spawn '${name}': it is the agent that this work was started for, and it must not start itself again.`,
+    spawns: () => `Cannot spawn '${name}'. Allowed: ${allowedText(caller.spawns)}`,
+    depth: () => `Cannot spawn '${name}': agents may not start others below a depth of ${caller.maxDepth}.`,
+  };
+  return texts[why]();
+}
+
+/** What is wrong with the names of a batch. */
+export function idProblem(ids: readonly string[]): string | undefined {
+  const missing = ids.flatMap((id, at) => (id.trim() === "" ? [at] : []));
+  const places = new Map<string, { id: string; at: number[] }>();
+  for (const [at, id] of ids.entries()) {
+    if (id.trim() === "") continue;
+    const key = asId(id.trim()).toLowerCase();
+    const known = places.get(key);
+    if (known) known.at.push(at);
+    else places.set(key, { id, at: [at] });
+  }
+  const twice = [...places.values()].filter(({ at }) => at.length > 1).map(({ id, at }) => `${id} (indexes ${at.join(", ")})`);
+  const problems = [
+    missing.length > 0 ? `Missing task ids at indexes: ${missing.join(", ")}` : "",
+    twice.length > 0 ? `Duplicate task ids detected (case-insensitive): ${twice.join("; ")}` : "",
+  ].filter((text) => text !== "");
+  return problems.length === 0 ? undefined : `Invalid tasks: ${problems.join(". ")}`;
+}
+
+/** What one agent reads: what all share, and its own part. */
+export function batchPrompt(context: string | undefined, assignment: string): string {
+  const shared = context?.trim() ?? "";
+  return shared === "" ? assignment : `${shared}\n\n${assignment}`;
+}
+
+function assignmentsOf({ agent, context, schema, tasks }: Given, caller: Caller): Assignment[] {
+  const wanted = schema ?? caller.schema;
+  return tasks.map(({ id, description, assignment, agent: own }) => ({
+    id: asId(id.trim()),
+    agent: own ?? agent,
+    prompt: batchPrompt(context, assignment),
+    label: description ?? id,
+    ...(wanted && { schema: wanted }),
+  }));
+}
+
+function answer({ outcome, done }: Ended, news: string): ToolResult {
+  if (done.length === 0) return { text: summaryOf(outcome) + news, error: true };
+  const good = done.filter((one) => one.outcome.status === "ok").length;
+  const parts = done.map(({ id, outcome: one, task: name }) => `## ${id}: ${one.status} (${name})\n\n${summaryOf(one)}`);
+  return {
+    text: `${good}/${done.length} tasks succeeded.\n\n${parts.join("\n\n")}${news}`,
+    error: good === 0,
+    details: { results: done.map(({ id, outcome: one, task: name }) => ({ id, task: name, status: one.status, file: one.file })) },
+  };
+}

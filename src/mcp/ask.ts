@@ -1,0 +1,72 @@
+import type { Answer } from "../core/gate.ts";
+import { isRecord } from "../core/json.ts";
+import type { Question } from "../core/life.ts";
+import { reveal } from "../core/sanitize.ts";
+import { canonicalName } from "../core/tool-names.ts";
+import type { Questions } from "./sdk.ts";
+
+/** What kind of answer a question wants: words, a yes or no, or a yes that may hold for longer. */
+export type Kind = "words" | "gate" | "call";
+
+/** What an agent asks with its `ask` tool wants words; any other call wants a permission. */
+export function kindOf(tool: string | undefined): Kind {
+  if (tool === undefined) return "gate";
+  return (canonicalName(tool) ?? tool) === "ask" ? "words" : "call";
+}
+
+/** Names a question between the rounds of a request. */
+export const keyOf = ({ path, call = "" }: Pick<Question, "path" | "call">): string => `${path}#${call}`;
+
+const forms: Readonly<Record<Kind, Readonly<Record<string, object>>>> = {
+  words: { text: { type: "string", title: "Answer" } },
+  gate: {
+    approve: { type: "boolean", title: "Approve" },
+    text: { type: "string", title: "What to change, if not" },
+  },
+  call: {
+    approve: { type: "boolean", title: "Allow this call" },
+    always: { type: "boolean", title: "Exactly this needs no question any more in this run" },
+    text: { type: "string", title: "What to do instead, if not" },
+  },
+};
+const needed: Readonly<Record<Kind, readonly string[]>> = { words: ["text"], gate: ["approve"], call: ["approve"] };
+
+/** The questions as forms for the client. Nothing in their text can hide. */
+export function formsFor(questions: readonly Question[], kind: (question: Question) => Kind): Questions {
+  return Object.fromEntries(
+    questions.map((question) => [
+      keyOf(question),
+      {
+        method: "elicitation/create" as const,
+        params: {
+          mode: "form" as const,
+          message: shown(`${question.run}/${question.path}: ${question.question}`),
+          requestedSchema: {
+            type: "object" as const,
+            properties: forms[kind(question)],
+            required: [...needed[kind(question)]],
+          },
+        },
+      },
+    ]),
+  ) as Questions;
+}
+
+/** What a client's reply to a form means; `undefined`: it was put off, and waits in the inbox. */
+export function answerIn(reply: unknown, kind: Kind): Answer | undefined {
+  if (!isRecord(reply)) return undefined;
+  const by = "the MCP client";
+  if (reply["action"] === "decline") return { approve: false, by };
+  if (reply["action"] !== "accept") return undefined;
+  const said = isRecord(reply["content"]) ? reply["content"] : {};
+  const text = typeof said["text"] === "string" && said["text"].trim() !== "" ? { text: said["text"] } : {};
+  if (kind === "words") return { approve: true, ...text, by };
+  const approve = said["approve"] === true;
+  return { approve, ...text, by, ...(approve && kind === "call" && said["always"] === true && { always: true }) };
+}
+
+const shown = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => reveal(line))
+    .join("\n");

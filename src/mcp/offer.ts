@@ -1,0 +1,38 @@
+import { z } from "zod";
+import type { JsonSchema } from "../core/json.ts";
+import type { Plan } from "../core/plan.ts";
+import type { Office } from "./office.ts";
+import type { CallResult } from "./sdk.ts";
+import type { RunView } from "./view.ts";
+
+/** A tool as clients are offered it. */
+export type Offer = Readonly<{
+  name: string;
+  description: string;
+  input: JsonSchema;
+  output?: JsonSchema;
+  /** It changes nothing. */
+  readOnly: boolean;
+}> &
+  (Starting | Answering);
+
+/** One that starts a run: progress, questions and tasks of the protocol go with it. */
+export type Starting = Readonly<{
+  /** The plan that its arguments mean. A mistake in them is thrown. */
+  plan(args: Arguments): Plan | Promise<Plan>;
+  /** False: the caller only wants to know that it began. */
+  waits(args: Arguments): boolean;
+  /** What the model is told at the end, where that is not the output. */
+  told?(view: RunView): string;
+}>;
+
+/** One that answers at once. */
+export type Answering = Readonly<{ answer(args: Arguments, office: Office, signal: AbortSignal): Promise<CallResult> }>;
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** The JSON Schema of something that is checked with zod, without what only matters to a document of its own. */
+export function schemaOf(type: z.ZodType, io: "input" | "output"): JsonSchema {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(type, { io }) as JsonSchema;
+  return schema;
+}

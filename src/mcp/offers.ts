@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { isRecord } from "../core/json.ts";
+import { parseAs } from "../core/parse.ts";
+import { READ_ONLY_TOOLS } from "../core/tool-names.ts";
+import { compile, inputOf, type Mode } from "../modes/compile.ts";
+import { type Arguments, type Offer, schemaOf } from "./offer.ts";
+import type { CallResult } from "./sdk.ts";
+import { resultOf, runView } from "./view.ts";
+
+const MAX_WAIT_S = 50;
+
+/** Every tool of the server, in the order in which they are listed. */
+export const offers: readonly Offer[] = [
+  starting("run", "single", "Runs one agent on one task and gives back its result."),
+  starting("parallel", "parallel", "Runs several tasks side by side and gives back all their results."),
+  starting("chain", "chain", "Runs steps one after the other; {previous} in a task stands for the result before it."),
+  starting("race", "race", "Gives the same task to several agents or models; the first good answer wins."),
+  starting("team", "team", "Runs a team: roles, tasks that depend on each other, reviews and approvals."),
+  answering({
+    name: "agents",
+    description: "Lists the agents there are, with what each is for. `query` narrows the list.",
+    readOnly: true,
+    input: z.strictObject({ query: z.string().optional().describe("a word of the name or of the description") }),
+    output: z.object({
+      agents: z.array(
+        z.object({
+          name: z.string(),
+          description: z.string(),
+          readOnly: z.boolean().describe("it can only look"),
+          source: z.string(),
+        }),
+      ),
+    }),
+    answer: async ({ query = "" }, { crew }) => {
+      const wanted = query.toLowerCase();
+      const { agents } = await crew.agents();
+      const found = agents
+        .filter(({ agent }) => agent.hidden !== true)
+        .map(({ name, agent }) => ({
+          name,
+          description: agent.description,
+          readOnly: agent.tools?.every((tool) => READ_ONLY_TOOLS.includes(tool)) ?? false,
+          source: agent.source?.kind ?? "inline",
+        }))
+        .filter(({ name, description }) => `${name}\n${description}`.toLowerCase().includes(wanted));
+      const lines = found.map(({ name, description, readOnly }) => `${name}${readOnly ? " (only looks)" : ""}: ${description}`);
+      return told(lines.join("\n") || "No agent fits.", { agents: found });
+    },
+  }),
+  answering({
+    name: "status",
+    description: "Shows how far runs are and what they ask: the one that is named, or all that were started here.",
+    readOnly: true,
+    input: z.strictObject({ run: z.string().optional().describe("the id of a run, its beginning, or its name") }),
+    output: z.object({ runs: z.array(runView) }),
+    answer: async ({ run }, office) => {
+      const runs = run === undefined ? await office.list() : [await office.look(run)];
+      const lines = runs.map(({ run: id, status, name, questions = [] }) =>
+        [`${id} ${status}${name === undefined ? "" : ` (${name})`}`, ...questions.map(({ path, question }) => `  ${path} asks: ${question}`)].join("\n"),
+      );
+      return told(lines.join("\n") || "Nothing was started here yet.", { runs });
+    },
+  }),
+  answering({
+    name: "result",
+    description: "Gives back what a run came to, or how far it is. `waitSeconds` waits for its end first.",
+    readOnly: true,
+    input: z.strictObject({
+      run: z.string().describe("the id of a run, its beginning, or its name"),
+      waitSeconds: z.number().min(0).max(MAX_WAIT_S).optional(),
+    }),
+    output: runView,
+    answer: async ({ run, waitSeconds = 0 }, office, signal) =>
+      resultOf(await office.wait(run, waitSeconds * 1_000, signal)),
+  }),
+  answering({
+    name: "answer",
+    description:
+      "Answers what a run asks: approves or rejects a gate, or replies to a question of an agent. Permissions for calls are the user's to give.",
+    readOnly: false,
+    input: z.strictObject({
+      run: z.string().describe("the id of a run, its beginning, or its name"),
+      path: z.string().optional().describe("the task that asks, where a run asks more than one thing"),
+      approve: z.boolean().optional().describe("false: no; true by default"),
+      text: z.string().optional().describe("the reply, or what has to change"),
+    }),
+    output: z.object({ path: z.string(), done: z.boolean(), text: z.string() }),
+    answer: async ({ run, path, approve = true, text }, office) => {
+      const answer = { approve, by: "the MCP client", ...(text !== undefined && { text }) };
+      const receipt = await office.answer(run, { path, answer });
+      return { ...told(receipt.text, receipt), ...(!receipt.done && { isError: true }) };
+    },
+  }),
+  answering({
+    name: "cancel",
+    description: "Ends a run; what it has done so far is kept, and it can be resumed later.",
+    readOnly: false,
+    input: z.strictObject({
+      run: z.string().describe("the id of a run, its beginning, or its name"),
+      reason: z.string().optional(),
+    }),
+    output: runView,
+    answer: async ({ run, reason = "cancelled by the MCP client" }, office) => {
+      const view = await office.cancel(run, reason);
+      return told(`${view.run} is ${view.status}.`, view);
+    },
+  }),
+];
+
+function starting(name: string, mode: Exclude<Mode, "plan">, description: string): Offer {
+  const input = inputOf(mode)
+    .omit({ mode: true })
+    .extend({ wait: z.boolean().optional().describe("false: only start it; `result` tells the rest") });
+  return {
+    name,
+    description,
+    input: schemaOf(input, "input"),
+    output: schemaOf(runView, "output"),
+    readOnly: false,
+    plan: ({ wait: _wait, ...args }) => compile({ ...args, mode }),
+    waits: ({ wait }) => wait !== false,
+  };
+}
+
+type Answer<I> = Omit<Offer, "input" | "output" | "answer" | "plan" | "waits"> &
+  Readonly<{
+    input: z.ZodType<I>;
+    output: z.ZodType;
+    answer(args: I, ...rest: Parameters<Extract<Offer, { answer: unknown }>["answer"]> extends [unknown, ...infer R] ? R : never): Promise<CallResult>;
+  }>;
+
+function answering<I>({ input, output, answer, ...offer }: Answer<I>): Offer {
+  return {
+    ...offer,
+    input: schemaOf(input, "input"),
+    output: schemaOf(output, "output"),
+    answer: (args: Arguments, ...rest) =>
+      answer(parseAs(input, args, { code: "BAD_INPUT", what: `arguments of ${offer.name}` }), ...rest),
+  };
+}
+
+function told(text: string, data: unknown): CallResult {
+  return { content: [{ type: "text", text }], ...(isRecord(data) && { structuredContent: data }) };
+}

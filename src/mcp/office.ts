@@ -1,0 +1,175 @@
+import { relative, resolve } from "node:path";
+import { CrewError } from "../core/error.ts";
+import { isEnded, openQuestions, type Life, type Question } from "../core/life.ts";
+import type { Answer } from "../core/gate.ts";
+import type { Body, Plan } from "../core/plan.ts";
+import type { State } from "../core/state.ts";
+import type { Crew } from "../crew.ts";
+import { kindOf } from "./ask.ts";
+import { createServedRuns, type ServedRun, type ServedRuns } from "./runs.ts";
+import { type RunView, viewOf } from "./view.ts";
+
+/** What the owner of a server lets its clients do. */
+export type OfficeOptions = Readonly<{
+  /** Clients also see the runs that were started elsewhere. */
+  allRuns?: boolean;
+  /** The `answer` tool may also allow calls of agents; otherwise only a person can, in a form or in the inbox. */
+  answersCalls?: boolean;
+  /** False: nobody is there to be asked, so what needs an answer fails. */
+  attended?: boolean;
+}>;
+
+/** Everything behind the tools that a server offers: one for all of its clients. */
+export type Office = Readonly<{
+  crew: Crew;
+  runs: ServedRuns;
+  /** Starts a run in the workspace of the owner and nowhere else. */
+  start(plan: Plan): ServedRun;
+  look(word: string): Promise<RunView>;
+  list(): Promise<readonly RunView[]>;
+  /** Waits for the end of a run, but no longer than this. */
+  wait(word: string, ms: number, signal: AbortSignal): Promise<RunView>;
+  answer(word: string, said: Said): Promise<Readonly<{ path: string; done: boolean; text: string }>>;
+  cancel(word: string, reason: string): Promise<RunView>;
+}>;
+
+export type Said = Readonly<{ path?: string | undefined; answer: Answer }>;
+
+export function createOffice(
+  crew: Crew,
+  { allRuns = false, answersCalls = false, attended = true }: OfficeOptions = {},
+): Office {
+  const runs = createServedRuns(crew, { attended });
+  /** A run of this server, or the id of one of somebody else's that the owner shares. */
+  const find = async (word: string): Promise<ServedRun | string> => {
+    const own = runs.find(word);
+    if (own) return own;
+    if (allRuns) return crew.findRun(word);
+    throw new CrewError(
+      "UNKNOWN_RUN",
+      `There is no run "${word}" here.`,
+      "`status` lists those that were started through this server.",
+    );
+  };
+  const look = async (word: string): Promise<RunView> => {
+    const { state, life } = await stateOf(crew, await find(word));
+    return viewOf(state, life, Date.now());
+  };
+  return {
+    crew,
+    runs,
+    start: (plan) => {
+      checkWorkspace(plan, crew.cwd);
+      return runs.start(plan);
+    },
+    look,
+    list: async () => {
+      const own = runs.all();
+      const others = allRuns ? await crew.kept.list({ all: true }) : [];
+      return [
+        ...own.map((each) => viewOf(each.run.state, each.life(), Date.now())),
+        ...others
+          .filter(({ id }) => !own.some((each) => each.id === id))
+          .map(({ state, life }) => viewOf(state, life, Date.now())),
+      ];
+    },
+    wait: async (word, ms, signal) => {
+      const found = await find(word);
+      if (ms > 0) await ended(crew, found, AbortSignal.any([signal, AbortSignal.timeout(ms)]));
+      return look(typeof found === "string" ? found : found.id);
+    },
+    answer: async (word, { path, answer }) => {
+      const found = await find(word);
+      const { state } = await stateOf(crew, found);
+      const question = theQuestion(state, path);
+      const tool = typeof found === "string" ? (question.call && "unknown") : found.toolOf(question);
+      if (kindOf(tool) === "call" && !answersCalls)
+        throw new CrewError(
+          "UNKNOWN_GATE",
+          `"${state.run}/${question.path}" asks for a permission, which only a person can give.`,
+          "Ask the user to answer it with `subcrew inbox`.",
+        );
+      if (typeof found !== "string") {
+        const done = found.run.answer(question.path, answer, question.call);
+        return { path: question.path, done, text: done ? "The answer was taken." : "Somebody was faster." };
+      }
+      const { path: at, question: asked, call } = question;
+      const command = {
+        do: "answer" as const,
+        path: at,
+        answer,
+        question: asked,
+        ...(call !== undefined && { call }),
+      };
+      const receipt = await crew.kept.tell(found, command, { waitMs: TELL_MS, signal: NEVER });
+      return {
+        path: at,
+        done: receipt?.done ?? false,
+        text: receipt?.text ?? "The answer waits until the run goes on.",
+      };
+    },
+    cancel: async (word, reason) => {
+      const found = await find(word);
+      if (typeof found === "string")
+        await crew.kept.tell(found, { do: "cancel", reason }, { waitMs: TELL_MS, signal: NEVER });
+      else {
+        found.run.cancel(reason);
+        await found.over.catch(() => {});
+      }
+      return look(typeof found === "string" ? found : found.id);
+    },
+  };
+}
+
+/** How long the process that works on a run has to take note of something. */
+const TELL_MS = 5_000;
+const NEVER = new AbortController().signal;
+
+async function stateOf(
+  crew: Crew,
+  found: ServedRun | string,
+): Promise<Readonly<{ state: State; life: Life | "damaged" }>> {
+  return typeof found === "string" ? crew.kept.look(found) : { state: found.run.state, life: found.life() };
+}
+
+async function ended(crew: Crew, found: ServedRun | string, signal: AbortSignal): Promise<void> {
+  if (typeof found === "string") return void (await crew.kept.ended(found, signal).catch(() => {}));
+  if (isEnded(found.life())) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    if (signal.aborted) return done();
+    signal.addEventListener("abort", done, { once: true });
+    found.over.then(done, done);
+  });
+}
+
+function theQuestion(state: State, path: string | undefined): Question {
+  const open = openQuestions(state).filter((one) => path === undefined || one.path === path);
+  const [only, ...others] = open;
+  const hint = "`status` shows what a run asks.";
+  if (!only) throw new CrewError("UNKNOWN_GATE", `"${state.run}" asks nothing${path === undefined ? "" : ` at "${path}"`}.`, hint);
+  if (others.length === 0) return only;
+  throw new CrewError(
+    "UNKNOWN_GATE",
+    `"${state.run}" asks ${open.length} things.`,
+    `Say which with \`path\`: ${open.map((one) => one.path).join(", ")}.`,
+  );
+}
+
+/** Whoever calls from outside does not choose where on this machine agents work. */
+function checkWorkspace({ nodes }: Body, workspace: string): void {
+  for (const node of Object.values(nodes)) {
+    if (node.kind === "loop") checkWorkspace(node.body, workspace);
+    if (node.kind !== "task" || node.task.cwd === undefined) continue;
+    const way = relative(workspace, resolve(workspace, node.task.cwd));
+    if (way === ".." || way.startsWith("../") || way.startsWith("..\\") || resolve(way) === way)
+      throw new CrewError(
+        "BAD_INPUT",
+        `"${node.task.cwd}" is outside of the folder that this server works in.`,
+        "Give a folder inside of it, or start the server there.",
+      );
+  }
+}

@@ -1,0 +1,46 @@
+import type { Event } from "../core/event.ts";
+import type { State } from "../core/state.ts";
+import { nameOf } from "../sinks/nodes.ts";
+import type { ServedRun } from "./runs.ts";
+import type { CallContext } from "./sdk.ts";
+
+/** More often than this nobody reads it. */
+const EVERY_MS = 100;
+
+/** Tells a client how a run goes on, if it asked for that; gives back how to stop. */
+export function reportProgress({ listen, run }: ServedRun, { mcpReq }: CallContext): () => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return () => {};
+  let progress = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  return listen((event) => {
+    const message = lineFor(event, run.state);
+    if (message === undefined) return;
+    const now = performance.now();
+    if (event.type === "tool.started" && now - last < EVERY_MS) return;
+    last = now;
+    progress += 1;
+    const params = { progressToken, progress, message };
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // nobody is there any more
+  });
+}
+
+/** What is worth a line. */
+function lineFor(event: Event, { nodes }: State): string | undefined {
+  const view = nodes.get(event.path);
+  const name = view ? nameOf(view) : event.path;
+  switch (event.type) {
+    case "run.started":
+      return `${event.run} started`;
+    case "node.started":
+      return `${name} started`;
+    case "node.ended":
+      return view?.kind === "join" ? undefined : `${name}: ${event.outcome.status}`;
+    case "tool.started":
+      return `${name}: ${event.tool} ${event.preview}`.trimEnd();
+    case "gate.opened":
+      return `${name} waits for an answer`;
+    default:
+      return undefined;
+  }
+}

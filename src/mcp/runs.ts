@@ -1,0 +1,124 @@
+import { CrewError } from "../core/error.ts";
+import type { Event } from "../core/event.ts";
+import { isActive, lifeOf, openQuestions, type Life, type Question } from "../core/life.ts";
+import type { Plan } from "../core/plan.ts";
+import type { State } from "../core/state.ts";
+import type { Crew } from "../crew.ts";
+import type { Run } from "../runtime/run.ts";
+import { keyOf } from "./ask.ts";
+
+/** A run that came in here, with what its events told so far. */
+export type ServedRun = Readonly<{
+  id: string;
+  run: Run;
+  startedAt: number;
+  /** When something last happened in it. */
+  changedAt(): number;
+  life(): Life;
+  questions(): readonly Question[];
+  /** The tool that a question about a call is about; absent for a gate. */
+  toolOf(question: Question): string | undefined;
+  /** Questions that a client answered or left to the inbox: it is not asked them again. */
+  putOff: Set<string>;
+  /** Calls back with each event; gives back how to stop listening. */
+  listen(heard: (event: Event) => void): () => void;
+  /** Settles at its end; rejects when it could not begin. */
+  over: Promise<State>;
+}>;
+
+/** The runs of one server. A client sees these, and others only where the owner shares them. */
+export type ServedRuns = Readonly<{
+  start(plan: Plan): ServedRun;
+  /** The run that an id, the beginning of one or a name means. */
+  find(word: string): ServedRun | undefined;
+  all(): readonly ServedRun[];
+  /** Ends what still works, and waits for that, but not for long: what is left is interrupted and can be resumed. */
+  close(reason: string): Promise<void>;
+}>;
+
+/** A client that starts runs without end is told to stop. */
+const MOST_ACTIVE = 200;
+/** How many that have ended are remembered; all of them are kept on disk. */
+const MOST_REMEMBERED = 1_000;
+const CLOSE_MS = 1_500;
+
+export function createServedRuns(crew: Crew, { attended = true }: { attended?: boolean } = {}): ServedRuns {
+  const runs = new Map<string, ServedRun>();
+  const active = (): ServedRun[] => [...runs.values()].filter((each) => isActive(each.life()));
+  return {
+    start: (plan) => {
+      if (active().length >= MOST_ACTIVE)
+        throw new CrewError(
+          "TOO_MANY_RUNS",
+          `${MOST_ACTIVE} runs are working here already.`,
+          "Wait for one of them, or cancel it.",
+        );
+      const served = serve(crew.run(plan, { unattended: !attended, asksCalls: attended }));
+      runs.set(served.id, served);
+      for (const [id, each] of runs) {
+        if (runs.size <= MOST_REMEMBERED) break;
+        if (!isActive(each.life())) runs.delete(id);
+      }
+      return served;
+    },
+    find: (word) => {
+      const exact = runs.get(word);
+      if (exact) return exact;
+      const found = [...runs.values()].filter(({ id, run }) => run.state.name === word || isBeginning(word, id));
+      return found.length === 1 ? found[0] : undefined;
+    },
+    all: () => [...runs.values()].toReversed(),
+    close: async (reason) => {
+      const left = active();
+      for (const { run } of left) run.cancel(reason);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_MS);
+      });
+      await Promise.race([Promise.allSettled(left.map(({ over }) => over)), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+const isBeginning = (word: string, id: string): boolean => word.length > "run_".length && id.startsWith(word);
+
+function serve(run: Run): ServedRun {
+  const startedAt = Date.now();
+  const heard = new Set<(event: Event) => void>();
+  const tools = new Map<string, string>();
+  const putOff = new Set<string>();
+  let changedAt = startedAt;
+  let ended = false;
+  const over = (async (): Promise<State> => {
+    try {
+      for await (const event of run) {
+        changedAt = event.at;
+        if (event.type === "turn.ended") for (const { id, name } of event.calls) tools.set(`${event.path}#${id}`, name);
+        if (event.type === "gate.answered") putOff.delete(keyOf(event)); // the same gate may ask again later
+        for (const listener of heard) listener(event);
+      }
+      await run;
+    } finally {
+      ended = true;
+      heard.clear();
+    }
+    return run.state;
+  })();
+  over.catch(() => {}); // whoever waits for it is told
+  return {
+    id: run.id,
+    run,
+    startedAt,
+    changedAt: () => changedAt,
+    life: () => lifeOf(run.state, !ended),
+    questions: () => openQuestions(run.state),
+    toolOf: ({ path, call }) => (call === undefined ? undefined : (tools.get(`${path}#${call}`) ?? "unknown")),
+    putOff,
+    listen: (listener) => {
+      heard.add(listener);
+      return () => heard.delete(listener);
+    },
+    over,
+  };
+}

@@ -1,0 +1,42 @@
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  InputRequiredResult,
+  InputRequests,
+  McpRequestContext,
+  Server,
+  ServerContext,
+  Tool,
+} from "@modelcontextprotocol/server";
+import { CrewError } from "../core/error.ts";
+
+/** The protocol library, which only this file names and which is loaded when somebody serves. */
+export type Sdk = typeof import("@modelcontextprotocol/server") &
+  Pick<typeof import("@modelcontextprotocol/server/stdio"), "serveStdio" | "StdioServerTransport">;
+
+/** What a client sent, and how to talk back while it is worked on. */
+export type CallContext = ServerContext;
+export type CallResult = CallToolResult;
+export type Capabilities = ClientCapabilities;
+export type Era = McpRequestContext["era"];
+export type NeedsInput = InputRequiredResult;
+export type Questions = InputRequests;
+export type ProtocolServer = Server;
+export type ProtocolTool = Tool;
+
+export async function loadSdk(): Promise<Sdk> {
+  try {
+    const [server, stdio] = await Promise.all([
+      import("@modelcontextprotocol/server"),
+      import("@modelcontextprotocol/server/stdio"),
+    ]);
+    return { ...server, serveStdio: stdio.serveStdio, StdioServerTransport: stdio.StdioServerTransport };
+  } catch (cause) {
+    throw new CrewError(
+      "MISSING_PEER",
+      "Serving MCP needs its library.",
+      "Install it: npm install @modelcontextprotocol/server.",
+      { cause },
+    );
+  }
+}

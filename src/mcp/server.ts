@@ -1,0 +1,199 @@
+import { z } from "zod";
+import { isCrewError } from "../core/error.ts";
+import { isRecord } from "../core/json.ts";
+import { version } from "../core/version.ts";
+import { prompts } from "../embedded.ts";
+import { doingOf } from "../sinks/status.ts";
+import type { Offer, Starting } from "./offer.ts";
+import type { Office } from "./office.ts";
+import type { ServedRun } from "./runs.ts";
+import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
+import { begun, formsOf, stay, takeReplies } from "./stay.ts";
+import { legacyTask, modernTask, RELATED_TASK, type TaskFacts, TASKS_EXTENSION } from "./tasks.ts";
+import { resultOf, viewOf } from "./view.ts";
+
+/** What every connection of a server shares. */
+export type Serving = Readonly<{
+  sdk: Sdk;
+  office: Office;
+  offers: readonly Offer[];
+  /** Told what went wrong inside; a client only hears that something did. */
+  onError(error: unknown): void;
+}>;
+
+/** A server for one connection, or for one request over HTTP. Runs belong to the office, so they outlive it. */
+export function createServer(serving: Serving, era: Era): ProtocolServer {
+  const { sdk, offers } = serving;
+  const server = new sdk.Server(
+    { name: "subcrew", version },
+    {
+      capabilities: {
+        tools: {},
+        extensions: { [TASKS_EXTENSION]: {} },
+        tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+      },
+      instructions: prompts.mcpInstructions,
+      inputRequired: { maxRounds: MOST_ROUNDS, roundTimeoutMs: ROUND_MS },
+    },
+  );
+  server.onerror = serving.onError;
+  server.setRequestHandler("tools/list", () => ({ tools: offers.map(listed) }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const offer = offers.find(({ name }) => name === params.name);
+    if (!offer)
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}".`);
+    const args = params.arguments ?? {};
+    try {
+      if ("answer" in offer) return await offer.answer(args, serving.office, context.mcpReq.signal);
+      const client = capabilitiesOf(server, context);
+      return (await startOrGoOn({ ...serving, offer, args, context, client, era, task: isRecord(params["task"]) })) as CallResult;
+    } catch (thrown) {
+      return failure(thrown, serving);
+    }
+  });
+  serveTasks(server, serving, era);
+  return server;
+}
+
+/** A person who answers forms may take hours for one, and a run may have many. */
+const MOST_ROUNDS = 10_000;
+const ROUND_MS = 86_400_000;
+
+const listed = (offer: Offer) => ({
+  name: offer.name,
+  description: offer.description,
+  inputSchema: { ...offer.input, type: "object" as const },
+  ...(offer.output && { outputSchema: { ...offer.output, type: "object" as const } }),
+  annotations: { readOnlyHint: offer.readOnly, ...(!offer.readOnly && { destructiveHint: false, openWorldHint: true }) },
+  ...("plan" in offer && { execution: { taskSupport: "optional" as const } }),
+});
+
+type Call = Serving &
+  Readonly<{
+    offer: Starting;
+    args: Readonly<Record<string, unknown>>;
+    context: CallContext;
+    client: Capabilities;
+    era: Era;
+    /** A client of the earlier protocol that wants a task. */
+    task: boolean;
+  }>;
+
+/** Starts a run, or takes up one that waits for what its client was asked. */
+async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record<string, unknown>> {
+  const { office, offer, args, context, client, era, sdk } = call;
+  const { requestState, inputResponses = {} } = context.mcpReq;
+  const known = requestState<string>();
+  if (known !== undefined) {
+    const served = office.runs.find(known);
+    if (!served) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "That run is not known here any more.");
+    takeReplies(served, inputResponses);
+    return waitFor(served, call);
+  }
+  const served = office.start(await offer.plan(args));
+  const wantsTask = era === "legacy" ? call.task : client.extensions?.[TASKS_EXTENSION] !== undefined;
+  if (wantsTask || !offer.waits(args)) {
+    await begun(served);
+    if (!offer.waits(args)) return shown(served);
+    return era === "legacy"
+      ? { content: [], task: legacyTask(factsOf(served)) }
+      : { resultType: "task", ...modernTask(factsOf(served)) };
+  }
+  return waitFor(served, call);
+}
+
+async function waitFor(served: ServedRun, { offer, context, client, sdk }: Call): Promise<CallResult | NeedsInput> {
+  const stayed = await stay(served, context);
+  if (stayed.over) return ending(served, offer);
+  // Who cannot be asked is told, and the question waits in the inbox and for `answer`.
+  if (client.elicitation === undefined) return shown(served);
+  return sdk.inputRequired({ inputRequests: formsOf(served, stayed.asked), requestState: served.id });
+}
+
+function shown(served: ServedRun): CallResult {
+  return resultOf(viewOf(served.run.state, served.life(), Date.now()));
+}
+
+function ending(served: ServedRun, { told }: Pick<Starting, "told">): CallResult {
+  const view = viewOf(served.run.state, served.life(), Date.now());
+  const result = resultOf(view);
+  return told ? { ...result, content: [{ type: "text", text: told(view) }] } : result;
+}
+
+function factsOf(served: ServedRun): TaskFacts {
+  const { id, startedAt, changedAt, life, run } = served;
+  return { id, startedAt, changedAt: changedAt(), life: life(), doing: doingOf(run.state) };
+}
+
+const taskParams = z.looseObject({ taskId: z.string() });
+
+/** The protocol's tasks: of both revisions, since most clients speak the earlier one. */
+function serveTasks(server: ProtocolServer, { office, sdk, onError }: Serving, era: Era): void {
+  const find = (id: string): ServedRun => {
+    const served = office.runs.find(id);
+    if (served?.id === id) return served;
+    throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no task "${id}".`);
+  };
+  server.setRequestHandler("tasks/get", { params: taskParams }, ({ taskId }) => {
+    const served = find(taskId);
+    if (era === "legacy") return legacyTask(factsOf(served));
+    return modernTask(factsOf(served), { result: shown(served), questions: formsOf(served, served.questions()) });
+  });
+  server.setRequestHandler("tasks/update", { params: taskParams }, ({ taskId }, { mcpReq }) => {
+    takeReplies(find(taskId), mcpReq.inputResponses ?? {});
+    return {};
+  });
+  server.setRequestHandler("tasks/cancel", { params: taskParams }, async ({ taskId }) => {
+    const served = find(taskId);
+    served.run.cancel("cancelled by the MCP client");
+    if (era !== "legacy") return {};
+    await served.over.catch(() => {});
+    return legacyTask(factsOf(served));
+  });
+  if (era !== "legacy") return;
+  server.setRequestHandler("tasks/list", { params: z.looseObject({}) }, () => ({
+    tasks: office.runs.all().map((served) => legacyTask(factsOf(served))),
+  }));
+  server.setRequestHandler("tasks/result", { params: taskParams }, async ({ taskId }, context) => {
+    const served = find(taskId);
+    const result = await resultOfTask(served, server, context).catch((thrown: unknown) => failure(thrown, { sdk, onError }));
+    return { ...result, _meta: { [RELATED_TASK]: { taskId } } };
+  });
+}
+
+/** Waits for a task of the earlier protocol, and asks on the way what it asks. A client that looks away ends nothing. */
+async function resultOfTask(served: ServedRun, server: ProtocolServer, context: CallContext): Promise<CallResult> {
+  const looking = { ...context, mcpReq: { ...context.mcpReq, signal: new AbortController().signal } };
+  for (;;) {
+    const stayed = await stay(served, looking);
+    if (stayed.over) return shown(served);
+    if (server.getClientCapabilities()?.elicitation === undefined) return shown(served);
+    for (const [key, { params }] of Object.entries(formsOf(served, stayed.asked))) {
+      const reply = await context.mcpReq.elicitInput(params as Parameters<typeof context.mcpReq.elicitInput>[0], {
+        timeout: ROUND_MS,
+      });
+      takeReplies(served, { [key]: reply });
+    }
+  }
+}
+
+const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+
+/** What the client can do: said with each request in the newest protocol, once at the beginning in earlier ones. */
+function capabilitiesOf(server: ProtocolServer, { mcpReq }: CallContext): Capabilities {
+  const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
+  const said = envelope[CAPABILITIES];
+  return isRecord(said) ? (said as Capabilities) : (server.getClientCapabilities() ?? {});
+}
+
+/** A mistake of the caller is told with what to do about it; anything else is nobody's business but ours. */
+function failure(thrown: unknown, { sdk, onError }: Pick<Serving, "sdk" | "onError">): CallResult {
+  if (thrown instanceof sdk.ProtocolError) throw thrown;
+  if (isCrewError(thrown))
+    return {
+      content: [{ type: "text", text: `${thrown.code}: ${thrown.message} ${thrown.hint}`.trimEnd() }],
+      isError: true,
+    };
+  onError(thrown);
+  return { content: [{ type: "text", text: "Something went wrong inside of subcrew." }], isError: true };
+}

@@ -1,0 +1,69 @@
+import type { Question } from "../core/life.ts";
+import { answerIn, formsFor, keyOf, kindOf } from "./ask.ts";
+import { reportProgress } from "./progress.ts";
+import type { ServedRun } from "./runs.ts";
+import type { CallContext, Questions } from "./sdk.ts";
+
+/** What made somebody who waits for a run stop waiting: its end, or questions that it asks. */
+export type Stayed = Readonly<{ over: true }> | Readonly<{ over: false; asked: readonly Question[] }>;
+
+/** Stays with a run as long as the client does: a client that cancels its call cancels the run. */
+export async function stay(served: ServedRun, context: CallContext): Promise<Stayed> {
+  const { signal } = context.mcpReq;
+  const cancel = (): void => served.run.cancel("the client cancelled the call");
+  const quiet = reportProgress(served, context);
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return await Promise.race([served.over.then((): Stayed => ({ over: true })), asking(served)]);
+  } finally {
+    quiet();
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+/** Resolves with what a run asks as soon as there is something that was not put off. */
+function asking(served: ServedRun): Promise<Stayed> {
+  const open = (): readonly Question[] => served.questions().filter((question) => !served.putOff.has(keyOf(question)));
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const asked = open();
+      if (asked.length === 0) return;
+      stop();
+      resolve({ over: false, asked });
+    };
+    const stop = served.listen((event) => {
+      if (event.type === "gate.opened") look();
+    });
+    look();
+  });
+}
+
+/** Resolves when a run has really begun, so that whatever is wrong with it is told to whoever started it. */
+export function begun(served: ServedRun): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (served.run.state.status !== "starting") return resolve();
+    const stop = served.listen(({ type }) => {
+      if (type !== "run.started") return; // what is live can be faster than what is kept
+      stop();
+      resolve();
+    });
+    served.over.then(() => resolve(), reject);
+  });
+}
+
+/** What a run asks, as forms. */
+export function formsOf(served: ServedRun, asked: readonly Question[]): Questions {
+  return formsFor(asked, (question) => kindOf(served.toolOf(question)));
+}
+
+/** Hands the replies of a client to a run; those that it put off are remembered. Replies to nothing that is open do not count. */
+export function takeReplies(served: ServedRun, replies: Readonly<Record<string, unknown>>): void {
+  for (const question of served.questions()) {
+    const key = keyOf(question);
+    if (!Object.hasOwn(replies, key)) continue;
+    const answer = answerIn(replies[key], kindOf(served.toolOf(question)));
+    if (answer) served.run.answer(question.path, answer, question.call);
+    served.putOff.add(key);
+  }
+}

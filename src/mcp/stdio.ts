@@ -1,0 +1,43 @@
+import type { Readable, Writable } from "node:stream";
+import type { Crew } from "../crew.ts";
+import { createOffice, type OfficeOptions } from "./office.ts";
+import type { Offer } from "./offer.ts";
+import { offers as ours } from "./offers.ts";
+import { loadSdk } from "./sdk.ts";
+import { createServer } from "./server.ts";
+
+export type StdioOptions = OfficeOptions &
+  Readonly<{
+    input: Readable;
+    output: Writable;
+    /** The tools besides our own. */
+    more?: readonly Offer[];
+    /** Ends the server as if its client had gone. */
+    signal: AbortSignal;
+    onError(error: unknown): void;
+  }>;
+
+/**
+ * Serves one client over a pair of streams until either ends. Nothing but the protocol goes to the output. Runs that still
+ * work are cancelled then: they are kept and can be resumed.
+ */
+export async function serveStdio(crew: Crew, { input, output, more = [], signal, onError, ...rules }: StdioOptions): Promise<void> {
+  const sdk = await loadSdk();
+  const office = createOffice(crew, rules);
+  const serving = { sdk, office, offers: [...ours, ...more], onError };
+  const transport = new sdk.StdioServerTransport(input, output);
+  const handle = sdk.serveStdio(({ era }) => createServer(serving, era), { transport, onerror: onError });
+  const gone = new Promise<void>((resolve) => {
+    const inner = transport.onclose;
+    transport.onclose = () => {
+      inner?.call(transport);
+      resolve();
+    };
+    input.once("end", resolve).once("close", resolve);
+    output.once("close", resolve).once("error", () => resolve());
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await gone;
+  await Promise.all([handle.close(), office.runs.close("the MCP client has gone")]);
+}

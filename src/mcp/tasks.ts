@@ -1,0 +1,72 @@
+import type { Life } from "../core/life.ts";
+import type { CallResult, Questions } from "./sdk.ts";
+
+/** How a client that does not wait follows a run: the protocol's own tasks, whose id is that of the run. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
+/** Where a client of the earlier protocol finds the task that a result is of. */
+export const RELATED_TASK = "io.modelcontextprotocol/related-task";
+
+/** How often it is worth asking. */
+const POLL_MS = 1_000;
+
+export type TaskFacts = Readonly<{
+  id: string;
+  life: Life;
+  startedAt: number;
+  changedAt: number;
+  /** What it does right now. */
+  doing: string;
+}>;
+
+type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
+
+/** A run that failed is a task that is completed, and its result says so: only the protocol itself fails a task. */
+const statuses: Readonly<Record<Life, TaskStatus>> = {
+  starting: "working",
+  running: "working",
+  waiting: "input_required",
+  interrupted: "failed",
+  ok: "completed",
+  failed: "completed",
+  cancelled: "cancelled",
+};
+
+type Common = Readonly<{
+  taskId: string;
+  status: TaskStatus;
+  statusMessage?: string;
+  createdAt: string;
+  lastUpdatedAt: string;
+}>;
+
+function common({ id, life, startedAt, changedAt, doing }: TaskFacts): Common {
+  return {
+    taskId: id,
+    status: statuses[life],
+    ...(doing !== "" && { statusMessage: doing }),
+    createdAt: new Date(startedAt).toISOString(),
+    lastUpdatedAt: new Date(Math.max(startedAt, changedAt)).toISOString(),
+  };
+}
+
+/** A task as revision 2026-07-28 has it, with what it came to or what it wants to know. */
+export function modernTask(
+  facts: TaskFacts,
+  { result, questions }: Readonly<{ result?: CallResult; questions?: Questions }> = {},
+): Record<string, unknown> {
+  const task = common(facts);
+  return {
+    ...task,
+    ttlMs: null,
+    pollIntervalMs: POLL_MS,
+    ...(task.status === "completed" && result && { result }),
+    ...(task.status === "input_required" && { inputRequests: questions ?? {} }),
+    ...(task.status === "failed" && { error: { code: -32603, message: "the run was interrupted" } }),
+  };
+}
+
+/** A task as revision 2025-11-25 has it. */
+export function legacyTask(facts: TaskFacts): Record<string, unknown> {
+  return { ...common(facts), ttl: null, pollInterval: POLL_MS };
+}

@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { isEnded, type Life, openQuestions } from "../core/life.ts";
+import { explain } from "../core/outcome.ts";
+import type { State } from "../core/state.ts";
+import { shownNodes } from "../sinks/nodes.ts";
+import type { CallResult } from "./sdk.ts";
+
+const lives = ["starting", "running", "waiting", "interrupted", "ok", "failed", "cancelled", "damaged"] as const;
+
+/** A run as a client sees it; what the tools give back is described with this and checked against it. */
+export const runView = z.object({
+  run: z.string().describe("its id, for status, result, answer and cancel"),
+  status: z.enum(lives).describe("ok, failed and cancelled are final"),
+  name: z.string().optional(),
+  output: z.string().optional().describe("what came of it, as far as there is something"),
+  data: z.unknown().optional().describe("the same as a value, where a schema was asked for"),
+  error: z
+    .object({ code: z.string(), message: z.string(), hint: z.string().optional() })
+    .optional()
+    .describe("why it failed or was cancelled"),
+  questions: z
+    .array(z.object({ path: z.string(), question: z.string(), about: z.enum(["gate", "call"]) }))
+    .optional()
+    .describe("what it waits for"),
+  tasks: z.array(
+    z.object({
+      path: z.string(),
+      agent: z.string().optional(),
+      status: z.string(),
+      doing: z.string().optional(),
+      output: z.string().optional(),
+    }),
+  ),
+  tokens: z.object({ input: z.number(), output: z.number() }),
+  usd: z.number().describe("what is known of its price"),
+  ms: z.number(),
+});
+export type RunView = z.infer<typeof runView>;
+
+/** The run as far as it is; outputs of single tasks only where there is more than one. */
+export function viewOf(state: State, life: Life | "damaged", now: number): RunView {
+  const nodes = shownNodes(state);
+  const questions = openQuestions(state);
+  const { outcome, usage, cost } = state;
+  const output = outcome && "output" in outcome ? outcome.output : undefined;
+  return {
+    run: state.run,
+    status: life,
+    ...(state.name !== undefined && { name: state.name }),
+    ...(output !== undefined && { output }),
+    ...(outcome && "data" in outcome && outcome.data !== undefined && { data: outcome.data }),
+    ...(outcome && isEnded(life) && errorOf(outcome)),
+    ...(questions.length > 0 && {
+      questions: questions.map(({ path, question, call }) => ({
+        path,
+        question,
+        about: call === undefined ? ("gate" as const) : ("call" as const),
+      })),
+    }),
+    tasks: nodes.map(({ path, agent, status, doing, outcome: own }) => ({
+      path,
+      ...(agent !== undefined && { agent }),
+      status,
+      ...(status === "running" && doing !== "" && { doing }),
+      ...(nodes.length > 1 && own && "output" in own && own.output !== undefined && { output: own.output }),
+    })),
+    tokens: { input: usage.input + usage.cacheRead + usage.cacheWrite, output: usage.output },
+    usd: cost.usd,
+    ms: state.startedAt === 0 ? 0 : Math.max(0, (state.endedAt ?? now) - state.startedAt),
+  };
+}
+
+/** The view as a tool's result: the output as text for the model, everything as data for the program. */
+export function resultOf(view: RunView): CallResult {
+  return {
+    content: [{ type: "text", text: textOf(view) }],
+    structuredContent: view,
+    ...((view.status === "failed" || view.status === "cancelled") && { isError: true }),
+  };
+}
+
+function textOf({ run, status, output = "", error, questions = [] }: RunView): string {
+  const asked = questions.map(({ path, question }) => `${run}/${path} asks: ${question}`);
+  switch (status) {
+    case "ok":
+      return output;
+    case "failed":
+    case "cancelled": {
+      const why = error === undefined ? status : `${error.message}${error.hint === undefined ? "" : ` ${error.hint}`}`;
+      return [`${run} ${status === "failed" ? "failed" : "was cancelled"}: ${why}`, output].filter(Boolean).join("\n\n");
+    }
+    case "interrupted":
+    case "damaged":
+      return `${run} is ${status}; it can be looked at with \`subcrew status ${run}\`.`;
+    default:
+      return [`${run} is ${status}. Ask \`result\` for it later.`, ...asked].join("\n");
+  }
+}
+
+function errorOf(outcome: NonNullable<State["outcome"]>): Pick<RunView, "error"> {
+  if (outcome.status === "ok") return {};
+  if (outcome.status !== "failed") return { error: { code: "CANCELLED", message: explain(outcome) } };
+  const { code, message, hint } = outcome.fault;
+  return { error: { code, message, ...(hint !== undefined && { hint }) } };
+}

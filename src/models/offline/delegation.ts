@@ -1,0 +1,77 @@
+import { isRecord } from "../../core/json.ts";
+import type { Message, ToolSpec } from "../../core/model.ts";
+import { cutHead } from "../../core/cut.ts";
+import type { Question } from "./question.ts";
+import { exchanges } from "./evidence.ts";
+import type { Wish } from "./steps.ts";
+import { ADVICE, INTRODUCTION, withoutVoice } from "./voice.ts";
+
+/** A tool that hands a task to another agent, as far as its schema says how. */
+type Hand = Readonly<{ tool: string; who: string; what: string; short?: string; agent: string }>;
+
+/** What such tools call the agent and its task. */
+const WHO = ["subagent_type", "agent_name", "type"];
+const WHAT = ["prompt", "input", "objective"];
+/** Those that search best, as far as a name can tell. */
+const EXPLORERS = ["explore", "Explore", "codebase-investigator", "general"];
+
+/** More parts of a question than this are asked of the last agent together. */
+const MOST_HANDED = 3;
+
+/** One agent for each part of the question; nothing when there is no tool for that, or they were asked already. */
+export function handings(question: Question, tools: readonly ToolSpec[], after: readonly Message[]): Wish[] {
+  const hand = handIn(tools);
+  if (hand === undefined || question.wants === "review" || question.clauses.length === 0) return [];
+  if ([...exchanges(after)].some(({ call }) => call.name === hand.tool)) return [];
+  const parts = question.clauses.length <= MOST_HANDED ? question.clauses.map(({ text }) => text) : [question.text];
+  return parts.map((part) => ({
+    name: hand.tool,
+    input: {
+      [hand.who]: hand.agent,
+      [hand.what]: part,
+      ...(hand.short !== undefined && { [hand.short]: cutHead(part, 60).text }),
+    },
+  }));
+}
+
+/** What the agents answered, put together; `undefined` when none was asked or none succeeded. */
+export function relayed(tools: readonly ToolSpec[], after: readonly Message[]): string | undefined {
+  const hand = handIn(tools);
+  const answers = hand ? [...exchanges(after)].filter(({ call }) => call.name === hand.tool) : [];
+  if (!answers.some(({ answer }) => !answer.error)) return undefined;
+  const parts = answers.map(({ call, answer }) => {
+    const asked = isRecord(call.input) && hand ? String(call.input[hand.what] ?? "") : "";
+    const title = answers.length > 1 ? `## ${asked}\n\n` : "";
+    return `${title}${answer.error ? `The agent did not succeed: ${answer.text}` : withoutVoice(answer.text).trim()}`;
+  });
+  return [INTRODUCTION, ...parts, ADVICE].join("\n\n");
+}
+
+/** What it did itself: who got no help begins anew. */
+export function ownWork(tools: readonly ToolSpec[], after: readonly Message[]): readonly Message[] {
+  const name = handIn(tools)?.tool;
+  return after.filter((message) => {
+    if (message.role === "assistant") return !message.calls.some((call) => call.name === name);
+    return message.role !== "tool" || message.results.some((result) => result.name !== name);
+  });
+}
+
+function handIn(tools: readonly ToolSpec[]): Hand | undefined {
+  for (const { name, input } of tools) {
+    const properties = isRecord(input.properties) ? input.properties : {};
+    const who = WHO.find((key) => Object.hasOwn(properties, key));
+    const what = WHAT.find((key) => Object.hasOwn(properties, key));
+    if (who === undefined || what === undefined) continue;
+    const agent = agentIn(properties[who]);
+    if (agent === undefined) continue;
+    return { tool: name, who, what, agent, ...(Object.hasOwn(properties, "description") && { short: "description" }) };
+  }
+  return undefined;
+}
+
+/** The agent to ask, of those that the schema lists. */
+function agentIn(schema: unknown): string | undefined {
+  const listed =
+    isRecord(schema) && Array.isArray(schema["enum"]) ? schema["enum"].filter((one) => typeof one === "string") : [];
+  return EXPLORERS.find((name) => listed.includes(name)) ?? listed[0];
+}

@@ -1,0 +1,346 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { formatDuration } from "../core/duration.ts";
+import type { PerformContext } from "../core/engine.ts";
+import { failed, withPartial, type Failed, type Outcome } from "../core/outcome.ts";
+import { createRedactor } from "../core/redact.ts";
+import {
+  extractMessageText,
+  extractTaskText,
+  foldRemote,
+  isOver,
+  nextIds,
+  type RemoteAnswer,
+  remoteResult,
+  type RemoteUpdate,
+  reportedUsage,
+} from "../core/remote.ts";
+import { NETWORK, REMOTE } from "../core/rule.ts";
+import type { Assignment, Runner } from "../core/runner.ts";
+import { fill } from "../core/template.ts";
+import { defineTool } from "../core/tool.ts";
+import { addCost, addUsage, noUsage } from "../core/usage.ts";
+import { prompts } from "../embedded.ts";
+import { approve, verdictOn } from "../runtime/approve.ts";
+import { pause } from "../runtime/cancel.ts";
+import { deadlineOf, type Deadline } from "../runtime/deadline.ts";
+import { finishText, finishWith, type Finish } from "../runtime/finish.ts";
+import { asFetch } from "../runtime/guarded-as-fetch.ts";
+import type { GuardedOpen } from "../runtime/guarded-open.ts";
+import { webRefusal } from "../runtime/web-target.ts";
+import type { RemoteClients } from "./a2a-clients.ts";
+import { remoteFailure, remoteFault } from "./a2a-fault.ts";
+import { carryOf, INPUT, standingOf, wordsOf } from "./a2a-past.ts";
+import type { RemoteClient } from "./a2a-sdk.ts";
+
+export type A2aParts = Readonly<{
+  clients: RemoteClients;
+  open: GuardedOpen;
+  /** The run does not end before this has. */
+  linger(work: Promise<unknown>): void;
+}>;
+
+/** How long the other side has to take note of a cancellation. */
+const CANCEL_MS = 5_000;
+/** How often a task is asked about that does not tell by itself, at first and in the end. */
+const FIRST_LOOK_MS = 250;
+const LAST_LOOK_MS = 5_000;
+/** How often an agent whose answer cannot be used is asked again. */
+const REPAIRS = 1;
+
+/** Hands a task to an agent elsewhere, over the A2A protocol. What the user's policy does not allow is not even looked at. */
+export function a2aRunner(parts: A2aParts): Runner {
+  return async (assignment, context) => {
+    const clock = deadlineOf(assignment.limits, context);
+    const talk = createTalk(assignment, context, parts, clock);
+    try {
+      return { ...(await talk.converse()), ...talk.spent() };
+    } catch (error) {
+      return { ...talk.ended(error), ...talk.spent() };
+    } finally {
+      clock.stop();
+    }
+  };
+}
+
+type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;
+
+function createTalk(assignment: Assignment, context: PerformContext, parts: A2aParts, clock: Deadline) {
+  const { agent, limits } = assignment;
+  const place = agent.remote ?? {};
+  const credentials = parts.clients.credentials;
+  const standing = standingOf(context, assignment.call.before);
+  const model = `a2a:${agent.name}`;
+  let { ids, turns, usage, cost } = standing;
+  let answer: RemoteAnswer | undefined;
+  let client: RemoteClient | undefined;
+  let partial = standing.last?.text ?? "";
+  let sent = false;
+
+  /** Secrets that were used here are taken out of whatever comes back. */
+  const clean = (text: string): string => {
+    const used = credentials(place)?.secrets;
+    return used && used.size > 0 ? createRedactor([...used]).known(text) : text;
+  };
+
+  const connected = async (): Promise<RemoteClient> => {
+    const gate = createGate(assignment, context, credentials(place)?.label);
+    const fetch = asFetch(parts.open, { before: gate.before, check: gate.check, silenceMs: limits.maxTimeMs });
+    await gate.before(firstAddress(place), clock.signal);
+    return parts.clients.open(place, {
+      fetch,
+      signal: clock.signal,
+      ...(context.attended && { show: (text: string) => context.emit({ type: "note", text }) }),
+    });
+  };
+
+  /** Everything that comes over a stream, until it ends. */
+  const take = async (updates: AsyncIterable<RemoteUpdate>): Promise<void> => {
+    for await (const update of updates) {
+      const known = ids;
+      answer = foldRemote(answer, update);
+      ids = nextIds(ids, answer);
+      if (known.taskId !== ids.taskId && ids.taskId !== undefined)
+        context.emit({ type: "remote.joined", turn: turns, task: ids.taskId, ...(ids.contextId && { context: ids.contextId }) });
+      const text = clean(newText(update));
+      if (text !== "") context.live({ type: "text.delta", text });
+    }
+  };
+
+  /** Waits for a task that goes on without us: by listening where that is possible, else by asking. */
+  const follow = async (there: RemoteClient): Promise<void> => {
+    let told = false;
+    for (let ms = FIRST_LOOK_MS; answer?.kind === "task" && !isSettled(answer); ms = Math.min(ms * 2, LAST_LOOK_MS)) {
+      if (answer.status.state === "auth-required" && !told) {
+        told = true;
+        context.emit({ type: "warning", code: "REMOTE_WAITS", text: clean(`${agent.name} waits for somebody on its side: ${extractTaskText(answer)}`) });
+      }
+      const { id } = answer;
+      if (there.card.streaming) await take(there.listen(id, clock.signal)).catch(() => {}); // asking tells what it was
+      if (isSettled(answer)) return;
+      answer = await there.get(id, clock.signal);
+      if (isSettled(answer)) return;
+      if (!(await pause(ms, clock.signal))) throw clock.signal.reason;
+    }
+  };
+
+  /** One message and all that follows from it, until the other side has said its part. */
+  const exchange = async (there: RemoteClient, text: string | undefined): Promise<RemoteAnswer> => {
+    if (text === undefined) {
+      answer = await there.get(ids.taskId ?? "", clock.signal);
+    } else {
+      turns += 1;
+      answer = undefined;
+      context.emit({ type: "turn.started", turn: turns, model, ...(turns === 1 && { why: `it runs at ${new URL(there.card.url).host}` }) });
+      await context.durable(); // what may have arrived must be known to have been sent
+      sent = true;
+      await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal));
+    }
+    await follow(there);
+    if (!answer) throw remoteFailure("REMOTE_FAILED", "it said nothing", "Whoever runs it has to look at it.");
+    sent = false;
+    ids = nextIds(ids, answer);
+    const said = clean(remoteResult(answer).text);
+    const used = reportedUsage(answer) ?? { usage: { ...noUsage(), turns: 1 }, cost: { usd: 0, unpriced: 1 } };
+    usage = addUsage(usage, used.usage);
+    cost = addCost(cost, used.cost);
+    partial = said || partial;
+    const state = answer.kind === "task" ? answer.status.state : "completed";
+    context.emit({ type: "turn.ended", turn: turns, text: said, calls: [], ...used, carry: carryOf(ids, state) });
+    return answer;
+  };
+
+  const converse = async (): Promise<Outcome> => {
+    if (standing.underWay === "sent")
+      return failed("REMOTE_LOST", `${agent.name} may have got the task before the run was interrupted; it was not sent again.`, {
+        hint: "Look there, then try it again with --retry-failed.",
+      });
+    client = await connected();
+    let repairs = 0;
+    let next: string | undefined = standing.answered ?? promptFor(assignment);
+    if (standing.underWay === "joined") next = undefined;
+    else if (standing.last?.state === "input-required" && standing.answered === undefined) {
+      const reply = await asked(standing.last.text);
+      if (typeof reply !== "string") return reply;
+      next = reply;
+    }
+    for (;;) {
+      const refusal = turns >= limits.maxTurns && limits.enforce ? `${limits.maxTurns} turns` : undefined;
+      if (refusal !== undefined) return failed("MAX_TURNS", `The task reached its limit (${refusal}) without a result.`, { hint: "Allow more with --max-turns." });
+      const used = next === undefined ? undefined : await context.budget.count("maxTurns");
+      if (used) return failed("BUDGET", `The budget is used up: ${used.refused}.`, { hint: "Allow more with --max-turns." });
+      const got = await exchange(client, next);
+      const verdict = verdictOf(got, assignment, clean);
+      if (verdict.is === "asks") {
+        const reply = await asked(verdict.question);
+        if (typeof reply !== "string") return reply;
+        next = reply;
+        continue;
+      }
+      const mail = await context.mail(); // what was said while it finished still gets its turn
+      if (mail.length > 0) {
+        next = mail.join("\n\n");
+        continue;
+      }
+      if (verdict.is === "over") return verdict.outcome;
+      if (repairs >= REPAIRS) return withPartial(verdict.outcome, partial);
+      repairs += 1;
+      next = verdict.remind;
+    }
+  };
+
+  /** Puts a question of the other side to whoever is here. */
+  const asked = async (question: string): Promise<string | Outcome> => {
+    const about = question.trim() === "" ? "It needs to know more, and does not say what." : question;
+    const nobody = failed("NEEDS_ANSWER", `${agent.name} asks, and nobody is there to answer: ${about}`, {
+      hint: "Run it in a terminal or with --bg, and answer there or with `subcrew inbox`.",
+    });
+    if (!context.attended) {
+      giveUp();
+      return nobody;
+    }
+    const said = await context.ask(`${agent.name} asks: ${about}`, { call: `${INPUT}${turns}`, signal: clock.signal });
+    if (said?.approve) return wordsOf(said);
+    if (clock.signal.aborted) throw clock.signal.reason;
+    giveUp();
+    if (!said) return nobody;
+    return failed("REJECTED", `The question of ${agent.name} was not answered${said.text ? `: ${said.text}` : "."}`);
+  };
+
+  /** Tells the other side that nobody waits any more; the run ends after that, but its outcome does not wait. */
+  const giveUp = (): void => {
+    if (!client || ids.taskId === undefined || (answer?.kind === "task" && isOver(answer.status.state))) return;
+    parts.linger(client.cancel(ids.taskId, AbortSignal.timeout(CANCEL_MS)).catch(() => {}));
+  };
+
+  /** How a task ended that did not come to its own end. */
+  const ended = (error: unknown): Outcome => {
+    const stopped = (outcome: Ended): Outcome => withPartial(outcome, partial);
+    if (context.signal.aborted || clock.passed()) giveUp();
+    if (context.signal.aborted) return stopped({ status: "cancelled", reason: clock.reason() });
+    if (clock.passed()) {
+      const text = `${formatDuration(limits.maxTimeMs)} of time`;
+      context.emit({ type: "limit.reached", limit: "TIMEOUT", text: `The limit of ${text} was reached.`, enforced: true });
+      return stopped(failed("TIMEOUT", `The task reached its limit (${text}) without a result.`, { hint: "Allow more with --max-time.", retryable: true }));
+    }
+    const fault = remoteFault(error, { sent });
+    return stopped({ ...fault, fault: { ...fault.fault, message: clean(fault.fault.message) } });
+  };
+
+  return { converse, ended, spent: () => ({ usage, cost, model, tools: {} }) };
+}
+
+/** True when there is nothing to wait for: it is over, or it is our turn. */
+function isSettled(answer: RemoteAnswer | undefined): boolean {
+  return answer?.kind !== "task" || isOver(answer.status.state) || answer.status.state === "input-required";
+}
+
+function newText(update: RemoteUpdate): string {
+  switch (update.kind) {
+    case "message":
+      return extractMessageText(update);
+    case "task":
+      return "";
+    case "status-update":
+      return extractMessageText(update.status.message);
+    case "artifact-update":
+      return extractMessageText(update.artifact);
+  }
+}
+
+type Verdict =
+  | Readonly<{ is: "over"; outcome: Outcome }>
+  | Readonly<{ is: "asks"; question: string }>
+  | Readonly<{ is: "unusable"; outcome: Failed; remind: string }>;
+
+/** What an answer means for the task. */
+function verdictOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): Verdict {
+  const { name } = assignment.agent;
+  const over = (outcome: Outcome): Verdict => ({ is: "over", outcome });
+  const state = answer.kind === "message" ? "completed" : answer.status.state;
+  const said = clean(answer.kind === "message" ? extractMessageText(answer) : extractTaskText(answer));
+  const because = said === "" ? "." : `: ${said}`;
+  switch (state) {
+    case "input-required":
+      return { is: "asks", question: said };
+    case "failed":
+      return over(failed("AGENT_REPORTED", `${name} failed${because}`, { retryable: true }));
+    case "rejected":
+      return over(failed("REMOTE_REFUSED", `${name} refused the task${because}`, { hint: "Give it another task, or ask whoever runs it." }));
+    case "canceled":
+      return over(failed("AGENT_REPORTED", `${name} was stopped on its side${because}`));
+    default:
+      return finished(finishOf(answer, assignment, clean));
+  }
+}
+
+function finishOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): Finish {
+  const { text, data } = remoteResult(answer);
+  if (data !== undefined && assignment.validate) return finishWith({ result: data }, assignment);
+  const finish = finishText(clean(text), assignment);
+  return data !== undefined && "output" in finish ? { ...finish, data } : finish;
+}
+
+function finished(finish: Finish): Verdict {
+  if ("output" in finish) return { is: "over", outcome: { status: "ok", ...finish } };
+  if ("gaveUp" in finish) return { is: "over", outcome: failed("AGENT_REPORTED", finish.gaveUp) };
+  const { problem, empty } = finish;
+  return empty
+    ? { is: "unusable", outcome: failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true }), remind: prompts.remindEmpty }
+    : {
+        is: "unusable",
+        outcome: failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true }),
+        remind: fill(prompts.remindJson, new Map([["problem", problem]])),
+      };
+}
+
+function promptFor({ prompt, schema }: Assignment): string {
+  if (!schema) return prompt;
+  return `${prompt}\n\n${fill(prompts.remoteSchema, new Map([["schema", JSON.stringify(schema)]]))}`;
+}
+
+const input = z.object({ url: z.string(), agent: z.string(), prompt: z.string(), signsInWith: z.string().optional() });
+
+/** Sending a task away, as the policy and a person see it: a request that can change things. */
+const sending = defineTool({
+  name: REMOTE,
+  description: "Sends a task to an agent elsewhere.",
+  input,
+  effect: "write",
+  does: "net",
+  subjects: ({ url }) => [{ kind: "url", url }],
+  run: () => "",
+});
+
+/** Asks once about every server that gets something from us; where a server leads us on, only what is allowed anyway is followed. */
+function createGate(assignment: Assignment, context: PerformContext, signsInWith: string | undefined) {
+  const agreed = new Map<string, Promise<void>>();
+  const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
+  const judge = async (url: string): Promise<void> => {
+    const ban = assignment.access?.policy().deny.find(({ tool, pattern }) => tool === NETWORK && pattern === undefined);
+    if (ban) throw remoteFailure("DENIED", `nothing is sent to ${originOf(url)}: a rule forbids the network (deny ${NETWORK})`, "Remove the rule to allow it.");
+    const { agent, prompt } = assignment;
+    const about = { url, agent: agent.name, prompt, ...(signsInWith !== undefined && { signsInWith }) };
+    const approved = await approve(sending, about, REMOTE, { assignment, context });
+    if ("judged" in approved) return;
+    throw remoteFailure("DENIED", "problem" in approved ? approved.problem : approved.text, `Allow it with --allow '${REMOTE}(${originOf(url)}/*)'.`);
+  };
+  return {
+    before: (url: string, _signal: AbortSignal): Promise<void> => {
+      const origin = originOf(url);
+      const known = agreed.get(origin) ?? judge(url);
+      agreed.set(origin, known);
+      return known;
+    },
+    check: (url: string): void => {
+      if (agreed.has(originOf(url))) return;
+      const { decision, rule } = verdictOn(sending, assignment, { subjects: [{ kind: "url", url }] });
+      if (decision !== "allow") throw webRefusal("REDIRECT", `the server sent us on to ${originOf(url)}, which is not allowed here (${rule})`);
+    },
+  };
+}
+
+/** Where the first request goes. */
+function firstAddress({ cardUrl, cardJson = "" }: { cardUrl?: string; cardJson?: string }): string {
+  return cardUrl ?? /"url"\s*:\s*"([^"]+)"/.exec(cardJson)?.[1] ?? "";
+}

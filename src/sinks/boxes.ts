@@ -1,0 +1,101 @@
+import type { KeptEvent } from "../core/event.ts";
+import { explain, type Outcome } from "../core/outcome.ts";
+import { sanitize } from "../core/sanitize.ts";
+import type { NodeView, State } from "../core/state.ts";
+import { fit, pad, widthOf } from "./fit.ts";
+import { signFor } from "./live.ts";
+import type { Look } from "./look.ts";
+import { counted, oneLine, spentBy } from "./words.ts";
+
+/** How boxes look, how wide the terminal is right now, and which tools start agents. */
+export type BoxOptions = Readonly<{ look: Look; columns(): number; delegates(tool: string): boolean }>;
+
+/** What there is to show for an event, if it is one that a conversation shows. */
+export type Boxes = (event: KeptEvent, state: State) => string | undefined;
+
+/**
+ * What a conversation shows of the agents right below it: a box when one begins, a line when several do, and a box with
+ * what each found. What they do on the way there, and what goes on below them, is not told.
+ */
+export function createBoxes(options: BoxOptions): Boxes {
+  const { colors } = options.look;
+  const asked = new Map<string, string>();
+  let together = 0;
+  return (event, state) => {
+    if (event.type === "turn.ended" && !event.path.includes("/")) {
+      together = event.calls.filter(({ name }) => options.delegates(name)).length;
+      return together > 1 ? colors.cyan(`Starting ${counted(together, "agent")} in parallel`) : undefined;
+    }
+    const view = state.nodes.get(event.path);
+    if (view?.kind !== "task" || event.path.split("/").length !== 2) return undefined;
+    if (event.type === "node.started") asked.set(event.path, event.label ?? event.prompt ?? "");
+    if (event.type === "agent.resolved" && together < 2)
+      return box(
+        "Starting an agent",
+        [
+          ["Agent", event.agent],
+          ["Task", asked.get(event.path) ?? ""],
+          ["Model", event.model],
+        ],
+        options,
+      );
+    if (event.type === "node.ended") return resultBox(view, event.outcome, options);
+    return undefined;
+  };
+}
+
+function resultBox(view: NodeView, outcome: Outcome, options: BoxOptions): string {
+  const { look } = options;
+  const named = view.label === view.path ? [] : [view.label];
+  const found = "output" in outcome ? findingsIn(outcome.output ?? "") : [];
+  return box(
+    [view.agent ?? view.path.split("/").at(-1)!, ...named].join(": "),
+    [
+      ["Status", outcome.status === "ok" ? "done" : explain(outcome)],
+      ...found.map((line, at) => [at === 0 ? "Found" : "", line] as const),
+      ["Spent", spentBy(view, view.endedAt ?? view.startedAt, look)],
+    ],
+    options,
+    signFor(view, look),
+  );
+}
+
+/** More is in the answer; a box is to be taken in at a glance. */
+const MOST_FINDINGS = 5;
+const POINT = /^(?:[-*•]|\d{1,3}[.)])\s+/;
+
+/** The points of a text: its list items, or where it has none its first lines. */
+export function findingsIn(text: string): string[] {
+  const lines = sanitize(text)
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !line.startsWith("```"));
+  const points = lines.filter((line) => POINT.test(line));
+  const all = points.length > 0 ? points : lines;
+  const shown = all.length > MOST_FINDINGS ? all.slice(0, MOST_FINDINGS - 1) : all;
+  const left = all.length - shown.length;
+  return [...shown.map((line) => line.replace(POINT, "")), ...(left > 0 ? [`and ${left} more`] : [])];
+}
+
+type Row = readonly [name: string, value: string];
+
+const MOST_COLUMNS = 100;
+const LEAST_COLUMNS = 24;
+
+/** Rows with a frame around them; a value that does not fit is cut. */
+function box(title: string, rows: readonly Row[], { look: { colors, signs }, columns }: BoxOptions, sign = ""): string {
+  const [topLeft, topRight, bottomLeft, bottomRight, line, side] = signs.frame;
+  const inner = Math.max(LEAST_COLUMNS, Math.min(columns() - 1, MOST_COLUMNS)) - 4;
+  const names = Math.max(...rows.map(([name]) => widthOf(name)));
+  const room = inner - names - 2;
+  const head = fit(oneLine(title), inner - 3 - (sign === "" ? 0 : 2), signs.more);
+  const used = widthOf(head) + (sign === "" ? 0 : 2);
+  return [
+    `${colors.dim(topLeft + line)} ${sign === "" ? "" : `${sign} `}${head} ${colors.dim(line.repeat(inner - used - 1) + topRight)}`,
+    ...rows.map(
+      ([name, value]) =>
+        `${colors.dim(side)} ${colors.dim(pad(name, names))}  ${pad(fit(oneLine(value), room, signs.more), room)} ${colors.dim(side)}`,
+    ),
+    colors.dim(bottomLeft + line.repeat(inner + 2) + bottomRight),
+  ].join("\n");
+}

@@ -1,0 +1,216 @@
+import { expect, test } from "vitest";
+import { deferred } from "../../src/runtime/deferred.ts";
+import { never, type Script } from "../../src/models/scripted.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { crewOf, eras, session } from "./session.ts";
+
+const call = (name: string, input: object): Script => ({ calls: [{ name, input }] });
+
+const forms = { client: { capabilities: { elicitation: { form: {} } } } };
+
+test.for(eras)("a client of the %s protocol lists the tools and runs an agent with progress", async (era) => {
+  const { client, lines, errors } = await session(crewOf({ scout: ["It is in main.ts."] }), era);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(
+    "run parallel chain race team agents status result answer cancel".split(" "),
+  );
+  expect(tools.every(({ inputSchema, outputSchema }) => inputSchema.type === "object" && outputSchema)).toBe(true);
+  const told: string[] = [];
+  const result = await client.callTool(
+    { name: "run", arguments: { agent: "scout", task: "Where is it?" } },
+    { onprogress: ({ message }) => told.push(message ?? "") },
+  );
+  expect(result.content).toEqual([{ type: "text", text: "It is in main.ts." }]);
+  expect(result.structuredContent).toMatchObject({
+    run: expect.stringMatching(/^run_/),
+    status: "ok",
+    output: "It is in main.ts.",
+    tasks: [{ path: "scout", agent: "scout", status: "ok" }],
+  });
+  expect(told).toEqual([expect.stringMatching(/^run_\w+ started$/), "scout started", "scout: ok"]);
+  expect(lines.every((line) => (JSON.parse(line) as { jsonrpc: string }).jsonrpc === "2.0")).toBe(true);
+  expect(errors).toEqual([]);
+  await client.close();
+});
+
+test.for(eras)("the modes and the list of agents, over the %s protocol", async (era) => {
+  const crew = crewOf({ a: ["one", "three"], b: ["two", "four"] });
+  const { client } = await session(crew, era);
+  const parallel = await client.callTool({
+    name: "parallel",
+    arguments: { tasks: [{ agent: "a", task: "x" }, { agent: "b", task: "y" }] },
+  });
+  expect(parallel.structuredContent).toMatchObject({
+    status: "ok",
+    tasks: [{ path: "a", output: "one" }, { path: "b", output: "two" }],
+  });
+  const chain = await client.callTool({
+    name: "chain",
+    arguments: { chain: [{ agent: "a", task: "x" }, { agent: "b", task: "go on: {previous}" }] },
+  });
+  expect(chain.structuredContent).toMatchObject({ status: "ok", output: "four" });
+  const { structuredContent } = await client.callTool({ name: "agents", arguments: { query: "AGENT A" } });
+  expect(structuredContent).toEqual({
+    agents: [],
+  });
+  await client.close();
+});
+
+test("a mistake in the arguments is told with what to do, and nothing has run", async () => {
+  const crew = crewOf({ scout: [] });
+  const { client } = await session(crew, "auto");
+  for (const [args, text] of [
+    [{ agent: "scuot", task: "x" }, /UNKNOWN_AGENT.*scout/s],
+    [{ task: "x", agnt: "scout" }, /BAD_INPUT.*agent/s],
+    [{ task: "x", agent: "scout", cwd: "../.." }, /outside of the folder/],
+  ] as const) {
+    const { content, isError } = await client.callTool({ name: "run", arguments: args });
+    expect(isError).toBe(true);
+    expect((content as { text: string }[])[0]!.text).toMatch(text);
+  }
+  await expect(client.callTool({ name: "delete_everything", arguments: {} })).rejects.toThrow("no tool");
+  expect(await crew.runs()).toEqual([]);
+  await client.close();
+});
+
+test.for(eras)("a client that cancels its call cancels the run, over the %s protocol", async (era) => {
+  const crew = crewOf({}, { agents: [agentOn("stuck")], models: { stuck: never } });
+  const { client } = await session(crew, era);
+  const stop = new AbortController();
+  const begun = deferred<void>();
+  const called = client.callTool(
+    { name: "run", arguments: { agent: "stuck", task: "x" } },
+    { signal: stop.signal, onprogress: () => begun.resolve() },
+  );
+  await begun.promise;
+  stop.abort("enough");
+  await expect(called).rejects.toThrow();
+  const ended = async (): Promise<unknown> =>
+    (await client.callTool({ name: "status", arguments: {} })).structuredContent;
+  await expect.poll(ended, { timeout: 20_000 }).toMatchObject({ runs: [{ status: "cancelled" }] });
+  await client.close();
+});
+
+test.for(eras)("what a run asks becomes a form where the client has forms, over the %s protocol", async (era) => {
+  const crew = crewOf({ writer: [call("write_file", { path: "a.txt", content: "x" }), "written"] });
+  const asked: string[] = [];
+  const { client } = await session(crew, era, forms);
+  client.setRequestHandler("elicitation/create", ({ params }) => {
+    asked.push(params.message);
+    return { action: "accept", content: { approve: true } };
+  });
+  const result = await client.callTool({ name: "run", arguments: { agent: "writer", task: "Write." } });
+  expect(result.structuredContent).toMatchObject({ status: "ok", output: "written" });
+  expect(asked).toEqual([expect.stringContaining("a.txt")]);
+  await client.close();
+});
+
+test.for(eras)("what a client puts off waits in the inbox, over the %s protocol", async (era) => {
+  const crew = crewOf({ asker: [call("ask", { question: "Which one?" }), "the red one"] });
+  const { client } = await session(crew, era, forms);
+  let asked = 0;
+  const put = deferred<void>();
+  client.setRequestHandler("elicitation/create", () => {
+    asked += 1;
+    put.resolve();
+    return { action: "cancel" };
+  });
+  const called = client.callTool({ name: "run", arguments: { agent: "asker", task: "Ask." } });
+  await put.promise;
+  await expect.poll(() => crew.kept.questions()).toMatchObject([{ path: "asker", question: expect.stringContaining("Which one?") }]);
+  const [question] = await crew.kept.questions();
+  await crew.kept.tell(
+    question!.run,
+    { do: "answer", path: "asker", call: question!.call!, answer: { approve: true, text: "red" } },
+    { waitMs: 10_000, signal: new AbortController().signal },
+  );
+  expect((await called).structuredContent).toMatchObject({ status: "ok", output: "the red one" });
+  expect(asked).toBe(1);
+  await client.close();
+});
+
+test("a client without forms is told what is asked; it answers gates, and only a person allows calls", async () => {
+  const crew = crewOf({
+    asker: [call("ask", { question: "Which one?" }), "the red one"],
+    writer: [call("write_file", { path: "a.txt", content: "x" }), "written"],
+  });
+  const { client } = await session(crew, "auto");
+  const { structuredContent: waiting } = await client.callTool({ name: "run", arguments: { agent: "asker", task: "Ask." } });
+  expect(waiting).toMatchObject({ status: "waiting", questions: [{ path: "asker", question: expect.stringContaining("Which") }] });
+  const { run } = waiting as { run: string };
+  await client.callTool({ name: "answer", arguments: { run, text: "red" } });
+  const { structuredContent: done } = await client.callTool({ name: "result", arguments: { run, waitSeconds: 20 } });
+  expect(done).toMatchObject({ status: "ok", output: "the red one" });
+
+  const { structuredContent: second } = await client.callTool({ name: "run", arguments: { agent: "writer", task: "Write." } });
+  const refused = await client.callTool({ name: "answer", arguments: { run: (second as { run: string }).run } });
+  expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("only a person") }] });
+  await client.close();
+});
+
+test("start and poll: a run that is not waited for can be looked at, waited for and cancelled", async () => {
+  const crew = crewOf({ quick: ["done"] }, {});
+  const { client } = await session(crew, "legacy");
+  const { structuredContent: begun } = await client.callTool({
+    name: "run",
+    arguments: { agent: "quick", task: "x", name: "nightly", wait: false },
+  });
+  expect(begun).toMatchObject({ run: expect.stringMatching(/^run_/), name: "nightly" });
+  const { structuredContent: ended } = await client.callTool({
+    name: "result",
+    arguments: { run: "nightly", waitSeconds: 20 },
+  });
+  expect(ended).toMatchObject({ status: "ok", output: "done" });
+  expect(await crew.runs()).toEqual([(begun as { run: string }).run]);
+  const { isError, content } = await client.callTool({ name: "cancel", arguments: { run: "run_elsewhere000" } });
+  expect({ isError, content }).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("UNKNOWN_RUN") }] });
+  await client.close();
+});
+
+test("runs of other processes are only seen where the owner shares them", async () => {
+  const crew = crewOf({ a: ["mine", "yours"] });
+  const { id } = await crew.run({ mode: "single", agent: "a", task: "x" });
+  const closed = await session(crew, "auto");
+  expect((await closed.client.callTool({ name: "status", arguments: {} })).structuredContent).toEqual({ runs: [] });
+  expect(await closed.client.callTool({ name: "result", arguments: { run: id } })).toMatchObject({ isError: true });
+  const shared = await session(crew, "auto", { allRuns: true });
+  expect((await shared.client.callTool({ name: "result", arguments: { run: id } })).structuredContent).toMatchObject({
+    status: "ok",
+    output: "mine",
+  });
+  await Promise.all([closed.client.close(), shared.client.close()]);
+});
+
+test("fifty runs at once each give back their own result", async () => {
+  const names = Array.from({ length: 50 }, (_, at) => `a${at}`);
+  const crew = crewOf(Object.fromEntries(names.map((name) => [name, [`result of ${name}`]])));
+  const { client } = await session(crew, "auto");
+  const results = await Promise.all(
+    names.map((agent) => client.callTool({ name: "run", arguments: { agent, task: "x" } })),
+  );
+  expect(results.map(({ structuredContent }) => (structuredContent as { output: string }).output)).toEqual(
+    names.map((name) => `result of ${name}`),
+  );
+  expect(await crew.runs()).toHaveLength(50);
+  await client.close();
+});
+
+test.for(eras)("when the client hangs up the server ends and its runs can be resumed, over the %s protocol", async (era) => {
+  const home = tempFolder();
+  const stuck = crewOf({}, { home, agents: [agentOn("worker")], models: { worker: never } });
+  const { client, served, hangUp } = await session(stuck, era);
+  const { structuredContent } = await client.callTool({
+    name: "run",
+    arguments: { agent: "worker", task: "x", wait: false },
+  });
+  hangUp();
+  await served;
+  const { run } = structuredContent as { run: string };
+  const again = crewOf({ worker: ["finished after all"] }, { home });
+  expect(await again.resume(run)).toMatchObject({ id: run, status: "ok", output: "finished after all" });
+});
+
+function agentOn(model: string) {
+  return { name: model, description: model, instructions: "Work.", model };
+}
+

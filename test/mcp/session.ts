@@ -1,0 +1,60 @@
+import { PassThrough } from "node:stream";
+import { Client, type ClientOptions } from "@modelcontextprotocol/client";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { createCrew, type Crew, type CrewOptions, defineAgent } from "../../src/index.ts";
+import { serveStdio, type StdioOptions } from "../../src/mcp/stdio.ts";
+import { type Script, scripted } from "../../src/models/scripted.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+/** The two protocols that clients speak: that of today, and that of most of them. */
+export const eras = ["auto", "legacy"] as const;
+export type EraMode = (typeof eras)[number];
+
+/** A crew with one scripted agent per name. */
+export function crewOf(scripts: Readonly<Record<string, readonly Script[]>>, more: CrewOptions = {}): Crew {
+  const names = Object.keys(scripts);
+  return createCrew({
+    cwd: tempFolder(),
+    home: tempFolder(),
+    env: { PATH: "/usr/bin:/bin" },
+    discover: false,
+    agents: names.map((name) =>
+      defineAgent({ name, description: `the agent ${name}`, instructions: "Work.", model: name }),
+    ),
+    models: Object.fromEntries(names.map((name) => [name, scripted(...scripts[name]!)])),
+    ...more,
+  });
+}
+
+export type Session = Readonly<{
+  client: Client;
+  /** Everything the server wrote, line by line. */
+  lines: string[];
+  errors: unknown[];
+  /** Settles when the server has ended. */
+  served: Promise<void>;
+  hangUp(): void;
+}>;
+
+/** A client of the official library in front of a server of ours, over a pair of streams as between two processes. */
+export async function session(
+  crew: Crew,
+  mode: EraMode,
+  { client: options = {}, ...rules }: { client?: ClientOptions } & Partial<StdioOptions> = {},
+): Promise<Session> {
+  const [toServer, toClient] = [new PassThrough(), new PassThrough()];
+  const errors: unknown[] = [];
+  const lines: string[] = [];
+  toClient.on("data", (chunk: Buffer) => lines.push(...chunk.toString().split("\n").filter(Boolean)));
+  const served = serveStdio(crew, {
+    input: toServer,
+    output: toClient,
+    signal: new AbortController().signal,
+    onError: (error) => errors.push(error),
+    ...rules,
+  });
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode }, ...options });
+  // The transport of a server does for a client, too: it reads one stream and writes the other.
+  await client.connect(new StdioServerTransport(toClient, toServer));
+  return { client, lines, errors, served, hangUp: () => void toServer.end() };
+}
