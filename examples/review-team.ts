@@ -34,7 +34,7 @@ const run = crew.run({
   },
 });
 for await (const event of run)
-  if (event.type === "gate.opened") run.answer(event.path, { approve: true, by: "the editor" });
+  if (event.type === "gate.opened") await run.answer(event.path, { approve: true, by: "the editor" });
 
 const { status, nodes } = await run;
 assert.equal(status, "ok");

@@ -9,9 +9,11 @@ import type { Config } from "./core/config.ts";
 import { settleConfig } from "./core/config-layers.ts";
 import { agentWords, crewWords, placeWords, runWords } from "./core/config-use.ts";
 import type { ReadAgent } from "./core/dialect.ts";
+import type { Background, Parent } from "./core/engine.ts";
 import { CrewError } from "./core/error.ts";
-import type { KeptEvent } from "./core/event.ts";
+import type { KeptEvent, Origin } from "./core/event.ts";
 import type { AnyInput } from "./core/input.ts";
+import { DEFAULT_MAX_DEPTH } from "./core/limits.ts";
 import type { Model } from "./core/model.ts";
 import { type Permissions, withPermissions } from "./core/permissions.ts";
 import type { Body, Plan } from "./core/plan.ts";
@@ -19,6 +21,7 @@ import { skillNotes, usesSkills, withSkills } from "./core/preload.ts";
 import type { Skill, WorkflowCommand } from "./core/skill.ts";
 import { emptyState, reduce, type State } from "./core/state.ts";
 import type { ModelSource } from "./core/runner.ts";
+import type { Caller } from "./core/spawn.ts";
 import type { Tool } from "./core/tool.ts";
 import {
   builtinRunner,
@@ -27,6 +30,7 @@ import {
   findSkills,
   makeEngine,
   readSettings,
+  remoteAgents,
   type Workflows,
   workerCommand,
 } from "./defaults.ts";
@@ -46,9 +50,11 @@ import { createOutfit, homeOf, type Setup } from "./outfit.ts";
 import type { NetworkRules } from "./runtime/guarded-fetch.ts";
 import { memoryJournal, openJournal, readForResume, readJournal } from "./runtime/journal.ts";
 import { createLingering } from "./runtime/lingering.ts";
+import { createOutliving } from "./runtime/outliving.ts";
 import { createPerformer } from "./runtime/perform.ts";
 import { continuing, type Continuing } from "./runtime/continue-task.ts";
 import { createEarlier } from "./runtime/earlier.ts";
+import { createIsolate } from "./runtime/isolate.ts";
 import { keptRuns, type KeptRuns } from "./runtime/kept-runs.ts";
 import { inBackground } from "./runtime/launch.ts";
 import { isOwned } from "./runtime/owner.ts";
@@ -133,8 +139,17 @@ export type RunOptions = Readonly<{
   refreshAgent?: boolean;
   /** The task of an earlier run that this one goes on with, as `run/path`. */
   continues?: string;
+  /** Who asked for it from outside of this machine. */
+  origin?: Origin;
   /** The id, where somebody had to know it before; a new one by default. */
   id?: string;
+  /**
+   * What its agent starts in the background goes on when the run has ended, as a run of its own in this process; `ended`
+   * is told about each. By default helpers end with whoever started them.
+   */
+  outliving?: Readonly<{ ended?(run: Run): void }>;
+  /** Whoever asked for the run, when an agent did: what it may use bounds what this may use. */
+  parent?: Parent & Readonly<{ depth: number }>;
   /** Records what passes between tasks and their models and tools, or answers it from a recording. */
   deck?: DeckMaker;
 }>;
@@ -172,6 +187,14 @@ export type Crew = Readonly<{
   continuing(task: Omit<Continuing, "now">): Promise<Readonly<{ plan: Plan; continues: string; name?: string }>>;
   /** Every agent there is right now, and what came and went since the last time. */
   agents(): Promise<Discovery>;
+  /** What an input means, as a plan. */
+  plan(what: Input | Plan | AnyInput): Plan;
+  /** Where the output of a node is kept; absent: nowhere. */
+  outputFile?: (run: string, path: string) => string;
+  /** The same as a model sees it that may start them, with the agents that were handed in. */
+  catalog(): Promise<Catalog>;
+  /** Delegation tools for somebody outside of runs, described for the agents there are now; see `openDelegation`. */
+  delegationTools(spellings: readonly string[], caller?: Partial<Caller>): Promise<readonly Tool[]>;
   /** Every skill there is right now, and every workflow command. */
   skills(): Promise<Workflows<Skill>>;
   commands(): Promise<Workflows<WorkflowCommand>>;
@@ -205,7 +228,8 @@ export function createCrew(given: CrewOptions = {}): Crew {
     permissions: withPermissions(config.permissions, given.permissions),
   };
   const setup = setupOf(options, { cwd, env });
-  const { models, redactor, store, clock, random, worldFor } = createOutfit(setup, options);
+  const { models, redactor, store, clock, random, worldFor, delegation } = createOutfit(setup, options);
+  const remotes = remoteAgents({ ...setup, home: setup.home === false ? undefined : homeOf(setup) });
   const cache = createDiscoveryCache();
   const nowhere = options.discover === false ? { sources: [] } : {};
   const looking = { ...where, ...placeWords(config), ...nowhere };
@@ -227,7 +251,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
   const prepare: Prepare = async (
     run,
     asked,
-    { strict: _strict, deck: _deck, refreshAgent = false, reuse = false, ...wished },
+    { strict: _strict, deck: _deck, refreshAgent = false, reuse = false, outliving, parent, ...wished },
     past = [],
     deck,
   ) => {
@@ -257,12 +281,15 @@ export function createCrew(given: CrewOptions = {}): Crew {
       },
       prices: more.budget?.maxUsd !== undefined,
       linger: lingering.add,
+      remotes,
     });
+    const isolate = createIsolate({ cwd, home: env["HOME"], folder: store?.folder(run), linger: lingering.add });
     const engine = makeEngine({
       perform: createPerformer({
         ...(await worldFor(roster, deck?.runner(runner) ?? runner, permissionsIn(past))),
         models: source,
         earlier,
+        isolate,
         ...(store && { reuse: createReuse(store, { always: reuse, redact: redactor.text, clock }) }),
       }),
       journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
@@ -278,7 +305,10 @@ export function createCrew(given: CrewOptions = {}): Crew {
       version,
       cwd,
       context: plan.context ? redactor.text(await buildContext(cwd, plan.context)) : "",
-      gone: lingering.gone,
+      gone: async () => {
+        await lingering.gone();
+        await isolate.sweep();
+      },
       ...(options.permissions && { permissions: options.permissions }),
       check,
       agents: async () => {
@@ -286,6 +316,8 @@ export function createCrew(given: CrewOptions = {}): Crew {
         return roster.catalog();
       },
       ...(store && { outputFile: (path: string) => store.output(run, path) }),
+      ...(parent && { parent }),
+      ...(outliving && { background: helpers(outliving, wished) }),
       compile: (what) => {
         const inner = compile(what);
         check(inner);
@@ -296,6 +328,19 @@ export function createCrew(given: CrewOptions = {}): Crew {
       ...(unattended !== undefined && { unattended }),
       ...((more.name ?? plan.name) !== undefined && { name: more.name ?? plan.name ?? run }),
     };
+  };
+
+  /** Helpers of a run that outlive it; those of all runs of the crew are one, so that a later run finds them. */
+  let outlivingRuns: Background | undefined;
+  const helpers = ({ ended }: NonNullable<RunOptions["outliving"]>, options: RunOptions): Background => {
+    const { id: _id, name: _name, continues: _continues, ...same } = options;
+    outlivingRuns ??= createOutliving({
+      plan: (what) => compile(what),
+      run: (plan, parent) => start(plan, { ...same, parent: { ...parent, depth: 1 } }),
+      ...(store && { file: store.output }),
+      ...(ended && { ended }),
+    });
+    return outlivingRuns;
   };
 
   /** Hands a run to a worker. What is code in this crew cannot go there. */
@@ -314,10 +359,34 @@ export function createCrew(given: CrewOptions = {}): Crew {
     });
   };
 
+  const start = (what: Input | Plan | AnyInput, more: RunOptions = {}): Run => {
+    const id = more.id ?? runId(random);
+    return servedRun(id, store?.folder(id), async (it) => {
+      const deck = more.deck?.({ cwd, redactor });
+      try {
+        await drive(await prepare(id, compile(what, { strict: more.strict ?? false }), more, [], deck), it);
+      } finally {
+        await deck?.end();
+      }
+    });
+  };
+
   return {
     cwd,
     settings,
     agents: found,
+    plan: (what) => compile(what),
+    ...(store && { outputFile: store.output }),
+    catalog: async () => catalogOf(options.agents ?? [], await found()),
+    delegationTools: async (spellings, caller = {}) =>
+      delegation(spellings, {
+        agent: "subcrew",
+        spawns: "*",
+        depth: 0,
+        maxDepth: config.maxDepth ?? DEFAULT_MAX_DEPTH,
+        catalog: catalogOf(options.agents ?? [], await found()),
+        ...caller,
+      }),
     skills,
     explain: async (agent, call = { flags: {} }) => {
       const { tools, access } = await worldFor({ find: () => undefined, names: () => [] }, local);
@@ -336,17 +405,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     runs: async () => (await store?.list()) ?? [],
     findRun: (word) => needed(store).find(word),
     record: async (id) => (await readJournal(needed(store).folder(id))).events.reduce(reduce, emptyState(id)),
-    run: (what, more = {}) => {
-      const id = more.id ?? runId(random);
-      return servedRun(id, store?.folder(id), async (it) => {
-        const deck = more.deck?.({ cwd, redactor });
-        try {
-          await drive(await prepare(id, compile(what, { strict: more.strict ?? false }), more, [], deck), it);
-        } finally {
-          await deck?.end();
-        }
-      });
-    },
+    run: start,
     resume: (id, more = {}) => servedRun(id, store?.folder(id), async (it) => takeUp(needed(store), it, more, prepare)),
     background: async (what, more = {}, worker = {}) => {
       const id = runId(random);

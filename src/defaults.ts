@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Engine } from "./core/engine.ts";
 import { CrewError } from "./core/error.ts";
-import type { RunnerName } from "./core/runner-name.ts";
+import type { TaskRunner } from "./core/runner-name.ts";
 import type { Runner } from "./core/runner.ts";
 import { localEngine, type LocalParts } from "./engines/local.ts";
 import type { Skill, WorkflowCommand } from "./core/skill.ts";
@@ -17,8 +17,11 @@ import {
   skillOf,
 } from "./formats/skill.ts";
 import { dialects } from "./formats/table.ts";
+import type { A2aParts } from "./runners/a2a.ts";
+import type { SecretSource } from "./runners/a2a-secret.ts";
 import type { ElsewhereParts } from "./runners/elsewhere.ts";
 import { local } from "./runners/local.ts";
+import { createGuardedOpen, type NetworkRules } from "./runtime/guarded-open.ts";
 import { discover, type DiscoverOptions, type Discovery } from "./runtime/discover.ts";
 import { loadConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/load-config.ts";
 import { commandFamilies, skillFamilies } from "./runtime/workflow-sources.ts";
@@ -34,11 +37,29 @@ export function workerCommand(id: string): readonly [file: string, ...args: stri
   return [process.execPath, main, "worker", id, "--json"];
 }
 
+/** What all runs of a crew know of agents elsewhere; made when the first of them is needed. */
+export type Remotes = () => Promise<Omit<A2aParts, "linger">>;
+
+export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes {
+  let made: ReturnType<Remotes> | undefined;
+  const make: Remotes = async () => {
+    const { createRemoteClients, tokenFiles } = await import("./runners/a2a-clients.ts");
+    const tokens = home === undefined ? {} : { tokens: tokenFiles(home) };
+    return { clients: createRemoteClients({ ...source, ...tokens }), open: createGuardedOpen(network) };
+  };
+  return () => (made ??= make());
+}
+
+/** `home`: where tokens are kept, if anywhere. */
+type RemoteSetup = SecretSource & Readonly<{ network?: NetworkRules; home: string | undefined }>;
+
 /** Carries out each task where its assignment says. */
-export function builtinRunner(given: Omit<ElsewhereParts, "entry">): Runner {
+export function builtinRunner({ remotes, ...given }: Omit<ElsewhereParts, "entry"> & { remotes: Remotes }): Runner {
   const parts = (): ElsewhereParts => ({ ...given, entry: taskChild() });
-  const rows: Readonly<Record<RunnerName, Runner>> = {
+  const rows: Readonly<Record<TaskRunner, Runner>> = {
     local,
+    a2a: async (...task) =>
+      (await import("./runners/a2a.ts")).a2aRunner({ ...(await remotes()), linger: given.linger })(...task),
     worker: async (...task) => (await import("./runners/worker.ts")).workerRunner(parts())(...task),
     process: async (...task) => (await import("./runners/process.ts")).processRunner(parts())(...task),
   };

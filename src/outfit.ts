@@ -6,6 +6,7 @@ import { type Permissions, withPermissions } from "./core/permissions.ts";
 import { createRedactor, type Redactor } from "./core/redact.ts";
 import type { Runner } from "./core/runner.ts";
 import { secretsIn, secretValues } from "./core/secret-forms.ts";
+import type { Caller } from "./core/spawn.ts";
 import type { Tool } from "./core/tool.ts";
 import { delegationTools } from "./facades/table.ts";
 import { builtinModels } from "./models/builtin.ts";
@@ -55,6 +56,8 @@ export type Outfit = Readonly<{
   store: Store | undefined;
   clock(): number;
   random(): number;
+  /** Makes delegation tools, as somebody spells them. */
+  delegation: NonNullable<World["delegation"]>;
   /** `before`: what a run that is taken up again was allowed; it is allowed no more. */
   worldFor(roster: Roster, runner: Runner, before?: Permissions): Promise<World>;
 }>;
@@ -82,8 +85,11 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
     ]);
     return [...builtin, ...own, ...(code.tools ?? [])];
   };
+  const delegation: Outfit["delegation"] = (spellings, caller) =>
+    delegationTools(spellings, { ...blockedBy(env), ...caller }, { ...parts, clock });
   return {
     models,
+    delegation,
     redactor,
     store,
     clock,
@@ -93,8 +99,7 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
       access ??= accessTo(setup, all, store);
       return {
         roster,
-        delegation: delegationTools,
-        ...blockedBy(env),
+        delegation,
         tools: new Map(all.map((tool) => [tool.name, tool])),
         access: createRunAccess(
           before
@@ -122,9 +127,9 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** An agent that starts this program as one of its commands names itself, so that it is not started again below. */
-function blockedBy(env: Env): Pick<World, "blockedAgent"> {
+function blockedBy(env: Env): Pick<Caller, "blocked"> {
   const blocked = env["SUBCREW_BLOCKED_AGENT"] ?? env["PI_BLOCKED_AGENT"];
-  return blocked === undefined || blocked === "" ? {} : { blockedAgent: blocked };
+  return blocked === undefined || blocked === "" ? {} : { blocked };
 }
 
 /** Where a crew keeps what it keeps. */

@@ -39,7 +39,7 @@ async function play(scripts: Readonly<Record<string, readonly Script[]>>, input:
   const events: Event[] = [];
   for await (const event of run) {
     events.push(event);
-    if (event.type === "gate.opened") run.answer(event.path, { approve: true, text: "2" }, event.call);
+    if (event.type === "gate.opened") await run.answer(event.path, { approve: true, text: "2" }, event.call);
   }
   return { result: await run, events, models, said: events.filter(({ type }) => type === "message.sent") };
 }

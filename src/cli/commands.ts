@@ -125,6 +125,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./gc.ts")).gc,
   },
   worker: { summary: "", group: RUNS, hidden: true, load: async () => (await import("./worker.ts")).worker },
+  mcp: {
+    summary: "offer the agents to other tools over MCP, and use MCP servers",
+    group: CHANGE,
+    load: async () => (await import("./mcp.ts")).mcp,
+  },
   trust: {
     summary: "let the agents of this project run, or not",
     group: CHANGE,

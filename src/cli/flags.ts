@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import { parseDuration } from "../core/duration.ts";
 import { CrewError } from "../core/error.ts";
+import { isolationKinds } from "../core/isolation.ts";
 import { parseRetryFlag, type RetryConfig } from "../core/retry.ts";
 import { runnerNames, type RunnerName } from "../core/runner-name.ts";
 import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
@@ -22,6 +23,10 @@ export type Flags = PermissionFlags &
     maxTurns?: number;
     maxMemory?: number;
     runner?: RunnerName;
+    isolation?: (typeof isolationKinds)[number];
+    isolationDirty?: boolean;
+    isolationKeep?: boolean;
+    writes?: readonly string[];
     maxTime?: number;
     maxUsd?: number;
     maxTokens?: number;
@@ -82,6 +87,16 @@ export type Flags = PermissionFlags &
     always?: boolean;
     scope?: "run" | "project" | "user";
     speed?: number;
+
+    /** Of `mcp`. */
+    setup?: string;
+    http?: boolean;
+    as?: readonly string[];
+    allRuns?: boolean;
+    answerCalls?: boolean;
+    host?: string;
+    port?: number;
+    tokenFile?: string;
 
     record?: string;
     replay?: string;
@@ -151,6 +166,14 @@ function taskOptions(): Option[] {
     new Option("--runner <where>", "where it runs: in this program, in a thread or in a process of its own").choices(
       runnerNames,
     ),
+    new Option("--isolation <kind>", "worktree: it works in a git worktree of its own, its changes come back").choices(
+      isolationKinds,
+    ),
+    new Option("--isolation-dirty", "what is not committed yet is in the worktree, too"),
+    new Option("--isolation-keep", "the changes are only kept as a patch, and not applied"),
+    new Option("--writes <globs>", "the files it may change, with commas; who writes the same waits").argParser(
+      commaList,
+    ),
   ]);
 }
 
@@ -214,7 +237,7 @@ export function outputOptions(): Option[] {
 const group = (title: string, options: readonly Option[]): Option[] => options.map((option) => option.helpGroup(title));
 
 /** A list with commas; blanks around the names do not matter. */
-function commaList(text: string): string[] {
+export function commaList(text: string): string[] {
   return text
     .split(",")
     .map((part) => part.trim())

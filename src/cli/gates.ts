@@ -11,7 +11,7 @@ export type Answering = Readonly<{
   /** Questions from before were dealt with. */
   since: number;
   /** Hands an answer in; what it gives back is told to the person. */
-  give(asked: Asked, answer: Answer): string | undefined | Promise<string | undefined>;
+  give(asked: Asked, answer: Answer): Promise<string | undefined>;
   /** Somebody closed the input instead of answering. */
   giveUp(): void;
   tell(text: string): void;
@@ -81,8 +81,8 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
   return {
     since,
     tell,
-    give: ({ path, call }, answer) =>
-      run.answer(path, answer, call) ? undefined : `${path} does not wait for an answer any more.`,
+    give: async ({ path, call }, answer) =>
+      (await run.answer(path, answer, call)) ? undefined : `${path} does not wait for an answer any more.`,
     giveUp: () => run.cancel("no answer was given"),
   };
 }

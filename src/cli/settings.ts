@@ -10,12 +10,25 @@ import { toolNames, toolsNamed } from "../core/tool-names.ts";
 import { defined } from "../modes/settings.ts";
 import type { Flags } from "./flags.ts";
 
-export type Settings = Partial<Pick<Task, "model" | "thinking" | "tools" | "retry" | "resourceLimits" | "runner">>;
+export type Settings = Partial<
+  Pick<
+    Task,
+    | "model"
+    | "thinking"
+    | "tools"
+    | "retry"
+    | "resourceLimits"
+    | "runner"
+    | `isolation${"" | "Dirty" | "Keep"}`
+    | "writes"
+  >
+>;
 export type RunSettings = ContextOptions & { name?: string; maxConcurrency?: number };
 
 /** What the flags say about each task. */
 export function settingsIn(flags: Flags): Settings {
   const { model, thinking: level, tools, retry, maxTurns, maxTime, maxMemory, runner } = flags;
+  const { isolation, isolationDirty, isolationKeep, writes } = flags;
   const limits: ResourceLimits = defined({
     maxTurns,
     maxMemoryMB: maxMemory,
@@ -27,6 +40,10 @@ export function settingsIn(flags: Flags): Settings {
     tools: tools?.flatMap(toolsOf),
     retry: retry && { ...retry },
     runner,
+    isolation,
+    isolationDirty,
+    isolationKeep,
+    writes: writes && [...writes],
     resourceLimits: Object.keys(limits).length > 0 ? limits : undefined,
   });
 }

@@ -1,3 +1,4 @@
+import { agentRuleText } from "../core/agent-rule.ts";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -131,9 +132,12 @@ const rowOf = ({ state, kind, names, file, hash, hidden, found }: Brought): Reco
 });
 
 /** What an agent asks for, so that a person can judge. */
-function wishesOf({ agent: { tools, permission, spawns, model } }: Brought["found"][number]): string {
+function wishesOf({ agent }: Brought["found"][number]): string {
+  const { tools, disallowedTools = [], rules = [], permission, spawns, model } = agent;
   return [
     tools === undefined || tools.includes("*") ? "every tool" : tools.length === 0 ? "no tools" : tools.join(", "),
+    ...(disallowedTools.length === 0 ? [] : [`not ${disallowedTools.join(", ")}`]),
+    ...rules.flat().map(agentRuleText),
     ...(permission === undefined ? [] : [`permission ${permission}`]),
     ...(spawns === undefined || spawns.length === 0
       ? []

@@ -51,24 +51,33 @@ export type Parent = Readonly<{
 /** How a plan ended that an agent asked for, and each of its nodes, by id. */
 export type Delegated = Outcome &
   Readonly<{
-    /** What the path of each node begins with. */
+    /** Where they are: what the path of each begins with, and the run when it is one of its own. */
     under?: string;
+    run?: string;
     nodes?: Readonly<Record<string, Outcome>>;
   }>;
 
 /** What was started and goes on by itself: where it is, and where the output of each task will be kept. */
-export type Begun = Readonly<{ under: string; files: Readonly<Record<string, string>> }>;
+export type Begun = Readonly<{
+  /** By which it is asked for. */
+  key: string;
+  under: string;
+  run?: string;
+  files: Readonly<Record<string, string>>;
+}>;
 
 /** What an agent that did not wait is told when its helpers have ended: all of it, or only that. */
 export type Tells = "result" | "ending";
 
 /** Helpers that somebody started without waiting for them; they end with whoever started them. */
 export type Background = Readonly<{
+  /** Nobody is told when they end: there is no conversation into which it could be said. */
+  silent?: true;
   start(what: AnyInput | Plan, parent: Parent, tells: Tells): Promise<Begun | Failed>;
   /** Waits for their end; `undefined`: there are none there, or the signal aborted first. */
-  ended(under: string, signal: AbortSignal): Promise<Delegated | undefined>;
+  ended(key: string, signal: AbortSignal): Promise<Delegated | undefined>;
   /** False: they have ended, or there are none there. */
-  stop(under: string, reason: string): Promise<boolean>;
+  stop(key: string, reason: string): Promise<boolean>;
 }>;
 
 /** How a performer talks to the run while it works. */
@@ -119,7 +128,7 @@ export type Engine = Readonly<{
   /** Opens a question and waits for its answer; `undefined` when the signal aborts first. */
   answer(key: string, signal: AbortSignal): Promise<Answer | undefined>;
   /** Answers an open question; false when there is none, or somebody was faster. */
-  give(key: string, answer: Answer): boolean;
+  give(key: string, answer: Answer): Promise<boolean>;
   /** The record of a run, and whoever wants to know about it. */
   journal(run: string, listener: JournalListener): Promise<Journal>;
 }>;

@@ -11,6 +11,9 @@ import type { ToolStatus } from "./tool-status.ts";
 /** Where and when something happened. `path` is empty for the run itself. */
 export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 
+/** Where a run came from that nobody on this machine started: the protocol, who spoke it, and what it is part of there. */
+export type Origin = Readonly<{ by: string; caller: string; agent: string; context: string }>;
+
 /** A fact about a run that is kept; `seq` counts them without a gap. */
 export type Fact =
   | {
@@ -19,7 +22,8 @@ export type Fact =
       name?: string;
       cwd: string;
       version: string;
-      continues?: string /** what its agents may do, also when it is taken up again */;
+      continues?: string /** who asked for it from outside, and in which conversation */;
+      origin?: Origin /** what its agents may do, also when it is taken up again */;
       permissions?: Permissions;
     }
   | { type: "run.ended"; outcome: Outcome }

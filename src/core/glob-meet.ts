@@ -13,7 +13,10 @@ function patternsOf(glob: string): PathPattern[] {
 }
 
 const pathsMeet = (ours: PathPattern, theirs: PathPattern): boolean =>
-  meet(ours, theirs, { isSpan: (step) => step === "**", both: (a, b) => namesMeet(a as NamePattern, b as NamePattern) });
+  meet(ours, theirs, {
+    isSpan: (step) => step === "**",
+    both: (a, b) => namesMeet(a as NamePattern, b as NamePattern),
+  });
 
 type Token = NamePattern[number];
 

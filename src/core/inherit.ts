@@ -3,7 +3,10 @@ import { narrowest } from "./limits.ts";
 import { ALL_TOOLS } from "./tool-names.ts";
 
 /** What passes from a base to the agents that extend it. The prompt does not. */
-export type Heritage = Pick<Agent, "tools" | "delegation" | "disallowedTools" | "rules" | "model" | "thinking" | "limits" | "permission">;
+export type Heritage = Pick<
+  Agent,
+  "tools" | "delegation" | "disallowedTools" | "rules" | "model" | "thinking" | "limits" | "permission"
+>;
 
 export const HERITAGE = ["tools", "disallowedTools", "rules", "model", "thinking", "limits", "permission"] as const;
 
@@ -16,10 +19,9 @@ export function inherit<A extends Heritage>(child: A, base: Heritage): A {
   const inherited: { -readonly [K in keyof Heritage]: Heritage[K] } = {};
   const tools = unionOfTools(child.tools, base.tools);
   if (tools !== undefined) inherited.tools = tools;
-  const denied = [...new Set([...(base.disallowedTools ?? []), ...(child.disallowedTools ?? [])])];
-  if (denied.length > 0) inherited.disallowedTools = denied;
-  const rules = [...(base.rules ?? []), ...(child.rules ?? [])];
-  if (rules.length > 0) inherited.rules = rules;
+  if (base.disallowedTools !== undefined)
+    inherited.disallowedTools = [...new Set([...base.disallowedTools, ...(child.disallowedTools ?? [])])];
+  if (base.rules !== undefined) inherited.rules = [...base.rules, ...(child.rules ?? [])];
   const spelled = child.delegation ?? base.delegation;
   if (spelled !== undefined) inherited.delegation = spelled;
   const model = child.model ?? base.model;

@@ -1,5 +1,4 @@
 import type { Agent } from "./agent.ts";
-import type { Task } from "./task.ts";
 
 /** Where the edits of a task go: into a worktree of its own, or right where everybody works. */
 export const isolationKinds = ["worktree", "off"] as const;
@@ -20,12 +19,19 @@ export type Worktree = Readonly<{
   gitDir: string;
 }>;
 
+/** What a task says about it. */
+type IsolationWish = Readonly<{
+  isolation?: (typeof isolationKinds)[number] | undefined;
+  isolationDirty?: boolean | undefined;
+  isolationKeep?: boolean | undefined;
+}>;
+
 /**
  * Whether a task gets a worktree of its own. A person's task beats the agent; one that an agent gave can ask for it, and not
  * get out of it.
  */
 export function chooseIsolation(
-  { isolation, isolationDirty = false, isolationKeep = false }: Pick<Task, `isolation${"" | "Dirty" | "Keep"}`>,
+  { isolation, isolationDirty = false, isolationKeep = false }: IsolationWish,
   agent: Pick<Agent, "isolation"> | undefined,
   depth: number,
 ): Isolation | undefined {

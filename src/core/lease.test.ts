@@ -28,7 +28,9 @@ describe("two globs", () => {
 
   test("that match one path always meet", () => {
     const name = fc.stringMatching(/^[ab*?]{1,4}$/);
-    const glob = fc.array(fc.oneof(name, fc.constant("**")), { minLength: 1, maxLength: 4 }).map((all) => all.join("/"));
+    const glob = fc
+      .array(fc.oneof(name, fc.constant("**")), { minLength: 1, maxLength: 4 })
+      .map((all) => all.join("/"));
     const path = fc.array(fc.stringMatching(/^[ab]{1,3}$/), { minLength: 1, maxLength: 4 }).map((all) => all.join("/"));
     fc.assert(
       fc.property(glob, glob, path, (one, other, place) => {

@@ -55,6 +55,7 @@ test("agrees with a widely used matcher on simple patterns", () => {
         // Theirs lets a final ** stand for nothing at all; ours follows git.
         fc.pre(steps.at(-1) !== "**");
         const [pattern, path] = [steps.join("/"), names.join("/")];
+        fc.pre(pattern !== "**/*.*"); // to theirs, and only in this pattern, a name that ends in a dot has none
         expect([pattern, path, globMatcher(pattern)(path)]).toEqual([
           pattern,
           path,

@@ -40,13 +40,14 @@ export function permit(rights: Rights, called: string): Permission {
   const covers = (list: readonly string[]): boolean => list.some((pattern) => toolMatches(pattern, tool));
   if (ceiling && !ceiling.includes(tool)) return { allowed: false, rule: `the parent of ${name} may not use it` };
   if (barred && Object.hasOwn(barred, tool)) return { allowed: false, rule: barred[tool]! };
+  const lead = Object.hasOwn(companions, tool) ? companions[tool] : undefined;
+  if (lead !== undefined && disallowedTools?.includes(lead)) return permit(rights, lead);
   if (disallowedTools && covers(disallowedTools)) return { allowed: false, rule: `disallowedTools of ${name}` };
   if (tools === undefined)
     return {
       allowed: tool !== DELEGATION_TOOL || rights.delegation?.includes(called) === true,
       rule: `${name} lists no tools, so all but delegation are allowed`,
     };
-  const lead = Object.hasOwn(companions, tool) ? companions[tool] : undefined;
   const listed = covers(tools.map((written) => written.replace(/\([\s\S]*\)$/, "")));
   return { allowed: listed || (lead !== undefined && permit(rights, lead).allowed), rule: `tools of ${name}` };
 }

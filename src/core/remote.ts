@@ -98,11 +98,19 @@ export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdat
       const known = others.find(({ artifactId }) => artifactId === update.artifact.artifactId);
       const artifact =
         update.append && known
-          ? { ...known, ...update.artifact, parts: [...known.parts, ...update.artifact.parts] }
+          ? { ...known, ...update.artifact, parts: joined(known.parts, update.artifact.parts) }
           : update.artifact;
       return { ...task, artifacts: known ? others.map((each) => (each === known ? artifact : each)) : [...others, artifact] };
     }
   }
+}
+
+/** Text that goes on is one text: a piece may end in the middle of a word. */
+function joined(before: readonly RemotePart[], more: readonly RemotePart[]): RemotePart[] {
+  const last = before.at(-1);
+  const [first, ...rest] = more;
+  if (last?.kind !== "text" || first?.kind !== "text") return [...before, ...more];
+  return [...before.slice(0, -1), { kind: "text", text: last.text + first.text }, ...rest];
 }
 
 function taskIn(before: RemoteAnswer | undefined, { taskId, contextId }: { taskId: string; contextId: string }): RemoteTask {

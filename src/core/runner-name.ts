@@ -4,6 +4,9 @@ import type { Limits } from "./limits.ts";
 export const runnerNames = ["local", "worker", "process"] as const;
 export type RunnerName = (typeof runnerNames)[number];
 
+/** Where a task is carried out: where somebody wished it, or with an agent that is elsewhere. */
+export type TaskRunner = RunnerName | "a2a";
+
 /** Who said where a task is carried out. */
 export type RunnerWishes = Readonly<{ task?: RunnerName | undefined; agent?: RunnerName | undefined }>;
 

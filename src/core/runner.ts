@@ -7,7 +7,7 @@ import type { Limits } from "./limits.ts";
 import type { Model } from "./model.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Rights } from "./permit.ts";
-import type { RunnerName } from "./runner-name.ts";
+import type { TaskRunner } from "./runner-name.ts";
 import type { Thinking } from "./thinking.ts";
 import type { TaskAccess } from "./task-access.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -57,7 +57,7 @@ export type Assignment = Readonly<{
   catalog?: Catalog;
   limits: Limits;
   /** Where it is carried out. */
-  runner: RunnerName;
+  runner: TaskRunner;
   completion: Completion;
   schema?: JsonSchema;
   /** Checks a result against the schema: `undefined`, or what is wrong with it. */

@@ -1,5 +1,5 @@
 import { changedPlan } from "./change.ts";
-import type { Event } from "./event.ts";
+import type { Event, Origin } from "./event.ts";
 import type { Answer } from "./gate.ts";
 import { nodeAt } from "./graph.ts";
 import type { Outcome } from "./outcome.ts";
@@ -41,6 +41,8 @@ export type State = {
   cwd: string;
   /** The task of an earlier run whose conversation this one goes on with. */
   continues: string | undefined;
+  /** Who asked for it from outside. */
+  origin: Origin | undefined;
   status: "starting" | "running" | Outcome["status"];
   outcome: Outcome | undefined;
   readonly nodes: Map<string, NodeView>;
@@ -61,6 +63,7 @@ export function emptyState(run: string): State {
     plan: undefined,
     cwd: "",
     continues: undefined,
+    origin: undefined,
     status: "starting",
     outcome: undefined,
     nodes: new Map(),
@@ -82,6 +85,7 @@ export function reduce(state: State, event: Event): State {
       state.name = event.name;
       state.cwd = event.cwd;
       state.continues = event.continues;
+      state.origin = event.origin;
       state.startedAt = event.at;
       state.status = "running";
       break;

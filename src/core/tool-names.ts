@@ -17,8 +17,10 @@ export const toolSpellings: Readonly<Record<string, readonly string[]>> = {
   move_file: ["Move", "rename_file"],
   bash: words(`
     Bash PowerShell shell run_shell_command Execute execute_command execute_bash terminal unified_exec
-    run_in_terminal run_terminal_cmd launch-process BashOutput KillShell KillBash
+    run_in_terminal run_terminal_cmd launch-process
   `),
+  bash_output: ["BashOutput", "get_terminal_output"],
+  kill_shell: ["KillShell", "KillBash"],
   http_get: ["WebFetch", "fetch", "FetchUrl", "web_fetch", "read_url"],
   http_post: [],
   http_request: [],

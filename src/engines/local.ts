@@ -39,7 +39,7 @@ export function localEngine({ perform, journal }: LocalParts): Engine {
         questions.set(key, settle);
         signal.addEventListener("abort", giveUp, { once: true });
       }),
-    give: (key, answer) => {
+    give: async (key, answer) => {
       const settle = questions.get(key);
       settle?.(answer);
       return settle !== undefined;

@@ -1,5 +1,6 @@
 import type { Caller } from "../core/spawn.ts";
 import type { Tool } from "../core/tool.ts";
+import type { TaskHistory } from "../runtime/task-history.ts";
 
 /**
  * One way to ask for other agents, as one system spells it: parameters in, a plan to the run, a text back. A new one is
@@ -8,12 +9,21 @@ import type { Tool } from "../core/tool.ts";
  * How a surface gets such tools: `delegationTools(["Task"], caller)` of `table.ts` makes them, with descriptions from
  * `caller.catalog`. Each is an ordinary `Tool`; what it needs while it runs (starting agents, looking for them again, the
  * background) comes with the `ToolContext`. Inside of a run the executor makes both for every agent whose file lists a
- * delegation tool. A surface that stands outside of runs (MCP, a chat) takes `openDelegation(crew, { as: ["Task"] })` of
- * `src/delegation.ts`, whose `call(name, input, { signal })` starts a run of the crew for each call.
+ * delegation tool. A surface that stands outside of runs (MCP) takes `openDelegation(crew, { as: ["Task"] })` of
+ * `src/doors/delegation.ts`: its `tools()` are what it offers, its `call(name, input, { signal, heard })` starts runs of the
+ * crew. A surface whose main agent is an agent (a chat) gives that agent `tools: ["*", "Task"]`, and its runs
+ * `outliving: {}`, so that what it starts in the background goes on between two messages.
  */
 export type Facade = Readonly<{
   /** The tools for somebody; `name` is how it spells the first of them. */
-  tools(caller: Caller, name: string): readonly Tool[];
+  tools(caller: Caller, name: string, parts: FacadeParts): readonly Tool[];
+}>;
+
+/** What the crew hands to delegation tools, once. */
+export type FacadeParts = Readonly<{
+  clock(): number;
+  /** Absent: this crew keeps no runs. */
+  history?: TaskHistory;
 }>;
 
 /** A delegation waits as long as the agents below it work, and those have clocks of their own. */

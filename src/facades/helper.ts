@@ -33,19 +33,16 @@ export async function carryOut(plan: Plan, context: Pick<ToolContext, "delegate"
 
 /** What a plan that was handed over came to, task by task. */
 export function endedOf(plan: Plan, delegated: Delegated, { run }: Pick<ToolContext, "run">): Ended {
-  const { under = "", nodes = {}, ...outcome } = delegated;
+  const { under = "", nodes = {}, run: other, ...outcome } = delegated;
   const done = Object.entries(plan.nodes).flatMap(([id, { kind }]) => {
     const one = nodes[id];
-    return one && kind !== "join" ? [{ id, outcome: one, task: taskName(run, under, id) }] : [];
+    return one && kind !== "join" ? [{ id, outcome: one, task: `${other ?? run}/${under}${id}` }] : [];
   });
   return { outcome, done };
 }
 
 /** The name of a task that was started without waiting for it. */
-export const begunTask = ({ under }: Begun, id: string, run: string): string => taskName(run, under, id);
-
-/** Where a task is: its run and its path; a surface that starts one run per call has no run of its own. */
-const taskName = (run: string, under: string, id: string): string => (run === "" ? `${under}${id}` : `${run}/${under}${id}`);
+export const begunTask = ({ run: other, under }: Begun, id: string, run: string): string => `${other ?? run}/${under}${id}`;
 
 /** What the caller reads of an outcome: the beginning, and where the rest is. Nothing else of it gets into its context. */
 export function summaryOf(outcome: Outcome, chars: number = INLINE_CHARS): string {

@@ -1,18 +1,30 @@
 import { type FacadeName, facadeOf } from "../core/delegation-names.ts";
 import type { Caller } from "../core/spawn.ts";
 import type { Tool } from "../core/tool.ts";
-import type { Facade } from "./facade.ts";
+import type { Facade, FacadeParts } from "./facade.ts";
+import { agentTools } from "./agent-tools.ts";
+import { delegateToAgent } from "./delegate-to-agent.ts";
+import { invokeAgent } from "./invoke-agent.ts";
+import { spawnSubagent } from "./spawn-subagent.ts";
+import { subagentTask } from "./subagent-task.ts";
 import { task } from "./task.ts";
 
 /** Every set of delegation tools; a new one is one file and one row. */
-const facades: Readonly<Partial<Record<FacadeName, Facade>>> = { task };
+const facades: Readonly<Partial<Record<FacadeName, Facade>>> = {
+  task,
+  Task: subagentTask,
+  spawn_subagent: spawnSubagent,
+  delegate_to_agent: delegateToAgent,
+  invoke_agent: invokeAgent,
+  agents: agentTools,
+};
 
 /** The delegation tools of somebody, as it spells them. */
-export function delegationTools(spellings: readonly string[], caller: Caller): readonly Tool[] {
+export function delegationTools(spellings: readonly string[], caller: Caller, parts: FacadeParts): readonly Tool[] {
   const tools = new Map<string, Tool>();
   for (const spelling of spellings) {
     const facade = facades[facadeOf(spelling) ?? "task"];
-    for (const tool of facade?.tools(caller, spelling) ?? []) tools.set(tool.name, tool);
+    for (const tool of facade?.tools(caller, spelling, parts) ?? []) tools.set(tool.name, tool);
   }
   return [...tools.values()];
 }

@@ -7,6 +7,7 @@ import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { carryOut, planFor, summaryOf, type Assignment, type Ended } from "./helper.ts";
 import { createLook, type Looked } from "./look.ts";
+import { namesOf } from "./names-in-schema.ts";
 
 /** How long the name of a task may be. */
 export const TASK_ID_CHARS = 32;
@@ -55,13 +56,6 @@ const BEFORE = `Starts agents that work on their own and hands you their results
 Give one agent several tasks to have them done side by side; call again for another agent. Agents:`;
 const AFTER = `[read-only] agents cannot change anything. Do what takes a single call of a tool yourself. An agent whose result has a
 fixed shape keeps to it: do not ask it for another format. Results are summaries; the file named in one has all of it.`;
-
-/** The enum in a schema, which models read and nobody enforces: what came later can be called, too. */
-export function namesOf(cards: readonly AgentCard[]): Record<string, unknown> {
-  return cards.length === 0 || cards.length > MOST_NAMES ? {} : { enum: cards.map(({ name }) => name) };
-}
-
-const MOST_NAMES = 200;
 
 type Given = Readonly<{
   agent: string;

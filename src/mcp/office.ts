@@ -90,7 +90,7 @@ export function createOffice(
           "Ask the user to answer it with `subcrew inbox`.",
         );
       if (typeof found !== "string") {
-        const done = found.run.answer(question.path, answer, question.call);
+        const done = await found.run.answer(question.path, answer, question.call);
         return { path: question.path, done, text: done ? "The answer was taken." : "Somebody was faster." };
       }
       const { path: at, question: asked, call } = question;

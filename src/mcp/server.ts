@@ -8,7 +8,7 @@ import type { Offer, Starting } from "./offer.ts";
 import type { Office } from "./office.ts";
 import type { ServedRun } from "./runs.ts";
 import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
-import { begun, formsOf, stay, takeReplies } from "./stay.ts";
+import { begun, formsOf, next, stay, takeReplies } from "./stay.ts";
 import { legacyTask, modernTask, RELATED_TASK, type TaskFacts, TASKS_EXTENSION } from "./tasks.ts";
 import { resultOf, viewOf } from "./view.ts";
 
@@ -46,7 +46,8 @@ export function createServer(serving: Serving, era: Era): ProtocolServer {
     try {
       if ("answer" in offer) return await offer.answer(args, serving.office, context.mcpReq.signal);
       const client = capabilitiesOf(server, context);
-      return (await startOrGoOn({ ...serving, offer, args, context, client, era, task: isRecord(params["task"]) })) as CallResult;
+      const task = isRecord(params["task"]);
+      return (await startOrGoOn({ ...serving, server, offer, args, context, client, era, task })) as CallResult;
     } catch (thrown) {
       return failure(thrown, serving);
     }
@@ -75,19 +76,20 @@ type Call = Serving &
     context: CallContext;
     client: Capabilities;
     era: Era;
+    server: ProtocolServer;
     /** A client of the earlier protocol that wants a task. */
     task: boolean;
   }>;
 
 /** Starts a run, or takes up one that waits for what its client was asked. */
 async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record<string, unknown>> {
-  const { office, offer, args, context, client, era, sdk } = call;
+  const { office, offer, args, context, client, era, sdk, server } = call;
   const { requestState, inputResponses = {} } = context.mcpReq;
   const known = requestState<string>();
   if (known !== undefined) {
     const served = office.runs.find(known);
     if (!served) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "That run is not known here any more.");
-    takeReplies(served, inputResponses);
+    await takeReplies(served, inputResponses);
     return waitFor(served, call);
   }
   const served = office.start(await offer.plan(args));
@@ -95,9 +97,9 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   if (wantsTask || !offer.waits(args)) {
     await begun(served);
     if (!offer.waits(args)) return shown(served);
-    return era === "legacy"
-      ? { content: [], task: legacyTask(factsOf(served)) }
-      : { resultType: "task", ...modernTask(factsOf(served)) };
+    if (era !== "legacy") return { resultType: "task", ...modernTask(factsOf(served)) };
+    askOnTheWay(served, server).catch(call.onError);
+    return { content: [], task: legacyTask(factsOf(served)) };
   }
   return waitFor(served, call);
 }
@@ -128,7 +130,7 @@ function factsOf(served: ServedRun): TaskFacts {
 const taskParams = z.looseObject({ taskId: z.string() });
 
 /** The protocol's tasks: of both revisions, since most clients speak the earlier one. */
-function serveTasks(server: ProtocolServer, { office, sdk, onError }: Serving, era: Era): void {
+function serveTasks(server: ProtocolServer, { office, sdk }: Serving, era: Era): void {
   const find = (id: string): ServedRun => {
     const served = office.runs.find(id);
     if (served?.id === id) return served;
@@ -139,8 +141,8 @@ function serveTasks(server: ProtocolServer, { office, sdk, onError }: Serving, e
     if (era === "legacy") return legacyTask(factsOf(served));
     return modernTask(factsOf(served), { result: shown(served), questions: formsOf(served, served.questions()) });
   });
-  server.setRequestHandler("tasks/update", { params: taskParams }, ({ taskId }, { mcpReq }) => {
-    takeReplies(find(taskId), mcpReq.inputResponses ?? {});
+  server.setRequestHandler("tasks/update", { params: taskParams }, async ({ taskId }, { mcpReq }) => {
+    await takeReplies(find(taskId), mcpReq.inputResponses ?? {});
     return {};
   });
   server.setRequestHandler("tasks/cancel", { params: taskParams }, async ({ taskId }) => {
@@ -154,25 +156,22 @@ function serveTasks(server: ProtocolServer, { office, sdk, onError }: Serving, e
   server.setRequestHandler("tasks/list", { params: z.looseObject({}) }, () => ({
     tasks: office.runs.all().map((served) => legacyTask(factsOf(served))),
   }));
-  server.setRequestHandler("tasks/result", { params: taskParams }, async ({ taskId }, context) => {
+  server.setRequestHandler("tasks/result", { params: taskParams }, async ({ taskId }) => {
     const served = find(taskId);
-    const result = await resultOfTask(served, server, context).catch((thrown: unknown) => failure(thrown, { sdk, onError }));
-    return { ...result, _meta: { [RELATED_TASK]: { taskId } } };
+    await served.over.catch(() => {}); // a client that looks away ends nothing
+    return { ...shown(served), _meta: { [RELATED_TASK]: { taskId } } };
   });
 }
 
-/** Waits for a task of the earlier protocol, and asks on the way what it asks. A client that looks away ends nothing. */
-async function resultOfTask(served: ServedRun, server: ProtocolServer, context: CallContext): Promise<CallResult> {
-  const looking = { ...context, mcpReq: { ...context.mcpReq, signal: new AbortController().signal } };
-  for (;;) {
-    const stayed = await stay(served, looking);
-    if (stayed.over) return shown(served);
-    if (server.getClientCapabilities()?.elicitation === undefined) return shown(served);
+type Form = Parameters<ProtocolServer["elicitInput"]>[0];
+
+/** Asks a client of the earlier protocol what its task asks, while it polls; what it puts off waits in the inbox. */
+async function askOnTheWay(served: ServedRun, server: ProtocolServer): Promise<void> {
+  if (server.getClientCapabilities()?.elicitation === undefined) return;
+  for (let stayed = await next(served); !stayed.over; stayed = await next(served)) {
     for (const [key, { params }] of Object.entries(formsOf(served, stayed.asked))) {
-      const reply = await context.mcpReq.elicitInput(params as Parameters<typeof context.mcpReq.elicitInput>[0], {
-        timeout: ROUND_MS,
-      });
-      takeReplies(served, { [key]: reply });
+      const form = { ...params, _meta: { [RELATED_TASK]: { taskId: served.id } } } as Form;
+      await takeReplies(served, { [key]: await server.elicitInput(form, { timeout: ROUND_MS }) });
     }
   }
 }

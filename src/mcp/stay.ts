@@ -15,11 +15,16 @@ export async function stay(served: ServedRun, context: CallContext): Promise<Sta
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    return await Promise.race([served.over.then((): Stayed => ({ over: true })), asking(served)]);
+    return await next(served);
   } finally {
     quiet();
     signal.removeEventListener("abort", cancel);
   }
+}
+
+/** Waits for the end of a run, or for something that it asks. */
+export function next(served: ServedRun): Promise<Stayed> {
+  return Promise.race([served.over.then((): Stayed => ({ over: true })), asking(served)]);
 }
 
 /** Resolves with what a run asks as soon as there is something that was not put off. */
@@ -58,12 +63,15 @@ export function formsOf(served: ServedRun, asked: readonly Question[]): Question
 }
 
 /** Hands the replies of a client to a run; those that it put off are remembered. Replies to nothing that is open do not count. */
-export function takeReplies(served: ServedRun, replies: Readonly<Record<string, unknown>>): void {
+export async function takeReplies(
+  served: ServedRun,
+  replies: Readonly<Record<string, unknown>>,
+): Promise<void> {
   for (const question of served.questions()) {
     const key = keyOf(question);
     if (!Object.hasOwn(replies, key)) continue;
     const answer = answerIn(replies[key], kindOf(served.toolOf(question)));
-    if (answer) served.run.answer(question.path, answer, question.call);
+    if (answer) await served.run.answer(question.path, answer, question.call);
     served.putOff.add(key);
   }
 }

@@ -8,7 +8,7 @@ export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 export const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
 /** How often it is worth asking. */
-const POLL_MS = 1_000;
+const POLL_MS = 500;
 
 export type TaskFacts = Readonly<{
   id: string;
@@ -60,7 +60,7 @@ export function modernTask(
     ...task,
     ttlMs: null,
     pollIntervalMs: POLL_MS,
-    ...(task.status === "completed" && result && { result }),
+    ...(task.status === "completed" && result && { result: { resultType: "complete", ...result } }),
     ...(task.status === "input_required" && { inputRequests: questions ?? {} }),
     ...(task.status === "failed" && { error: { code: -32603, message: "the run was interrupted" } }),
   };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isEnded, type Life, openQuestions } from "../core/life.ts";
 import { explain } from "../core/outcome.ts";
-import type { State } from "../core/state.ts";
+import type { NodeView, State } from "../core/state.ts";
 import { shownNodes } from "../sinks/nodes.ts";
 import type { CallResult } from "./sdk.ts";
 
@@ -39,7 +39,7 @@ export type RunView = z.infer<typeof runView>;
 
 /** The run as far as it is; outputs of single tasks only where there is more than one. */
 export function viewOf(state: State, life: Life | "damaged", now: number): RunView {
-  const nodes = shownNodes(state);
+  const nodes = inPlanOrder(state);
   const questions = openQuestions(state);
   const { outcome, usage, cost } = state;
   const output = outcome && "output" in outcome ? outcome.output : undefined;
@@ -68,6 +68,13 @@ export function viewOf(state: State, life: Life | "damaged", now: number): RunVi
     usd: cost.usd,
     ms: state.startedAt === 0 ? 0 : Math.max(0, (state.endedAt ?? now) - state.startedAt),
   };
+}
+
+/** Who starts first is chance; what was asked first is not. What tasks started by themselves comes after them. */
+function inPlanOrder(state: State): NodeView[] {
+  const order = Object.keys(state.plan?.nodes ?? {});
+  const place = ({ path }: NodeView): number => order.indexOf(path.split(/[./]/)[0] ?? "") >>> 0;
+  return shownNodes(state).toSorted((a, b) => place(a) - place(b));
 }
 
 /** The view as a tool's result: the output as text for the model, everything as data for the program. */

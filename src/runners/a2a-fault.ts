@@ -83,7 +83,7 @@ export function remoteFault(error: unknown, { sent }: { sent: boolean }): Failed
   const message = `Error calling remote agent: ${messageOf(error)}`;
   if (isFailure(error)) {
     const { code, hint, retryable, retryAfterMs } = error;
-    return failed(code, message, {
+    return failed(code, code === "DENIED" || code === "NEEDS_ANSWER" ? error.message : message, {
       retryable,
       ...(hint !== undefined && { hint }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),

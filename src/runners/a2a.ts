@@ -28,6 +28,7 @@ import { finishText, finishWith, type Finish } from "../runtime/finish.ts";
 import { asFetch } from "../runtime/guarded-as-fetch.ts";
 import type { GuardedOpen } from "../runtime/guarded-open.ts";
 import { webRefusal } from "../runtime/web-target.ts";
+import type { Credentials } from "./a2a-auth.ts";
 import type { RemoteClients } from "./a2a-clients.ts";
 import { remoteFailure, remoteFault } from "./a2a-fault.ts";
 import { carryOf, INPUT, standingOf, wordsOf } from "./a2a-past.ts";
@@ -68,7 +69,7 @@ type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;
 function createTalk(assignment: Assignment, context: PerformContext, parts: A2aParts, clock: Deadline) {
   const { agent, limits } = assignment;
   const place = agent.remote ?? {};
-  const credentials = parts.clients.credentials;
+  let signing: Credentials | undefined;
   const standing = standingOf(context, assignment.call.before);
   const model = `a2a:${agent.name}`;
   let { ids, turns, usage, cost } = standing;
@@ -79,19 +80,19 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
 
   /** Secrets that were used here are taken out of whatever comes back. */
   const clean = (text: string): string => {
-    const used = credentials(place)?.secrets;
-    return used && used.size > 0 ? createRedactor([...used]).known(text) : text;
+    const used = [...(signing?.secrets ?? [])];
+    return used.length > 0 ? createRedactor(used).known(text) : text;
   };
 
   const connected = async (): Promise<RemoteClient> => {
-    const gate = createGate(assignment, context, credentials(place)?.label);
-    const fetch = asFetch(parts.open, { before: gate.before, check: gate.check, silenceMs: limits.maxTimeMs });
-    await gate.before(firstAddress(place), clock.signal);
-    return parts.clients.open(place, {
-      fetch,
-      signal: clock.signal,
-      ...(context.attended && { show: (text: string) => context.emit({ type: "note", text }) }),
-    });
+    signing = parts.clients.credentials(place);
+    const gate = createGate(assignment, context, signing?.label);
+    const fetch = asFetch(parts.open, { ...gate, silenceMs: limits.maxTimeMs });
+    const show = (text: string): void => context.emit({ type: "note", text });
+    if (place.cardUrl !== undefined) await gate.before(place.cardUrl);
+    const there = await parts.clients.open(place, { fetch, signal: clock.signal, ...(context.attended && { show }) });
+    await gate.before(there.card.url); // before a command is run for a secret that would not be sent
+    return there;
   };
 
   /** Everything that comes over a stream, until it ends. */
@@ -242,7 +243,7 @@ function newText(update: RemoteUpdate): string {
     case "task":
       return "";
     case "status-update":
-      return extractMessageText(update.status.message);
+      return extractMessageText(update.status.message).replace(/(?<=[^\n])$/, "\n"); // a remark of its own
     case "artifact-update":
       return extractMessageText(update.artifact);
   }
@@ -323,10 +324,12 @@ function createGate(assignment: Assignment, context: PerformContext, signsInWith
     const about = { url, agent: agent.name, prompt, ...(signsInWith !== undefined && { signsInWith }) };
     const approved = await approve(sending, about, REMOTE, { assignment, context });
     if ("judged" in approved) return;
-    throw remoteFailure("DENIED", "problem" in approved ? approved.problem : approved.text, `Allow it with --allow '${REMOTE}(${originOf(url)}/*)'.`);
+    const { rule, text } = "problem" in approved ? { rule: "its address", text: approved.problem } : approved;
+    context.emit({ type: "tool.denied", call: REMOTE, tool: REMOTE, rule, text });
+    throw remoteFailure("DENIED", text, `Allow it with --allow '${REMOTE}(${originOf(url)}/*)'.`);
   };
   return {
-    before: (url: string, _signal: AbortSignal): Promise<void> => {
+    before: (url: string): Promise<void> => {
       const origin = originOf(url);
       const known = agreed.get(origin) ?? judge(url);
       agreed.set(origin, known);
@@ -338,9 +341,4 @@ function createGate(assignment: Assignment, context: PerformContext, signsInWith
       if (decision !== "allow") throw webRefusal("REDIRECT", `the server sent us on to ${originOf(url)}, which is not allowed here (${rule})`);
     },
   };
-}
-
-/** Where the first request goes. */
-function firstAddress({ cardUrl, cardJson = "" }: { cardUrl?: string; cardJson?: string }): string {
-  return cardUrl ?? /"url"\s*:\s*"([^"]+)"/.exec(cardJson)?.[1] ?? "";
 }

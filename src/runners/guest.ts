@@ -54,8 +54,8 @@ export function beGuest(channel: TaskChannel, work: Work, stop: AbortSignal): Pr
     mail: (wait) => send("mail", { wait: wait !== undefined }, wait).got,
     background: {
       start: (what, parent, tells) => send("start", { what, parent, tells }).got,
-      ended: (under, signal) => send("ended", under, signal).got,
-      stop: (under, reason) => send("stop", { under, reason }).got,
+      ended: (key, signal) => send("ended", key, signal).got,
+      stop: (key, reason) => send("stop", { key, reason }).got,
     },
     onUrgent: (rung) => {
       bells.add(rung);

@@ -47,8 +47,8 @@ export function host(channel: HostChannel, job: Job, context: PerformContext): H
       mail: ({ wait }, { signal }) => context.mail(wait ? signal : undefined),
       start: async ({ what, parent, tells }) =>
         (await context.background?.start(what, parent, tells)) ?? failed("UNSUPPORTED", "Nothing goes on by itself here."),
-      ended: async (under, { signal }) => context.background?.ended(under, signal),
-      stop: async ({ under, reason }) => (await context.background?.stop(under, reason)) ?? false,
+      ended: async (key, { signal }) => context.background?.ended(key, signal),
+      stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
     };
   const answer = async (id: number, { ask, give }: Request): Promise<void> => {
     const controller = new AbortController();

@@ -31,7 +31,7 @@ export type Requests = {
   delegate: { give: { what: AnyInput | Plan; parent: Parent }; get: Delegated };
   start: { give: { what: AnyInput | Plan; parent: Parent; tells: Tells }; get: Begun | Failed };
   ended: { give: string; get: Delegated | undefined };
-  stop: { give: { under: string; reason: string }; get: boolean };
+  stop: { give: { key: string; reason: string }; get: boolean };
   agents: { give: null; get: Catalog };
   send: { give: { to: string; text: string }; get: Receipt };
   reserve: { give: Parameters<Budget["reserve"]>[0]; get: Refusal | undefined };

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent } from "../core/agent.ts";
 import type { Commands } from "../core/commands.ts";
 import { CrewError } from "../core/error.ts";
@@ -138,6 +138,7 @@ async function commandsFor(
     name: task.run,
     cwd: writable[0]!,
     writable,
+    ...(task.worktree && { seen: [dirname(dirname(task.worktree.gitDir))] }), // where git keeps everything
     ...(policy().leases && { leased: leasedFolders(policy(), roots, placeOf) }),
     place,
     wish,

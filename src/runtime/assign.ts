@@ -77,7 +77,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     return failed("DENIED", `"${name}" may not work in ${cwd}: it lies outside of what this run may touch.`, {
       hint: "Name the folder with writableRoots, or start the run there.",
     });
-  const model = await modelFor(call, found, world);
+  const model = found.remote ? elsewhere(found, task, emit) : await modelFor(call, found, world);
   if ("status" in model) return model;
   for (const text of model.warnings ?? [])
     emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });
@@ -102,7 +102,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     tools,
     ...(delegation.tools.length > 0 && { catalog: delegation.catalog }),
     limits,
-    runner: chooseRunner({ task: task.runner, agent: found.runner }, { limits, depth: call.depth }),
+    runner: found.remote ? "a2a" : chooseRunner({ task: task.runner, agent: found.runner }, { limits, depth: call.depth }),
     completion,
     ...(schema && check && { schema, validate: check }),
     system: buildSystemPrompt(basePersona, {
@@ -133,7 +133,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
 function delegationOf(
   agent: Agent,
   { depth, maxDepth = -1 }: Call,
-  { roster, delegation, blockedAgent }: World,
+  { roster, delegation }: World,
 ): Delegating {
   const spellings = delegationToolsOf(agent);
   if (!delegation || spellings.length === 0) return { agent, tools: [], barred: {}, catalog: emptyCatalog };
@@ -146,7 +146,6 @@ function delegationOf(
     maxDepth,
     catalog,
     ...(agent.output && { schema: agent.output }),
-    ...(blockedAgent !== undefined && { blocked: blockedAgent }),
   });
   const rule = `no agent may start others below the depth of ${maxDepth}`;
   return {
@@ -240,6 +239,23 @@ async function modelFor({ task, depth, parentModel }: Call, agent: Agent, world:
     `No model is available for "${agent.name}": ${because}.`,
     { hint },
   );
+}
+
+/** An agent elsewhere has a model and tools of its own, of which we know nothing; what a task says about them does nothing. */
+function elsewhere({ name }: Agent, task: Task, emit: PerformContext["emit"]): ChosenModel {
+  const unused = (["model", "thinking", "tools", "systemPrompt", "runner"] as const).filter((key) => task[key] !== undefined);
+  if (unused.length > 0)
+    emit({ type: "warning", code: "REMOTE_UNUSED", text: `${name} runs elsewhere, so these do nothing: ${unused.join(", ")}.` });
+  const fault = { code: "UNSUPPORTED" as const, message: `${name} runs elsewhere`, retryable: false };
+  return {
+    name: "a2a",
+    id: "a2a",
+    ref: "a2a",
+    why: "it runs elsewhere",
+    model: async function* () {
+      yield { type: "error", fault };
+    },
+  };
 }
 
 function promptFor(call: Call): string {

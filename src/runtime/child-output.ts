@@ -79,7 +79,8 @@ export function collectOutput({ file: path, onText }: { file?: string; onText?: 
     drain: (ms) =>
       new Promise((resolve) => {
         if (open.size === 0) return resolve();
-        const timer = setTimeout(resolve, ms);
+        // Timers come before what can be read: after a long pause of ours the pipes still have to be looked at once.
+        const timer = setTimeout(() => setImmediate(resolve), ms);
         allEnded = () => {
           clearTimeout(timer);
           resolve();

@@ -19,6 +19,8 @@ export type CommandSetting = Readonly<{
   writable: readonly string[];
   /** What of that the task said it writes; absent: all of it. */
   leased?: readonly string[];
+  /** What they see, and cannot write, also where it lies in a folder that is emptied for them. */
+  seen?: readonly string[];
   /** What rules call the folder they start in. */
   place?: string;
   wish: SandboxWish;
@@ -177,7 +179,7 @@ async function specFor(
 }
 
 async function boxFor(
-  { cwd, writable: all, leased, guards, isLifted, homes, hidden, network }: CommandSetting,
+  { cwd, writable: all, leased, seen = [], guards, isLifted, homes, hidden, network }: CommandSetting,
   env: Box["env"],
 ): Promise<{ box: Box; release: Release }> {
   const writable = leased ?? all;
@@ -198,6 +200,8 @@ async function boxFor(
     // name resolution, and the programs of systems that keep them there
     kept: [
       "/run/current-system",
+      ...seen,
+      ...(leased ? all : []),
       ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : []),
     ],
   };

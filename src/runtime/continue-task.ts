@@ -53,7 +53,8 @@ export async function continuing(
     ...settings
   }: Partial<Task> = node?.kind === "task" ? node.task : {};
   const continues = `${run}/${view.path}`;
-  const model = recordedAgents(events).at(view.path)?.model;
+  const recorded = recordedAgents(events).at(view.path);
+  const model = recorded?.definition.remote ? undefined : recorded?.model; // an agent elsewhere has its own
   const agent = view.agent ?? settings.agent;
   const task: Task = {
     ...settings,

@@ -12,6 +12,7 @@ import type { Started } from "./history.ts";
 import type { Place, Scope } from "./scope.ts";
 import { Slots } from "./slots.ts";
 import { tell } from "./tell.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** A task's slot, and what it may start below itself. */
 export type Delegation = Readonly<{
@@ -175,7 +176,7 @@ function createHelpers({
         const files = Object.keys(plan.nodes).flatMap((id) =>
           run.outputFile ? [[id, run.outputFile(under + id)] as const] : [],
         );
-        return { under, files: Object.fromEntries(files) };
+        return { key: under, under, files: Object.fromEntries(files) };
       },
       ended: async (under, signal) => {
         const helper = helpers.get(under);
@@ -204,15 +205,6 @@ function endingText(delegated: Delegated, tells: Tells): string {
   const { text, cut } = cutHead("output" in delegated && delegated.output ? delegated.output : explain(delegated));
   const file = nodes.map(([, outcome]) => outcome.file).find((one) => one !== undefined);
   return `${lines.join("\n")}\n\n${text}${cut && file !== undefined ? `\n\n... [cut, full output: ${file}]` : ""}`;
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => resolve(undefined);
-    if (signal.aborted) return giveUp();
-    signal.addEventListener("abort", giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
-  });
 }
 
 const ENDED = "the task that asked for it has ended";

@@ -5,8 +5,8 @@ import type { Change } from "../core/change.ts";
 import { endingOf, withoutSpent } from "../core/ending.ts";
 import { CrewError } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
-import type { Engine } from "../core/engine.ts";
-import type { Delta, Fact } from "../core/event.ts";
+import type { Background, Engine, Parent } from "../core/engine.ts";
+import type { Delta, Fact, Origin } from "../core/event.ts";
 import type { AnyInput } from "../core/input.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../core/limits.ts";
 import type { Body, Plan } from "../core/plan.ts";
@@ -18,7 +18,7 @@ import { historyOf, noHistory } from "./history.ts";
 import { createLeases } from "./leases.ts";
 import { createMailbox } from "./mailbox.ts";
 import { redacting } from "./redact-events.ts";
-import type { RunScope } from "./scope.ts";
+import type { RunScope, Scope } from "./scope.ts";
 import type { Drive } from "./run.ts";
 import { Slots } from "./slots.ts";
 import { tell, type Note } from "./tell.ts";
@@ -36,6 +36,10 @@ export type Start = Readonly<{
   cwd: string;
   context: string;
   compile(what: AnyInput | Plan): Plan;
+  /** Whoever asked for this run, when an agent did: what it may use bounds what this may use. */
+  parent?: Parent & Readonly<{ depth: number }>;
+  /** Helpers that outlive the run. */
+  background?: Background;
   /** Where the output of a node will be kept. */
   outputFile?(path: string): string;
   /** Looks for agents again, for somebody who wants to start one. */
@@ -56,6 +60,8 @@ export type Start = Readonly<{
   name?: string;
   /** The task of an earlier run that this one goes on with. */
   continues?: string;
+  /** Who asked for it from outside. */
+  origin?: Origin;
   /** Set when an earlier life of this run is taken up again. */
   takesUp?: Readonly<{ retryFailed: boolean }>;
 }>;
@@ -124,6 +130,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
         ...(start.name !== undefined && { name: start.name }),
         ...(start.permissions && { permissions: start.permissions }),
         ...(start.continues !== undefined && { continues: start.continues }),
+        ...(start.origin && { origin: start.origin }),
       });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
     for (const text of takesUp ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
@@ -150,6 +157,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           compile: start.compile,
           ...(start.agents && { agents: start.agents }),
           ...(start.outputFile && { outputFile: start.outputFile }),
+          ...(start.background && { background: start.background }),
           redact: (text) => redactor.text(text),
           random: start.random,
           execute,
@@ -164,6 +172,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
         ),
         signal: clock.signal,
         depth: 0,
+        ...(start.parent && under(start.parent)),
       },
       (handle) => {
         growing = handle;
@@ -184,6 +193,11 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
     await start.gone?.();
     await journal.close();
   }
+}
+
+/** What a run takes from whoever asked for it. */
+function under({ ceiling, model, policy, depth }: NonNullable<Start["parent"]>): Partial<Scope> {
+  return { depth, ceiling, parentModel: model, ...(policy && { policy }) };
 }
 
 type Deadline = Readonly<{ signal: AbortSignal; text: string; passed(): boolean; stop(): void }>;

@@ -9,7 +9,15 @@ import { permit } from "../core/permit.ts";
 import type { Assignment } from "../core/runner.ts";
 import { historyOf } from "./history.ts";
 import { readJournal } from "./journal.ts";
-import { agentHash, isChanged, recordedAgents, type RecordedAgent, type RecordedAgents } from "./recorded-agent.ts";
+import {
+  agentHash,
+  isChanged,
+  recordedAgents,
+  type RecordedAgent,
+  type RecordedAgents,
+  withAuthOf,
+  withoutAuth,
+} from "./recorded-agent.ts";
 import type { Store } from "./store.ts";
 import { takeUp } from "./take-up.ts";
 import { DEFAULT_AGENT, type Roster } from "./roster.ts";
@@ -125,7 +133,7 @@ function chosen(
       code: "AGENT_CHANGED",
       text: `The agent "${name}" has changed since; it goes on as it was recorded. --refresh-agent takes the new one.`,
     });
-  return recorded.definition;
+  return withAuthOf(recorded.definition, found);
 }
 
 /** Records who does a task and what it may use, so that resuming it can never give it more. */
@@ -146,7 +154,7 @@ export function recordAgent(
     agent: name,
     hash,
     model: model.ref,
-    ...(!earlier.told.has(hash) && { definition, rights: allowed }),
+    ...(!earlier.told.has(hash) && { definition: withoutAuth(definition), rights: allowed }),
   });
   earlier.told.add(hash);
 }

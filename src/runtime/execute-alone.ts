@@ -35,7 +35,7 @@ export function executeAlone(body: Body, alone: Alone, started?: (growing: Growi
       await pause(ms, stop);
     },
     answer: (path, stop) => answer?.(path, stop) ?? Promise.resolve(undefined),
-    give: () => false,
+    give: () => Promise.resolve(false),
     journal: (_run, listener) => Promise.resolve(memoryJournal(listener)),
   };
   return execute(

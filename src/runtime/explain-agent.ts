@@ -1,7 +1,9 @@
+import { agentRuleText } from "../core/agent-rule.ts";
 import type { Agent } from "../core/agent.ts";
 import type { Dialects } from "../core/dialect.ts";
 import { DEFAULT_LIMITS, type ResourceLimits } from "../core/limits.ts";
 import { isFinishTool, permit } from "../core/permit.ts";
+import { rulesFor } from "../core/policy.ts";
 import type { Problem } from "../core/problem.ts";
 import type { Origin } from "../core/provenance.ts";
 import type { Task } from "../core/task.ts";
@@ -138,7 +140,7 @@ type Asked = Readonly<{
 
 function explainTool({ name, found, agent, options, trace, barred }: Asked): ExplainedTool {
   const { allowed, rule } = permit({ ...agent, ...(barred && { barred }) }, name);
-  const denied = covers(agent.disallowedTools, name);
+  const denied = !allowed && covers(agent.disallowedTools, name);
   const shut = barred !== undefined && Object.hasOwn(barred, name);
   const origin: Origin = shut
     ? shutOrigin(found, options, trace)
@@ -150,7 +152,7 @@ function explainTool({ name, found, agent, options, trace, barred }: Asked): Exp
     name,
     allowed,
     ...(missing ? { missing } : {}),
-    rule: ruleOf({ name, allowed, denied, shut, rule, agent }),
+    rule: `${ruleOf({ name, allowed, denied, shut, rule, agent })}${allowed ? boundsOf(agent, name) : ""}`,
     origin,
   };
 
@@ -185,6 +187,19 @@ function ruleOf({ name, allowed, denied, shut, rule, agent }: Decided): string {
   if (!allowed) return "not in the list of tools";
   return covers(agent.tools, name) ? "in the list of tools" : "comes along with a tool in the list";
 }
+
+/** What the agent's own rules leave of a tool that it has. */
+function boundsOf({ tools = [], disallowedTools = [], rules = [] }: Agent, name: string): string {
+  const only = tools.filter((entry) => isCallOf(entry, name));
+  const said = [
+    ...(only.length > 0 && !tools.some((entry) => toolMatches(entry, name)) ? [`only ${only.join(", ")}`] : []),
+    ...disallowedTools.filter((entry) => isCallOf(entry, name)).map((entry) => `never ${entry}`),
+    ...rulesFor(rules.flat(), name).map(agentRuleText),
+  ];
+  return said.length === 0 ? "" : ` (${said.join("; ")})`;
+}
+
+const isCallOf = (entry: string, tool: string): boolean => entry.startsWith(`${tool}(`);
 
 /**
  * Which of several lists names the tool: the file's own, a base's, or the settings'. A list of tools in the settings

@@ -4,7 +4,7 @@ import { couldNotBeAsked, type GuardedOpen, type OpenAnswer, type WebRequest } f
 export type FetchRules = Pick<WebRequest, "check" | "silenceMs" | "allowHosts"> &
   Readonly<{
     /** Asked before each request; throws to refuse it. */
-    before?(url: string, signal: AbortSignal): Promise<void>;
+    before?(url: string): Promise<void>;
     /** How much of one answer is read. */
     maxBytes?: number;
   }>;
@@ -16,7 +16,7 @@ export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...r
   return async (input, init = {}) => {
     const url = input instanceof Request ? input.url : String(input);
     const signal = init.signal ?? new AbortController().signal;
-    await before?.(url, signal);
+    await before?.(url);
     const request: WebRequest = {
       ...rules,
       url,

@@ -18,6 +18,7 @@ import {
   type Origin,
   removeWorktree,
   removeWorktrees,
+  WORKTREES,
 } from "./worktree.ts";
 
 /** What a task came to, and what its calls were judged by at its end. */
@@ -25,7 +26,12 @@ export type Worked = Readonly<{ outcome: Outcome; policy?: Policy }>;
 
 /** Lets tasks of one run work in worktrees of their own. */
 export type Isolate = Readonly<{
-  run(call: Call, isolation: Isolation, context: PerformContext, work: (call: Call) => Promise<Worked>): Promise<Outcome>;
+  run(
+    call: Call,
+    isolation: Isolation,
+    context: PerformContext,
+    work: (call: Call) => Promise<Worked>,
+  ): Promise<Outcome>;
   /** Takes away what an earlier life of the run left and nobody took up. */
   sweep(): Promise<void>;
 }>;
@@ -77,7 +83,10 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
     const settled =
       changes.length === 0
         ? undefined
-        : await settleChanges({ changes, patch, origin, base: await baseOf(call, cwd) }, { ...working, outcome, policy });
+        : await settleChanges(
+            { changes, patch, origin, base: await baseOf(call, cwd) },
+            { ...working, outcome, policy },
+          );
     await removeWorktree(tree.folder);
     return settled ? { ...outcome, changes: settled } : outcome;
   };
@@ -93,8 +102,6 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
     },
   };
 }
-
-const WORKTREES = "worktrees";
 
 /** One for each attempt of each task; the name is the one that `git worktree list` shows. */
 function worktreeFolder(kept: string, { run, path, attempt }: Call): string {

@@ -2,6 +2,7 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Command, Receipt } from "../core/command.ts";
 import { CrewError, isCrewError } from "../core/error.ts";
+import type { Origin } from "../core/event.ts";
 import { isEnded, lifeOf, openQuestions, type Life, type Question } from "../core/life.ts";
 import { emptyState, reduce, type State } from "../core/state.ts";
 import { pause } from "./cancel.ts";
@@ -12,6 +13,7 @@ import { ownerOf } from "./owner.ts";
 import { isRequested } from "./request.ts";
 import { Run } from "./run.ts";
 import { firstEvent, lastEvent, type Store } from "./store.ts";
+import { removeWorktrees, WORKTREES } from "./worktree.ts";
 
 /** A run in its folder, whoever works on it. */
 export type KeptRun = Readonly<{
@@ -38,6 +40,8 @@ export type KeptRuns = Readonly<{
   follow(id: string): Run;
   /** Waits until nobody works on a run any more. */
   ended(id: string, signal: AbortSignal): Promise<KeptRun>;
+  /** Who asked for each run from outside; those that were started here are left out. Reads only the beginning of each. */
+  origins(): Promise<ReadonlyMap<string, Origin>>;
   /** Takes a run away, unless somebody works on it. */
   remove(id: string): Promise<void>;
   /** Takes away what is too old, and the oldest of what is too much; never what somebody works on or can resume. */
@@ -80,6 +84,7 @@ export function keptRuns(store: Store): KeptRuns {
     const folder = store.folder(id);
     if ((await ownerOf(folder)) !== undefined)
       throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
+    await removeWorktrees(join(folder, WORKTREES)); // repositories know of them, so they do not just go with the folder
     // Under another name first: half of a run must never look like one.
     const gone = join(dirname(folder), `.gone-${id}`);
     await rm(gone, { recursive: true, force: true });
@@ -104,6 +109,14 @@ export function keptRuns(store: Store): KeptRuns {
         }));
       });
       return (await Promise.all(asked)).flat().toSorted((a, b) => a.askedAt - b.askedAt);
+    },
+    origins: async () => {
+      const begun = (await store.list()).map(async (id) => [id, await firstEvent(store.folder(id)).catch(() => undefined)] as const);
+      return new Map(
+        (await Promise.all(begun)).flatMap(([id, event]) =>
+          event?.type === "run.started" && event.origin ? [[id, event.origin] as const] : [],
+        ),
+      );
     },
     tell: (id, command, options) => post(store.folder(id), command, options),
     follow: (id) => {

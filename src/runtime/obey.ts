@@ -44,7 +44,7 @@ async function takeAnswer(
   if (call !== undefined && call !== view.call)
     return no(`"${path}" asks about another call by now. See \`subcrew inbox\`.`);
   // An earlier life of the run asked, and this one has not come to it yet; or somebody else's answer is being recorded.
-  if (!run.answer(path, clean(answer), view.call)) return undefined;
+  if (!(await run.answer(path, clean(answer), view.call))) return undefined;
   while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));
   return yes("The answer was taken.");
 }

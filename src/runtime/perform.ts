@@ -1,11 +1,14 @@
 import type { Call, Perform, PerformContext } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
+import { chooseIsolation } from "../core/isolation.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import { acceptedByCommand } from "./accept-command.ts";
 import { assign } from "./assign.ts";
 import { recordAgent, withEarlier } from "./earlier.ts";
+import type { Worked } from "./isolate.ts";
 import { promptly } from "./promptly.ts";
 import { reuseKey } from "./reuse.ts";
+import { DEFAULT_AGENT } from "./roster.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
 
@@ -24,14 +27,26 @@ async function perform(call: Call, world: World, context: PerformContext): Promi
   const { earlier } = world;
   const taken = earlier ? await withEarlier(call, { ...world, earlier }, context.emit) : { call, roster: world.roster };
   if ("status" in taken) return taken;
-  const assignment = await assign(taken.call, { ...world, roster: taken.roster }, context.emit);
-  if ("status" in assignment) return assignment;
-  if (earlier) recordAgent(assignment, { roster: taken.roster, earlier }, context.emit);
+  const { roster } = taken;
+  const work = (inner: Call): Promise<Worked> => carryOut(inner, { ...world, roster }, context);
+  const isolation = chooseIsolation(call.task, roster.find(call.task.agent ?? DEFAULT_AGENT), call.depth);
+  if (!isolation || !world.isolate) return (await work(taken.call)).outcome;
+  return world.isolate.run(taken.call, isolation, context, work);
+}
+
+/** One task, from its assignment to its end. */
+async function carryOut(call: Call, world: World, context: PerformContext): Promise<Worked> {
+  const { earlier } = world;
+  const assignment = await assign(call, world, context.emit);
+  if ("status" in assignment) return { outcome: assignment };
+  if (earlier) recordAgent(assignment, { roster: world.roster, earlier }, context.emit);
+  const { access } = assignment;
+  const worked = (outcome: Outcome): Worked => ({ outcome, ...(access && { policy: access.policy() }) });
   try {
     const key = world.reuse && reuseKey(assignment);
     const known =
       key === undefined || context.past.length > 1 ? undefined : await world.reuse?.find(key, assignment, context);
-    if (known) return known;
+    if (known) return worked(known);
     const outcome = await acceptedByCommand(
       await accepted(await world.runner(assignment, context), call, world),
       assignment,
@@ -39,9 +54,9 @@ async function perform(call: Call, world: World, context: PerformContext): Promi
       context,
     );
     if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
-    return outcome;
+    return worked(outcome);
   } finally {
-    await assignment.access?.end();
+    await access?.end();
   }
 }
 

@@ -46,7 +46,22 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
+/** An agent as it is kept: how it signs in elsewhere is nobody's business, for a file may hold the secret itself. */
+export function withoutAuth(agent: Agent): Agent {
+  if (agent.remote?.auth === undefined) return agent;
+  const { auth: _auth, ...remote } = agent.remote;
+  return { ...agent, remote };
+}
+
+/** A recorded agent that signs in as today's does, if that is at the same place. */
+export function withAuthOf(recorded: Agent, now: Agent | undefined): Agent {
+  const { remote } = recorded;
+  const same = remote?.cardUrl === now?.remote?.cardUrl && remote?.cardJson === now?.remote?.cardJson;
+  return remote && now?.remote?.auth && same ? { ...recorded, remote: { ...remote, auth: now.remote.auth } } : recorded;
+}
+
 /** Only what the agent does differently for. */
-function essence({ source: _source, documentation: _documentation, ...rest }: Agent): unknown {
+function essence(agent: Agent): unknown {
+  const { source: _source, documentation: _documentation, ...rest } = withoutAuth(agent);
   return JSON.parse(JSON.stringify(rest)) as unknown; // as it comes back from a journal
 }

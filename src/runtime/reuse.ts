@@ -102,7 +102,8 @@ export function reuseKey({
 }
 
 /** What an agent that only reads may use: files and the web, and nothing that changes anything. */
-function isReadOnly({ tools, rights }: Assignment): boolean {
+function isReadOnly({ agent, tools, rights }: Assignment): boolean {
+  if (agent.remote) return false; // nobody here knows what it does
   return [...tools.values()].every(
     (tool) => !permit(rights, tool.name).allowed || tool.effect === "read" || classOf(tool) === "none",
   );

@@ -91,8 +91,8 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
   }
 
   /** Answers a gate, or what a task asks about one of its calls. False: it is not open, or somebody was faster. */
-  answer(path: string, answer: Answer, call?: string): boolean {
-    return this.#connection?.engine.give(questionKey(this.id, path, call), answer) ?? false;
+  async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
+    return (await this.#connection?.engine.give(questionKey(this.id, path, call), answer)) ?? false;
   }
 
   /** Says something to a task that is running; it reads it before its next turn, or stops saying something else for it. False: it is not running. True: it is kept. */

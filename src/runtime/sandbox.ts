@@ -159,7 +159,7 @@ function diesWithParent(bwrap: string, folder: string): Promise<boolean> {
       up = true;
       parent.kill("SIGKILL");
       clearTimeout(timer);
-      timer = setTimeout(() => settle(false), Math.min(LONGEST_MS, Math.max(1_000, 20 * (performance.now() - began))));
+      timer = setTimeout(() => settle(false), Math.min(LONGEST_MS, Math.max(5_000, 20 * (performance.now() - began))));
     });
     parent.stdout.once("end", () => settle(up));
   });

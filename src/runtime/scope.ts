@@ -1,6 +1,6 @@
 import type { Budget } from "../core/budget.ts";
 import type { Catalog } from "../core/catalog.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Background, Engine } from "../core/engine.ts";
 import type { Delta, Fact } from "../core/event.ts";
 import type { AnyInput } from "../core/input.ts";
 import type { Worktree } from "../core/isolation.ts";
@@ -41,6 +41,8 @@ export type RunScope = Readonly<{
   maxDepth: number;
   /** Where the output of a node will be kept; absent where nothing is. */
   outputFile?(path: string): string;
+  /** Helpers that outlive the run; absent: all of them end with whoever started them. */
+  background?: Background;
   /** The agents there are right now; absent where nobody can look. */
   agents?(): Promise<Catalog>;
   /** The plan that a delegation asks for, checked. */

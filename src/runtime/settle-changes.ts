@@ -43,12 +43,17 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
     const done = await applyPatch(patch, origin, files);
     if (typeof done === "object") {
       const conflicts = Object.keys(done.conflicts);
-      const each = conflicts.map((file) => `${sanitize(file)}: ${because(done.conflicts[file]!, appliedBy.get(key(file)))}`);
+      const each = conflicts.map(
+        (file) => `${sanitize(file)}: ${because(done.conflicts[file]!, appliedBy.get(key(file)))}`,
+      );
       const why = each.length > 0 ? each.join("; ") : `git said: ${sanitize(done.reason)}`;
       return kept(`they do not fit any more - ${why}`, "CHANGES_CONFLICT", conflicts);
     }
     for (const file of files) appliedBy.set(key(file), call.path);
-    context.emit({ type: "note", text: `The changes of "${call.path}" to ${what} were applied. The patch is ${patch}` });
+    context.emit({
+      type: "note",
+      text: `The changes of "${call.path}" to ${what} were applied. The patch is ${patch}`,
+    });
     return { files, applied: true, patch };
   });
 }
@@ -58,7 +63,11 @@ function because(words: string, other: string | undefined): string {
 }
 
 /** Why changes stay a patch; `undefined` when they may be applied. */
-async function refused({ changes, base, origin }: Proposal, working: Working, what: string): Promise<string | undefined> {
+async function refused(
+  { changes, base, origin }: Proposal,
+  working: Working,
+  what: string,
+): Promise<string | undefined> {
   const { call, isolation, outcome, policy, context } = working;
   if (isolation.keep) return "that was wished";
   if (context.signal.aborted) return "the task was stopped";
@@ -85,7 +94,10 @@ const SHOWN = 10;
 
 /** Some names, and how many more there are. */
 export function namesOf(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN).map((name) => sanitize(name)).join(", ");
+  const shown = names
+    .slice(0, SHOWN)
+    .map((name) => sanitize(name))
+    .join(", ");
   return names.length > SHOWN ? `${shown} and ${names.length - SHOWN} more` : shown;
 }
 

@@ -1,4 +1,4 @@
-import type { Call } from "../core/engine.ts";
+import type { Background, Call } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import { canRetry, failed, type Outcome } from "../core/outcome.ts";
 import type { TaskNode } from "../core/plan.ts";
@@ -46,7 +46,7 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
           live: (delta) => run.live(path, delta),
           durable: () => run.durable(),
           delegate: delegation.delegate,
-          background: delegation.background,
+          background: outliving(delegation.background, scope),
           ...(run.agents && { agents: run.agents }),
           send: async (to, text) => sendTo(run, { to, text, from: path }),
           ...createAsking(place),
@@ -85,6 +85,17 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
       return signal.aborted ? stoppedAfter(outcome, signal) : undefined;
     },
   });
+}
+
+/** Where the run has helpers that outlive it, a task that a person started leaves to them what it need not hear of itself. */
+function outliving(own: Background, { run, depth }: Scope): Background {
+  const others = run.background;
+  if (!others || depth > 0) return own;
+  return {
+    start: (what, parent, tells) => (tells === "result" ? own : others).start(what, parent, tells),
+    ended: async (key, signal) => (await others.ended(key, signal)) ?? own.ended(key, signal),
+    stop: async (key, reason) => (await others.stop(key, reason)) || own.stop(key, reason),
+  };
 }
 
 /** What a task is asked: its references filled in, and in a later round of a loop, what is to be revised. */

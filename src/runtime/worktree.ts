@@ -27,7 +27,11 @@ export type Captured = Readonly<{
 export type Unable = Readonly<{ unable: string }>;
 
 /** Opens the repository around a folder. */
-export async function openOrigin(top: string, tree: GitTree | undefined, home: string | undefined): Promise<Origin | Unable> {
+export async function openOrigin(
+  top: string,
+  tree: GitTree | undefined,
+  home: string | undefined,
+): Promise<Origin | Unable> {
   const repository = await openRepository(top, home === undefined ? {} : { home });
   if (!repository.ok) return { unable: repository.reason };
   return { repository, top, tree: { ...tree, folder: tree?.folder ?? top } };
@@ -80,7 +84,10 @@ async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: 
 }
 
 /** Writes what was changed in a worktree to a file, as a patch against what it started with. */
-export async function capture({ folder, gitDir, base, origin }: OpenWorktree, patch: string): Promise<Captured | Unable> {
+export async function capture(
+  { folder, gitDir, base, origin }: OpenWorktree,
+  patch: string,
+): Promise<Captured | Unable> {
   const tree = { folder, gitDir };
   const staged = await stage(folder, join(gitDir, "index"), { at: folder, origin, tree });
   if ("unable" in staged) return staged;
@@ -139,7 +146,11 @@ async function patchOf({ git }: Staged, base: string, file: string): Promise<Cap
 export type Applied = "applied" | "already" | Readonly<{ conflicts: Readonly<Record<string, string>>; reason: string }>;
 
 /** Applies a patch to the files of a work tree, all of it or nothing. The index is not touched. */
-export async function applyPatch(patch: string, { repository, tree }: Origin, files: readonly string[]): Promise<Applied> {
+export async function applyPatch(
+  patch: string,
+  { repository, tree }: Origin,
+  files: readonly string[],
+): Promise<Applied> {
   const apply = (...how: readonly string[]): Promise<GitAnswer> =>
     repository.work(["apply", "--whitespace=nowarn", "-p1", ...how, patch], tree);
   const check = await apply("--check");
@@ -163,6 +174,9 @@ export async function removeWorktree(folder: string): Promise<void> {
   for (const more of [".index", ".objects", ".dirty.patch", ".json"])
     await rm(`${folder}${more}`, { recursive: true, force: true });
 }
+
+/** Where the worktrees of a run are, in its folder. */
+export const WORKTREES = "worktrees";
 
 /** Takes away every worktree in a folder, whoever left it there. */
 export async function removeWorktrees(folder: string): Promise<void> {
@@ -205,7 +219,8 @@ const note = (folder: string, what: Note): Promise<void> =>
 async function noted(folder: string): Promise<Note> {
   try {
     const value: unknown = JSON.parse(await readFile(`${folder}.json`, "utf8"));
-    const read = (key: string): string | undefined => (isRecord(value) && typeof value[key] === "string" ? value[key] : undefined);
+    const read = (key: string): string | undefined =>
+      isRecord(value) && typeof value[key] === "string" ? value[key] : undefined;
     const [top, gitDir, base] = [read("top"), read("gitDir"), read("base")];
     return { ...(top && { top }), ...(gitDir && { gitDir }), ...(base && { base }) };
   } catch {

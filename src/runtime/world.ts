@@ -15,8 +15,6 @@ export type World = Readonly<{
   tools: ReadonlyMap<string, Tool>;
   /** Makes the delegation tools of a task, as its agent spells them; absent: nobody delegates here. */
   delegation?(spellings: readonly string[], caller: Caller): readonly Tool[];
-  /** The agent that nobody may start, by the environment. */
-  blockedAgent?: string;
   models: ModelSource;
   runner: Runner;
   validator: Validator;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Need, needs, needsTimeout } from "../needs.ts";
@@ -91,12 +91,12 @@ describe("in a terminal", () => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const at = place(files);
     writeFileSync(join(at.home, "child.json"), JSON.stringify([{ text: "never", delayMs: 600_000 }]));
-    const input = {
-      subagent_type: "Explore",
-      description: "Wait for it",
-      prompt: "Wait.",
-      model: `scripted:${join(at.home, "child.json")}`,
-    };
+    mkdirSync(join(at.home, ".subcrew/agents"), { recursive: true });
+    writeFileSync(
+      join(at.home, ".subcrew/agents/waiter.md"),
+      `---\nname: waiter\ndescription: waits\ntools: [read_file]\nmodel: scripted:${join(at.home, "child.json")}\n---\nWait.\n`,
+    );
+    const input = { subagent_type: "waiter", description: "Wait for it", prompt: "Wait." };
     const lead = scripts(at, [{ calls: [{ name: "Task", input }] }, "It was stopped."]);
     open = terminal(tmux.path, at, ["chat", ...lead, "Go on."]);
     await open.until("Starting an agent");
@@ -114,8 +114,10 @@ describe("in a terminal", () => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const at = place(files);
     open = terminal(tmux.path, at, ["chat", ...scripts(at, ["Yes.", "Yes again."])]);
-    await open.until("/help lists");
-    open.keys("/co", "Tab", "Enter");
+    await open.until(/leaves\.\n>/);
+    open.keys("/co", "Tab");
+    await open.until("> /cost");
+    open.keys("Enter");
     await open.until("0 messages, 0 turns");
     open.keys("Is this kept?", "Enter");
     await open.until(/Yes\.\s+[^>]*run_\w{12}\s+>/);

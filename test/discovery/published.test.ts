@@ -18,7 +18,7 @@ async function load(): Promise<ReadonlyMap<string, readonly Agent[]>> {
   );
 }
 
-const ALL = [...toolNames, "bash_output", "kill_shell"].filter((tool) => tool !== "complete_task");
+const ALL = toolNames.filter((tool) => tool !== "complete_task");
 const usable = (agent: Agent): string[] => ALL.filter((tool) => permit(agent, tool).allowed);
 
 test("of files as people publish them at least 97 in 100 load, and what is no agent does not", async () => {

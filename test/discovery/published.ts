@@ -69,7 +69,7 @@ export const shapes: readonly Shape[] = [
     `${D}\ndisallowedTools: Write, Edit, Bash`,
     [
       ...LOOKING,
-      "delete_file move_file http_post http_request complete_task sleep get_env set_env json_stringify".split(" "),
+      "delete_file move_file http_post http_request sleep get_env set_env json_stringify".split(" "),
       "base64_encode memory_write memory_patch memory_append report_finding".split(" "),
     ].flat(),
   ),

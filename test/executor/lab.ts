@@ -140,7 +140,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
       await moment(signal);
       return signal.aborted ? undefined : (answer?.(key.slice("lab/".length)) ?? { approve: true });
     },
-    give: () => false,
+    give: () => Promise.resolve(false),
     journal: () => Promise.reject(new Error("the lab keeps its own")),
   };
 

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
@@ -34,6 +35,8 @@ export type Session = Readonly<{
   /** Settles when the server has ended. */
   served: Promise<void>;
   hangUp(): void;
+  /** Sends a request past the library and gives back its answer. */
+  raw(request: object): Promise<Record<string, unknown>>;
 }>;
 
 /** A client of the official library in front of a server of ours, over a pair of streams as between two processes. */
@@ -56,5 +59,12 @@ export async function session(
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode }, ...options });
   // The transport of a server does for a client, too: it reads one stream and writes the other.
   await client.connect(new StdioServerTransport(toClient, toServer));
-  return { client, lines, errors, served, hangUp: () => void toServer.end() };
+  const raw: Session["raw"] = async (request) => {
+    const id = `raw-${lines.length}-${Math.random()}`;
+    toServer.write(`${JSON.stringify({ jsonrpc: "2.0", ...request, id })}\n`);
+    const answer = (): string | undefined => lines.find((line) => line.includes(JSON.stringify(id)));
+    while (answer() === undefined) await once(toClient, "data");
+    return JSON.parse(answer()!) as Record<string, unknown>;
+  };
+  return { client, lines, errors, served, raw, hangUp: () => void toServer.end() };
 }

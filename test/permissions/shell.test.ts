@@ -127,10 +127,11 @@ describe("where bubblewrap works", () => {
   });
 
   test("a command in the background prints, is listed, is ended, and nothing of it is left when the task ends", async () => {
+    const beating = "echo up; while :; do date +%N > next; mv next beat; sleep 0.05; done"; // whole whenever it is looked at
     const { ended, cwd } = await play(
       [
-        bash("echo up; while :; do date +%N > beat; sleep 0.05; done", { background: true }),
-        bash("sleep 0.3; test -s beat && echo beats"),
+        bash(beating, { background: true }),
+        bash("until test -s beat; do sleep 0.02; done; echo beats"),
         call("bash_output", { id: "shell_1" }),
         call("bash_output", {}),
         call("kill_shell", { id: "shell_1" }),
@@ -143,7 +144,7 @@ describe("where bubblewrap works", () => {
       "Started in the background as shell_1. See what it prints with bash_output, end it with kill_shell.",
       "beats",
       "up\n[it still runs]",
-      'shell_1  running  "echo up; while :; do date +%N > beat; sleep 0.05; done"',
+      `shell_1  running  "${beating}"`,
       "Ended shell_1.",
       "[it was ended before it was done]",
       "Started in the background as shell_2. See what it prints with bash_output, end it with kill_shell.",

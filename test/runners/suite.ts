@@ -65,7 +65,8 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       const { crew } = lab({ runner, agents: { lead: [calls("ask", { question: "Which one?" }), "So be it."] } });
       const run = crew.run(single);
       const { result, events } = await listen(run, (event) => {
-        if (event.type === "gate.opened") run.answer(event.path, { approve: true, text: "the red one" }, event.call);
+        if (event.type === "gate.opened")
+          void run.answer(event.path, { approve: true, text: "the red one" }, event.call);
       });
       expect(result.status).toBe("ok");
       expect(events.find(({ type }) => type === "tool.ended")).toMatchObject({

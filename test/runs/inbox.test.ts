@@ -62,7 +62,7 @@ test("the first answer counts over all channels, and the loser is told who was f
   const run = crewAt(where, "done").run(gated);
   const other = crewAt(where);
   const { path } = await asks(other);
-  expect(run.answer(path, { approve: true, by: "the terminal" })).toBe(true);
+  expect(await run.answer(path, { approve: true, by: "the terminal" })).toBe(true);
   const late = await other.kept
     .tell(run.id, { do: "answer", path, answer: { approve: false } }, { waitMs: 5_000, signal: never })
     .catch(() => undefined);
@@ -150,7 +150,7 @@ test("a question in a terminal is withdrawn when it is answered elsewhere", asyn
   const run: Run = crewAt(home(), "done").run(gated);
   const said: string[] = [];
   const ask = (_: string, signal: AbortSignal): Promise<undefined> => {
-    setTimeout(() => run.answer("ok", { approve: true, by: "the inbox" }), 20);
+    setTimeout(() => void run.answer("ok", { approve: true, by: "the inbox" }), 20);
     return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
   };
   await answerGates(

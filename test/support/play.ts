@@ -42,7 +42,7 @@ export async function play(
   for await (const event of run) {
     events.push(event);
     const said = event.type === "gate.opened" ? answer?.(event.question) : undefined;
-    if (event.type === "gate.opened" && said) run.answer(event.path, said, event.call);
+    if (event.type === "gate.opened" && said) await run.answer(event.path, said, event.call);
   }
   await run;
   return {

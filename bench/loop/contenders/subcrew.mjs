@@ -28,7 +28,7 @@ export const run = async ({ baseURL, prompt, agents, turns, look, home }) => {
   const run = crew.run(
     agents === 1
       ? { mode: "single", ...task }
-      : { mode: "parallel", tasks: Array.from({ length: agents }, (_, n) => ({ id: `t${n}`, ...task })) },
+      : { mode: "parallel", tasks: Array.from({ length: agents }, (_, n) => ({ ...task, name: `t${n}` })) },
     {
       concurrency: agents,
       maxTimeMs: 600_000,

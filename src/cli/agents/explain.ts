@@ -1,4 +1,6 @@
 import { sep } from "node:path";
+import type { Agent } from "../../core/agent.ts";
+import { agentRuleText } from "../../core/agent-rule.ts";
 import { formatDuration } from "../../core/duration.ts";
 import type { ResourceLimits } from "../../core/limits.ts";
 import { describeOrigin } from "../../core/provenance.ts";
@@ -102,6 +104,7 @@ function fieldRow({ field, value, origin }: Field): Record<string, string> {
 function valueText(field: string, value: unknown): string {
   if (typeof value === "number" && TIMES.has(field)) return formatDuration(value);
   if (field === "instructions" && typeof value === "string") return `${value.length} characters`;
+  if (field === "rules") return (value as NonNullable<Agent["rules"]>).flat().map(agentRuleText).join(", ");
   if (Array.isArray(value)) return value.join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);
 }

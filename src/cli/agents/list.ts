@@ -10,7 +10,8 @@ import { terminal, type Terminal } from "../terminal.ts";
 /** `subcrew agents` */
 export async function list(flags: Flags): Promise<number> {
   const found = await (await crewFor(flags)).agents();
-  const rows = [...found.agents.map((one) => rowOf(one, "ready")), ...(flags.all ? others(found) : [])];
+  const rest = others(found).filter(({ state }) => flags.all || state === "untrusted");
+  const rows = [...found.agents.map((one) => rowOf(one, "ready")), ...rest];
   if (flags.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
   else print(rows, found, flags);
   return 0;
@@ -90,7 +91,7 @@ function print(rows: readonly Row[], found: Discovery, flags: Flags): void {
   const most = narrow ? { name: 22, source: 13, model: 8 } : { name: 32, source: 20, model: 24 };
   process.stdout.write(table(ready.map(cells), place.look, most));
   for (const state of ["shadowed", "untrusted", "disabled", "skipped"] as const) section(rows, state, place);
-  if (!flags.all) hint(found, place);
+  if (!flags.all) hint(found);
 }
 
 const cells = ({ name, source, family, plugin, model, tools, description }: Row): Record<string, string> => ({
@@ -120,8 +121,7 @@ function section(rows: readonly Row[], state: State, { look }: Terminal): void {
 }
 
 /** What a person would miss: it is said where there is one. */
-function hint({ untrusted, skipped }: Discovery, { live }: Terminal): void {
-  if (!live) return;
+function hint({ untrusted, skipped }: Discovery): void {
   const broken = skipped.filter(({ problems }) => problems.some(({ severity }) => severity === "error")).length;
   if (untrusted.length > 0)
     process.stderr.write(

@@ -34,6 +34,9 @@ export function handings(question: Question, tools: readonly ToolSpec[], after: 
   }));
 }
 
+/** How an agent can be reached again is for the one who asked it. */
+const ADDRESS = /\s*\[agentId: [^\]\n]*\]\s*$/;
+
 /** What the agents answered, put together; `undefined` when none was asked or none succeeded. */
 export function relayed(tools: readonly ToolSpec[], after: readonly Message[]): string | undefined {
   const hand = handIn(tools);
@@ -42,7 +45,7 @@ export function relayed(tools: readonly ToolSpec[], after: readonly Message[]): 
   const parts = answers.map(({ call, answer }) => {
     const asked = isRecord(call.input) && hand ? String(call.input[hand.what] ?? "") : "";
     const title = answers.length > 1 ? `## ${asked}\n\n` : "";
-    return `${title}${answer.error ? `The agent did not succeed: ${answer.text}` : withoutVoice(answer.text).trim()}`;
+    return `${title}${answer.error ? `The agent did not succeed: ${answer.text}` : withoutVoice(answer.text).replace(ADDRESS, "").trim()}`;
   });
   return [INTRODUCTION, ...parts, ADVICE].join("\n\n");
 }

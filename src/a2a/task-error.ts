@@ -1,0 +1,13 @@
+/** What a caller cannot have, in the words of the protocol. */
+export type TaskErrorCode = "not-found" | "not-cancelable" | "unsupported" | "bad-request" | "bad-address" | "busy" | "broken";
+
+export type TaskError = Error & Readonly<{ code: TaskErrorCode }>;
+
+/** An error that a caller may read: it names nothing of this machine. */
+export function taskError(code: TaskErrorCode, message: string, options?: ErrorOptions): TaskError {
+  return Object.assign(new Error(message, options), { name: "TaskError", code });
+}
+
+export function isTaskError(error: unknown): error is TaskError {
+  return error instanceof Error && error.name === "TaskError";
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from "node:crypto";
+import { isCrewError } from "../core/error.ts";
+import type { Event, Origin } from "../core/event.ts";
+import type { Answer } from "../core/gate.ts";
+import { isEnded, lifeOf } from "../core/life.ts";
+import { extractMessageText, isOver, type RemoteMessage, type RemoteTask, type RemoteUpdate } from "../core/remote.ts";
+import type { Crew, RunOptions } from "../crew.ts";
+import type { Run } from "../runtime/run.ts";
+import { serveRun, type ServedRun } from "./served-run.ts";
+import { taskError } from "./task-error.ts";
+import { isStopped, STOPPED, taskView } from "./view.ts";
+
+/** Who asks, and which agent. Nobody sees the tasks of another caller, or those that were started on this machine. */
+export type Who = Readonly<{ caller: string; agent: string }>;
+
+/** The tasks of a server: each is a run, under the same id as everywhere. */
+export type Tasks = Readonly<{
+  /** Starts a task, answers one that asks, or says something to one that works. */
+  send(who: Who, message: RemoteMessage): Promise<ServedRun>;
+  /** The same task once there is an answer to `send`. */
+  settled(who: Who, message: RemoteMessage): Promise<RemoteTask>;
+  get(who: Who, id: string): Promise<RemoteTask>;
+  list(who: Who): Promise<readonly RemoteTask[]>;
+  cancel(who: Who, id: string): Promise<RemoteTask>;
+  /** What happens in a task that is not over. */
+  follow(who: Who, id: string): Promise<AsyncGenerator<RemoteUpdate, void>>;
+  /** The folder of a task. */
+  folder(who: Who, id: string): Promise<string>;
+  /** Takes up what was under way when the server was last stopped; gives back how many. */
+  takeUp(): Promise<number>;
+  close(): Promise<void>;
+}>;
+
+export type TaskOptions = Readonly<{
+  /** The agents that are offered. */
+  agents: ReadonlySet<string>;
+  /** What holds for every run. */
+  run?: RunOptions;
+  heard?(served: ServedRun, event: Event): void;
+  onError(error: unknown): void;
+}>;
+
+/** The name of the protocol in the records of runs. */
+const BY = "a2a";
+/** A caller that starts tasks without end is told to stop. */
+const MOST_ACTIVE = 100;
+const CLOSE_MS = 5_000;
+const TELL_MS = 5_000;
+/** How often one conversation may go on. */
+const MOST_CONTINUED = 45;
+const CONTEXT = /^[\w.:-]{1,128}$/;
+const RUN_ID = /^run_[a-z0-9]{12}$/;
+
+export function createTasks(crew: Crew, { agents, run: common = {}, heard, onError }: TaskOptions): Tasks {
+  const active = new Map<string, ServedRun>();
+  let known: Promise<Map<string, Origin>> | undefined;
+  const origins = (): Promise<Map<string, Origin>> => (known ??= crew.kept.origins().then((map) => new Map(map)));
+
+  /** Whose a task is. One that is not there, and one that is somebody else's, look the same. */
+  const originOf = async ({ caller, agent }: Who, id: string): Promise<Origin> => {
+    const all = await origins();
+    const origin = all.get(id) ?? (RUN_ID.test(id) ? (await crew.kept.look(id).catch(() => undefined))?.state.origin : undefined);
+    if (origin?.by !== BY || origin.caller !== caller || origin.agent !== agent) throw taskError("not-found", `There is no task "${id.slice(0, 80)}".`);
+    all.set(id, origin);
+    return origin;
+  };
+  const serve = (run: Run, origin: Origin): ServedRun => {
+    const served = serveRun(run, origin, heard);
+    active.set(run.id, served);
+    void served.over.then(() => active.delete(run.id));
+    return served;
+  };
+  const start = async (who: Who, message: RemoteMessage): Promise<ServedRun> => {
+    const text = extractMessageText(message).trim();
+    if (text === "") throw taskError("bad-request", "The message has no text.");
+    if (message.contextId !== undefined && !CONTEXT.test(message.contextId)) throw taskError("bad-request", "The context id is not valid.");
+    if (active.size >= MOST_ACTIVE) throw taskError("busy", `${MOST_ACTIVE} tasks are worked on already.`);
+    const all = await origins();
+    const context = message.contextId ?? randomUUID();
+    const origin: Origin = { by: BY, ...who, context };
+    const before = message.contextId === undefined ? undefined : await lastOf(origin, all);
+    const options: RunOptions = { ...common, origin };
+    const more = before && (await crew.continuing({ run: before, prompt: text, allowFailed: true, maxContinuations: MOST_CONTINUED }).catch(onError));
+    const run = more
+      ? crew.run(more.plan, { ...options, continues: more.continues })
+      : crew.run({ mode: "single", agent: who.agent, task: text }, options);
+    all.set(run.id, origin);
+    const served = serve(run, origin);
+    await begun(run, served);
+    return served;
+  };
+  /** The newest task of a conversation that has ended: the next one goes on with it. */
+  const lastOf = async (origin: Origin, all: ReadonlyMap<string, Origin>): Promise<string | undefined> => {
+    const same = [...all].filter(([, one]) => one.by === BY && one.caller === origin.caller && one.agent === origin.agent && one.context === origin.context);
+    const looked = await Promise.all(same.map(([id]) => crew.kept.look(id).catch(() => undefined)));
+    const ended = looked.filter((one) => one !== undefined && isEnded(one.life));
+    return ended.toSorted((a, b) => (b?.state.startedAt ?? 0) - (a?.state.startedAt ?? 0))[0]?.id;
+  };
+  /** Resolves when a run has begun; what is wrong with it is told without a word about this machine. */
+  const begun = async (run: Run, { over }: ServedRun): Promise<void> => {
+    const first = await Promise.race([over.then(() => "over" as const), firstEvent(run)]);
+    if (first !== "over" || run.state.seq > 0) return;
+    await run.then(undefined, (error: unknown) => {
+      onError(error);
+      throw taskError("broken", `The agent could not be started${isCrewError(error) ? ` (${error.code})` : ""}.`, { cause: error });
+    });
+  };
+  const lookAt = async (origin: Origin, id: string): Promise<RemoteTask> => {
+    const served = active.get(id);
+    if (served) return served.view();
+    const { state, life } = await crew.kept.look(id);
+    return taskView(state, { life, origin, isForCaller: ({ call }) => call === undefined });
+  };
+  /** A task that goes on: in this process, or watched from here. */
+  const following = async (origin: Origin, id: string): Promise<ServedRun | undefined> => {
+    const served = active.get(id);
+    if (served) return served;
+    const { life, owner } = await crew.kept.look(id);
+    return !isEnded(life) && owner !== undefined ? serveRun(crew.kept.follow(id), origin) : undefined;
+  };
+  const reply = async (who: Who, id: string, message: RemoteMessage): Promise<{ served: ServedRun; settled: Promise<void> }> => {
+    const origin = await originOf(who, id);
+    if (message.contextId !== undefined && message.contextId !== origin.context) throw taskError("bad-request", "The task belongs to another context.");
+    const served = active.get(id);
+    if (!served || served.run.state.outcome) throw taskError("unsupported", "The task takes no more messages.");
+    const question = served.question();
+    const text = extractMessageText(message);
+    if (!question) {
+      const path = served.run.state.plan?.output ?? "";
+      if (served.isSettled() || !(await served.run.send(path, text, who.caller || "the caller"))) throw taskError("unsupported", "The task takes no messages now.");
+      return { served, settled: served.settled() };
+    }
+    const settled = served.settled(({ type }) => type === "gate.answered" || type === "node.ended");
+    served.run.answer(question.path, answerIn(message, who), question.call);
+    return { served, settled };
+  };
+  const cancelled = async (who: Who, id: string): Promise<RemoteTask> => {
+    const origin = await originOf(who, id);
+    const task = await lookAt(origin, id);
+    if (isOver(task.status.state)) throw taskError("not-cancelable", "The task is over.");
+    const { owner } = await crew.kept.look(id);
+    const served = active.get(id) ?? (owner === undefined ? serve(crew.resume(id, { ...common }), origin) : undefined);
+    if (served) {
+      served.run.cancel("cancelled by the caller");
+      await served.over;
+    } else {
+      const signal = new AbortController().signal;
+      await crew.kept.tell(id, { do: "cancel", reason: "cancelled by the caller" }, { waitMs: TELL_MS, signal });
+      await crew.kept.ended(id, AbortSignal.timeout(TELL_MS));
+    }
+    return lookAt(origin, id);
+  };
+
+  const send = async (who: Who, message: RemoteMessage): Promise<{ served: ServedRun; settled: Promise<void> }> => {
+    if (!agents.has(who.agent)) throw taskError("not-found", "There is no such agent.");
+    if (message.taskId !== undefined) return reply(who, message.taskId, message);
+    const served = await start(who, message);
+    return { served, settled: served.settled() };
+  };
+  return {
+    send: async (who, message) => {
+      const { served, settled } = await send(who, message);
+      settled.catch(() => {});
+      return served;
+    },
+    settled: async (who, message) => {
+      const { served, settled } = await send(who, message);
+      await settled.catch(onError);
+      return served.view();
+    },
+    get: async (who, id) => lookAt(await originOf(who, id), id),
+    list: async ({ caller, agent }) => {
+      const own = [...(await origins())].filter(([, one]) => one.by === BY && one.caller === caller && one.agent === agent);
+      const tasks = await Promise.all(own.map(([id, origin]) => lookAt(origin, id).catch(() => undefined)));
+      return tasks.filter((task) => task !== undefined).toSorted((a, b) => (b.status.timestamp ?? "").localeCompare(a.status.timestamp ?? ""));
+    },
+    cancel: cancelled,
+    follow: async (who, id) => {
+      const origin = await originOf(who, id);
+      const served = await following(origin, id);
+      if (!served) throw taskError("unsupported", "Nobody works on the task, so nothing happens in it.");
+      return served.updates();
+    },
+    folder: async (who, id) => {
+      await originOf(who, id);
+      return (await crew.kept.look(id)).folder;
+    },
+    takeUp: async () => {
+      const mine = [...(await origins())].filter(([, { by, agent }]) => by === BY && agents.has(agent));
+      const looked = await Promise.all(mine.map(async ([id, origin]) => ({ origin, kept: await crew.kept.look(id).catch(() => undefined) })));
+      const left = looked.flatMap(({ origin, kept }) => (kept && isLeft(kept) ? [{ origin, id: kept.id }] : []));
+      for (const { id, origin } of left) serve(crew.resume(id, { ...common }), origin).run.then(undefined, onError);
+      return left.length;
+    },
+    close: async () => {
+      const left = [...active.values()];
+      for (const { run } of left) run.cancel(STOPPED);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_MS);
+      });
+      await Promise.race([Promise.all(left.map(({ over }) => over)), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** True for a run that nobody works on although it has not come to its end. */
+function isLeft({ state, owner }: Awaited<ReturnType<Crew["kept"]["look"]>>): boolean {
+  if (owner !== undefined || state.seq === 0) return false;
+  return lifeOf(state, false) === "interrupted" || (state.outcome !== undefined && isStopped(state.outcome));
+}
+
+async function firstEvent(run: Run): Promise<void> {
+  for await (const _event of run) return;
+}
+
+/** A message as the answer to a question: its words, and a no where it says so. */
+function answerIn(message: RemoteMessage, { caller }: Who): Answer {
+  const text = extractMessageText(message).trim();
+  const said = message.parts.flatMap((part) => (part.kind === "data" && typeof part.data === "object" && part.data !== null && "approve" in part.data ? [part.data.approve] : []))[0];
+  const approve = typeof said === "boolean" ? said : !/^(?:no|deny|denied|reject|rejected)\b/i.test(text);
+  return { approve, text, by: caller || "the caller" };
+}

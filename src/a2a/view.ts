@@ -1,0 +1,116 @@
+import type { Origin } from "../core/event.ts";
+import { type Life, openQuestions, type Question } from "../core/life.ts";
+import type { Outcome } from "../core/outcome.ts";
+import { type RemoteArtifact, type RemoteMessage, type RemoteState, type RemoteStatus, type RemoteTask, USAGE_KEY } from "../core/remote.ts";
+import type { State } from "../core/state.ts";
+
+/** Why runs end that were under way when the server was stopped; they go on when it is started again. */
+export const STOPPED = "the A2A server was stopped";
+
+/** What else a view of a run needs to know. */
+export type Seen = Readonly<{
+  life: Life | "damaged";
+  origin: Origin;
+  /** True for a question that whoever asked for the run may answer; the others wait for the owner of this machine. */
+  isForCaller(question: Question): boolean;
+}>;
+
+/** A run as a task of the protocol: nothing but another look at its fold. */
+export function taskView(state: State, seen: Seen): RemoteTask {
+  const { outcome, usage, cost } = state;
+  return {
+    kind: "task",
+    id: state.run,
+    contextId: seen.origin.context,
+    status: statusOf(state, seen),
+    artifacts: outcome && !isStopped(outcome) ? artifactsOf(outcome) : [],
+    history: historyOf(state, seen.origin),
+    ...(outcome && { metadata: { [USAGE_KEY]: { usage, cost } } }),
+  };
+}
+
+/** What is told about a run in one state of the protocol, and in words where there is something to say. */
+export function statusOf(state: State, { life, origin, isForCaller }: Seen): RemoteStatus {
+  const at = new Date(state.endedAt ?? Math.max(state.startedAt, ...openQuestions(state).map(({ askedAt }) => askedAt))).toISOString();
+  const status = (name: RemoteState, text?: string): RemoteStatus => ({
+    state: name,
+    timestamp: at,
+    ...(text !== undefined && { message: said(text, state, origin) }),
+  });
+  if (state.outcome) return isStopped(state.outcome) ? status("unknown", WAITS_FOR_SERVER) : ended(state.outcome, status);
+  const [first] = openQuestions(state);
+  if (first && life !== "interrupted")
+    return isForCaller(first) ? status("input-required", first.question) : status("auth-required", WAITS_FOR_OWNER);
+  return status(BY_LIFE[life], life === "interrupted" ? WAITS_FOR_SERVER : undefined);
+}
+
+const WAITS_FOR_OWNER = "The owner of this agent has to allow something before it can go on.";
+const WAITS_FOR_SERVER = "It was interrupted and goes on when the server takes it up again.";
+
+const BY_LIFE: Readonly<Record<Seen["life"], RemoteState>> = {
+  starting: "submitted",
+  running: "working",
+  waiting: "working",
+  interrupted: "unknown",
+  damaged: "unknown",
+  ok: "completed",
+  failed: "failed",
+  cancelled: "canceled",
+};
+
+function ended(outcome: Outcome, status: (name: RemoteState, text?: string) => RemoteStatus): RemoteStatus {
+  switch (outcome.status) {
+    case "ok":
+      return status("completed");
+    case "failed":
+      return status(outcome.fault.code === "DENIED" ? "rejected" : "failed", `${outcome.fault.message} (${outcome.fault.code})`);
+    case "cancelled":
+      return status("canceled", outcome.reason);
+    case "skipped":
+      return status("failed", `skipped because ${outcome.because} did not succeed`);
+  }
+}
+
+/** True for a run that only ended because its server did. */
+export function isStopped(outcome: Outcome): boolean {
+  return outcome.status === "cancelled" && outcome.reason === STOPPED;
+}
+
+/** What came of it: the result, or how far a task came that did not get there. */
+export function artifactsOf(outcome: Outcome): RemoteArtifact[] {
+  const text = "output" in outcome ? (outcome.output ?? "") : "";
+  const data = "data" in outcome ? outcome.data : undefined;
+  if (text === "" && data === undefined) return [];
+  return [
+    {
+      artifactId: RESULT,
+      ...(outcome.status !== "ok" && { name: "partial" }),
+      parts: [
+        ...(text === "" ? [] : [{ kind: "text" as const, text }]),
+        ...(data === undefined || data === null || typeof data !== "object" ? [] : [{ kind: "data" as const, data }]),
+      ],
+    },
+  ];
+}
+
+/** The one thing that a task makes. */
+export const RESULT = "result";
+
+function historyOf({ plan, run }: State, { context }: Origin): RemoteMessage[] {
+  const node = plan?.nodes[plan.output];
+  if (node?.kind !== "task") return [];
+  const parts = [{ kind: "text" as const, text: node.task.prompt }];
+  return [{ kind: "message", messageId: `${run}-asked`, role: "user", parts, contextId: context, taskId: run }];
+}
+
+/** Something that the agent says; the same words at the same point are the same message. */
+export function said(text: string, { run, seq }: State, { context }: Origin): RemoteMessage {
+  return {
+    kind: "message",
+    messageId: `${run}-${seq}`,
+    role: "agent",
+    parts: [{ kind: "text", text }],
+    contextId: context,
+    taskId: run,
+  };
+}

@@ -1,0 +1,44 @@
+import { Option } from "commander";
+import type { CommandDefinition } from "./command.ts";
+import { commaList, count, runningOptions } from "./flags.ts";
+import { permissionOptions } from "./permission-flags.ts";
+import { unknownCommand } from "./usage.ts";
+
+const SERVE = "Serving:";
+const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--unattended"]);
+
+/** `subcrew mcp`: serves, prints how to set it up elsewhere, and looks after the servers that agents use. */
+export const mcp: CommandDefinition = {
+  description:
+    "Offers the agents of this folder to a coding tool over MCP, on standard input and output. Coding tools start it; the words after it are for people.",
+  words: "[command]",
+  usage: "[COMMAND]",
+  options: [
+    new Option("--setup <tool>", "print what to write into claude-code, codex, cursor, vscode, gemini or opencode"),
+    ...[
+      new Option("--as <tools>", "offer these delegation tools, too, as other systems spell them: Task, parallel, ...").argParser(
+        commaList,
+      ),
+      new Option("--all-runs", "clients may also look at runs that were started elsewhere"),
+      new Option("--answer-calls", "clients may also allow what agents ask permission for; otherwise only a person may"),
+      new Option("--http", "serve over HTTP, on this machine only; the address and the token are printed"),
+      new Option("--host <name>", "with --http: another address to listen on"),
+      new Option("--port <n>", "with --http: the port (default: a free one)").argParser(count("--port")),
+      new Option("--token-file <file>", "with --http: keep the token in this file instead of making a new one each time"),
+    ].map((option) => option.helpGroup(SERVE)),
+    ...runningOptions().filter(({ long }) => kept.has(long ?? "")),
+    ...permissionOptions(),
+  ],
+  examples: [
+    ["subcrew mcp --setup claude-code", "how to make it known to Claude Code"],
+    ["subcrew mcp --http --port 7777", "for a tool that wants an address"],
+    ["subcrew mcp --as Task", "with the delegation tools that some tools know already"],
+  ],
+  notes: `Runs that a client starts are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers what they ask,
+and \`subcrew resume\` goes on with those that the client left behind.`,
+  act: async ([unknown], flags) => {
+    if (unknown !== undefined) throw unknownCommand(unknown, Object.keys(mcp.commands ?? {}));
+    if (flags.setup !== undefined) return (await import("./mcp/setup.ts")).printSetup(flags.setup);
+    return (await import("./mcp/serve.ts")).serve(flags);
+  },
+};

@@ -1,0 +1,85 @@
+import { emptyDesk } from "../core/desk.ts";
+import type { Event } from "../core/event.ts";
+import { failed } from "../core/outcome.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
+import type { Crew, RunOptions } from "../crew.ts";
+import { createOutliving, delegatedOf } from "../runtime/outliving.ts";
+import type { Run } from "../runtime/run.ts";
+import { inputSchemaOf, parseArguments } from "../runtime/toolkit.ts";
+import type { JsonSchema } from "../core/json.ts";
+
+/** Which delegation tools somebody outside of runs wants, and how the runs go that it starts. */
+export type DelegationOptions = Readonly<{
+  /** How they are spelled: `Task`, `task`, `spawn_subagent`, `parallel`, `delegate_to_agent`, `invoke_agent`, `agents`. */
+  as: readonly string[];
+  run?: RunOptions;
+}>;
+
+/** What one call is told and may be stopped by. */
+export type DelegationCall = Readonly<{
+  signal: AbortSignal;
+  /** Hears of everything in the runs that the call waits for. */
+  heard?(event: Event, run: Run): void;
+}>;
+
+/** One tool as its caller sees it. */
+export type DelegationTool = Readonly<{ name: string; description: string; input: JsonSchema }>;
+
+/** Delegation tools for a surface: each call starts runs of the crew. */
+export type Delegation = Readonly<{
+  /** Described for the agents there are right now. */
+  tools(): Promise<readonly DelegationTool[]>;
+  call(name: string, input: unknown, call: DelegationCall): Promise<Exclude<ToolResult, string>>;
+}>;
+
+/** Opens delegation tools on a crew, for as long as somebody talks to it: what it starts in the background lives so long. */
+export function openDelegation(crew: Crew, { as, run: options = {} }: DelegationOptions): Delegation {
+  let made: Promise<readonly Tool[]> | undefined;
+  const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as));
+  const background = createOutliving({
+    plan: crew.plan,
+    run: (plan) => crew.run(plan, options),
+    ...(crew.outputFile && { file: crew.outputFile }),
+  });
+  const contextFor = ({ signal, heard }: DelegationCall): ToolContext => ({
+    cwd: crew.cwd,
+    signal,
+    env: {},
+    run: "",
+    path: "",
+    agent: "subcrew",
+    desk: emptyDesk(),
+    report: () => {},
+    notify: () => {},
+    agents: crew.catalog,
+    background: {
+      ...background,
+      silent: true,
+      start: (what, tells) => background.start(what, { ceiling: [], model: "" }, tells),
+    },
+    delegate: async (what) => {
+      if (signal.aborted) return failed("DENIED", "It was stopped before it began.");
+      const run = crew.run(what, options);
+      const stop = (): void => run.cancel("stopped by whoever asked for it");
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        for await (const event of run) heard?.(event, run);
+        return delegatedOf(await run);
+      } finally {
+        signal.removeEventListener("abort", stop);
+      }
+    },
+  });
+  return {
+    tools: async () =>
+      (await tools()).map((tool) => ({ name: tool.name, description: tool.description, input: inputSchemaOf(tool) })),
+    call: async (name, input, call) => {
+      const tool = (await tools()).find((one) => one.name === name);
+      if (!tool) return { text: `There is no tool "${name}" here.`, error: true };
+      const parsed = parseArguments(tool, input);
+      if ("problem" in parsed) return { text: `The arguments of ${name} are not valid: ${parsed.problem}.`, error: true };
+      const result = await tool.run(parsed.value, contextFor(call));
+      return typeof result === "string" ? { text: result } : result;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { AgentInput } from "../core/agent.ts";
+import type { AgentCard } from "../core/catalog.ts";
+import { convertInputConfigToJsonSchema } from "../core/input-schema.ts";
+import type { JsonSchema } from "../core/json.ts";
+
+/** The name by which an agent is chosen; no input may have it. */
+export const RESERVED_INPUT = "agent_name";
+
+/** What an agent takes that declares nothing. */
+const QUERY: Readonly<Record<string, AgentInput>> = {
+  query: { type: "string", description: "the task in full: the agent knows nothing of this conversation", required: true },
+};
+
+/** The inputs of an agent as whoever calls it has to give them. */
+export const inputsOf = ({ inputs }: Pick<AgentCard, "inputs">): Readonly<Record<string, AgentInput>> =>
+  inputs === undefined || Object.keys(inputs).length === 0 ? QUERY : inputs;
+
+/** Why an agent cannot be offered by its inputs; `undefined` when it can. */
+export function reservedInput({ name, inputs }: Pick<AgentCard, "name" | "inputs">): string | undefined {
+  if (inputs === undefined || !Object.hasOwn(inputs, RESERVED_INPUT)) return undefined;
+  return `Agent '${name}' cannot have an input parameter named '${RESERVED_INPUT}' as it is a reserved parameter for delegation.`;
+}
+
+/** The inputs as JSON Schema. */
+export const inputSchema = (card: AgentCard): JsonSchema => convertInputConfigToJsonSchema({ inputs: inputsOf(card) });
+
+/** What is wrong with given inputs, in the words of system 004; `undefined` when nothing is. */
+export function inputFault(card: AgentCard, given: Readonly<Record<string, unknown>>): string | undefined {
+  const declared = Object.entries(inputsOf(card));
+  const missing = declared.filter(([name, { required }]) => required && given[name] === undefined).map(([name]) => `${name}: Required`);
+  const wrong = declared.flatMap(([name, { type }]) =>
+    given[name] === undefined || isOf(type, given[name]) ? [] : [`${name}: Expected ${type}, received ${typeof given[name]}`],
+  );
+  const unknown = Object.keys(given).filter((name) => !declared.some(([known]) => known === name)).map((name) => `${name}: Unknown input`);
+  const problems = [...missing, ...wrong, ...unknown];
+  if (problems.length === 0) return undefined;
+  const expected = declared.map(([name, { type, required }]) => `'${name}' (${required ? "required" : "optional"} ${type})`);
+  return `${problems.join(", ")}. Expected inputs: ${expected.join(", ")}.`;
+}
+
+const checks: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === "string",
+  number: (value) => typeof value === "number",
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === "boolean",
+  "string[]": (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
+  "number[]": (value) => Array.isArray(value) && value.every((one) => typeof one === "number"),
+};
+const isOf = (type: string, value: unknown): boolean => checks[type]?.(value) ?? true;
+
+/** What an agent is asked by its inputs: the one text, or each of them by its name. */
+export function promptOf(card: AgentCard, given: Readonly<Record<string, unknown>>): string {
+  const entries = Object.entries(given).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)] as const);
+  if (entries.length === 1 && inputsOf(card) === QUERY) return entries[0]![1];
+  return entries.map(([name, text]) => `${name}: ${text}`).join("\n") || "Begin.";
+}
+
+/** The inputs that go to the agent by name; one that declares none gets only the prompt. */
+export const declaredInputs = (card: AgentCard, given: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  inputsOf(card) === QUERY ? {} : { ...given };

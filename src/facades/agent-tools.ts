@@ -1,0 +1,43 @@
+import type { AgentCard } from "../core/catalog.ts";
+import { isRecord } from "../core/json.ts";
+import { offered, spawnRefusal, type Caller } from "../core/spawn.ts";
+import type { Tool } from "../core/tool.ts";
+import { inputFault, inputSchema, reservedInput } from "./agent-inputs.ts";
+import { cutHead } from "../core/cut.ts";
+import { delegationRefusal } from "./delegate-to-agent.ts";
+import { delegating, type Facade } from "./facade.ts";
+import { invoke } from "./invocation.ts";
+import { createLook } from "./look.ts";
+
+/** 004's other way: one tool for each agent, called as the agent is. */
+export const agentTools: Facade = {
+  tools: (caller) =>
+    offered(caller.catalog, caller)
+      .filter((card) => TOOL_NAME.test(card.name) && reservedInput(card) === undefined)
+      .map((card) => agentTool(card, caller)),
+};
+
+/** What providers take as the name of a tool. */
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const DESCRIPTION_CHARS = 600;
+
+/** One agent as a tool; where it works, here or on another machine, is decided when it runs. */
+export function agentTool(card: AgentCard, caller: Caller): Tool {
+  const look = createLook(caller);
+  const { text } = cutHead(card.description.replace(/\s+/g, " "), DESCRIPTION_CHARS);
+  return Object.freeze<Tool>({
+    name: card.name,
+    description: card.readOnly ? `${text} [read-only]` : text,
+    input: inputSchema(card),
+    ...delegating,
+    async run(given, context) {
+      const { now, news } = await look(context);
+      const why = spawnRefusal(card.name, caller, now);
+      if (why !== undefined) return { text: delegationRefusal(card.name, why, caller, offered(now, caller)) + news, error: true };
+      const current = now.agents.find(({ name }) => name === card.name)!;
+      const inputs = isRecord(given) ? given : {};
+      const fault = inputFault(current, inputs);
+      return fault === undefined ? invoke(current, inputs, { context, news }) : { text: fault + news, error: true };
+    },
+  });
+}

@@ -1,0 +1,84 @@
+import type { AgentCard } from "../core/catalog.ts";
+import { isRecord, type JsonSchema } from "../core/json.ts";
+import { offered, spawnRefusal, type Caller } from "../core/spawn.ts";
+import type { Tool } from "../core/tool.ts";
+import { inputFault, inputSchema, RESERVED_INPUT, reservedInput } from "./agent-inputs.ts";
+import { describeAgents } from "./agent-lines.ts";
+import { delegating, type Facade } from "./facade.ts";
+import { invoke } from "./invocation.ts";
+import { createLook } from "./look.ts";
+
+/** 004's `delegate_to_agent`: one tool over the union of all agents, each with its own inputs. */
+export const delegateToAgent: Facade = {
+  tools: (caller, name) => [delegateTool(caller, name)],
+};
+
+function delegateTool(caller: Caller, name: string): Tool {
+  const look = createLook(caller);
+  const cards = offered(caller.catalog, caller).filter((card) => reservedInput(card) === undefined);
+  return Object.freeze<Tool>({
+    name,
+    description: unionDescription(cards),
+    input: unionSchema(cards),
+    ...delegating,
+    async run(given, context) {
+      const { now, news } = await look(context);
+      const { [RESERVED_INPUT]: chosen, ...inputs } = isRecord(given) ? given : {};
+      const agent = typeof chosen === "string" ? chosen : "";
+      const why = spawnRefusal(agent, caller, now);
+      if (why !== undefined) return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
+      const card = now.agents.find((one) => one.name === agent)!;
+      const fault = reservedInput(card) ?? inputFault(card, inputs);
+      return fault === undefined ? invoke(card, inputs, { context, news }) : { text: fault + news, error: true };
+    },
+  });
+}
+
+/** What the model reads about the agents. */
+export function unionDescription(cards: readonly AgentCard[]): string {
+  return describeAgents(cards, {
+    before: "Delegates a task to a specialized sub-agent.\n\nAvailable agents:",
+    line: (name, text) => (text === "" ? `- **${name}**` : `- **${name}**: ${text}`),
+  });
+}
+
+/** The schema: nothing to choose from, the one agent, or a union that the name of the agent tells apart. */
+export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
+  const [only, ...others] = cards;
+  if (!only) return { type: "object", properties: { [RESERVED_INPUT]: { type: "string", description: "No agents are available." } }, required: [RESERVED_INPUT] };
+  if (others.length === 0) return branchOf(only);
+  if (cards.length <= MOST_BRANCHES) return { type: "object", anyOf: cards.map(branchOf), discriminator: { propertyName: RESERVED_INPUT } };
+  return { type: "object", properties: { [RESERVED_INPUT]: { type: "string", description: "the agent; its inputs follow" } }, required: [RESERVED_INPUT] };
+}
+
+/** With more agents the union would be longer than what it is for; then each call is checked all the same. */
+const MOST_BRANCHES = 60;
+
+function branchOf(card: AgentCard): JsonSchema {
+  const fault = reservedInput(card);
+  if (fault !== undefined) throw new TypeError(fault);
+  const { properties, required } = inputSchema(card);
+  return {
+    type: "object",
+    properties: { [RESERVED_INPUT]: { type: "string", const: card.name }, ...(isRecord(properties) ? properties : {}) },
+    required: [RESERVED_INPUT, ...(Array.isArray(required) ? (required as string[]) : [])],
+  };
+}
+
+/** A refusal in the words of system 004. */
+export function delegationRefusal(
+  agent: string,
+  why: NonNullable<ReturnType<typeof spawnRefusal>>,
+  { maxDepth }: Caller,
+  cards: readonly AgentCard[],
+): string {
+  const list = cards.map(({ name, description }) => `'${name}' (${description})`).join(", ");
+  const choose = `Available agents are: ${list || "none"}. Please choose a valid ${RESERVED_INPUT}.`;
+  return {
+    unknown: `Agent '${agent}' not found. ${choose}`,
+    disabled: `Agent '${agent}' is switched off. ${choose}`,
+    blocked: `Agent '${agent}' is the one that this work was started for; it must not start itself again.`,
+    spawns: `Agent '${agent}' may not be started from here. ${choose}`,
+    depth: `Agents may not start others below a depth of ${maxDepth}.`,
+  }[why];
+}

@@ -1,0 +1,61 @@
+import type { AgentCard } from "../core/catalog.ts";
+import { cutHead } from "../core/cut.ts";
+import type { Outcome } from "../core/outcome.ts";
+import type { ToolContext, ToolResult } from "../core/tool.ts";
+import { asId } from "../modes/names.ts";
+import { declaredInputs, promptOf } from "./agent-inputs.ts";
+import { carryOut, planFor, summaryOf } from "./helper.ts";
+
+/** How an agent came to its end, in the words of system 004. */
+export type AgentTerminateMode = "GOAL" | "TIMEOUT" | "MAX_TURNS" | "ABORTED" | "ERROR" | "ERROR_NO_COMPLETE_TASK_CALL";
+
+const DESCRIPTION_CHARS = 200;
+const INPUT_CHARS = 50;
+
+/** Which agent runs with what, in a line. */
+export function invocationText(agent: string, inputs: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(inputs).map(([name, value]) => `${name}: ${cutHead(plain(value), INPUT_CHARS).text}`);
+  return cutHead(`Running subagent '${agent}' with inputs: { ${given.join(", ")} }`, DESCRIPTION_CHARS).text;
+}
+
+const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** How an outcome is called there. */
+export function terminateMode(outcome: Outcome): AgentTerminateMode {
+  if (outcome.status === "ok") return "GOAL";
+  if (outcome.status !== "failed") return "ABORTED";
+  return modes[outcome.fault.code] ?? "ERROR";
+}
+
+const modes: Readonly<Record<string, AgentTerminateMode>> = {
+  TIMEOUT: "TIMEOUT",
+  MAX_TURNS: "MAX_TURNS",
+  BUDGET: "MAX_TURNS",
+  EMPTY: "ERROR_NO_COMPLETE_TASK_CALL",
+  INVALID_OUTPUT: "ERROR_NO_COMPLETE_TASK_CALL",
+};
+
+/** What the parent reads. */
+export function invocationResult(agent: string, outcome: Outcome): string {
+  return `Subagent '${agent}' finished.\nTermination Reason: ${terminateMode(outcome)}\nResult:\n${summaryOf(outcome)}`;
+}
+
+/** Runs one agent with its inputs and says how it went; local or remote makes no difference here. */
+export async function invoke(
+  card: AgentCard,
+  inputs: Readonly<Record<string, unknown>>,
+  { context, news }: Readonly<{ context: ToolContext; news: string }>,
+): Promise<ToolResult> {
+  context.report(`${invocationText(card.name, inputs)}\n`);
+  const id = asId(card.name);
+  const task = { id, agent: card.name, prompt: promptOf(card, inputs), label: card.name };
+  const named = declaredInputs(card, inputs);
+  const plan = planFor([Object.keys(named).length === 0 ? task : { ...task, inputs: named }]);
+  const { outcome, done } = await carryOut(plan, context);
+  const last = done[0]?.outcome ?? outcome;
+  return {
+    text: invocationResult(card.name, last) + news,
+    error: last.status !== "ok",
+    details: { agent: card.name, task: done[0]?.task, terminate_reason: terminateMode(last), file: last.file },
+  };
+}

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import type { AgentCard } from "../core/catalog.ts";
+import { offered, spawnRefusal, type Caller } from "../core/spawn.ts";
+import { defineTool, type Tool } from "../core/tool.ts";
+import { inputFault, inputsOf, reservedInput } from "./agent-inputs.ts";
+import { delegationRefusal, unionDescription } from "./delegate-to-agent.ts";
+import { delegating, type Facade } from "./facade.ts";
+import { invoke } from "./invocation.ts";
+import { createLook } from "./look.ts";
+import { namesOf } from "./names-in-schema.ts";
+
+/** The later tool of system 004: a name and a prompt, which becomes the one input of the agent. */
+export const invokeAgent: Facade = { tools: (caller, name) => [invokeTool(caller, name)] };
+
+function invokeTool(caller: Caller, name: string): Tool {
+  const look = createLook(caller);
+  const cards = offered(caller.catalog, caller);
+  return defineTool({
+    name,
+    description: unionDescription(cards),
+    input: z.strictObject({
+      agent_name: z.string().min(1).describe("the agent").meta(namesOf(cards)),
+      prompt: z.string().min(1).describe("the task in full: the agent knows nothing of this conversation"),
+    }),
+    ...delegating,
+    async run({ agent_name: agent, prompt }, context) {
+      const { now, news } = await look(context);
+      const why = spawnRefusal(agent, caller, now);
+      if (why !== undefined) return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
+      const card = now.agents.find((one) => one.name === agent)!;
+      const inputs = inputsFor(card, prompt);
+      const fault = reservedInput(card) ?? inputFault(card, inputs);
+      return fault === undefined ? invoke(card, inputs, { context, news }) : { text: fault + news, error: true };
+    },
+  });
+}
+
+/** A prompt as inputs: for the only one that has to be given, else for the first that takes text. */
+export function inputsFor(card: AgentCard, prompt: string): Record<string, string> {
+  const texts = Object.entries(inputsOf(card)).filter(([, { type }]) => type === "string");
+  const [name] = texts.find(([, { required }]) => required) ?? texts[0] ?? ["query"];
+  return { [name]: prompt };
+}

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { offered, spawnRefusal, type Caller } from "../core/spawn.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/tool.ts";
+import { asId } from "../modes/names.ts";
+import { DEFAULT_AGENT } from "../runtime/roster.ts";
+import { describeAgents } from "./agent-lines.ts";
+import { delegating, type Facade } from "./facade.ts";
+import { begunTask, carryOut, planFor, summaryOf, type Assignment } from "./helper.ts";
+import { createLook } from "./look.ts";
+import { namesOf } from "./names-in-schema.ts";
+
+/** 001's `spawn_subagent`: the task goes on by itself, and its result comes as a message. */
+export const spawnSubagent: Facade = { tools: (caller, name) => [spawnTool(caller, name)] };
+
+function spawnTool(caller: Caller, name: string): Tool {
+  const look = createLook(caller);
+  const cards = offered(caller.catalog, caller);
+  return defineTool({
+    name,
+    description: describeAgents(cards, {
+      before: BEFORE,
+      line: (agent, text) => `- ${name}(type: "${agent}")${text === "" ? "" : `: ${text}`}`,
+      after: AFTER,
+    }),
+    input: z.strictObject({
+      type: z.string().min(1).default(DEFAULT_AGENT).describe(`which type of subagent (default: ${DEFAULT_AGENT})`).meta(namesOf(cards)),
+      description: z.string().min(1).describe("what it is about, in a few words"),
+      input: z.string().min(1).describe("the task in full: the subagent knows nothing of this conversation"),
+    }),
+    ...delegating,
+    async run({ type, description, input }, context) {
+      const { now, news } = await look(context);
+      const why = spawnRefusal(type, caller, now);
+      if (why !== undefined) return { text: refusals[why](type, caller, offered(now, caller).map((card) => card.name)) + news, error: true };
+      const assignment: Assignment = { id: asId(type), agent: type, prompt: input, label: description };
+      const plan = planFor([assignment]);
+      const { background } = context;
+      // Where nobody could be told of the end, the answer is the result.
+      if (!background || background.silent) return waited(await carryOut(plan, context), news);
+      const begun = await background.start(plan, "result");
+      if ("status" in begun) return { text: begun.fault.message + news, error: true };
+      const spawned = { status: "spawned", type, description, taskId: begunTask(begun, assignment.id, context.run) };
+      return { text: JSON.stringify(spawned) + news, details: spawned };
+    },
+  });
+}
+
+const BEFORE = `Starts a subagent that works on one task in the background. Its result comes to you as a message; do not ask for it. Types:`;
+const AFTER = `Types that are [read-only] cannot change anything. Spawn several when their tasks do not depend on each other. Do what takes a
+single call of a tool yourself.`;
+
+const refusals: Readonly<Record<NonNullable<ReturnType<typeof spawnRefusal>>, (type: string, caller: Caller, names: readonly string[]) => string>> = {
+  unknown: (type, _, names) => `There is no subagent type "${type}". Types are: ${names.join(", ") || "none"}.`,
+  disabled: (type, _, names) => `The subagent type "${type}" is switched off. Types are: ${names.join(", ") || "none"}.`,
+  blocked: (type) => `"${type}" is the subagent that this work was started for; it must not start itself again.`,
+  spawns: (type, _, names) => `"${type}" may not be started from here. Types are: ${names.join(", ") || "none"}.`,
+  depth: (_, { maxDepth }) => `Subagents may not start others below a depth of ${maxDepth}.`,
+};
+
+function waited({ outcome, done }: Awaited<ReturnType<typeof carryOut>>, news: string): ToolResult {
+  const last = done[0]?.outcome ?? outcome;
+  return { text: summaryOf(last) + news, error: last.status !== "ok", details: { status: last.status, taskId: done[0]?.task } };
+}

@@ -1,0 +1,164 @@
+import { z } from "zod";
+import { cutHead } from "../core/cut.ts";
+import type { Outcome } from "../core/outcome.ts";
+import { offered, spawnRefusal, type Caller } from "../core/spawn.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
+import { asId, nodeIds } from "../modes/names.ts";
+import { describeAgents } from "./agent-lines.ts";
+import { delegating, type Facade, type FacadeParts } from "./facade.ts";
+import { begunTask, carryOut, planFor, summaryOf, type Assignment, type Done } from "./helper.ts";
+import { createLook, type Looked } from "./look.ts";
+import { createTaskDesk, type TaskDesk } from "./task-desk.ts";
+import { taskOutput } from "./task-output.ts";
+import { backgroundStarted } from "./task-texts.ts";
+import { namesOf } from "./names-in-schema.ts";
+
+/** The models that a caller may name, by the words of the document. */
+export const TASK_MODELS = ["haiku", "sonnet", "opus"] as const;
+
+/** How much of a result the caller reads, where that is not the usual. */
+const SUMMARY_CHARS: Readonly<Record<string, number>> = { Explore: 1_000 };
+
+/** 002's `Task`, with `TaskOutput` for what runs in the background. */
+export const subagentTask: Facade = {
+  tools: (caller, name, parts) => {
+    const desk = createTaskDesk();
+    return [taskTool({ caller, name, parts, desk }), taskOutput(desk, parts)];
+  },
+};
+
+type Made = Readonly<{ caller: Caller; name: string; parts: FacadeParts; desk: TaskDesk }>;
+
+function taskTool({ caller, name, parts, desk }: Made): Tool {
+  const look = createLook(caller);
+  const cards = offered(caller.catalog, caller);
+  const one = {
+    description: z.string().min(1).describe("what it is about, in 3 to 5 words"),
+    prompt: z.string().min(1).describe("the task in full: the agent knows nothing of this conversation"),
+    subagent_type: z.string().min(1).describe("which agent does it").meta(namesOf(cards)),
+    model: z.enum(TASK_MODELS).optional().describe("haiku for what is simple, sonnet for most, opus for what is hard"),
+    max_turns: z.number().int().positive().optional().describe("how many turns it may take at the most"),
+  };
+  const input = z.strictObject({
+    ...one,
+    run_in_background: z.boolean().optional().describe("go on without waiting; TaskOutput tells how it is"),
+    resume: z.string().min(1).optional().describe("the agentId of an earlier call of yours: it goes on where it ended"),
+    tasks: z.array(z.strictObject(one)).optional().describe("several tasks that run side by side, in place of the one above"),
+  });
+  return defineTool({
+    name,
+    description: describeAgents(cards, { before: BEFORE, line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`), after: AFTER }),
+    input,
+    ...delegating,
+    async run({ tasks, run_in_background: wished, resume, ...single }, context) {
+      const looked = await look(context);
+      const wanted = tasks !== undefined && tasks.length > 0 ? tasks : [single];
+      const refused = wanted.map(({ subagent_type }) => refusal(subagent_type, caller, looked)).find((text) => text !== undefined);
+      if (refused !== undefined) return failure(refused, looked.news);
+      const assignments = assignmentsOf(wanted, resume, desk);
+      const card = looked.now.agents.find(({ name: one }) => one === single.subagent_type);
+      if ((wished ?? card?.background === true) && tasks === undefined)
+        return inBackground(assignments[0]!, { context, desk, parts, news: looked.news });
+      const { outcome, done } = await carryOut(planFor(assignments), context);
+      if (done.length === 0) return failure(failureText(outcome, resume), looked.news);
+      const texts = done.map((each, at) => resultText(each, assignments[at]!, resume));
+      const good = done.some((each) => each.outcome.status === "ok");
+      const details = done.map((each, at) => taskOutputOf(each, assignments[at]!));
+      return {
+        text: (done.length === 1 ? texts[0]! : texts.map((text, at) => `## ${assignments[at]!.label}\n\n${text}`).join("\n\n")) + looked.news,
+        error: !good,
+        details: done.length === 1 ? details[0] : { tasks: details },
+      };
+    },
+  });
+}
+
+const BEFORE = `Hands a task to an agent that works in a context of its own and gives you a summary of what it found or did. Agents:`;
+const AFTER = `How to use it:
+- Explore to search and understand code, Plan to design, Bash to run commands, general-purpose for everything; or another one of the list.
+- Several calls in one turn, or \`tasks\`, run side by side: do that whenever tasks do not depend on each other.
+- Write down everything the agent has to know. [read-only] agents cannot change anything.
+- Do what takes a single call of a tool yourself.`;
+
+function refusal(type: string, caller: Caller, { now }: Looked): string | undefined {
+  const why = spawnRefusal(type, caller, now);
+  const available = offered(now, caller).map(({ name }) => name).join(", ") || "none";
+  return (
+    why &&
+    {
+      unknown: `Unknown subagent type: ${type}. Available: ${available}`,
+      disabled: `The subagent type ${type} is switched off. Available: ${available}`,
+      blocked: `The subagent type ${type} is the one that this work was started for; it must not start itself again.`,
+      spawns: `The subagent type ${type} may not be started from here. Available: ${available}`,
+      depth: `Subagents may not start others below a depth of ${caller.maxDepth}.`,
+    }[why]
+  );
+}
+
+type Wanted = Readonly<{
+  description: string;
+  prompt: string;
+  subagent_type: string;
+  model?: string | undefined;
+  max_turns?: number | undefined;
+}>;
+
+function assignmentsOf(wanted: readonly Wanted[], resume: string | undefined, desk: TaskDesk): (Assignment & { label: string })[] {
+  const ids = nodeIds(wanted.map(({ subagent_type }) => ({ else: asId(subagent_type) })), "tasks");
+  return wanted.map(({ description, prompt, subagent_type, model, max_turns }, at) => ({
+    id: ids[at]!,
+    agent: (resume !== undefined && desk.get(resume)?.type) || subagent_type,
+    prompt,
+    label: description,
+    ...(model !== undefined && { model }),
+    ...(max_turns !== undefined && { resourceLimits: { maxTurns: max_turns } }),
+    ...(resume !== undefined && { continues: resume }),
+  }));
+}
+
+type Starting = Readonly<{ context: ToolContext; desk: TaskDesk; parts: FacadeParts; news: string }>;
+
+async function inBackground(assignment: Assignment & { label: string }, { context, desk, parts, news }: Starting): Promise<ToolResult> {
+  const { background } = context;
+  if (!background) return failure("Nothing can go on in the background here. Call again without run_in_background.", news);
+  const plan = planFor([assignment]);
+  const begun = await background.start(plan, "ending");
+  if ("status" in begun) return failure(`Subagent execution failed: ${begun.fault.message}`, news);
+  const id = begunTask(begun, assignment.id, context.run);
+  const file = begun.files[assignment.id];
+  const record = { id, type: assignment.agent ?? "", description: assignment.label, ...(file !== undefined && { file }) };
+  desk.begin({ ...record, status: "running", startedAt: parts.clock() }, begun);
+  void background.ended(begun.key, new AbortController().signal).then(
+    (delegated) => {
+      const outcome = delegated?.nodes?.[assignment.id] ?? delegated;
+      if (outcome) desk.end(id, outcome, { endedAt: parts.clock(), result: summaryOf(outcome) });
+    },
+    () => {}, // whoever waits for it hears of it
+  );
+  return { text: backgroundStarted(record) + news, details: { success: true, agentId: id, outputFile: file } };
+}
+
+/** The answer of `Task` as the document has it. */
+function taskOutputOf({ outcome, task: agentId }: Done, { agent = "" }: Assignment): Record<string, unknown> {
+  const file = outcome.file === undefined ? {} : { outputFile: outcome.file };
+  if (outcome.status === "ok") return { success: true, result: shortened(outcome, agent), agentId, ...file };
+  return { success: false, error: summaryOf(outcome), agentId, ...file };
+}
+
+function resultText({ outcome, task: agentId }: Done, { agent = "" }: Assignment, resume: string | undefined): string {
+  if (outcome.status !== "ok") return failureText(outcome, resume);
+  return `${summaryOf(outcome, SUMMARY_CHARS[agent])}\n\n[agentId: ${agentId}]`;
+}
+
+/** What of a result becomes part of the caller's conversation. */
+export function shortened(outcome: Outcome, agent: string): string {
+  return "output" in outcome ? cutHead(outcome.output ?? "", SUMMARY_CHARS[agent]).text : "";
+}
+
+function failureText(outcome: Outcome, resume: string | undefined): string {
+  const gone = outcome.status === "failed" && (outcome.fault.code === "BAD_INPUTS" || outcome.fault.code === "DENIED");
+  if (resume !== undefined && gone) return "Resume failed: Session not found";
+  return `Subagent execution failed: ${summaryOf(outcome)}`;
+}
+
+const failure = (text: string, news: string): ToolResult => ({ text: text + news, error: true, details: { success: false, error: text } });

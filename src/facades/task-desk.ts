@@ -1,0 +1,35 @@
+import type { Begun } from "../core/engine.ts";
+import type { Outcome } from "../core/outcome.ts";
+import { endedRecord, type TaskRecord } from "./task-records.ts";
+
+/** The tasks that one agent started, for as long as it works. */
+export type TaskDesk = Readonly<{
+  /** What is known about a task. */
+  get(id: string): TaskRecord | undefined;
+  all(): readonly TaskRecord[];
+  /** By which the run knows a task. */
+  key(id: string): string | undefined;
+  begin(record: TaskRecord, begun: Begun): void;
+  end(id: string, outcome: Outcome, said: Readonly<{ endedAt: number; result: string }>): TaskRecord | undefined;
+}>;
+
+export function createTaskDesk(): TaskDesk {
+  const records = new Map<string, TaskRecord>();
+  const keys = new Map<string, string>();
+  return {
+    get: (id) => records.get(id),
+    all: () => [...records.values()],
+    key: (id) => keys.get(id),
+    begin: (record, { key }) => {
+      records.set(record.id, record);
+      keys.set(record.id, key);
+    },
+    end: (id, outcome, said) => {
+      const record = records.get(id);
+      if (record?.status !== "running") return record;
+      const ended = endedRecord(record, outcome, said);
+      records.set(id, ended);
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
+import { AS_LONG_AS_IT_TAKES, type FacadeParts } from "./facade.ts";
+import { summaryOf } from "./helper.ts";
+import type { TaskDesk } from "./task-desk.ts";
+import { recordedTask, type TaskRecord } from "./task-records.ts";
+import { taskListText, taskText } from "./task-texts.ts";
+
+/** The longest that one call may wait. */
+export const MOST_WAIT_MS = 600_000;
+const DEFAULT_WAIT_MS = 60_000;
+
+const input = z.strictObject({
+  action: z.enum(["status", "list", "result", "wait", "cancel"]).describe("what to do"),
+  taskId: z.string().min(1).optional().describe("the task; not for list"),
+  block: z.boolean().optional().describe("with result: wait until there is one"),
+  timeout: z.number().int().positive().max(MOST_WAIT_MS).optional().describe(`how long to wait, in milliseconds (default: ${DEFAULT_WAIT_MS})`),
+  filter: z.enum(["running", "completed", "error", "cancelled", "all"]).optional().describe("with list: only those"),
+});
+type Input = z.infer<typeof input>;
+
+/** 002's `TaskOutput`: what became of tasks in the background. Records outlive whoever started them, so any task of the project is found. */
+export function taskOutput(desk: TaskDesk, parts: FacadeParts): Tool {
+  return defineTool({
+    name: "TaskOutput",
+    description:
+      "Tells about tasks that run in the background: status, list, result (with block: true it waits), wait, cancel. You are told when one ends, so there is no need to ask again and again.",
+    input,
+    effect: "read",
+    does: "none",
+    timeoutMs: AS_LONG_AS_IT_TAKES,
+    async run(given, context) {
+      if (given.action === "list") return list(given, desk, parts);
+      if (given.taskId === undefined) return failure(`taskId is required for ${given.action} action`);
+      return actions[given.action]({ ...given, taskId: given.taskId }, { desk, parts, context });
+    },
+  });
+}
+
+type Asked = Readonly<Input & { taskId: string }>;
+type Around = Readonly<{ desk: TaskDesk; parts: FacadeParts; context: ToolContext }>;
+type Action = (asked: Asked, around: Around) => Promise<ToolResult>;
+
+const actions: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
+  status: async ({ taskId }, around) => {
+    const record = await find(taskId, around);
+    return record ? told(record, taskText(record, around.parts.clock())) : failure(`Task not found: ${taskId}`);
+  },
+  result: async (asked, around) => {
+    if (asked.block) return actions.wait(asked, around);
+    const record = await find(asked.taskId, around);
+    if (!record) return failure(`Task not found: ${asked.taskId}`);
+    return record.status === "running" ? "Task is still running. Use block=true to wait for completion." : result(record);
+  },
+  wait: async ({ taskId, timeout = DEFAULT_WAIT_MS }, around) => {
+    if (!(await find(taskId, around))) return failure(`Task not found: ${taskId}`);
+    const record = await waited(taskId, timeout, around);
+    return record.status === "running" ? failure(`Task wait timeout (${timeout}ms)`) : result(record);
+  },
+  cancel: async ({ taskId }, { desk, context }) => {
+    const stopped = await context.background?.stop(desk.key(taskId) ?? keyOf(taskId), "cancelled by the agent that started it");
+    return stopped ? `Task cancelled: ${taskId}` : failure("Task is not running or not found");
+  },
+};
+
+/** What is known about a task now, by whoever started it, else by the record. */
+async function find(id: string, { desk, parts }: Around): Promise<TaskRecord | undefined> {
+  return desk.get(id) ?? recordedTask(id, parts.history, (outcome) => summaryOf(outcome));
+}
+
+async function waited(id: string, ms: number, around: Around): Promise<TaskRecord> {
+  const signal = AbortSignal.any([around.context.signal, AbortSignal.timeout(ms)]);
+  const record = (await find(id, around))!;
+  return record.status === "running" ? settled(record, around, signal) : record;
+}
+
+/** The record with its end, when that has come before the signal aborts. */
+async function settled(record: TaskRecord, { desk, parts, context }: Around, signal: AbortSignal): Promise<TaskRecord> {
+  const delegated = await context.background?.ended(desk.key(record.id) ?? keyOf(record.id), signal);
+  const id = record.id.split("/").at(-1)!;
+  const outcome = delegated?.nodes?.[id] ?? delegated;
+  if (!outcome) return record;
+  const ended = desk.end(record.id, outcome, { endedAt: parts.clock(), result: summaryOf(outcome) });
+  return ended ?? (await recordedTask(record.id, parts.history, (one) => summaryOf(one))) ?? record;
+}
+
+/** By which a task is known that was asked for in an earlier run: it has one of its own. */
+const keyOf = (id: string): string => id.slice(0, id.lastIndexOf("/") + 1);
+
+function list({ filter = "all" }: Input, desk: TaskDesk, parts: FacadeParts): ToolResult {
+  const records = desk.all().filter(({ status }) => filter === "all" || status === filter);
+  return { text: taskListText(records, parts.clock()), details: { tasks: records } };
+}
+
+function result(record: TaskRecord): ToolResult {
+  if (record.status === "error") return failure(`Task failed: ${record.error ?? "unknown"}`);
+  if (record.status === "cancelled") return failure("Task was cancelled");
+  return told(record, record.result ?? "");
+}
+
+const told = (record: TaskRecord, text: string): ToolResult => ({ text, details: record });
+const failure = (text: string): ToolResult => ({ text, error: true });

@@ -1,0 +1,66 @@
+import type { KeptEvent } from "../core/event.ts";
+import { explain, type Outcome } from "../core/outcome.ts";
+import { emptyState, reduce } from "../core/state.ts";
+import { addUsage, noUsage } from "../core/usage.ts";
+import type { TaskHistory } from "../runtime/task-history.ts";
+
+export type TaskStatus = "running" | "completed" | "error" | "cancelled";
+
+/** What is known about a task that was started in the background. */
+export type TaskRecord = Readonly<{
+  id: string;
+  type: string;
+  description: string;
+  status: TaskStatus;
+  startedAt: number;
+  endedAt?: number;
+  tokens?: Readonly<{ input: number; output: number }>;
+  result?: string;
+  error?: string;
+  file?: string;
+}>;
+
+/** How an outcome is called here. */
+export const statusOf = (outcome: Outcome): TaskStatus =>
+  outcome.status === "ok" ? "completed" : outcome.status === "cancelled" ? "cancelled" : "error";
+
+/** A record with what the task came to. */
+export function endedRecord(record: TaskRecord, outcome: Outcome, { endedAt, result }: Readonly<{ endedAt: number; result: string }>): TaskRecord {
+  const { usage, file } = outcome;
+  return {
+    ...record,
+    status: statusOf(outcome),
+    endedAt,
+    ...(usage && { tokens: { input: usage.input, output: usage.output } }),
+    ...(outcome.status === "ok" ? { result } : { error: explain(outcome) }),
+    ...(file !== undefined && { file }),
+  };
+}
+
+/** What the journals say about a task, `run/path` or a whole run: whoever started it, and in whatever process. */
+export async function recordedTask(
+  id: string,
+  history: TaskHistory | undefined,
+  summary: (outcome: Outcome) => string,
+): Promise<TaskRecord | undefined> {
+  const [run = "", ...rest] = id.split("/");
+  const events = await history?.events(run);
+  if (!events) return undefined;
+  const state = events.reduce((known, event) => reduce(known, event), emptyState(run));
+  const view = state.nodes.get(rest.length > 0 ? rest.join("/") : (state.plan?.output ?? ""));
+  if (!view || view.kind !== "task") return undefined;
+  const usage = addUsage(noUsage(), view.usage);
+  const record: TaskRecord = {
+    id,
+    type: view.agent ?? "general",
+    description: view.label,
+    status: "running",
+    startedAt: view.startedAt,
+    tokens: { input: usage.input, output: usage.output },
+  };
+  if (view.outcome)
+    return endedRecord(record, view.outcome, { endedAt: view.endedAt ?? view.startedAt, result: summary(view.outcome) });
+  return isOver(events) ? { ...record, status: "error", error: "it was interrupted" } : record;
+}
+
+const isOver = (events: readonly KeptEvent[]): boolean => events.at(-1)?.type === "run.ended";

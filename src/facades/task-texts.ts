@@ -1,0 +1,64 @@
+import { formatDuration } from "../core/duration.ts";
+import type { TaskRecord, TaskStatus } from "./task-records.ts";
+
+/** How wide the lines of a box are. */
+const WIDE = 55;
+const signs: Readonly<Record<TaskStatus, string>> = { running: "🔄", completed: "✅", error: "❌", cancelled: "🚫" };
+
+/** A box with a title and lines, open to the right so that long lines stay whole. */
+export function box(title: string, lines: readonly string[], wide: number = WIDE): string {
+  const head = `┌─ ${title} `;
+  return [head + "─".repeat(Math.max(0, wide - head.length)), ...lines.map((line) => `│ ${line}`), `└${"─".repeat(wide)}`].join("\n");
+}
+
+/** What the model reads when a task was started in the background. */
+export function backgroundStarted({ id, type, description, file }: Pick<TaskRecord, "id" | "type" | "description" | "file">): string {
+  const asks = (what: string): string => `  TaskOutput({ ${what} })`;
+  return [
+    box("Background Task Started", [
+      `Task ID: ${id}`,
+      `Type: ${type}`,
+      `Description: ${description}`,
+      ...(file === undefined ? [] : [`Output: ${file}`]),
+    ]),
+    "",
+    "The task is running in the background. You can continue working.",
+    "",
+    "To check status:",
+    asks(`action: 'status', taskId: '${id}'`),
+    "",
+    "To get result (blocks until complete):",
+    asks(`action: 'result', taskId: '${id}', block: true`),
+    "",
+    "To cancel:",
+    asks(`action: 'cancel', taskId: '${id}'`),
+  ].join("\n");
+}
+
+/** Everything about one task. */
+export function taskText(record: TaskRecord, now: number): string {
+  const { id, type, description, status, startedAt, endedAt, tokens, result, error, file } = record;
+  const seconds = Math.floor(((endedAt ?? now) - startedAt) / 1_000);
+  return [
+    `Task ID: ${id}`,
+    `Type: ${type}`,
+    `Description: ${description}`,
+    `Status: ${status}`,
+    `Duration: ${seconds}s`,
+    ...(endedAt === undefined ? [] : [`Completed: ${new Date(endedAt).toISOString()}`]),
+    ...(tokens ? [`Tokens: ${tokens.input} in / ${tokens.output} out`] : []),
+    ...(file === undefined ? [] : [`Output: ${file}`]),
+    ...(result === undefined ? [] : ["", "Result:", result]),
+    ...(error === undefined ? [] : ["", "Error:", error]),
+  ].join("\n");
+}
+
+/** One line for each task. */
+export function taskListText(records: readonly TaskRecord[], now: number): string {
+  if (records.length === 0) return "No tasks found.";
+  const lines = records.map(
+    ({ id, description, status, startedAt, endedAt }) =>
+      `${signs[status]} ${id} - ${description} [${status}] (${formatDuration((endedAt ?? now) - startedAt, "spaced")})`,
+  );
+  return `Found ${records.length} task(s):\n\n${lines.join("\n")}`;
+}
