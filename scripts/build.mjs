@@ -1,13 +1,14 @@
 // @ts-check
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { bundleDoors } from "./bundle-doors.mjs";
 import { embed } from "./embed.mjs";
 import { install } from "./install.mjs";
 import { isMain, report, root, runNode, step, tools } from "./step.mjs";
 
 /**
- * Builds dist/: the library one file per module, the command bundled into lazy chunks. The old dist stays in place until
- * the new one is whole. Returns false after a failure, which has been shown by then.
+ * Builds dist/: the library one file per module and, for those who use it, its doors bundled into lazy chunks; the command
+ * bundled likewise. The old dist stays in place until the new one is whole. Returns false after a failure, which has been shown by then.
  *
  * @returns {Promise<boolean>}
  */
@@ -18,10 +19,8 @@ export async function build() {
   try {
     if (!step("embed", quietly(embed))) return false;
     if (!step("library", () => runNode(tools.tsc, ["-p", "tsconfig.build.json", "--outDir", staging]))) return false;
-    const start = performance.now();
-    const command = await bundle(join(staging, "cli"));
-    report("command", command, start);
-    if (!command.ok) return false;
+    if (!(await timed("doors", () => bundleDoors(join(staging, "lib"))))) return false;
+    if (!(await timed("command", () => bundleCommand(join(staging, "cli"))))) return false;
     replace(join(root, "dist"), staging);
     return true;
   } finally {
@@ -30,20 +29,40 @@ export async function build() {
 }
 
 /**
+ * @param {string} name
+ * @param {() => Promise<import("./step.mjs").Done>} work
+ */
+async function timed(name, work) {
+  const start = performance.now();
+  const done = await work();
+  report(name, done, start);
+  return done.ok;
+}
+
+/**
  * Chunks lie flat beside main.js, so that `../../package.json` means the same file in src/cli, dist/cli and every chunk.
  *
  * @param {string} outdir
  * @returns {Promise<import("./step.mjs").Done>}
  */
-async function bundle(outdir) {
+async function bundleCommand(outdir) {
   const entry = join(root, "src", "cli", "main.ts");
   const child = join(root, "src", "task-child.ts"); // what the command starts processes and threads with
   if (!existsSync(entry)) return { ok: false, output: "src/cli/main.ts is missing: there is no command to bundle" };
+  const entryPoints = { main: entry, "task-child": child };
+  const done = await bundle({ entryPoints, outdir, external: optionalPackages(), plugins: [oneLanguage] });
+  if (done.ok) makeExecutable(join(outdir, "main.js"));
+  return done;
+}
+
+/**
+ * @param {import("esbuild").BuildOptions} options
+ * @returns {Promise<import("./step.mjs").Done>}
+ */
+async function bundle(options) {
   const { build: esbuild } = await import("esbuild");
   try {
     await esbuild({
-      entryPoints: { main: entry, "task-child": child },
-      outdir,
       absWorkingDir: root,
       bundle: true,
       splitting: true,
@@ -52,15 +71,13 @@ async function bundle(outdir) {
       target: "node20.19",
       chunkNames: "[name]-[hash]",
       legalComments: "none",
-      external: optionalPackages(),
       banner: { js: requireBanner },
-      plugins: [oneLanguage],
       logLevel: "error",
+      ...options,
     });
   } catch {
     return { ok: false, output: "" }; // esbuild has printed why
   }
-  makeExecutable(join(outdir, "main.js"));
   return { ok: true, output: "" };
 }
 

@@ -15,12 +15,15 @@ import type { KeptEvent, Origin } from "./core/event.ts";
 import type { AnyInput } from "./core/input.ts";
 import { DEFAULT_MAX_DEPTH } from "./core/limits.ts";
 import type { Model } from "./core/model.ts";
+import type { McpServers } from "./core/mcp-server.ts";
 import { type Permissions, withPermissions } from "./core/permissions.ts";
 import type { Body, Plan } from "./core/plan.ts";
 import { skillNotes, usesSkills, withSkills } from "./core/preload.ts";
 import type { Skill, WorkflowCommand } from "./core/skill.ts";
 import { emptyState, reduce, type State } from "./core/state.ts";
+import { isForeign, type RunnerName } from "./core/runner-name.ts";
 import type { ModelSource } from "./core/runner.ts";
+import type { Task } from "./core/task.ts";
 import type { Caller } from "./core/spawn.ts";
 import type { Tool } from "./core/tool.ts";
 import {
@@ -34,7 +37,6 @@ import {
   type Workflows,
   workerCommand,
 } from "./defaults.ts";
-import { dialects } from "./formats/table.ts";
 import type { LanguageModel } from "./models/is-language-model.ts";
 import type { ModelOverview } from "./models/overview.ts";
 import { noModel, type ModelConfig } from "./models/registry.ts";
@@ -65,7 +67,7 @@ import { runId, type Store } from "./runtime/store.ts";
 import { noConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/load-config.ts";
 import { shadowNotes, withNotes } from "./runtime/shadow-notes.ts";
 import { openTrust, trustEverything } from "./runtime/trust.ts";
-import type { Roster } from "./runtime/roster.ts";
+import { DEFAULT_AGENT, type Roster } from "./runtime/roster.ts";
 import { version } from "./core/version.ts";
 import type { WebSearch } from "./tools/search-backends.ts";
 
@@ -114,6 +116,8 @@ export type CrewOptions = Readonly<{
   network?: NetworkRules;
   /** The search engine behind `web_search`; none by default. */
   webSearch?: WebSearch;
+  /** MCP servers whose tools agents may use, by the names that those begin with. */
+  mcpServers?: McpServers;
   clock?: () => number;
   random?: () => number;
 }>;
@@ -228,7 +232,10 @@ export function createCrew(given: CrewOptions = {}): Crew {
     permissions: withPermissions(config.permissions, given.permissions),
   };
   const setup = setupOf(options, { cwd, env });
-  const { models, redactor, store, clock, random, worldFor, delegation } = createOutfit(setup, options);
+  const { models, redactor, store, clock, random, worldFor, delegation } = createOutfit(setup, {
+    ...options,
+    skills: async () => (await skills()).all,
+  });
   const remotes = remoteAgents({ ...setup, home: setup.home === false ? undefined : homeOf(setup) });
   const cache = createDiscoveryCache();
   const nowhere = options.discover === false ? { sources: [] } : {};
@@ -270,7 +277,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
-    await checkModels(plan, source);
+    await checkModels(plan, source, ({ runner, agent }) => runner ?? roster.find(agent ?? DEFAULT_AGENT)?.runner);
     if (more.budget?.maxUsd !== undefined) await models.loadPrices();
     const lingering = createLingering();
     const runner = builtinRunner({
@@ -284,12 +291,14 @@ export function createCrew(given: CrewOptions = {}): Crew {
       remotes,
     });
     const isolate = createIsolate({ cwd, home: env["HOME"], folder: store?.folder(run), linger: lingering.add });
+    const world = await worldFor(roster, deck?.runner(runner) ?? runner, permissionsIn(past));
     const engine = makeEngine({
       perform: createPerformer({
-        ...(await worldFor(roster, deck?.runner(runner) ?? runner, permissionsIn(past))),
+        ...world,
         models: source,
         earlier,
         isolate,
+        ...(deck && { acceptance: deck.acceptance }),
         ...(store && { reuse: createReuse(store, { always: reuse, redact: redactor.text, clock }) }),
       }),
       journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
@@ -306,7 +315,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
       cwd,
       context: plan.context ? redactor.text(await buildContext(cwd, plan.context)) : "",
       gone: async () => {
-        await lingering.gone();
+        await Promise.all([lingering.gone(), world.peers?.end()]);
         await isolate.sweep();
       },
       ...(options.permissions && { permissions: options.permissions }),
@@ -390,6 +399,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     skills,
     explain: async (agent, call = { flags: {} }) => {
       const { tools, access } = await worldFor({ find: () => undefined, names: () => [] }, local);
+      const { dialects } = await import("./formats/table.ts");
       const barred = access && barredBy({ tools }, access.policyFor(agent.agent));
       const options = {
         dialects,
@@ -537,11 +547,11 @@ export function catalogOf(given: readonly Agent[], { agents, disabled }: Discove
 }
 
 /** A model that a task names has to exist before anything starts; the default one, when some task names none. */
-async function checkModels(body: Body, models: ModelSource): Promise<void> {
+async function checkModels(body: Body, models: ModelSource, runnerOf: (task: Task) => RunnerName | undefined): Promise<void> {
   const asked = new Map<string, readonly ModelWish[]>();
   for (const node of Object.values(body.nodes)) {
-    if (node.kind === "loop") await checkModels(node.body, models);
-    if (node.kind !== "task") continue;
+    if (node.kind === "loop") await checkModels(node.body, models, runnerOf);
+    if (node.kind !== "task" || isForeign(runnerOf(node.task))) continue; // that tool knows its models itself
     const { model } = node.task;
     asked.set([model ?? ""].flat().join(), model === undefined ? [] : [{ by: "call", names: model }]);
   }

@@ -2,21 +2,11 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Engine } from "./core/engine.ts";
 import { CrewError } from "./core/error.ts";
-import type { TaskRunner } from "./core/runner-name.ts";
+import { isForeign, type OwnRunner } from "./core/runner-name.ts";
 import type { Runner } from "./core/runner.ts";
 import { localEngine, type LocalParts } from "./engines/local.ts";
 import type { Skill, WorkflowCommand } from "./core/skill.ts";
-import { readBundledAgents } from "./formats/bundled.ts";
 import { readConfig } from "./formats/config.ts";
-import {
-  commandDialect,
-  commandOf,
-  readBundledCommands,
-  readBundledSkills,
-  skillDialect,
-  skillOf,
-} from "./formats/skill.ts";
-import { dialects } from "./formats/table.ts";
 import type { A2aParts } from "./runners/a2a.ts";
 import type { SecretSource } from "./runners/a2a-secret.ts";
 import type { ElsewhereParts } from "./runners/elsewhere.ts";
@@ -28,7 +18,7 @@ import { commandFamilies, skillFamilies } from "./runtime/workflow-sources.ts";
 
 /** The command line of the worker that works on a run in the background: our own command, wherever this file is. */
 export function workerCommand(id: string): readonly [file: string, ...args: string[]] {
-  const here = ["./cli/main.js", "./main.js", "./cli/main.ts"].map((name) =>
+  const here = ["./cli/main.js", "../cli/main.js", "./main.js", "./cli/main.ts"].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),
   );
   const main = here.find((file) => existsSync(file));
@@ -56,19 +46,25 @@ type RemoteSetup = SecretSource & Readonly<{ network?: NetworkRules; home: strin
 /** Carries out each task where its assignment says. */
 export function builtinRunner({ remotes, ...given }: Omit<ElsewhereParts, "entry"> & { remotes: Remotes }): Runner {
   const parts = (): ElsewhereParts => ({ ...given, entry: taskChild() });
-  const rows: Readonly<Record<TaskRunner, Runner>> = {
+  const rows: Readonly<Record<OwnRunner | "a2a", Runner>> = {
     local,
     a2a: async (...task) =>
       (await import("./runners/a2a.ts")).a2aRunner({ ...(await remotes()), linger: given.linger })(...task),
     worker: async (...task) => (await import("./runners/worker.ts")).workerRunner(parts())(...task),
     process: async (...task) => (await import("./runners/process.ts")).processRunner(parts())(...task),
   };
-  return (assignment, context) => rows[assignment.runner](assignment, context);
+  return async (assignment, context) => {
+    const { runner } = assignment;
+    if (!isForeign(runner)) return rows[runner](assignment, context);
+    const { foreignRunner } = await import("./runners/foreign/runner.ts");
+    const { env, passEnv = [] } = given.setup;
+    return foreignRunner(runner, { env, passEnv, linger: given.linger })(assignment, context);
+  };
 }
 
 /** Where a task in a thread or process of its own begins: bundled, since that starts faster, and else as a source. */
 function taskChild(): URL {
-  const places = ["./cli/task-child.js", "./task-child.js", "./task-child.ts"].map(
+  const places = ["./cli/task-child.js", "../cli/task-child.js", "./task-child.js", "./task-child.ts"].map(
     (name) => new URL(name, import.meta.url),
   );
   return places.find((url) => existsSync(url)) ?? places[0]!;
@@ -77,7 +73,11 @@ function taskChild(): URL {
 export const makeEngine = (parts: LocalParts): Engine => localEngine(parts);
 
 /** Finds every agent there is for a folder; the files of a project count as far as they are trusted. */
-export function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {
+export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {
+  const [{ dialects }, { readBundledAgents }] = await Promise.all([
+    import("./formats/table.ts"),
+    import("./formats/bundled.ts"),
+  ]);
   return discover({ ...where, dialects, bundled: readBundledAgents() });
 }
 
@@ -89,6 +89,7 @@ export type WorkflowPlaces = Pick<DiscoverOptions, "cwd" | "home" | "scope" | "o
 
 /** Finds every skill there is for a folder, by the same rules as agents. */
 export async function findSkills(where: WorkflowPlaces): Promise<Workflows<Skill>> {
+  const { skillDialect, readBundledSkills, skillOf } = await import("./formats/skill.ts");
   const found = { dialects: { skill: skillDialect }, bundled: readBundledSkills() };
   const discovery = await discover({ sources: skillFamilies, ...where, ...found });
   return { all: discovery.agents.map(skillOf), discovery };
@@ -96,6 +97,7 @@ export async function findSkills(where: WorkflowPlaces): Promise<Workflows<Skill
 
 /** Finds every workflow command there is for a folder, by the same rules as agents. */
 export async function findCommands(where: WorkflowPlaces): Promise<Workflows<WorkflowCommand>> {
+  const { commandDialect, readBundledCommands, commandOf } = await import("./formats/skill.ts");
   const found = { dialects: { command: commandDialect }, bundled: readBundledCommands() };
   const discovery = await discover({ sources: commandFamilies, ...where, ...found });
   return { all: discovery.agents.map(commandOf), discovery };

@@ -1,4 +1,6 @@
 export { createCrew, type Crew, type CrewOptions, type ResumeOptions, type RunOptions } from "./crew.ts";
+export { openDelegation, type Delegation, type DelegationOptions } from "./doors/delegation.ts";
+export { Subagent, type SubagentConfig, type TaskOutput } from "./doors/subagent.ts";
 export { defineAgent, type Agent } from "./core/agent.ts";
 export { defineTool, type Tool, type ToolContext, type ToolResult } from "./core/tool.ts";
 export { compile, type Input, type Mode } from "./modes/compile.ts";

@@ -1,29 +1,34 @@
 import { randomInt } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { McpServers } from "./core/mcp-server.ts";
 import type { Model } from "./core/model.ts";
+import type { PeerTools } from "./core/peer-tools.ts";
 import { type Permissions, withPermissions } from "./core/permissions.ts";
 import { createRedactor, type Redactor } from "./core/redact.ts";
 import type { Runner } from "./core/runner.ts";
 import { secretsIn, secretValues } from "./core/secret-forms.ts";
+import type { Skill } from "./core/skill.ts";
 import type { Caller } from "./core/spawn.ts";
 import type { Tool } from "./core/tool.ts";
-import { delegationTools } from "./facades/table.ts";
 import { builtinModels } from "./models/builtin.ts";
 import type { LanguageModel } from "./models/is-language-model.ts";
 import { createModelRegistry, type ModelConfig, type ModelRegistry } from "./models/registry.ts";
 import { accessParts, boundBy, type AccessParts, createRunAccess, demandSandbox } from "./runtime/access.ts";
 import { createGuardedFetch, type NetworkRules } from "./runtime/guarded-fetch.ts";
+import { createGuardedOpen } from "./runtime/guarded-open.ts";
 import { openKeptRules } from "./runtime/kept-rules.ts";
 import { openMemory } from "./runtime/memory.ts";
 import { createStore, type Store } from "./runtime/store.ts";
+import { openTrust, trustEverything } from "./runtime/trust.ts";
 import { openTaskHistory } from "./runtime/task-history.ts";
 import { createValidator } from "./runtime/validate.ts";
 import type { Roster } from "./runtime/roster.ts";
 import type { World } from "./runtime/world.ts";
+import { openPins } from "./tools/mcp/pins.ts";
+import { createServers } from "./tools/mcp/servers.ts";
 import type { ToolParts } from "./tools/parts.ts";
 import { searchBackend, type WebSearch } from "./tools/search-backends.ts";
-import { builtinTools } from "./tools/table.ts";
 
 /** What of a crew can be written down: the same world is built from it here, in a child process and in a worker thread. */
 export type Setup = Readonly<{
@@ -37,8 +42,12 @@ export type Setup = Readonly<{
   secrets?: readonly string[];
   network?: NetworkRules;
   webSearch?: WebSearch;
+  mcpServers?: McpServers;
   toolModules?: readonly string[];
   permissions?: Permissions;
+  /** Where the user's files are looked for, and whether those of the project count. */
+  userHome?: string;
+  trusted?: boolean;
 }>;
 
 /** What of a crew is code and stays in the process in which it was handed in. */
@@ -47,6 +56,8 @@ export type Code = Readonly<{
   models?: Readonly<Record<string, Model | LanguageModel>>;
   clock?: () => number;
   random?: () => number;
+  /** Looks for skills as the crew does. */
+  skills?: () => Promise<readonly Skill[]>;
 }>;
 
 /** What all runs of a crew share, and the world of one of them. */
@@ -70,23 +81,37 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
   const store = setup.home === false ? undefined : createStore(homeOf(setup));
   const validator = createValidator();
   const models = modelsFor(setup, code.models, random);
-  const redactor = createRedactor([...secretValues(env), ...secretsIn(setup.providers), ...(setup.secrets ?? [])]);
+  const redactor = createRedactor([...secretValues(env), ...secretsIn(setup.providers), ...secretsIn(setup.mcpServers), ...(setup.secrets ?? [])]);
   const parts: ToolParts = {
     fetch: createGuardedFetch(setup.network),
     ...(setup.webSearch && { search: searchBackend(setup.webSearch, env) }),
+    skills: code.skills ?? ((): Promise<readonly Skill[]> => skillsFor(setup)),
     ...(store && { history: openTaskHistory(store, cwd) }),
     ...(setup.home !== false && { memory: openMemory({ home: homeOf(setup), project: cwd, clock }) }),
   };
+  const pins = openPins(setup.home === false ? undefined : homeOf(setup));
+  /** The servers of one run. */
+  const peersOf = (keep: World["keep"]): PeerTools => {
+    let count = 0;
+    return createServers({
+      servers: setup.mcpServers ?? {},
+      pins,
+      cwd,
+      env,
+      passEnv: setup.passEnv ?? [],
+      open: createGuardedOpen(setup.network),
+      keep: (run, path, text) => keep(run, `${path}.mcp-${++count}`, text),
+    });
+  };
   let access: Promise<AccessParts> | undefined;
   const allTools = async (): Promise<readonly Tool[]> => {
-    const [builtin, own] = await Promise.all([
-      Promise.all(Object.values(builtinTools).map((load) => load(parts))),
-      ownTools(setup),
-    ]);
-    return [...builtin, ...own, ...(code.tools ?? [])];
+    const [{ builtinTools }, own] = await Promise.all([import("./tools/table.ts"), ownTools(setup)]);
+    return [...Object.values(builtinTools).map((make) => make(parts)), ...own, ...(code.tools ?? [])];
   };
-  const delegation: Outfit["delegation"] = (spellings, caller) =>
-    delegationTools(spellings, { ...blockedBy(env), ...caller }, { ...parts, clock });
+  const delegation: Outfit["delegation"] = async (spellings, caller) => {
+    const { delegationTools } = await import("./facades/table.ts");
+    return delegationTools(spellings, { ...blockedBy(env), ...caller }, { ...parts, clock });
+  };
   return {
     models,
     delegation,
@@ -97,8 +122,10 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
     worldFor: async (roster, runner, before) => {
       const all = await allTools();
       access ??= accessTo(setup, all, store);
+      const keep: World["keep"] = async (id, path, text) => store?.keep(id, path, redactor.text(text));
       return {
         roster,
+        peers: peersOf(keep),
         delegation,
         tools: new Map(all.map((tool) => [tool.name, tool])),
         access: createRunAccess(
@@ -118,13 +145,20 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
         passEnv: setup.passEnv ?? [],
         redactor,
         clock,
-        keep: async (id, path, text) => store?.keep(id, path, redactor.text(text)),
+        keep,
       };
     },
   };
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** The skills of a task that is carried out elsewhere: where the crew looks that says nothing special. */
+async function skillsFor({ cwd, env, userHome, trusted, ...setup }: Setup): Promise<readonly Skill[]> {
+  const { findSkills } = await import("./defaults.ts");
+  const trust = trusted === true ? trustEverything : openTrust(join(homeOf({ ...setup, env }), "trust.json")).trust;
+  return (await findSkills({ cwd, home: userHome ?? env["HOME"] ?? homedir(), trust })).all;
+}
 
 /** An agent that starts this program as one of its commands names itself, so that it is not started again below. */
 function blockedBy(env: Env): Pick<Caller, "blocked"> {

@@ -21,11 +21,10 @@ const work: Work = async ({ setup, call, agent, prices, catalog = emptyCatalog }
     if (assigned) context.emit(fact); // what there is to say about the assignment itself has been said already
   });
   assigned = true;
-  if ("status" in assignment) return assignment;
   try {
-    return await local(assignment, context);
+    return "status" in assignment ? assignment : await local(assignment, context);
   } finally {
-    await assignment.access?.end();
+    await Promise.all([world.peers?.end(), "status" in assignment ? undefined : assignment.access?.end()]);
   }
 };
 

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 /** The doors of the package, and the file behind each. */
 const doors: Readonly<Record<string, string>> = {
   ".": "../src/index.ts",
+  "./a2a": "../src/doors/a2a.ts",
   "./agents": "../src/doors/agents.ts",
   "./gemini": "../src/doors/gemini.ts",
   "./parallel": "../src/doors/parallel.ts",

@@ -11,7 +11,11 @@ type Rule = "arrow" | "cycle" | "node" | "export-star" | "env" | "optional" | "o
 
 /** Optional packages, and the one file that may name each, or one per direction. Both ends of the row are checked. */
 export const optionalPackages: Readonly<Record<string, string | readonly string[]>> = {
+  "@agentclientprotocol/sdk": "src/runners/foreign/acp-sdk.ts",
   "@a2a-js/sdk": ["src/runners/a2a-sdk.ts", "src/a2a/sdk.ts"],
+  "@modelcontextprotocol/client": "src/tools/mcp/client.ts",
+  "@modelcontextprotocol/node": "src/mcp/http.ts",
+  "@modelcontextprotocol/server": "src/mcp/sdk.ts",
   "@vscode/ripgrep": "src/tools/ripgrep.ts",
 };
 
@@ -25,8 +29,9 @@ const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly togethe
   { places: ["modes"] },
   { places: ["runtime"] },
   { places: ["formats", "facades", "tools", "models", "runners", "engines", "sinks"] },
-  { places: ["crew.ts", "outfit.ts", "task-child.ts", "defaults.ts", "index.ts", "doors", "testing"], together: true },
+  { places: ["crew.ts", "outfit.ts", "task-child.ts", "defaults.ts", "index.ts", "testing"], together: true },
   { places: ["tui", "web", "mcp", "a2a"] },
+  { places: ["doors"] }, // some of them open on a surface
   { places: ["cli"] }, // the command starts the other surfaces
 ];
 

@@ -8,11 +8,7 @@ import type { Tool } from "../src/core/tool.ts";
 import { readBundledAgents } from "../src/formats/bundled.ts";
 import { builtinTools } from "../src/tools/table.ts";
 
-const tools = new Map(
-  await Promise.all(
-    Object.entries(builtinTools).map(async ([name, load]): Promise<[string, Tool]> => [name, await load()]),
-  ),
-);
+const tools = new Map(Object.entries(builtinTools).map(([name, make]): [string, Tool] => [name, make()]));
 const bundled = readBundledAgents().map(({ agent }) => agent);
 
 /** What an agent of ours could touch, if everybody agreed to everything. */

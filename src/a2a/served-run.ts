@@ -1,9 +1,9 @@
-import type { Event, Origin } from "../core/event.ts";
+import { isKept, type Event, type Origin } from "../core/event.ts";
 import { lifeOf, openQuestions, type Question } from "../core/life.ts";
 import type { RemoteTask, RemoteUpdate } from "../core/remote.ts";
-import { isKept } from "../core/event.ts";
-import type { State } from "../core/state.ts";
+import { emptyState, reduce, type State } from "../core/state.ts";
 import { canonicalName } from "../core/tool-names.ts";
+import { deferred } from "../runtime/deferred.ts";
 import type { Run } from "../runtime/run.ts";
 import { artifactsOf, isStopped, RESULT, type Seen, statusOf, taskView } from "./view.ts";
 
@@ -16,8 +16,11 @@ export type ServedRun = Readonly<{
   isSettled(): boolean;
   /** The open question that its caller may answer. */
   question(): Question | undefined;
-  /** What happens in it, as the protocol tells it: the task as it is, then each change until it is settled for its caller. */
-  updates(): AsyncGenerator<RemoteUpdate, void>;
+  /**
+   * What happens in it, as the protocol tells it: the task as it is, then each change until it is settled for its caller.
+   * `from`: what was before this fact is known; by default all that has happened.
+   */
+  updates(from?: number): AsyncGenerator<RemoteUpdate, void>;
   /** Waits until it is settled, whatever its state is now: for `after` first, when that is given. */
   settled(after?: (event: Event) => boolean): Promise<void>;
   /** Settles when its end is known; never rejects. */
@@ -27,11 +30,15 @@ export type ServedRun = Readonly<{
 export function serveRun(run: Run, origin: Origin, heard: (served: ServedRun, event: Event) => void = () => {}): ServedRun {
   /** The tool of each call, by where it was made: what `ask` asks is for the caller, everything else is a permission. */
   const tools = new Map<string, string>();
+  const over = deferred<void>();
   let ended = false;
   const isForCaller = ({ path, call }: Question): boolean => {
     if (call === undefined || /^input-\d+(?:\.\d+)?$/.test(call)) return true;
     const tool = tools.get(`${path}#${call}`) ?? tools.get(`${path}#${call.replace(/\.\d+$/, "")}`);
     return tool !== undefined && (canonicalName(tool) ?? tool) === "ask";
+  };
+  const noteTools = (event: Event): void => {
+    if (event.type === "turn.ended") for (const { id, name } of event.calls) tools.set(`${event.path}#${id}`, name);
   };
   const seen = (): Seen => ({ life: lifeOf(run.state, !ended), origin, isForCaller });
   const isSettled = (): boolean => ended || run.state.outcome !== undefined || openQuestions(run.state).length > 0;
@@ -43,45 +50,58 @@ export function serveRun(run: Run, origin: Origin, heard: (served: ServedRun, ev
     isSettled,
     question,
     view: () => taskView(run.state, seen()),
-    updates: async function* () {
-      const from = run.state.seq;
-      yield taskView(run.state, seen());
-      if (run.state.outcome || question()) return;
-      const tell = teller(run.state, seen);
+    updates: async function* (from = run.state.seq) {
+      if (from > 0) {
+        yield taskView(run.state, seen());
+        if (run.state.outcome || question()) return;
+      }
+      // A fold of its own: what others have heard already must not show before its time.
+      const state = emptyState(run.id);
+      const now = (): Seen => ({ life: lifeOf(state, true), origin, isForCaller });
+      const tell = teller(state, now);
+      let begun = from > 0;
       for await (const event of run) {
+        reduce(state, event);
+        noteTools(event);
         if (isKept(event) && event.seq <= from) continue;
+        if (!begun) yield taskView(state, now());
+        begun = true;
         yield* tell(event);
-        if (event.type === "run.ended" || (event.type === "gate.opened" && question())) return;
+        if (event.type === "run.ended") return;
+        if (event.type === "gate.opened" && openQuestions(state).some(isForCaller)) return;
       }
     },
     settled: async (after) => {
-      let waits = after;
-      if (!waits && isSettled()) return;
+      if (!after && run.state.outcome) return;
       const from = run.state.seq;
+      const state = emptyState(run.id);
+      let waits = after;
       for await (const event of run) {
-        if (isKept(event) && event.seq <= from) continue;
+        reduce(state, event);
+        noteTools(event);
+        if (isKept(event) && event.seq < from + (waits ? 1 : 0)) continue;
         if (waits?.(event) || event.type === "run.ended") waits = undefined;
-        else if (waits) continue;
-        if (isSettled()) return;
+        if (!waits && (state.outcome || openQuestions(state).length > 0)) return;
       }
     },
-    over: Promise.resolve(),
+    over: over.promise,
   };
-  const over = (async (): Promise<void> => {
+  const watch = async (): Promise<void> => {
     try {
       for await (const event of run) {
-        if (event.type === "turn.ended") for (const { id, name } of event.calls) tools.set(`${event.path}#${id}`, name);
-        heard(whole, event);
+        noteTools(event);
+        heard(served, event);
       }
       await run;
     } catch {
       // whoever asked for it is told by `run` itself
     } finally {
       ended = true;
+      over.resolve();
     }
-  })();
-  const whole: ServedRun = { ...served, over };
-  return whole;
+  };
+  void watch();
+  return served;
 }
 
 /** One event in the words of the protocol; most of them are nobody's business outside. */
@@ -106,7 +126,7 @@ function teller(state: State, seen: () => Seen): (event: Event) => Generator<Rem
       case "run.ended": {
         if (isStopped(event.outcome)) return;
         for (const artifact of artifactsOf(event.outcome)) yield { kind: "artifact-update", ...ids, artifact, append: false, lastChunk: true };
-        const { status, metadata } = taskView(state, seen());
+        const { status, metadata } = taskView(state, seen()); // with what it used
         yield { kind: "status-update", ...ids, status, ...(metadata && { metadata }) };
         return;
       }

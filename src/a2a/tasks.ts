@@ -98,8 +98,8 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
   };
   /** Resolves when a run has begun; what is wrong with it is told without a word about this machine. */
   const begun = async (run: Run, { over }: ServedRun): Promise<void> => {
-    const first = await Promise.race([over.then(() => "over" as const), firstEvent(run)]);
-    if (first !== "over" || run.state.seq > 0) return;
+    await Promise.race([over, firstEvent(run)]);
+    if (run.state.seq > 0) return;
     await run.then(undefined, (error: unknown) => {
       onError(error);
       throw taskError("broken", `The agent could not be started${isCrewError(error) ? ` (${error.code})` : ""}.`, { cause: error });
@@ -212,7 +212,11 @@ function isLeft({ state, owner }: Awaited<ReturnType<Crew["kept"]["look"]>>): bo
 }
 
 async function firstEvent(run: Run): Promise<void> {
-  for await (const _event of run) return;
+  try {
+    for await (const _event of run) return;
+  } catch {
+    // it ends then, and says why
+  }
 }
 
 /** A message as the answer to a question: its words, and a no where it says so. */

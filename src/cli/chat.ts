@@ -64,15 +64,20 @@ export const chat: CommandDefinition = {
     ]);
     const place = terminal(flags);
     const crew = await crewFor(flags);
-    const talk = conversation.createConversation({
-      crew,
-      options: runOptionsOf(flags, place),
-      opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
-    });
-    if (flags.resume !== undefined) talk.moveTo(await crew.findRun(flags.resume));
     const input = place.attended
       ? await lines.promptedLines(homeOf({ env: process.env }), () => completions(crew))
       : lines.pipedLines(process.stdin);
+    const talk = conversation.createConversation({
+      crew,
+      options: {
+        ...runOptionsOf(flags, place),
+        outliving: {
+          ended: ({ id, state }) => input.interject(`Task ${id} has ended: ${state.status}. /task-status ${id}`),
+        },
+      },
+      opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
+    });
+    if (flags.resume !== undefined) talk.moveTo(await crew.findRun(flags.resume));
     if (place.attended && !flags.quiet) greet(flags, place.look.colors.dim);
     let code = 0;
     const take = async (line: string): Promise<boolean> => {
@@ -98,6 +103,10 @@ export const chat: CommandDefinition = {
     } finally {
       await input.close();
     }
+    const working = (await crew.kept.list()).filter(({ owner }) => owner === process.pid).map(({ id }) => id);
+    if (!place.attended) await Promise.all(working.map((id) => crew.kept.ended(id, new AbortController().signal)));
+    else
+      for (const id of working) process.stderr.write(`${id} was still working; go on with it: subcrew resume ${id}\n`);
     const last = talk.last();
     if (place.attended && !flags.quiet && last !== undefined)
       process.stderr.write(`${place.look.colors.dim(`go on later: subcrew chat --resume ${last}`)}\n`);

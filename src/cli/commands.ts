@@ -12,6 +12,7 @@ const WORK = "Work:";
 const LOOK = "Look:";
 const CHANGE = "Change:";
 const RUNS = "Runs:";
+const SERVE = "Serve:";
 
 /** Every command, in the order in which help lists them. */
 export const commands: Readonly<Record<string, CommandRow>> = {
@@ -127,8 +128,13 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   worker: { summary: "", group: RUNS, hidden: true, load: async () => (await import("./worker.ts")).worker },
   mcp: {
     summary: "offer the agents to other tools over MCP, and use MCP servers",
-    group: CHANGE,
+    group: SERVE,
     load: async () => (await import("./mcp.ts")).mcp,
+  },
+  a2a: {
+    summary: "offer agents to other programs over the A2A protocol",
+    group: SERVE,
+    load: async () => (await import("./a2a.ts")).a2a,
   },
   trust: {
     summary: "let the agents of this project run, or not",

@@ -3,7 +3,7 @@ import { parseDuration } from "../core/duration.ts";
 import { CrewError } from "../core/error.ts";
 import { isolationKinds } from "../core/isolation.ts";
 import { parseRetryFlag, type RetryConfig } from "../core/retry.ts";
-import { runnerNames, type RunnerName } from "../core/runner-name.ts";
+import { isRunnerName, type RunnerName, runnerWords } from "../core/runner-name.ts";
 import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 
 /** What the flags of all commands say; a command sees those that it offers. */
@@ -98,6 +98,10 @@ export type Flags = PermissionFlags &
     port?: number;
     tokenFile?: string;
 
+    /** Of `a2a`. */
+    publicCards?: boolean;
+    url?: string;
+
     record?: string;
     replay?: string;
     replayUntil?: number;
@@ -163,9 +167,7 @@ function taskOptions(): Option[] {
       "--max-memory <MB>",
       "how much memory it and its programs may use; it gets a process of its own",
     ).argParser(count("--max-memory")),
-    new Option("--runner <where>", "where it runs: in this program, in a thread or in a process of its own").choices(
-      runnerNames,
-    ),
+    new Option("--runner <who>", `who does it: ${runnerWords}`).argParser(runner),
     new Option("--isolation <kind>", "worktree: it works in a git worktree of its own, its changes come back").choices(
       isolationKinds,
     ),
@@ -256,6 +258,11 @@ function retry(text: string): RetryConfig {
     `--retry cannot be "${text}".`,
     "Give the number of tries and the first wait, as in --retry 3x500ms.",
   );
+}
+
+function runner(text: string): RunnerName {
+  if (isRunnerName(text)) return text;
+  throw new CrewError("BAD_INPUT", `--runner cannot be "${text}".`, `Give one of ${runnerWords}.`);
 }
 
 /** A span of time that is longer than none. */

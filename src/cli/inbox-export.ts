@@ -9,9 +9,7 @@ import { crewFor } from "./start.ts";
 export async function exportDecisions(words: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor({});
   const ids = words.length === 0 ? await crew.runs() : await Promise.all(words.map((word) => crew.findRun(word)));
-  const tools = new Map(
-    (await Promise.all(Object.values(builtinTools).map((load) => load()))).map((tool) => [tool.name, tool]),
-  );
+  const tools = new Map(Object.values(builtinTools).map((make) => [make().name, make()]));
   const journals = await Promise.all(
     ids.map(async (id) => (await readJournal((await crew.kept.look(id)).folder).catch(() => ({ events: [] }))).events),
   );

@@ -1,10 +1,15 @@
 import { Option } from "commander";
 import type { CommandDefinition } from "./command.ts";
-import { commaList, count, runningOptions } from "./flags.ts";
+import { commaList, count, jsonOption, outputOptions, runningOptions } from "./flags.ts";
 import { permissionOptions } from "./permission-flags.ts";
 import { unknownCommand } from "./usage.ts";
 
 const SERVE = "Serving:";
+const yesOption = (): Option => new Option("--yes", "agree without being asked");
+const placeOptions = (): Option[] => [
+  ...[...runningOptions(), ...outputOptions()].filter(({ long }) => long === "--cwd" || long === "--no-color"),
+  jsonOption(),
+];
 const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--unattended"]);
 
 /** `subcrew mcp`: serves, prints how to set it up elsewhere, and looks after the servers that agents use. */
@@ -34,6 +39,34 @@ export const mcp: CommandDefinition = {
     ["subcrew mcp --http --port 7777", "for a tool that wants an address"],
     ["subcrew mcp --as Task", "with the delegation tools that some tools know already"],
   ],
+  commands: {
+    list: {
+      description: "Lists the MCP servers that agents may use. None is started for it.",
+      options: [...placeOptions()],
+      examples: [["subcrew mcp list --json", "for a program"]],
+      act: async (_, flags) => (await import("./mcp/list.ts")).list(flags),
+    },
+    import: {
+      description:
+        "Takes MCP servers over from claude, codex, cursor, vscode, gemini or opencode, or from a file, into your settings.",
+      words: "[from]",
+      usage: "[TOOL|FILE]",
+      options: [yesOption(), ...placeOptions()],
+      examples: [
+        ["subcrew mcp import claude", "what .mcp.json here and ~/.claude.json hold"],
+        ["subcrew mcp import ./servers.json --yes", "from a file, without being asked"],
+      ],
+      act: async (words, flags) => (await import("./mcp/import.ts")).importServers(words, flags),
+    },
+    trust: {
+      description: "Starts an MCP server, shows the tools it offers now, and asks whether these may be used.",
+      words: "[server]",
+      usage: "SERVER",
+      options: [yesOption(), ...placeOptions()],
+      examples: [["subcrew mcp trust github", "after its tools have changed"]],
+      act: async (words, flags) => (await import("./mcp/trust.ts")).trustServer(words, flags),
+    },
+  },
   notes: `Runs that a client starts are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers what they ask,
 and \`subcrew resume\` goes on with those that the client left behind.`,
   act: async ([unknown], flags) => {

@@ -10,6 +10,7 @@ export type PermissionFlags = Readonly<{
   ask?: readonly string[];
   deny?: readonly string[];
   sandbox?: "required" | "auto" | "off";
+  allowWeaker?: boolean;
   acceptCmd?: string;
 }>;
 
@@ -28,6 +29,7 @@ export function permissionOptions(): Option[] {
       "auto",
       "off",
     ]),
+    new Option("--allow-weaker", "with --runner: also a tool that cannot keep all that the agent is bound to"),
   ].map((option) => option.helpGroup("What agents may do:"));
 }
 
@@ -44,6 +46,7 @@ export function permissionsIn({
   ask,
   deny,
   sandbox,
+  allowWeaker,
   acceptCmd,
 }: PermissionFlags): Permissions {
   const allowed = [...allow, ...(acceptCmd === undefined ? [] : [`bash(=${acceptCmd})`])];
@@ -53,6 +56,7 @@ export function permissionsIn({
     ...(ask && { ask: [...ask] }),
     ...(deny && { deny: [...deny] }),
     ...(sandbox && { sandbox }),
+    ...(allowWeaker && { allowWeaker }),
   };
 }
 

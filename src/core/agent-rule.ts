@@ -1,3 +1,4 @@
+import { toolsNamed } from "./tool-names.ts";
 import { parseRules, type Rule, ruleText } from "./rule.ts";
 
 /** What a file says about calls of a tool. None of it adds a right: `allow` only lifts what stands before it in the list. */
@@ -6,15 +7,12 @@ export type AgentRule = Rule & Readonly<{ then: "allow" | "ask" | "deny" }>;
 /** The last rule that fits a call counts; where none does, the list says nothing. */
 export type AgentRules = readonly AgentRule[];
 
-/** Reads `ask bash(git push *)`; `undefined` for anything else. */
+/** Reads `ask bash(git push *)`, also about a tool that only the caller has; `undefined` for anything else. */
 export function parseAgentRule(text: string): AgentRules | undefined {
-  const [, then, rule] = /^\s*(allow|ask|deny)\s+(\S[\s\S]*)$/.exec(text) ?? [];
-  if (rule === undefined) return undefined;
-  try {
-    return parseRules([rule]).map((each) => ({ ...each, then: then as AgentRule["then"] }));
-  } catch {
-    return undefined; // it names no tool, which the caller reports with the place
-  }
+  const [, then, rule = "", tool = ""] = /^\s*(allow|ask|deny)\s+(([\w.*:@/-]+)(?:\([\s\S]+\))?)\s*$/.exec(text) ?? [];
+  if (rule === "") return undefined;
+  const known = toolsNamed(tool).length > 0 ? [] : [tool];
+  return parseRules([rule], known).map((each) => ({ ...each, then: then as AgentRule["then"] }));
 }
 
 /** A rule as it is written. */

@@ -1,6 +1,7 @@
 import type { AgentRules } from "./agent-rule.ts";
 import type { JsonSchema } from "./json.ts";
 import type { ResourceLimits } from "./limits.ts";
+import type { AgentServers } from "./mcp-server.ts";
 import type { RunnerName } from "./runner-name.ts";
 import type { Thinking } from "./thinking.ts";
 
@@ -31,6 +32,8 @@ export type Agent = Readonly<{
   spawns?: "*" | readonly string[];
   /** Its delegation tools as its file spells them, where that is not `task`. */
   delegation?: readonly string[];
+  /** MCP servers: those it brings along, and those of the user that it names. Absent: all of the user's that its tools cover. */
+  mcpServers?: AgentServers;
   extends?: string;
   /** How it is called in front of people. */
   displayName?: string;

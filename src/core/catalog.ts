@@ -1,4 +1,4 @@
-import type { Agent, AgentInput } from "./agent.ts";
+import type { Agent, AgentInput, AgentSource } from "./agent.ts";
 import { isFinishTool } from "./permit.ts";
 import { READ_ONLY_TOOLS } from "./tool-names.ts";
 
@@ -6,6 +6,8 @@ import { READ_ONLY_TOOLS } from "./tool-names.ts";
 export type AgentCard = Readonly<{
   name: string;
   description: string;
+  /** Where it comes from. */
+  source?: AgentSource["kind"];
   /** It cannot change anything. */
   readOnly: boolean;
   /** It can be started by its name and is not offered. */
@@ -31,6 +33,7 @@ export function cardOf(agent: Agent): AgentCard {
     name,
     description: whenToUse ?? description,
     readOnly: tools?.every((tool) => READ_ONLY_TOOLS.includes(tool) || isFinishTool(tool)) ?? false,
+    ...(agent.source && { source: agent.source.kind }),
     ...(hidden && { hidden }),
     ...(output && { structured: true }),
     ...(background && { background }),

@@ -4,7 +4,7 @@ import type { PolicyMode } from "./policy.ts";
 
 /** The user's settings with what a project takes away from everybody. What it says about single agents is not in here. */
 export function narrowConfig(user: Config, project: Config): Config {
-  const { concurrency, maxTimeMs, maxDepth, limits, budget, disabled, permissions } = project;
+  const { concurrency, maxTimeMs, maxDepth, limits, budget, disabled, permissions, mcpServers } = project;
   return {
     ...user,
     ...(concurrency !== undefined && { concurrency: Math.min(user.concurrency ?? DEFAULT_CONCURRENCY, concurrency) }),
@@ -14,7 +14,20 @@ export function narrowConfig(user: Config, project: Config): Config {
     ...(budget && { budget: smallest(user.budget ?? {}, budget) }),
     ...(disabled && { disabled: joined(user.disabled, disabled) }),
     ...(permissions && { permissions: stricter(user.permissions ?? {}, permissions) }),
+    ...(user.mcpServers && mcpServers && { mcpServers: fewer(user.mcpServers, mcpServers) }),
   };
+}
+
+type Servers = NonNullable<Config["mcpServers"]>;
+
+/** The user's servers, without those and without those of their tools that the project does not want. */
+function fewer(ours: Servers, theirs: Servers): Servers {
+  const both = Object.entries(ours).map(([name, server]): [string, Servers[string]] => {
+    const said = Object.hasOwn(theirs, name) ? theirs[name] : undefined;
+    const tools = said?.tools && (server.tools?.filter((tool) => said.tools?.includes(tool)) ?? said.tools);
+    return [name, { ...server, ...(said?.enabled === false && { enabled: false }), ...(tools && { tools }) }];
+  });
+  return Object.fromEntries(both);
 }
 
 /** Of two limits the smaller one; a limit that is kept stays so. */

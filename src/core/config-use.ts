@@ -3,12 +3,12 @@ import type { Config } from "./config.ts";
 
 /** The settings of a crew as a whole. */
 export type CrewWords = Defined<
-  Pick<Config, "model" | "tiers" | "providers" | "concurrency" | "passEnv" | "network" | "webSearch">
+  Pick<Config, "model" | "tiers" | "providers" | "concurrency" | "passEnv" | "network" | "webSearch" | "mcpServers">
 >;
 
 export function crewWords(config: Config): CrewWords {
-  const { model, tiers, providers, concurrency, passEnv, network, webSearch } = config;
-  return defined({ model, tiers, providers, concurrency, passEnv, network, webSearch });
+  const { model, tiers, providers, concurrency, passEnv, network, webSearch, mcpServers } = config;
+  return defined({ model, tiers, providers, concurrency, passEnv, network, webSearch, mcpServers });
 }
 
 /** Where anything is looked for. */

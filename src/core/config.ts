@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { resourceLimits } from "./limits-schema.ts";
+import { mcpServers } from "./mcp-server.ts";
 import { permissions } from "./permissions.ts";
 import { thinking } from "./thinking.ts";
 import { tierNames } from "./tiers.ts";
@@ -101,6 +102,9 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("what the network tools may reach besides the public internet"),
+  mcpServers: mcpServers
+    .optional()
+    .describe("MCP servers whose tools agents may use, by the names that those begin with"),
   webSearch: z
     .strictObject({
       backend: z.enum(["searxng", "brave", "tavily"]).describe("which engine"),
@@ -132,10 +136,16 @@ export const projectKeys: ReadonlySet<string> = new Set([
   "agents.*.tools",
   "agents.*.disallowedTools",
   "agents.*.limits",
+  "mcpServers.*.enabled",
+  "mcpServers.*.tools",
 ]);
+
+/** Keys below which things have names. */
+const BY_NAME: ReadonlySet<string> = new Set(["agents", "mcpServers"]);
 
 /** True for what a project may say. */
 export function isProjects(path: ConfigPath): boolean {
-  const general = path[0] === "agents" ? ["agents", "*", ...path.slice(2)] : path;
+  const first = path[0] ?? "";
+  const general = BY_NAME.has(first) ? [first, "*", ...path.slice(2)] : path;
   return general.some((_, at) => projectKeys.has(general.slice(0, at + 1).join(".")));
 }

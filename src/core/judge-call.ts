@@ -192,7 +192,7 @@ const byLevel: Readonly<
     memory: "deny",
     write: "deny",
     exec: "deny",
-    spawn: "deny",
+    spawn: "allow",
     fetch: "ask",
     send: "deny",
   },

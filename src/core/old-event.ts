@@ -28,9 +28,6 @@ export function completed(event: KeptEvent): KeptEvent {
   return event;
 }
 
-/** The task type of a record that has none, as those of other programs and of old versions. */
-export const DEFAULT_TASK_TYPE = "general";
-
 const known: Readonly<Record<Fact["type"], true>> = {
   "run.started": true,
   "run.ended": true,

@@ -12,6 +12,10 @@ export const permissions = z.strictObject({
   deny: rules.optional().describe("calls that are refused"),
   sandbox: z.enum(["required", "auto", "off"]).optional().describe("whether commands have to be isolated"),
   writableRoots: rules.optional().describe("folders besides the working folder that may be written"),
+  allowWeaker: z
+    .boolean()
+    .optional()
+    .describe("another tool may do a task although it cannot keep all that the agent is bound to"),
   network: z.boolean().optional().describe("commands may use the network"),
 });
 export type Permissions = Readonly<z.infer<typeof permissions>>;

@@ -37,7 +37,7 @@ test("the modes, class by class", () => {
   expect(pick("exec/write")).toEqual(["deny", "ask", "ask", "deny", "allow"]);
   expect(pick("net/read")).toEqual(["ask", "ask", "ask", "deny", "allow"]);
   expect(pick("net/write")).toEqual(["deny", "ask", "ask", "deny", "allow"]);
-  expect(pick("spawn/write")).toEqual(["deny", "allow", "allow", "allow", "allow"]);
+  expect(pick("spawn/write")).toEqual(["allow", "allow", "allow", "allow", "allow"]);
 });
 
 const order = ["deny", "ask", "allow"];
@@ -81,6 +81,49 @@ test("a tool list with patterns restricts, one that names the tool as well does 
   expect(two.bounds.map(({ of }) => of)).toEqual(["a", "b"]);
   const banned = narrow(createPolicy("bypass"), { name: "a", disallowedTools: ["write_file(src/**)"] });
   expect([write(banned, "src/a"), write(banned, "b")]).toEqual(["deny", "allow"]);
+});
+
+test("rules of an agent's file: the last that fits counts, and none of them widens", () => {
+  const shell = { sandboxed: true, waived: false, roots: ["/w"] };
+  const bash = (policy: Policy, command: string): string =>
+    judge(policy, { tool: "bash", does: "exec", effect: "write", shell, subjects: [{ kind: "command", command }] })
+      .decision;
+  const rules = [
+    [
+      { tool: "bash", then: "ask" },
+      { tool: "bash", pattern: "git *", then: "allow" },
+      { tool: "bash", pattern: "git push *", then: "deny" },
+    ],
+  ] as const;
+  const commands = [
+    "npm test",
+    "git status",
+    "git status && npm test",
+    "git push origin",
+    "timeout 5 git status",
+    "git status; timeout 5 git push",
+    "git $(which x)",
+  ];
+  const under = (mode: "bypass" | "default" | "dontAsk"): string[] =>
+    commands.map((command) => bash(narrow(createPolicy(mode), { name: "a", rules }), command));
+  expect(under("bypass")).toEqual(["ask", "allow", "ask", "deny", "allow", "deny", "deny"]);
+  expect(under("dontAsk").slice(0, 1)).toEqual(["deny"]);
+  expect(under("default").slice(3, 4)).toEqual(["deny"]);
+
+  const write = (policy: Policy, path: string): string =>
+    judge(policy, { tool: "write_file", does: "write", effect: "write", subjects: [placed(path, true)] }).decision;
+  const docs = [
+    [
+      { tool: "write_file", then: "deny" },
+      { tool: "write_file", pattern: "**/*.md", then: "allow" },
+    ],
+  ] as const;
+  expect(write(narrow(createPolicy("bypass"), { name: "a", rules: docs }), "docs/a.md")).toBe("allow");
+  expect(write(narrow(createPolicy("default"), { name: "a", rules: docs }), "docs/a.md")).toBe("ask");
+  expect(write(narrow(createPolicy("bypass"), { name: "a", rules: docs }), "src/a.ts")).toBe("deny");
+  expect(
+    write(narrow(createPolicy("bypass"), { name: "a", rules: [...docs, [{ tool: "*", then: "ask" }]] }), "docs/a.md"),
+  ).toBe("ask");
 });
 
 test("a run that is taken up again may do no more than before, and no more than now", () => {

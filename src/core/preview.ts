@@ -36,6 +36,11 @@ const previews: ReadonlyMap<string, Preview> = new Map([
   ["grep_files", pattern],
   ["glob", pattern],
   ["task", delegated],
+  ["Task", spawned],
+  ["Agent", spawned],
+  ["spawn_subagent", spawned],
+  ["invoke_agent", spawned],
+  ["delegate_to_agent", spawned],
 ]);
 
 /** What a call is most likely about, most telling first. */
@@ -109,6 +114,13 @@ function mcp(args: Args): string {
 
 function delegated(args: Args): string {
   return start(text(args, "task"), TASK_CHARS) || labelled(args, "agent");
+}
+
+/** Who is started and what for: `explore: find the parser`. */
+function spawned(args: Args): string {
+  const who = text(args, "subagent_type", "type", "agent_name");
+  const what = text(args, "description", "prompt", "input", "query");
+  return start(who !== "" && what !== "" ? `${who}: ${what}` : who || what, TEXT_CHARS);
 }
 
 function todo(args: Args): string {

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import { combineLimits, type ResourceLimits } from "./limits.ts";
-import { chooseRunner, type RunnerName, type RunnerWishes } from "./runner-name.ts";
+import {
+  chooseRunner,
+  isForeign,
+  isRunnerName,
+  type RunnerName,
+  type RunnerWishes,
+  strangeRunner,
+} from "./runner-name.ts";
 
 test.each<[says: string, wishes: RunnerWishes, limits: ResourceLimits, depth: number, runner: RunnerName]>([
   ["nobody says anything", {}, {}, 0, "local"],
@@ -12,7 +19,42 @@ test.each<[says: string, wishes: RunnerWishes, limits: ResourceLimits, depth: nu
   ["a limit of processor time", {}, { maxCpuSeconds: 1 }, 0, "process"],
   ["a limit that cannot be kept here", { task: "local" }, { maxMemoryMB: 100 }, 0, "process"],
   ["a limit that a thread keeps, too", { task: "worker" }, { maxMemoryMB: 100 }, 0, "worker"],
+  ["a person hands it to another tool", { task: "claude", agent: "process" }, {}, 0, "claude"],
+  ["an agent that belongs to another tool stays there", { task: "local", agent: "codex" }, {}, 1, "codex"],
+  ["a model does not hand it to another tool", { task: "acp:evil", agent: "worker" }, {}, 1, "worker"],
   ["limits that have nothing to do with it", {}, { maxTurns: 3, maxDurationMs: 5 }, 0, "local"],
 ])("%s", (_, wishes, limits, depth, runner) => {
   expect(chooseRunner(wishes, { limits: combineLimits(limits), depth })).toBe(runner);
+});
+
+test("names of runners", () => {
+  expect(["local", "claude", "acp:my-agent --stdio", "acp:", "moon", "acp"].map(isRunnerName)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect((["local", "process", "claude", "acp:x", "a2a"] as const).map(isForeign)).toEqual([
+    false,
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
+
+test.each<[who: string, wishes: RunnerWishes, depth: number, from: string | undefined, why: RegExp | undefined]>([
+  ["a person may name anything", { task: "acp:x" }, 0, "project", undefined],
+  ["a model may not", { task: "claude" }, 1, "user", /by itself/],
+  ["a model may repeat what the agent is", { task: "claude", agent: "claude" }, 1, "user", undefined],
+  ["a file of one's own may", { agent: "acp:x" }, 0, "user", undefined],
+  ["a file of a project may name a tool", { agent: "claude" }, 0, "project", undefined],
+  ["a file of a project may not name a command", { agent: "acp:x" }, 0, "project", /command to run/],
+  ["nor one of a plugin, whoever starts it", { agent: "acp:x" }, 2, "plugin", /command to run/],
+])("who may name a program: %s", (_, wishes, depth, from, why) => {
+  const said = strangeRunner(wishes, { depth, from });
+  if (why) expect(said).toMatch(why);
+  else expect(said).toBeUndefined();
 });

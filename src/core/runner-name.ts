@@ -1,11 +1,40 @@
+import { z } from "zod";
 import type { Limits } from "./limits.ts";
 
-/** Where a task may be carried out, each further away from this program than the one before. */
-export const runnerNames = ["local", "worker", "process"] as const;
-export type RunnerName = (typeof runnerNames)[number];
+/** Where a task may be carried out by this program, each further away than the one before. */
+export const ownRunners = ["local", "worker", "process"] as const;
+export type OwnRunner = (typeof ownRunners)[number];
+
+/** Other tools that a task may be handed to. */
+export const foreignTools = ["claude", "codex", "gemini", "opencode", "copilot", "pi"] as const;
+export type ForeignName = (typeof foreignTools)[number];
+
+/** A command that speaks the Agent Client Protocol, as in `acp:my-agent --stdio`. */
+export const ACP = "acp:";
+export type AcpCommand = `acp:${string}`;
+
+/** Who carries a task out, as somebody can wish it. */
+export const runnerName = z.union([
+  z.enum([...ownRunners, ...foreignTools]),
+  z.templateLiteral([ACP, z.string().min(1)]),
+]);
+export type RunnerName = OwnRunner | ForeignName | AcpCommand;
+
+/** How a runner is written, for people. */
+export const runnerWords = [...ownRunners, ...foreignTools, `${ACP}COMMAND`].join(", ");
 
 /** Where a task is carried out: where somebody wished it, or with an agent that is elsewhere. */
 export type TaskRunner = RunnerName | "a2a";
+
+/** True for a name that a runner can have. */
+export function isRunnerName(text: string): text is RunnerName {
+  return runnerName.safeParse(text).success;
+}
+
+/** True for a runner that is another tool. */
+export function isForeign(runner: TaskRunner | undefined): runner is ForeignName | AcpCommand {
+  return runner !== undefined && runner !== "a2a" && !ownRunners.some((own) => own === runner);
+}
 
 /** Who said where a task is carried out. */
 export type RunnerWishes = Readonly<{ task?: RunnerName | undefined; agent?: RunnerName | undefined }>;
@@ -18,11 +47,26 @@ export function chooseRunner(
   { task, agent }: RunnerWishes,
   { limits, depth }: { limits: Limits; depth: number },
 ): RunnerName {
-  const wished = depth === 0 ? (task ?? agent) : furthest(task, agent);
+  const wished = depth === 0 ? (task ?? agent) : isForeign(agent) ? agent : furthest(task, agent);
   const measured = limits.maxMemoryMB !== undefined || limits.maxCpuSeconds !== undefined;
   return measured && (wished === undefined || wished === "local") ? "process" : (wished ?? "local");
 }
 
 function furthest(...names: readonly (RunnerName | undefined)[]): RunnerName | undefined {
-  return runnerNames.findLast((name) => names.includes(name));
+  return ownRunners.findLast((name) => names.includes(name));
+}
+
+/**
+ * Why a task may not go where somebody wished it: programs are chosen by people. A model cannot name one, and a file of a
+ * project can name a tool, but not a command line.
+ */
+export function strangeRunner(
+  { task, agent }: RunnerWishes,
+  { depth, from }: { depth: number; from: string | undefined },
+): string | undefined {
+  if (depth > 0 && isForeign(task) && task !== agent) return "no agent may hand a task to another program by itself";
+  const wished = depth === 0 ? (task ?? agent) : agent;
+  if (task === undefined && wished?.startsWith(ACP) && (from === "project" || from === "plugin"))
+    return `its file belongs to a ${from} and names a command to run`;
+  return undefined;
 }

@@ -65,6 +65,8 @@ export type Assignment = Readonly<{
   /** What its calls are judged by and may touch; absent: a careful policy, and nothing that needs one. */
   access?: TaskAccess;
   system: string;
+  /** The agent's own words in it, with its inputs filled in. */
+  instructions: string;
   prompt: string;
   /** Takes known secrets out of what a tool answers, before a model reads it. */
   redact?(text: string): string;
@@ -73,3 +75,6 @@ export type Assignment = Readonly<{
 
 /** How one task is carried out: our loop, a child process, a foreign command, a remote agent. */
 export type Runner = (assignment: Assignment, context: PerformContext) => Promise<Outcome>;
+
+/** Looks at a good answer with the acceptance command of its task; what that does not like is no good answer. */
+export type Acceptance = (outcome: Outcome, assignment: Assignment, context: PerformContext) => Promise<Outcome>;

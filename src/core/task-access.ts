@@ -15,6 +15,8 @@ export type TaskAccess = Readonly<{
   placeOf(absolute: string): string;
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
+  /** Whether its commands have to be isolated, and whether another tool may do it that keeps less than this. */
+  demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
   /** How files looked when the task last read or wrote them. */
   seen: Map<string, string>;
   /** Its commands; what isolates them is found out the first time. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isolationKinds } from "./isolation.ts";
 import { resourceLimits } from "./limits-schema.ts";
-import { runnerNames } from "./runner-name.ts";
+import { runnerName } from "./runner-name.ts";
 import { thinking } from "./thinking.ts";
 
 /** When a failed task is tried again. */
@@ -29,10 +29,9 @@ export const taskSettings = {
   schema: schema.optional().describe("the schema that its result has to meet"),
   retry: retry.optional().describe("when a failure is tried again"),
   resourceLimits: resourceLimits.optional().describe("limits of time, turns, tool calls, memory and processor time"),
-  runner: z
-    .enum(runnerNames)
+  runner: runnerName
     .optional()
-    .describe("where it runs: in this program, in a thread or in a process of its own"),
+    .describe("who does it: this program, a thread or process of its own, another tool, or an ACP agent as acp:COMMAND"),
   isolation: z
     .enum(isolationKinds)
     .optional()

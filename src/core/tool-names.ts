@@ -37,6 +37,7 @@ export const toolSpellings: Readonly<Record<string, readonly string[]>> = {
   `),
   complete_task: ["submit_result", "yield", "StructuredOutput", "task_complete", "attempt_completion", "finish"],
   notify: [],
+  send_message: ["SendMessage"],
   current_time: ["time", "now"],
   sleep: [],
   get_env: [],
@@ -61,6 +62,9 @@ export const DELEGATION_TOOL = "task";
 export const ALL_TOOLS = "*";
 /** Every tool of every MCP server; one server's are `<server>__*`, one of them `<server>__<tool>`. */
 export const ALL_MCP_TOOLS = "mcp_*";
+
+/** What the tools of MCP servers begin with in front of a model; lists and rules do without it. */
+export const MCP_PREFIX = "mcp__";
 
 /** What an agent gets whose file says that it must not change anything, or whose tools could not be read. */
 export const READ_ONLY_TOOLS: readonly string[] = words(`
@@ -93,10 +97,11 @@ export function canonicalName(written: string): string | undefined {
 
 /** True when a name or pattern of an allow-list or deny-list covers a tool. */
 export function toolMatches(pattern: string, tool: string): boolean {
-  if (pattern === tool) return true;
+  const bare = tool.startsWith(MCP_PREFIX) ? tool.slice(MCP_PREFIX.length) : tool;
+  if (pattern === tool || pattern === bare) return true;
   if (pattern === ALL_TOOLS) return tool !== DELEGATION_TOOL;
   if (pattern === ALL_MCP_TOOLS) return tool.includes("__");
-  return pattern.endsWith("__*") && tool.startsWith(pattern.slice(0, -1));
+  return pattern.endsWith("__*") && bare.startsWith(pattern.slice(0, -1));
 }
 
 /** Every canonical name. */

@@ -10,6 +10,7 @@ import type { Answer } from "./gate.ts";
 import type { JsonSchema } from "./json.ts";
 import type { Failed } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
+import type { Spawns } from "./spawn.ts";
 import type { Located, Subject } from "./subject.ts";
 import type { ToolClass } from "./tool-class.ts";
 import type { Verdict } from "./verdict.ts";
@@ -49,6 +50,8 @@ export type ToolContext = Readonly<{
   path: string;
   /** The name of the agent that calls. */
   agent: string;
+  /** Whom the task may start; absent: nobody. */
+  spawns?: Spawns;
   /** What the task keeps for itself between its calls. */
   desk: Desk;
   /** Shows output while the tool runs; not recorded. */

@@ -11,6 +11,8 @@ export {
   type RemoteAgentDefinition,
   type RunConfig,
 } from "../formats/gemini-definition.ts";
+export { type AgentTerminateMode } from "../facades/invocation.ts";
+export { localInvocation, type SubagentInvocation } from "./gemini-invocation.ts";
 export { isValidToolName } from "../formats/gemini-schema.ts";
 export { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "./gemini-load.ts";
 export { type AgentOverride, AgentRegistry, getModelConfigAlias, type RegistryConfig } from "./gemini-registry.ts";

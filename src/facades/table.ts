@@ -5,15 +5,17 @@ import type { Facade, FacadeParts } from "./facade.ts";
 import { agentTools } from "./agent-tools.ts";
 import { delegateToAgent } from "./delegate-to-agent.ts";
 import { invokeAgent } from "./invoke-agent.ts";
+import { parallel } from "./parallel.ts";
 import { spawnSubagent } from "./spawn-subagent.ts";
 import { subagentTask } from "./subagent-task.ts";
 import { task } from "./task.ts";
 
 /** Every set of delegation tools; a new one is one file and one row. */
-const facades: Readonly<Partial<Record<FacadeName, Facade>>> = {
+const facades: Readonly<Record<FacadeName, Facade>> = {
   task,
   Task: subagentTask,
   spawn_subagent: spawnSubagent,
+  parallel,
   delegate_to_agent: delegateToAgent,
   invoke_agent: invokeAgent,
   agents: agentTools,
@@ -23,8 +25,8 @@ const facades: Readonly<Partial<Record<FacadeName, Facade>>> = {
 export function delegationTools(spellings: readonly string[], caller: Caller, parts: FacadeParts): readonly Tool[] {
   const tools = new Map<string, Tool>();
   for (const spelling of spellings) {
-    const facade = facades[facadeOf(spelling) ?? "task"];
-    for (const tool of facade?.tools(caller, spelling, parts) ?? []) tools.set(tool.name, tool);
+    const name = spelling === "agents" ? spelling : (facadeOf(spelling) ?? "task");
+    for (const tool of facades[name].tools(caller, spelling, parts)) tools.set(tool.name, tool);
   }
   return [...tools.values()];
 }

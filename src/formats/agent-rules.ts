@@ -1,5 +1,7 @@
 import { type AgentRules, parseAgentRule } from "../core/agent-rule.ts";
+import { isKnownTool } from "../core/tool-names.ts";
 import { type Draft, type Rule, say } from "./draft.ts";
+import { unknownTool } from "./tools.ts";
 
 /** `[ask bash(git push *), deny write_file(docs/**)]`, or several such lists, each of which narrows on its own. */
 export const rules: Rule = (draft, value, key) => {
@@ -25,6 +27,7 @@ function readList(draft: Draft, list: unknown, key: string): AgentRules {
       const message = `"${String(text)}" of "${key}" is no rule; everything is asked instead.`;
       say(draft, "bad-value", message, { field: key, hint: 'A rule looks like "ask bash(git push *)".' });
     }
+    for (const { tool } of read ?? []) if (!isKnownTool(tool)) unknownTool(draft, tool, key);
     return read ?? ASK_ALL;
   });
 }

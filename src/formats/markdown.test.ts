@@ -107,3 +107,62 @@ describe("permissions of opencode", () => {
     expect(read("permission: 5", opencode).agent.tools).toEqual([]);
   });
 });
+
+describe("rules of our own files", () => {
+  test.each<[keys: string, rules: readonly string[], codes: readonly string[]]>([
+    [
+      "rules: [ask Bash(git push *), deny write_file(docs/**)]",
+      ["ask bash(git push *)", "deny write_file(docs/**)"],
+      [],
+    ],
+    ["rules: ask bash", ["ask bash"], []],
+    ["rules: [[deny bash], [ask *]]", ["deny bash", "ask *"], []],
+    ["rules: [never bash]", ["ask *"], ["bad-value"]],
+    ["rules: 5", ["ask *"], ["bad-value"]],
+    ["rules: [ask brew(tea)]", ["ask brew(tea)"], ["unknown-tool"]],
+  ])("%s", (keys, rules, codes) => {
+    const { agents, problems } = own.read(`---\ndescription: d\n${keys}\n---\nBody`, place);
+    expect(agents[0]!.agent.rules?.flat().map(agentRuleText)).toEqual(rules);
+    expect(problems.map(({ code }) => code)).toEqual(codes);
+  });
+});
+
+describe("Claude's files that lack something", () => {
+  const readings = (text: string) => {
+    const { agents, problems } = claude.read(text, place);
+    return [
+      agents[0]?.agent.name,
+      agents[0]?.agent.description,
+      problems.map(({ code, severity }) => `${severity} ${code}`),
+    ];
+  };
+  test.each<[what: string, text: string, expected: readonly unknown[]]>([
+    ["no name", "---\ndescription: d\n---\nx", ["file-name", "d", ["warning missing-name"]]],
+    [
+      "a description among other data",
+      "---\nname: a\nmetadata:\n  description: m\n---\nx",
+      ["a", "m", ["warning missing-description"]],
+    ],
+    [
+      "a description that YAML takes for a comment",
+      "---\nname: a\ndescription: # Who\ntools: Read\n---\nx",
+      ["a", "# Who", ["warning repaired"]],
+    ],
+    ["no description", "---\nname: a\n---\nx", [undefined, undefined, ["error missing-description"]]],
+    [
+      "neither",
+      "---\ntitle: t\n---\nx",
+      [undefined, undefined, ["warning unknown-field", "error missing-name", "error missing-description"]],
+    ],
+  ])("%s", (_, text, expected) => {
+    expect(readings(text)).toEqual(expected);
+  });
+});
+
+test("a denied call leaves the tool, a denied tool takes it", () => {
+  expect(read("disallowedTools: Bash(rm:*), Write(*), Agent(a)").agent.disallowedTools).toEqual([
+    "bash(rm:*)",
+    "write_file",
+    "task",
+  ]);
+});

@@ -1,5 +1,6 @@
 import type { Dialect } from "../core/dialect.ts";
 import { defineFields, type Fields } from "./draft.ts";
+import { servers } from "./servers.ts";
 import { markdown } from "./markdown.ts";
 import {
   aliases,
@@ -13,6 +14,7 @@ import {
   number,
   output,
   permission,
+  runner,
   skills,
   span,
   switchedOff,
@@ -59,7 +61,7 @@ export const ownFields: Fields = defineFields({
   skills,
   background: flag("background"),
   isolation: choice("isolation", { worktree: "worktree", none: undefined, off: undefined }),
-  runner: choice("runner", { local: "local", worker: "worker", process: "process" }),
+  runner,
   memory: choice("memory", { user: "user", project: "project", local: "local" }),
   cache: span("cacheMs"),
   hidden: flag("hidden"),
@@ -70,7 +72,7 @@ export const ownFields: Fields = defineFields({
   disabled: switchedOff(true),
   color: kept(),
   hooks: kept("is never run from an agent file"),
-  mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+  mcpServers: servers,
   metadata: note,
   version: note,
   author: note,

@@ -2,6 +2,7 @@ import { parseDuration } from "../core/duration.ts";
 import type { Agent, PermissionMode } from "../core/agent.ts";
 import { isRecord } from "../core/json.ts";
 import { limitsIn } from "../core/limits.ts";
+import { isRunnerName, runnerWords } from "../core/runner-name.ts";
 import type { Thinking } from "../core/thinking.ts";
 import { type Draft, put, type Rule, say } from "./draft.ts";
 import { listOf } from "./lists.ts";
@@ -72,6 +73,12 @@ export const choice =
     const meant = words[written];
     if (meant !== undefined) put(draft, field, meant, key);
   };
+
+/** Who carries its tasks out. */
+export const runner: Rule = (draft, value, key) => {
+  if (typeof value === "string" && isRunnerName(value)) put(draft, "runner", value, key);
+  else bad(draft, key, `one of ${runnerWords}`);
+};
 
 /** A bound on turns or time; `unit` says how many milliseconds one is. */
 export const limit =

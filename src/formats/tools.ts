@@ -181,7 +181,7 @@ function tooMany(draft: Draft, key: string): void {
   allow(draft, [], key);
 }
 
-function unknownTool(draft: Draft, name: string, key: string): void {
+export function unknownTool(draft: Draft, name: string, key: string): void {
   const close = nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name)));
   const message = `No tool of this program is called "${name}"; it counts only where the caller brings it.`;
   const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { CrewError, messageOf } from "../core/error.ts";
 import type { Crew } from "../crew.ts";
 import { createGuard } from "./guard.ts";
+import type { DelegationTools } from "./delegated.ts";
 import { createOffice, type OfficeOptions } from "./office.ts";
-import type { Offer } from "./offer.ts";
-import { offers as ours } from "./offers.ts";
+import { offersWith } from "./offers.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServer } from "./server.ts";
 
@@ -17,7 +17,8 @@ export type HttpOptions = OfficeOptions &
     host?: string;
     /** A free one by default. */
     port?: number;
-    more?: readonly Offer[];
+    /** Delegation tools to offer besides our own. */
+    delegation?: DelegationTools;
     onError(error: unknown): void;
   }>;
 
@@ -30,11 +31,11 @@ const MAX_BODY_BYTES = 1_000_000;
 /** Serves clients over HTTP. Every request needs the token, and has to come under a name of this server. */
 export async function serveHttp(
   crew: Crew,
-  { token, host = "127.0.0.1", port = 0, more = [], onError, ...rules }: HttpOptions,
+  { token, host = "127.0.0.1", port = 0, delegation, onError, ...rules }: HttpOptions,
 ): Promise<HttpServing> {
   const [sdk, { toNodeHandler }] = await Promise.all([loadSdk(), loadNode()]);
   const office = createOffice(crew, rules);
-  const serving = { sdk, office, offers: [...ours, ...more], onError };
+  const serving = { sdk, office, offers: () => offersWith(delegation), onError };
   const handler = sdk.createMcpHandler(({ era }) => createServer(serving, era), {
     onerror: onError,
     maxRequestBodySize: MAX_BODY_BYTES,

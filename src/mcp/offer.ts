@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { JsonSchema } from "../core/json.ts";
 import type { Plan } from "../core/plan.ts";
+import type { Delegation, DelegationCall } from "./delegated.ts";
 import type { Office } from "./office.ts";
 import type { CallResult } from "./sdk.ts";
 import type { RunView } from "./view.ts";
@@ -14,7 +15,7 @@ export type Offer = Readonly<{
   /** It changes nothing. */
   readOnly: boolean;
 }> &
-  (Starting | Answering);
+  (Starting | Answering | Delegating);
 
 /** One that starts a run: progress, questions and tasks of the protocol go with it. */
 export type Starting = Readonly<{
@@ -28,6 +29,9 @@ export type Starting = Readonly<{
 
 /** One that answers at once. */
 export type Answering = Readonly<{ answer(args: Arguments, office: Office, signal: AbortSignal): Promise<CallResult> }>;
+
+/** One that starts runs by itself, as the delegation tools of other systems do. */
+export type Delegating = Readonly<{ delegate(args: Arguments, call: DelegationCall): Promise<Delegation> }>;
 
 export type Arguments = Readonly<Record<string, unknown>>;
 

@@ -3,14 +3,28 @@ import { isRecord } from "../core/json.ts";
 import { parseAs } from "../core/parse.ts";
 import { READ_ONLY_TOOLS } from "../core/tool-names.ts";
 import { compile, inputOf, type Mode } from "../modes/compile.ts";
+import type { DelegationTools } from "./delegated.ts";
 import { type Arguments, type Offer, schemaOf } from "./offer.ts";
 import type { CallResult } from "./sdk.ts";
 import { resultOf, runView } from "./view.ts";
 
 const MAX_WAIT_S = 50;
 
-/** Every tool of the server, in the order in which they are listed. */
-export const offers: readonly Offer[] = [
+/** Every tool of the server, and the delegation tools that its owner chose; a name of ours stays ours. */
+export async function offersWith(delegation: DelegationTools | undefined): Promise<readonly Offer[]> {
+  if (!delegation) return offers;
+  const more = (await delegation.tools()).map(
+    (tool): Offer => ({
+      ...tool,
+      readOnly: false,
+      delegate: (args, call) => delegation.call(tool.name, args, call),
+    }),
+  );
+  return [...offers, ...more.filter(({ name }) => !offers.some((offer) => offer.name === name))];
+}
+
+/** In the order in which they are listed. */
+const offers: readonly Offer[] = [
   starting("run", "single", "Runs one agent on one task and gives back its result."),
   starting("parallel", "parallel", "Runs several tasks side by side and gives back all their results."),
   starting("chain", "chain", "Runs steps one after the other; {previous} in a task stands for the result before it."),

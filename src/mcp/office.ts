@@ -6,6 +6,7 @@ import type { Body, Plan } from "../core/plan.ts";
 import type { State } from "../core/state.ts";
 import type { Crew } from "../crew.ts";
 import { kindOf } from "./ask.ts";
+import type { Delegated } from "./delegated.ts";
 import { createServedRuns, type ServedRun, type ServedRuns } from "./runs.ts";
 import { type RunView, viewOf } from "./view.ts";
 
@@ -23,6 +24,8 @@ export type OfficeOptions = Readonly<{
 export type Office = Readonly<{
   crew: Crew;
   runs: ServedRuns;
+  /** Calls that start runs by themselves, while they last. */
+  delegations: Map<string, Delegated>;
   /** Starts a run in the workspace of the owner and nowhere else. */
   start(plan: Plan): ServedRun;
   look(word: string): Promise<RunView>;
@@ -58,6 +61,7 @@ export function createOffice(
   return {
     crew,
     runs,
+    delegations: new Map(),
     start: (plan) => {
       checkWorkspace(plan, crew.cwd);
       return runs.start(plan);
@@ -90,7 +94,7 @@ export function createOffice(
           "Ask the user to answer it with `subcrew inbox`.",
         );
       if (typeof found !== "string") {
-        const done = await found.run.answer(question.path, answer, question.call);
+        const done = await found.answer(question, answer);
         return { path: question.path, done, text: done ? "The answer was taken." : "Somebody was faster." };
       }
       const { path: at, question: asked, call } = question;
@@ -113,7 +117,7 @@ export function createOffice(
       if (typeof found === "string")
         await crew.kept.tell(found, { do: "cancel", reason }, { waitMs: TELL_MS, signal: NEVER });
       else {
-        found.run.cancel(reason);
+        found.cancel(reason);
         await found.over.catch(() => {});
       }
       return look(typeof found === "string" ? found : found.id);

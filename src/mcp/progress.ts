@@ -1,20 +1,20 @@
 import type { Event } from "../core/event.ts";
 import type { State } from "../core/state.ts";
 import { nameOf } from "../sinks/nodes.ts";
-import type { ServedRun } from "./runs.ts";
+import type { Waited } from "./runs.ts";
 import type { CallContext } from "./sdk.ts";
 
 /** More often than this nobody reads it. */
 const EVERY_MS = 100;
 
 /** Tells a client how a run goes on, if it asked for that; gives back how to stop. */
-export function reportProgress({ listen, run }: ServedRun, { mcpReq }: CallContext): () => void {
+export function reportProgress({ listen }: Waited, { mcpReq }: CallContext): () => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => {};
   let progress = 0;
   let last = Number.NEGATIVE_INFINITY;
-  return listen((event) => {
-    const message = lineFor(event, run.state);
+  return listen((event, state) => {
+    const message = lineFor(event, state);
     if (message === undefined) return;
     const now = performance.now();
     if (event.type === "tool.started" && now - last < EVERY_MS) return;

@@ -1,5 +1,6 @@
 import { CrewError } from "../core/error.ts";
 import type { Event } from "../core/event.ts";
+import type { Answer } from "../core/gate.ts";
 import { isActive, lifeOf, openQuestions, type Life, type Question } from "../core/life.ts";
 import type { Plan } from "../core/plan.ts";
 import type { State } from "../core/state.ts";
@@ -7,28 +8,40 @@ import type { Crew } from "../crew.ts";
 import type { Run } from "../runtime/run.ts";
 import { keyOf } from "./ask.ts";
 
-/** A run that came in here, with what its events told so far. */
-export type ServedRun = Readonly<{
+/** Something that a client waits for: a run, or a call that starts several. */
+export type Waited = Readonly<{
   id: string;
-  run: Run;
-  startedAt: number;
-  /** When something last happened in it. */
-  changedAt(): number;
-  life(): Life;
   questions(): readonly Question[];
   /** The tool that a question about a call is about; absent for a gate. */
   toolOf(question: Question): string | undefined;
   /** Questions that a client answered or left to the inbox: it is not asked them again. */
   putOff: Set<string>;
   /** Calls back with each event; gives back how to stop listening. */
-  listen(heard: (event: Event) => void): () => void;
+  listen(heard: Heard): () => void;
+  answer(question: Question, answer: Answer): boolean;
+  cancel(reason: string): void;
   /** Settles at its end; rejects when it could not begin. */
-  over: Promise<State>;
+  over: Promise<unknown>;
 }>;
+
+export type Heard = (event: Event, state: State) => void;
+
+/** A run that came in here, with what its events told so far. */
+export type ServedRun = Waited &
+  Readonly<{
+    run: Run;
+    startedAt: number;
+    /** When something last happened in it. */
+    changedAt(): number;
+    life(): Life;
+    over: Promise<State>;
+  }>;
 
 /** The runs of one server. A client sees these, and others only where the owner shares them. */
 export type ServedRuns = Readonly<{
   start(plan: Plan): ServedRun;
+  /** A run that somebody else started for a client. */
+  adopt(run: Run): ServedRun;
   /** The run that an id, the beginning of one or a name means. */
   find(word: string): ServedRun | undefined;
   all(): readonly ServedRun[];
@@ -44,6 +57,15 @@ const CLOSE_MS = 1_500;
 
 export function createServedRuns(crew: Crew, { attended = true }: { attended?: boolean } = {}): ServedRuns {
   const runs = new Map<string, ServedRun>();
+  const adopt = (run: Run): ServedRun => {
+    const served = runs.get(run.id) ?? serve(run);
+    runs.set(served.id, served);
+    for (const [id, each] of runs) {
+      if (runs.size <= MOST_REMEMBERED) break;
+      if (!isActive(each.life())) runs.delete(id);
+    }
+    return served;
+  };
   const active = (): ServedRun[] => [...runs.values()].filter((each) => isActive(each.life()));
   return {
     start: (plan) => {
@@ -53,14 +75,9 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
           `${MOST_ACTIVE} runs are working here already.`,
           "Wait for one of them, or cancel it.",
         );
-      const served = serve(crew.run(plan, { unattended: !attended, asksCalls: attended }));
-      runs.set(served.id, served);
-      for (const [id, each] of runs) {
-        if (runs.size <= MOST_REMEMBERED) break;
-        if (!isActive(each.life())) runs.delete(id);
-      }
-      return served;
+      return adopt(crew.run(plan, { unattended: !attended, asksCalls: attended }));
     },
+    adopt,
     find: (word) => {
       const exact = runs.get(word);
       if (exact) return exact;
@@ -85,7 +102,7 @@ const isBeginning = (word: string, id: string): boolean => word.length > "run_".
 
 function serve(run: Run): ServedRun {
   const startedAt = Date.now();
-  const heard = new Set<(event: Event) => void>();
+  const heard = new Set<Heard>();
   const tools = new Map<string, string>();
   const putOff = new Set<string>();
   let changedAt = startedAt;
@@ -96,7 +113,7 @@ function serve(run: Run): ServedRun {
         changedAt = event.at;
         if (event.type === "turn.ended") for (const { id, name } of event.calls) tools.set(`${event.path}#${id}`, name);
         if (event.type === "gate.answered") putOff.delete(keyOf(event)); // the same gate may ask again later
-        for (const listener of heard) listener(event);
+        for (const listener of heard) listener(event, run.state);
       }
       await run;
     } finally {
@@ -119,6 +136,8 @@ function serve(run: Run): ServedRun {
       heard.add(listener);
       return () => heard.delete(listener);
     },
+    answer: ({ path, call }, answer) => run.answer(path, answer, call),
+    cancel: (reason) => run.cancel(reason),
     over,
   };
 }

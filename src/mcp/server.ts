@@ -4,7 +4,8 @@ import { isRecord } from "../core/json.ts";
 import { version } from "../core/version.ts";
 import { prompts } from "../embedded.ts";
 import { doingOf } from "../sinks/status.ts";
-import type { Offer, Starting } from "./offer.ts";
+import { delegated } from "./delegated.ts";
+import type { Delegating, Offer, Starting } from "./offer.ts";
 import type { Office } from "./office.ts";
 import type { ServedRun } from "./runs.ts";
 import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
@@ -16,14 +17,15 @@ import { resultOf, viewOf } from "./view.ts";
 export type Serving = Readonly<{
   sdk: Sdk;
   office: Office;
-  offers: readonly Offer[];
+  /** What is offered right now. */
+  offers(): Promise<readonly Offer[]>;
   /** Told what went wrong inside; a client only hears that something did. */
   onError(error: unknown): void;
 }>;
 
 /** A server for one connection, or for one request over HTTP. Runs belong to the office, so they outlive it. */
 export function createServer(serving: Serving, era: Era): ProtocolServer {
-  const { sdk, offers } = serving;
+  const { sdk } = serving;
   const server = new sdk.Server(
     { name: "subcrew", version },
     {
@@ -37,15 +39,16 @@ export function createServer(serving: Serving, era: Era): ProtocolServer {
     },
   );
   server.onerror = serving.onError;
-  server.setRequestHandler("tools/list", () => ({ tools: offers.map(listed) }));
+  server.setRequestHandler("tools/list", async () => ({ tools: (await serving.offers()).map(listed) }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
-    const offer = offers.find(({ name }) => name === params.name);
+    const offer = (await serving.offers()).find(({ name }) => name === params.name);
     if (!offer)
       throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}".`);
     const args = params.arguments ?? {};
     try {
       if ("answer" in offer) return await offer.answer(args, serving.office, context.mcpReq.signal);
       const client = capabilitiesOf(server, context);
+      if ("delegate" in offer) return (await delegateOrGoOn({ ...serving, offer, args, context, client })) as CallResult;
       const task = isRecord(params["task"]);
       return (await startOrGoOn({ ...serving, server, offer, args, context, client, era, task })) as CallResult;
     } catch (thrown) {
@@ -102,6 +105,25 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
     return { content: [], task: legacyTask(factsOf(served)) };
   }
   return waitFor(served, call);
+}
+
+type DelegatedCall = Pick<Call, "sdk" | "office" | "args" | "context" | "client"> & Readonly<{ offer: Delegating }>;
+
+/** The same for a tool that starts runs by itself. Who cannot be asked waits for the inbox. */
+async function delegateOrGoOn({ sdk, office, offer, args, context, client }: DelegatedCall): Promise<CallResult | NeedsInput> {
+  const { requestState, inputResponses = {} } = context.mcpReq;
+  const known = requestState<string>();
+  const call = known === undefined ? delegated(office.runs, (told) => offer.delegate(args, told)) : office.delegations.get(known);
+  if (!call) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "That call is not known here any more.");
+  takeReplies(call, inputResponses);
+  const stayed = client.elicitation === undefined ? await stay(call, context, "over") : await stay(call, context);
+  if (!stayed.over) {
+    office.delegations.set(call.id, call);
+    return sdk.inputRequired({ inputRequests: formsOf(call, stayed.asked), requestState: call.id });
+  }
+  office.delegations.delete(call.id);
+  const { text, error = false } = await call.over;
+  return { content: [{ type: "text", text }], ...(error && { isError: true }) };
 }
 
 async function waitFor(served: ServedRun, { offer, context, client, sdk }: Call): Promise<CallResult | NeedsInput> {

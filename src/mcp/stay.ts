@@ -1,21 +1,21 @@
 import type { Question } from "../core/life.ts";
 import { answerIn, formsFor, keyOf, kindOf } from "./ask.ts";
 import { reportProgress } from "./progress.ts";
-import type { ServedRun } from "./runs.ts";
+import type { ServedRun, Waited } from "./runs.ts";
 import type { CallContext, Questions } from "./sdk.ts";
 
 /** What made somebody who waits for a run stop waiting: its end, or questions that it asks. */
 export type Stayed = Readonly<{ over: true }> | Readonly<{ over: false; asked: readonly Question[] }>;
 
 /** Stays with a run as long as the client does: a client that cancels its call cancels the run. */
-export async function stay(served: ServedRun, context: CallContext): Promise<Stayed> {
+export async function stay(served: Waited, context: CallContext, until: "over" | "asked" = "asked"): Promise<Stayed> {
   const { signal } = context.mcpReq;
-  const cancel = (): void => served.run.cancel("the client cancelled the call");
+  const cancel = (): void => served.cancel("the client cancelled the call");
   const quiet = reportProgress(served, context);
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    return await next(served);
+    return until === "over" ? await served.over.then((): Stayed => ({ over: true })) : await next(served);
   } finally {
     quiet();
     signal.removeEventListener("abort", cancel);
@@ -23,12 +23,12 @@ export async function stay(served: ServedRun, context: CallContext): Promise<Sta
 }
 
 /** Waits for the end of a run, or for something that it asks. */
-export function next(served: ServedRun): Promise<Stayed> {
+export function next(served: Waited): Promise<Stayed> {
   return Promise.race([served.over.then((): Stayed => ({ over: true })), asking(served)]);
 }
 
 /** Resolves with what a run asks as soon as there is something that was not put off. */
-function asking(served: ServedRun): Promise<Stayed> {
+function asking(served: Waited): Promise<Stayed> {
   const open = (): readonly Question[] => served.questions().filter((question) => !served.putOff.has(keyOf(question)));
   return new Promise((resolve) => {
     const look = (): void => {
@@ -58,13 +58,13 @@ export function begun(served: ServedRun): Promise<void> {
 }
 
 /** What a run asks, as forms. */
-export function formsOf(served: ServedRun, asked: readonly Question[]): Questions {
+export function formsOf(served: Waited, asked: readonly Question[]): Questions {
   return formsFor(asked, (question) => kindOf(served.toolOf(question)));
 }
 
 /** Hands the replies of a client to a run; those that it put off are remembered. Replies to nothing that is open do not count. */
 export async function takeReplies(
-  served: ServedRun,
+  served: Waited,
   replies: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   for (const question of served.questions()) {

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import type { Crew } from "../crew.ts";
+import type { DelegationTools } from "./delegated.ts";
 import { createOffice, type OfficeOptions } from "./office.ts";
-import type { Offer } from "./offer.ts";
-import { offers as ours } from "./offers.ts";
+import { offersWith } from "./offers.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServer } from "./server.ts";
 
@@ -10,8 +10,8 @@ export type StdioOptions = OfficeOptions &
   Readonly<{
     input: Readable;
     output: Writable;
-    /** The tools besides our own. */
-    more?: readonly Offer[];
+    /** Delegation tools to offer besides our own. */
+    delegation?: DelegationTools;
     /** Ends the server as if its client had gone. */
     signal: AbortSignal;
     onError(error: unknown): void;
@@ -21,10 +21,10 @@ export type StdioOptions = OfficeOptions &
  * Serves one client over a pair of streams until either ends. Nothing but the protocol goes to the output. Runs that still
  * work are cancelled then: they are kept and can be resumed.
  */
-export async function serveStdio(crew: Crew, { input, output, more = [], signal, onError, ...rules }: StdioOptions): Promise<void> {
+export async function serveStdio(crew: Crew, { input, output, delegation, signal, onError, ...rules }: StdioOptions): Promise<void> {
   const sdk = await loadSdk();
   const office = createOffice(crew, rules);
-  const serving = { sdk, office, offers: [...ours, ...more], onError };
+  const serving = { sdk, office, offers: () => offersWith(delegation), onError };
   const transport = new sdk.StdioServerTransport(input, output);
   const handle = sdk.serveStdio(({ era }) => createServer(serving, era), { transport, onerror: onError });
   const gone = new Promise<void>((resolve) => {

@@ -10,8 +10,8 @@ import { builtinTools } from "../tools/table.ts";
 import { offline } from "./offline.ts";
 
 let tools: readonly Tool[];
-beforeAll(async () => {
-  tools = await Promise.all(Object.values(builtinTools).map((load) => load()));
+beforeAll(() => {
+  tools = Object.values(builtinTools).map((make) => make());
 });
 
 async function events(turn: AsyncIterable<ModelEvent>): Promise<ModelEvent[]> {

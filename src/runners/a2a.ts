@@ -135,7 +135,10 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
       context.emit({ type: "turn.started", turn: turns, model, ...(turns === 1 && { why: `it runs at ${new URL(there.card.url).host}` }) });
       await context.durable(); // what may have arrived must be known to have been sent
       sent = true;
-      await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal));
+      await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
+        if (clock.signal.aborted || answer?.kind !== "task") throw error;
+        // The line broke, the task goes on.
+      });
     }
     await follow(there);
     if (!answer) throw remoteFailure("REMOTE_FAILED", "it said nothing", "Whoever runs it has to look at it.");

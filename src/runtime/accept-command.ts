@@ -18,8 +18,8 @@ const CALL = "accept";
 export async function acceptedByCommand(
   outcome: Outcome,
   assignment: Assignment,
-  world: World,
   context: PerformContext,
+  world: World,
 ): Promise<Outcome> {
   const { call } = assignment;
   const command = call.task.acceptCommand;

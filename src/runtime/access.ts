@@ -96,6 +96,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
         locate: (subject) => locate(subject, { roots, placeOf }),
         placeOf,
         roots: roots.slice(1).map(({ real }) => real),
+        demands: { sandbox: parts.settings.sandbox ?? "auto", weaker: parts.settings.allowWeaker ?? false },
         seen: new Map(),
         ...(task.commands && { commands }),
         end: async () => (await host)?.end(),
@@ -206,11 +207,12 @@ export function boundBy(parts: AccessParts, before: Permissions, own: readonly s
   const strictness = ["off", "auto", "required"] as const;
   const wish = ({ sandbox = "auto" }: Permissions): number => strictness.indexOf(sandbox);
   const sandbox = strictness[Math.max(wish(parts.settings), wish(before))]!;
+  const allowWeaker = parts.settings.allowWeaker === true && before.allowWeaker === true;
   const had = new Set(before.writableRoots);
   const writableRoots = (parts.settings.writableRoots ?? []).filter((folder) => had.has(folder));
   return {
     ...parts,
-    settings: { ...parts.settings, sandbox, writableRoots },
+    settings: { ...parts.settings, sandbox, writableRoots, allowWeaker },
     policy: notWider(parts.policy, policyOf(before, own)),
   };
 }

@@ -4,6 +4,7 @@ import { BlockList, isIP } from "node:net";
 export function specialAddress(address: string): string | undefined {
   const family = familyOf(address);
   if (family === undefined) return "no plain address";
+  const { closed, kinds, globalUnicast } = lists();
   const isClosed =
     closed[family].check(address, family) || (family === "ipv6" && !globalUnicast.check(address, family));
   if (!isClosed) return undefined;
@@ -13,7 +14,7 @@ export function specialAddress(address: string): string | undefined {
 /** True for the addresses at which clouds hand out credentials; nobody can allow these. */
 export function isMetadataAddress(address: string): boolean {
   const family = familyOf(address);
-  return family !== undefined && metadata[family].check(address, family);
+  return family !== undefined && lists().metadata[family].check(address, family);
 }
 
 type Family = "ipv4" | "ipv6";
@@ -99,9 +100,17 @@ const listOf = (rows: readonly Range[], family: Family): BlockList => {
   return list;
 };
 
-const closed = byFamily((family) => listOf(Object.values(ranges).flat(), family));
-const kinds = byFamily((family) =>
-  Object.entries(ranges).map(([what, rows]): [string, BlockList] => [what, listOf(rows, family)]),
-);
-const metadata = byFamily((family) => listOf(cloud, family));
-const globalUnicast = listOf([["2000::", 3]], "ipv6");
+/** The lists, made when the first address is judged: most runs judge none, and the lists cost as much as a start. */
+const lists = once(() => ({
+  closed: byFamily((family) => listOf(Object.values(ranges).flat(), family)),
+  kinds: byFamily((family) =>
+    Object.entries(ranges).map(([what, rows]): [string, BlockList] => [what, listOf(rows, family)]),
+  ),
+  metadata: byFamily((family) => listOf(cloud, family)),
+  globalUnicast: listOf([["2000::", 3]], "ipv6"),
+}));
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

@@ -13,19 +13,20 @@ import { failed, type Failed } from "../core/outcome.ts";
 import { passedEnv } from "../core/pass-env.ts";
 import { isFinishTool, permit, type Rights } from "../core/permit.ts";
 import type { Policy } from "../core/policy.ts";
-import { chooseRunner } from "../core/runner-name.ts";
+import { chooseRunner, isForeign, strangeRunner, type TaskRunner } from "../core/runner-name.ts";
 import type { Assignment, ChosenModel } from "../core/runner.ts";
-import { atMaxDepth, delegationToolsOf } from "../core/spawn.ts";
+import { atMaxDepth, delegationToolsOf, type Spawns } from "../core/spawn.ts";
 import type { Task } from "../core/task.ts";
 import { classOf } from "../core/tool-class.ts";
 import type { Tool } from "../core/tool.ts";
-import { ALL_TOOLS, DELEGATION_TOOL, READ_ONLY_TOOLS, toolsNamed } from "../core/tool-names.ts";
+import { ALL_TOOLS, DELEGATION_TOOL, READ_ONLY_TOOLS, toolsNamed, toolMatches } from "../core/tool-names.ts";
 import { version } from "../core/version.ts";
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { prompts } from "../embedded.ts";
 import { attachmentsOf, backgroundOf } from "./background.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
+import { foreignModel } from "./foreign-model.ts";
 import { checkFor } from "./validate.ts";
 import { DEFAULT_AGENT } from "./roster.ts";
 import type { World } from "./world.ts";
@@ -45,8 +46,10 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
       hint: "See `subcrew agents show` for the inputs it takes.",
     });
   const wanted = (agent.tools ?? []).filter((tool) => !isFinishTool(tool));
-  const delegation = delegationOf(agent, call, world);
-  const tools = new Map([...world.tools, ...delegation.tools.map((tool): [string, Tool] => [tool.name, tool])]);
+  const delegation = await delegationOf(agent, call, world);
+  const peers = await peersOf(agent, call, world, emit);
+  const more = [...delegation.tools, ...peers].map((tool): [string, Tool] => [tool.name, tool]);
+  const tools = new Map([...world.tools, ...more]);
   const own: Rights = { ...delegation.agent, delegation: delegation.tools.map((tool) => tool.name) };
   if (wanted.length > 0 && ![...tools.keys()].some((tool) => permit(own, tool).allowed)) {
     return failed("DENIED", `None of the tools of "${name}" exists here: ${wanted.join(", ")}.`, {
@@ -77,7 +80,19 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     return failed("DENIED", `"${name}" may not work in ${cwd}: it lies outside of what this run may touch.`, {
       hint: "Name the folder with writableRoots, or start the run there.",
     });
-  const model = found.remote ? elsewhere(found, task, emit) : await modelFor(call, found, world);
+  const limits = combineLimits(found.limits, task.resourceLimits);
+  const wishes = { task: task.runner, agent: found.runner };
+  const strange = found.remote ? undefined : strangeRunner(wishes, { depth: call.depth, from: found.source?.kind });
+  if (strange !== undefined)
+    return failed("DENIED", `"${name}" cannot be handed to ${task.runner ?? found.runner}: ${strange}.`, {
+      hint: "Name it yourself with --runner.",
+    });
+  const runner: TaskRunner = found.remote ? "a2a" : chooseRunner(wishes, { limits, depth: call.depth });
+  const model = found.remote
+    ? elsewhere(found, task, emit)
+    : isForeign(runner)
+      ? foreignModel(runner, task.model, found.model)
+      : await modelFor(call, found, world);
   if ("status" in model) return model;
   for (const text of model.warnings ?? [])
     emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });
@@ -92,7 +107,10 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
   if (check && "broken" in check)
     return failed("INVALID_OUTPUT", `The output schema of "${name}" is no JSON Schema: ${check.broken}.`);
   const completion = agent.completion ?? (schema ? "tool" : "text");
-  const limits = combineLimits(found.limits, task.resourceLimits);
+  const instructions = instructionsFor(agent, task, {
+    activeModel: model.name,
+    today: new Date(world.clock()).toDateString(),
+  });
   return {
     call,
     agent: model.thinking === undefined ? agent : { ...agent, thinking: model.thinking },
@@ -102,17 +120,15 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     tools,
     ...(delegation.tools.length > 0 && { catalog: delegation.catalog }),
     limits,
-    runner: found.remote ? "a2a" : chooseRunner({ task: task.runner, agent: found.runner }, { limits, depth: call.depth }),
+    runner,
     completion,
     ...(schema && check && { schema, validate: check }),
     system: buildSystemPrompt(basePersona, {
-      instructions: instructionsFor(agent, task, {
-        activeModel: model.name,
-        today: new Date(world.clock()).toDateString(),
-      }),
+      instructions,
       completion,
       planMode: planning,
     }),
+    instructions,
     prompt: promptFor(call),
     redact: world.redactor.known,
     toolContext: {
@@ -121,6 +137,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
       run: call.run,
       path: call.path,
       agent: agent.name,
+      spawns: delegation.spawns,
       desk,
     },
   };
@@ -130,18 +147,15 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
  * The delegation tools of a task. At the deepest level they are still there, so that a call of one is refused with the
  * reason, but no model is shown them, and there is nobody left whom they could start.
  */
-function delegationOf(
-  agent: Agent,
-  { depth, maxDepth = -1 }: Call,
-  { roster, delegation }: World,
-): Delegating {
+async function delegationOf(agent: Agent, { depth, maxDepth = -1 }: Call, { roster, delegation }: World): Promise<Delegating> {
   const spellings = delegationToolsOf(agent);
-  if (!delegation || spellings.length === 0) return { agent, tools: [], barred: {}, catalog: emptyCatalog };
+  if (!delegation || spellings.length === 0) return { agent, spawns: [], tools: [], barred: {}, catalog: emptyCatalog };
   const catalog = roster.catalog?.() ?? emptyCatalog;
   const deepest = atMaxDepth({ depth, maxDepth });
-  const tools = delegation(spellings, {
+  const spawns = deepest ? [] : (agent.spawns ?? "*");
+  const tools = await delegation(spellings, {
     agent: agent.name,
-    spawns: deepest ? [] : (agent.spawns ?? "*"),
+    spawns,
     depth,
     maxDepth,
     catalog,
@@ -150,6 +164,7 @@ function delegationOf(
   const rule = `no agent may start others below the depth of ${maxDepth}`;
   return {
     agent: agent.tools ? { ...agent, tools: [...agent.tools, DELEGATION_TOOL] } : agent,
+    spawns,
     tools,
     catalog,
     barred: deepest ? { [DELEGATION_TOOL]: rule } : {},
@@ -159,6 +174,7 @@ function delegationOf(
 type Delegating = Readonly<{
   /** The agent with the right to them. */
   agent: Agent;
+  spawns: Spawns;
   tools: readonly Tool[];
   barred: Readonly<Record<string, string>>;
   catalog: Catalog;
@@ -177,6 +193,28 @@ async function folderFor({ task, worktree }: Call, { cwd }: World): Promise<stri
   const wanted = task.cwd === undefined ? cwd : resolve(cwd, task.cwd);
   return worktree ? movedInto(worktree, await realpath(wanted).catch(() => wanted)) : wanted;
 }
+
+/** What servers outside offer to an agent. What they say about themselves counts only where a rule of the user trusts them. */
+async function peersOf(
+  agent: Agent,
+  { run, ceiling, policy }: Call,
+  { peers, access }: World,
+  emit: PerformContext["emit"],
+): Promise<readonly Tool[]> {
+  if (!peers) return [];
+  const allow = access?.policyFor(agent, policy).allow ?? [];
+  return peers.toolsFor({
+    agent,
+    run,
+    ...(ceiling && { ceiling }),
+    isTrusted: (tool) => allow.some((rule) => rule.pattern === undefined && toolMatches(rule.tool, tool)),
+    say: (text) => emit({ type: "warning", code: "MCP", text }),
+    signal: AbortSignal.timeout(PEERS_MS),
+  });
+}
+
+/** How long servers have to start and to say what they offer. */
+const PEERS_MS = 60_000;
 
 /** The tools that a policy never allows, with the rule that says so: a model is not even shown them. */
 export function barredBy({ tools }: Pick<World, "tools">, policy: Policy): Record<string, string> {
@@ -243,9 +281,15 @@ async function modelFor({ task, depth, parentModel }: Call, agent: Agent, world:
 
 /** An agent elsewhere has a model and tools of its own, of which we know nothing; what a task says about them does nothing. */
 function elsewhere({ name }: Agent, task: Task, emit: PerformContext["emit"]): ChosenModel {
-  const unused = (["model", "thinking", "tools", "systemPrompt", "runner"] as const).filter((key) => task[key] !== undefined);
+  const unused = (["model", "thinking", "tools", "systemPrompt", "runner"] as const).filter(
+    (key) => task[key] !== undefined,
+  );
   if (unused.length > 0)
-    emit({ type: "warning", code: "REMOTE_UNUSED", text: `${name} runs elsewhere, so these do nothing: ${unused.join(", ")}.` });
+    emit({
+      type: "warning",
+      code: "REMOTE_UNUSED",
+      text: `${name} runs elsewhere, so these do nothing: ${unused.join(", ")}.`,
+    });
   const fault = { code: "UNSUPPORTED" as const, message: `${name} runs elsewhere`, retryable: false };
   return {
     name: "a2a",

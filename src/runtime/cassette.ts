@@ -5,13 +5,14 @@ import { CrewError, messageOf } from "../core/error.ts";
 import type { Message, ModelEvent, ModelRequest } from "../core/model.ts";
 import { parseAs } from "../core/parse.ts";
 import type { Redactor } from "../core/redact.ts";
-import type { ChosenModel, ModelSource, Runner } from "../core/runner.ts";
+import type { Acceptance, ChosenModel, ModelSource, Runner } from "../core/runner.ts";
 import type { ToolResult } from "../core/tool.ts";
 
 /** What stands between tasks and their models and tools: it writes down what passes, or answers from what was written. */
 export type Deck = Readonly<{
   models(source: ModelSource): ModelSource;
   runner(inner: Runner): Runner;
+  acceptance(real: Acceptance): Acceptance;
   /** Called when the run is over. */
   end(): Promise<void>;
   /** What was asked that is not in the recording. */
@@ -76,6 +77,9 @@ function parseCassette(text: string, file: string): Cassette {
 
 /** The task that a turn or call belongs to: where it is in the plan, and which try. */
 export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: number }>): string => `${path}#${attempt}`;
+
+/** What the acceptance command of a task is called in a recording; no tool can have this name. */
+export const ACCEPTANCE = "--accept-cmd";
 
 /** What was wished of a model source, as one word. */
 export const wishKey = (wished: Parameters<ModelSource["choose"]>, same: Sameness): string =>

@@ -23,8 +23,12 @@ export type ChildSpec = Readonly<{
   /** Where its whole output goes once it is long. */
   outputFile?: string;
   onText?(text: string): void;
+  /** What comes of its standard output alone. */
+  onOutput?(text: string): void;
   /** Two more pipes, for programs of ours: descriptor 3 is read by it, 4 is written by it. */
   piped?: boolean;
+  /** Somebody talks with it: its input and output are the pipes, and only what it says on the side is kept as its output. */
+  talks?: boolean;
 }>;
 
 /** How a program ended. */
@@ -36,7 +40,7 @@ export type Child = Readonly<{
   ended: Promise<Exit>;
   /** Ends it and everything that it started, after so long if it does not do that when it is asked; settles when that is true. */
   kill(graceMs?: number): Promise<void>;
-  /** Its two more pipes, seen from here. */
+  /** Its two more pipes, or those that somebody talks with it through, seen from here. */
   pipes?: Readonly<{ input: Writable; output: Readable }>;
 }>;
 
@@ -64,9 +68,12 @@ export function startChild(spec: ChildSpec): Child {
     };
   }
   if (child.pid !== undefined) watchdog?.guard(child.pid);
-  output.read(child.stdout, child.stderr);
+  output.read(...(spec.talks ? [child.stderr] : [child.stdout, child.stderr]));
+  const decoder = new TextDecoder();
+  if (spec.onOutput)
+    child.stdout?.on("data", (chunk: Buffer) => spec.onOutput?.(decoder.decode(chunk, { stream: true })));
   child.stdin?.on("error", () => {}); // it may end before it has read everything
-  child.stdin?.end(spec.input);
+  if (!spec.talks) child.stdin?.end(spec.input);
 
   const exited = new Promise<Exit>((resolve) => {
     child.once("error", (error) => resolve({ problem: messageOf(error) }));
@@ -91,7 +98,7 @@ export function startChild(spec: ChildSpec): Child {
       if (graceMs === 0) return kill(child, spec, { exited, ended, graceMs });
       return (killing ??= kill(child, spec, { exited, ended, graceMs }));
     },
-    ...(spec.piped && pipesOf(child)),
+    ...((spec.piped || spec.talks) && pipesOf(child, spec)),
   };
 }
 
@@ -101,12 +108,12 @@ export type Cut = Readonly<{ by: "timeout" }> | Readonly<{ by: "cancelled"; reas
 /** Waits for a program, but no longer than this; then it is ended. */
 export async function within(
   child: Child,
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  { timeoutMs, signal, graceMs }: { timeoutMs: number; signal: AbortSignal; graceMs?: number },
 ): Promise<{ exit: Exit; cut?: Cut }> {
   let cut: Cut | undefined;
   const stop = (why: Cut) => (): void => {
     cut ??= why;
-    child.kill().catch(() => {});
+    child.kill(graceMs).catch(() => {});
   };
   const abort = (): void => stop({ by: "cancelled", reason: reasonOf(signal) })();
   const timer = setTimeout(stop({ by: "timeout" }), timeoutMs);
@@ -118,7 +125,7 @@ export async function within(
   return cut ? { exit, cut } : { exit };
 }
 
-function launch({ file, args, cwd, env, input, piped = false }: ChildSpec): ChildProcess | { problem: string } {
+function launch({ file, args, cwd, env, input, piped = false, talks = false }: ChildSpec): ChildProcess | { problem: string } {
   try {
     accessSync(file, constants.X_OK);
     const more = piped ? (["pipe", "pipe"] as const) : [];
@@ -128,7 +135,7 @@ function launch({ file, args, cwd, env, input, piped = false }: ChildSpec): Chil
       env,
       detached: true,
       shell: false,
-      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...more],
+      stdio: [input === undefined && !talks ? "ignore" : "pipe", "pipe", "pipe", ...more],
       windowsHide: true,
     });
   } catch (error) {
@@ -143,8 +150,9 @@ async function sweep(pid: number, { marker, diesWithUs }: ChildSpec): Promise<vo
 }
 
 /** There are none when no descriptor was left to start anything with. */
-function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }): Pick<Child, "pipes"> {
-  const [, , , input, output] = stdio ?? [];
+function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }, { talks }: ChildSpec): Pick<Child, "pipes"> {
+  const [stdin, stdout, , more, other] = stdio ?? [];
+  const [input, output] = talks ? [stdin, stdout] : [more, other];
   return input && output ? { pipes: { input: input as Writable, output: output as Readable } } : {};
 }
 

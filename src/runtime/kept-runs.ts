@@ -11,7 +11,9 @@ import { follow } from "./follow.ts";
 import { readJournal } from "./journal.ts";
 import { ownerOf } from "./owner.ts";
 import { isRequested } from "./request.ts";
+import { trimIndex } from "./result-index.ts";
 import { Run } from "./run.ts";
+import { isStarting } from "./starting.ts";
 import { firstEvent, lastEvent, type Store } from "./store.ts";
 import { removeWorktrees, WORKTREES } from "./worktree.ts";
 
@@ -46,8 +48,6 @@ export type KeptRuns = Readonly<{
   remove(id: string): Promise<void>;
   /** Takes away what is too old, and the oldest of what is too much; never what somebody works on or can resume. */
   collect(limits: CollectLimits): Promise<readonly Collected[]>;
-  /** How many runs work in the background right now. */
-  inBackground(): Promise<number>;
 }>;
 
 export type CollectLimits = Readonly<{ olderThanMs: number; maxBytes?: number; dryRun?: boolean; now: number }>;
@@ -60,15 +60,16 @@ const LOOK_EVERY_MS = 200;
 export function keptRuns(store: Store): KeptRuns {
   const look = async (id: string): Promise<KeptRun> => {
     const folder = store.folder(id);
-    const [owner, background] = await Promise.all([ownerOf(folder), isRequested(folder)]);
+    const [owner, background, starting] = await Promise.all([ownerOf(folder), isRequested(folder), isStarting(folder)]);
     const state = await stateOf(folder, id);
+    const owned = owner !== undefined || (starting && state?.status === "starting");
     return {
       id,
       folder,
       state: state ?? emptyState(id),
       owner,
       background,
-      life: state ? lifeOf(state, owner !== undefined) : "damaged",
+      life: state ? lifeOf(state, owned) : "damaged",
     };
   };
   const list = async ({ all = false }: { all?: boolean } = {}): Promise<readonly KeptRun[]> => {
@@ -82,7 +83,7 @@ export function keptRuns(store: Store): KeptRuns {
   };
   const remove = async (id: string): Promise<void> => {
     const folder = store.folder(id);
-    if ((await ownerOf(folder)) !== undefined)
+    if ((await ownerOf(folder)) !== undefined || (await isStarting(folder)))
       throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
     await removeWorktrees(join(folder, WORKTREES)); // repositories know of them, so they do not just go with the folder
     // Under another name first: half of a run must never look like one.
@@ -166,14 +167,8 @@ export function keptRuns(store: Store): KeptRuns {
         total -= bytes;
         collected.push({ id, bytes, why: old ? "too old" : "too much" });
       }
+      if (!dryRun) await trimIndex(store.index, new Set(await store.list()));
       return collected;
-    },
-    inBackground: async () => {
-      const ids = await unended(await store.list());
-      const working = await Promise.all(
-        ids.map(async (id) => (await isRequested(store.folder(id))) && (await ownerOf(store.folder(id))) !== undefined),
-      );
-      return working.filter(Boolean).length;
     },
   };
 }
@@ -185,7 +180,7 @@ async function stateOf(folder: string, id: string): Promise<State | undefined> {
     return events.reduce(reduce, emptyState(id));
   } catch (error) {
     const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (missing && (await isRequested(folder))) return emptyState(id);
+    if (missing && ((await isRequested(folder)) || (await isStarting(folder)))) return emptyState(id);
     if (missing || isCrewError(error)) return undefined;
     throw error;
   }

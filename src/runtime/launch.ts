@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
-import { mkdir, open, readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CrewError, isCode, messageOf } from "../core/error.ts";
 import { isRecord } from "../core/json.ts";
 import { pause } from "./cancel.ts";
+import { fault } from "./fault.ts";
 import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
 import { isOwned } from "./owner.ts";
-import { keptRuns } from "./kept-runs.ts";
 import { writeRequest, type Request } from "./request.ts";
+import { takePlace } from "./starting.ts";
 import { firstEvent, lastEvent, type Store } from "./store.ts";
 
 /** What its worker says that is no event: how it broke, most of all. */
@@ -31,17 +32,14 @@ export async function inBackground(
   store: Store,
   { request, worker, most }: Handed,
 ): Promise<{ id: string; folder: string; outputFile: string }> {
-  const working = await keptRuns(store).inBackground();
-  if (working >= most)
-    throw new CrewError(
-      "TOO_MANY_RUNS",
-      `Maximum concurrent tasks (${most}) reached: ${working} runs work in the background already.`,
-      "Wait for one of them (`subcrew ps`), or allow more with the setting background.maxRuns.",
-    );
   const folder = store.folder(request.id);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeRequest(folder, { version: 1, ...request, plan: request.plan });
-  await launch(folder, worker, request.plan === undefined ? ((await lastEvent(folder))?.seq ?? 0) : 0);
+  const started = await takePlace(store, request.id, most);
+  try {
+    await writeRequest(folder, { version: 1, ...request, plan: request.plan });
+    await launch(folder, worker, request.plan === undefined ? ((await lastEvent(folder))?.seq ?? 0) : 0);
+  } finally {
+    await started();
+  }
   return { id: request.id, folder, outputFile: join(folder, OUTPUT_FILE) };
 }
 
@@ -61,6 +59,7 @@ export async function launch(folder: string, { command, cwd, env }: Worker, sinc
   const [file, ...args] = command;
   let over: string | undefined;
   try {
+    fault("worker.start");
     const child = spawn(...without(inheritedDescriptors(), file, args), {
       cwd,
       env,
@@ -71,6 +70,7 @@ export async function launch(folder: string, { command, cwd, env }: Worker, sinc
     child.once("error", (error) => (over = messageOf(error)));
     child.once("exit", (code, signal) => (over = `its worker ended with ${signal ?? `exit code ${code}`}`));
     child.unref();
+    fault("worker.started");
   } finally {
     await log.close();
   }

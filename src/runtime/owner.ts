@@ -25,7 +25,7 @@ const RELEASED = /^released\.(\d{1,9})\.json$/;
 export async function claim(folder: string, above = 0): Promise<Owner> {
   const names = await readdir(folder);
   const last = highest(names, OWNER);
-  const living = last > 0 ? await livingOwner(join(folder, `owner.${last}.json`)) : undefined;
+  const living = last > 0 ? await livingClaim(join(folder, `owner.${last}.json`)) : undefined;
   if (living) throw busy(folder, living.pid);
   const epoch = Math.max(last, highest(names, RELEASED), above) + 1;
   const file = join(folder, `owner.${epoch}.json`);
@@ -55,13 +55,13 @@ export async function claim(folder: string, above = 0): Promise<Owner> {
 /** The process that works on the run, while it lives. */
 export async function ownerOf(folder: string): Promise<number | undefined> {
   const last = highest(await readdir(folder).catch(() => []), OWNER);
-  return last > 0 ? (await livingOwner(join(folder, `owner.${last}.json`)))?.pid : undefined;
+  return last > 0 ? (await livingClaim(join(folder, `owner.${last}.json`)))?.pid : undefined;
 }
 
 /** True while a living process works on the run. */
 export async function isOwned(folder: string): Promise<boolean> {
   const last = highest(await readdir(folder).catch(() => []), OWNER);
-  return last > 0 && (await livingOwner(join(folder, `owner.${last}.json`))) !== undefined;
+  return last > 0 && (await livingClaim(join(folder, `owner.${last}.json`))) !== undefined;
 }
 
 const highest = (names: readonly string[], pattern: RegExp): number =>
@@ -100,15 +100,16 @@ function cannotLink(error: unknown): boolean {
 }
 
 /** What a process is told apart by: its number is used again, and after a start of the machine so is its start time. */
-type Claimed = Readonly<{ pid: number; started: string; boot?: string; nonce?: string }>;
+export type Claimed = Readonly<{ pid: number; started: string; boot?: string; nonce?: string }>;
 
-async function whoWeAre(): Promise<Claimed> {
+/** This process, in words that tell it from every other. */
+export async function whoWeAre(): Promise<Claimed> {
   const [started = "", boot] = await Promise.all([startOf(process.pid), bootOf()]);
   return { pid: process.pid, started, ...(boot !== undefined && { boot }), nonce: randomBytes(8).toString("hex") };
 }
 
 /** Who a claim names, while that very process lives. */
-async function livingOwner(file: string): Promise<{ pid: number | undefined } | undefined> {
+export async function livingClaim(file: string): Promise<{ pid: number | undefined } | undefined> {
   const text = await readFile(file, "utf8").catch(() => undefined);
   if (text === undefined) return undefined; // released since the names were read
   const claimed = claimIn(text);

@@ -5,6 +5,7 @@ import { failed, type Outcome } from "../core/outcome.ts";
 import { acceptedByCommand } from "./accept-command.ts";
 import { assign } from "./assign.ts";
 import { recordAgent, withEarlier } from "./earlier.ts";
+import type { Acceptance } from "../core/runner.ts";
 import type { Worked } from "./isolate.ts";
 import { promptly } from "./promptly.ts";
 import { reuseKey } from "./reuse.ts";
@@ -47,10 +48,11 @@ async function carryOut(call: Call, world: World, context: PerformContext): Prom
     const known =
       key === undefined || context.past.length > 1 ? undefined : await world.reuse?.find(key, assignment, context);
     if (known) return worked(known);
-    const outcome = await acceptedByCommand(
+    const real: Acceptance = (...looked) => acceptedByCommand(...looked, world);
+    const acceptance = world.acceptance?.(real) ?? real;
+    const outcome = await acceptance(
       await accepted(await world.runner(assignment, context), call, world),
       assignment,
-      world,
       context,
     );
     if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);

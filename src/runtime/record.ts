@@ -2,7 +2,16 @@ import { messageOf } from "../core/error.ts";
 import type { Model, ModelEvent } from "../core/model.ts";
 import type { Runner } from "../core/runner.ts";
 import type { Tool } from "../core/tool.ts";
-import { askedIn, type Cassette, choiceOf, type Deck, type DeckMaker, taskKey, wishKey } from "./cassette.ts";
+import {
+  ACCEPTANCE,
+  askedIn,
+  type Cassette,
+  choiceOf,
+  type Deck,
+  type DeckMaker,
+  taskKey,
+  wishKey,
+} from "./cassette.ts";
 import { writeAtomic } from "./write-atomic.ts";
 
 /**
@@ -28,6 +37,18 @@ export const recording =
         turn: (task, request, events) => void tape.turns.push({ task, asked: askedIn(request, same), events }),
         tool: (task, tool, input, ended) => void tape.tools.push({ task, tool, input, ...ended }),
       }),
+      acceptance: (real) => async (outcome, assignment, context) => {
+        const looked = await real(outcome, assignment, context);
+        const { call } = assignment;
+        if (outcome.status === "ok" && call.task.acceptCommand !== undefined)
+          tape.tools.push({
+            task: taskKey(call),
+            tool: ACCEPTANCE,
+            input: { command: call.task.acceptCommand, answer: outcome.output },
+            ...(looked.status === "failed" ? { threw: looked.fault.message } : { result: "accepted" }),
+          });
+        return looked;
+      },
       end: () => save(redactor.deep(tape)),
       drift: () => [],
     };

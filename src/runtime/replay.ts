@@ -1,7 +1,9 @@
 import type { Model, ModelRequest } from "../core/model.ts";
+import { failed } from "../core/outcome.ts";
 import type { ModelSource } from "../core/runner.ts";
 import type { Tool } from "../core/tool.ts";
 import {
+  ACCEPTANCE,
   askedIn,
   callKey,
   type Asked,
@@ -76,6 +78,17 @@ export const replaying =
         const tools = new Map([...assignment.tools].map(([name, tool]) => [name, toolFor(task, tool, note)]));
         const model = { ...assignment.model, model: modelFor(task, assignment.model.model, note) };
         return inner({ ...assignment, runner: "local", model, tools }, context);
+      },
+      acceptance: (real) => async (outcome, assignment, context) => {
+        const { task } = assignment.call;
+        if (live() || outcome.status !== "ok" || task.acceptCommand === undefined)
+          return real(outcome, assignment, context);
+        const input = { command: task.acceptCommand, answer: outcome.output };
+        const looked = calls(callKey(taskKey(assignment.call), ACCEPTANCE, input, same));
+        if (looked?.result !== undefined) return outcome;
+        if (!looked) drift.push(`"${assignment.call.path}" was to be accepted by ${task.acceptCommand.slice(0, 200)}`);
+        const said = looked?.threw ?? "Its acceptance is not in the recording, and the command was not run.";
+        return { ...outcome, ...failed("NOT_ACCEPTED", said) };
       },
       end: () => Promise.resolve(),
       drift: () => [...new Set(drift)],

@@ -1,8 +1,6 @@
-import { appendFile, readFile } from "node:fs/promises";
 import type { Agent } from "../core/agent.ts";
 import type { PerformContext } from "../core/engine.ts";
 import type { KeptEvent } from "../core/event.ts";
-import { isRecord } from "../core/json.ts";
 import type { ToolCall } from "../core/model.ts";
 import type { Outcome } from "../core/outcome.ts";
 import { isFinishTool, permit } from "../core/permit.ts";
@@ -12,6 +10,7 @@ import { classOf } from "../core/tool-class.ts";
 import { historyOf } from "./history.ts";
 import { readJournal } from "./journal.ts";
 import { sha256 } from "./recorded-agent.ts";
+import { addToIndex, readIndex, type Entry } from "./result-index.ts";
 import type { Store } from "./store.ts";
 import { callTool } from "./toolcall.ts";
 
@@ -38,7 +37,7 @@ export function createReuse(
       const { cacheMs } = assignment.agent;
       const cached = cacheMs !== undefined && isReadOnly(assignment) ? cacheMs : undefined;
       if (!always && cached === undefined) return undefined;
-      index ??= readIndex(store);
+      index ??= readIndex(store.index);
       for (const { run, path, at } of [...((await index).get(key) ?? [])].reverse()) {
         if (run === assignment.call.run) continue;
         if (!always && clock() - at > (cached ?? 0)) return undefined; // those before it are older still
@@ -59,13 +58,10 @@ export function createReuse(
       return undefined;
     },
     add: async (key, { run, path }) => {
-      const line = JSON.stringify({ key, run, path, at: clock() } satisfies Entry & { key: string });
-      await appendFile(store.index, `${line}\n`, { mode: 0o600 }).catch(() => {}); // only a hint; the journal has the result
+      await addToIndex(store.index, { key, run, path, at: clock() });
     },
   };
 }
-
-type Entry = Readonly<{ run: string; path: string; at: number }>;
 
 /** Everything that a result depends on besides what is read on the way: definition, input, model, tools, place. */
 export function reuseKey({
@@ -107,28 +103,6 @@ function isReadOnly({ agent, tools, rights }: Assignment): boolean {
   return [...tools.values()].every(
     (tool) => !permit(rights, tool.name).allowed || tool.effect === "read" || classOf(tool) === "none",
   );
-}
-
-async function readIndex(store: Store): Promise<ReadonlyMap<string, readonly Entry[]>> {
-  const entries = new Map<string, Entry[]>();
-  for (const line of (await readFile(store.index, "utf8").catch(() => "")).split("\n")) {
-    const entry = parsed(line);
-    if (entry) entries.set(entry.key, [...(entries.get(entry.key) ?? []), entry]);
-  }
-  return entries;
-}
-
-function parsed(line: string): (Entry & { key: string }) | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (!isRecord(value)) return undefined;
-    const { key, run, path, at } = value;
-    return typeof key === "string" && typeof run === "string" && typeof path === "string" && typeof at === "number"
-      ? { key, run, path, at }
-      : undefined;
-  } catch {
-    return undefined; // half a line, or none
-  }
 }
 
 type Found = Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;

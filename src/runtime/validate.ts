@@ -1,3 +1,4 @@
+import { boundedPattern } from "./bounded-pattern.ts";
 import { messageOf } from "../core/error.ts";
 import type { JsonSchema } from "../core/json.ts";
 
@@ -29,7 +30,13 @@ type Compile = (schema: JsonSchema) => Check;
 async function load(): Promise<Compile> {
   const [ajv2020, formats] = await Promise.all([import("ajv/dist/2020.js"), import("ajv-formats")]);
   // Through the default: a bundler offers nothing else of a CommonJS package that is imported late.
-  const ajv = new ajv2020.default.Ajv2020({ strict: false, allErrors: true, validateFormats: true, logger: false });
+  const ajv = new ajv2020.default.Ajv2020({
+    strict: false,
+    allErrors: true,
+    validateFormats: true,
+    logger: false,
+    code: { regExp: Object.assign(boundedPattern, { code: "" }) },
+  });
   formats.default.default(ajv);
   return (schema) => {
     if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw new Error("the schema is too large");

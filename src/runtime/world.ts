@@ -1,5 +1,6 @@
+import type { PeerTools } from "../core/peer-tools.ts";
 import type { Redactor } from "../core/redact.ts";
-import type { ModelSource, Runner } from "../core/runner.ts";
+import type { Acceptance, ModelSource, Runner } from "../core/runner.ts";
 import type { Caller } from "../core/spawn.ts";
 import type { Tool } from "../core/tool.ts";
 import type { RunAccess } from "./access.ts";
@@ -14,7 +15,9 @@ export type World = Readonly<{
   roster: Roster;
   tools: ReadonlyMap<string, Tool>;
   /** Makes the delegation tools of a task, as its agent spells them; absent: nobody delegates here. */
-  delegation?(spellings: readonly string[], caller: Caller): readonly Tool[];
+  delegation?(spellings: readonly string[], caller: Caller): Promise<readonly Tool[]>;
+  /** Tools of programs and machines outside, as far as an agent may use them; absent: there are none. */
+  peers?: PeerTools;
   models: ModelSource;
   runner: Runner;
   validator: Validator;
@@ -24,6 +27,8 @@ export type World = Readonly<{
   passEnv: readonly string[];
   /** What may be done on this machine, and who agreed to it; absent: only what a careful policy allows, and no commands. */
   access?: RunAccess;
+  /** Stands before the acceptance command of a task, as a recording does; absent: it is carried out. */
+  acceptance?(real: Acceptance): Acceptance;
   /** What was before; absent where nothing is recorded, and in a task that is carried out elsewhere. */
   earlier?: Earlier;
   /** Results of earlier runs; absent where none are kept, and in a task that is carried out elsewhere. */

@@ -26,6 +26,13 @@ export function createBoxes(options: BoxOptions): Boxes {
       together = event.calls.filter(({ name }) => options.delegates(name)).length;
       return together > 1 ? colors.cyan(`Starting ${counted(together, "agent")} in parallel`) : undefined;
     }
+    if (event.type === "tool.ended" && !event.path.includes("/") && options.delegates(event.tool)) {
+      const [, id] = BACKGROUND.exec(event.text) ?? [];
+      return (
+        id &&
+        `${colors.cyan(`Task running in background: ${oneLine(id)}`)}\nYou can go on. /task-status ${oneLine(id)} shows how it is.`
+      );
+    }
     const view = state.nodes.get(event.path);
     if (view?.kind !== "task" || event.path.split("/").length !== 2) return undefined;
     if (event.type === "node.started") asked.set(event.path, event.label ?? event.prompt ?? "");
@@ -43,6 +50,9 @@ export function createBoxes(options: BoxOptions): Boxes {
     return undefined;
   };
 }
+
+/** How a delegation tool says that it does not wait. */
+const BACKGROUND = /Background Task Started[^\n]*\n[^\n]*Task ID: (\S+)/;
 
 function resultBox(view: NodeView, outcome: Outcome, options: BoxOptions): string {
   const { look } = options;

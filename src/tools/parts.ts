@@ -1,3 +1,4 @@
+import type { Skill } from "../core/skill.ts";
 import type { GuardedFetch } from "../runtime/guarded-fetch.ts";
 import type { Memory } from "../runtime/memory.ts";
 import type { TaskHistory } from "../runtime/task-history.ts";
@@ -9,6 +10,8 @@ export type ToolParts = Readonly<{
   fetch?: GuardedFetch;
   /** Absent: no search engine was configured. */
   search?: SearchBackend;
+  /** Looks for skills; absent: there are none. */
+  skills?(): Promise<readonly Skill[]>;
   /** Absent: this crew keeps nothing. */
   memory?: Memory;
   /** Absent: this crew keeps no runs. */

@@ -4,8 +4,8 @@ import { builtinTools } from "./table.ts";
 
 test.each(Object.keys(builtinTools))(
   "%s is found under its own name, and a model can be told its input",
-  async (name) => {
-    const tool = await builtinTools[name]?.();
+  (name) => {
+    const tool = builtinTools[name]?.();
     expect(tool).toMatchObject({ name });
     expect(z.toJSONSchema(tool?.input as z.ZodType)).toMatchObject({ type: "object", additionalProperties: false });
   },

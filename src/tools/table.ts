@@ -1,41 +1,83 @@
 import type { Tool } from "../core/tool.ts";
+import { ask } from "./ask.ts";
+import { base64Decode } from "./base64-decode.ts";
+import { base64Encode } from "./base64-encode.ts";
+import { bashOutput } from "./bash-output.ts";
+import { bash } from "./bash.ts";
+import { currentTime } from "./current-time.ts";
+import { deleteFile } from "./delete-file.ts";
+import { editFile } from "./edit-file.ts";
+import { getEnv } from "./get-env.ts";
+import { getFileInfo } from "./get-file-info.ts";
+import { glob } from "./glob.ts";
+import { grepFiles } from "./grep-files.ts";
+import { httpGet } from "./http-get.ts";
+import { httpPost } from "./http-post.ts";
+import { httpRequest } from "./http-request.ts";
+import { jsonParse } from "./json-parse.ts";
+import { jsonStringify } from "./json-stringify.ts";
+import { killShell } from "./kill-shell.ts";
+import { listFiles } from "./list-files.ts";
+import { memoryAppend } from "./memory-append.ts";
+import { memoryList } from "./memory-list.ts";
+import { memoryPatch } from "./memory-patch.ts";
+import { memoryRead } from "./memory-read.ts";
+import { memoryWrite } from "./memory-write.ts";
+import { moveFile } from "./move-file.ts";
+import { notify } from "./notify.ts";
+import { readFile } from "./read-file.ts";
+import { reportFinding } from "./report-finding.ts";
+import { sendMessage } from "./send-message.ts";
+import { setEnv } from "./set-env.ts";
+import { skill } from "./skill.ts";
+import { sleep } from "./sleep.ts";
+import { taskList } from "./task-list.ts";
+import { taskReplay } from "./task-replay.ts";
+import { todo } from "./todo.ts";
+import { webSearch } from "./web-search.ts";
+import { writeFile } from "./write-file.ts";
 import type { ToolParts } from "./parts.ts";
 
-/** The built-in tools by name; each is loaded when it is first asked for. A new tool is one file and one row. */
-export const builtinTools: Readonly<Record<string, (parts?: ToolParts) => Promise<Tool>>> = {
-  ask: async () => (await import("./ask.ts")).ask,
-  base64_decode: async () => (await import("./base64-decode.ts")).base64Decode,
-  base64_encode: async () => (await import("./base64-encode.ts")).base64Encode,
-  bash: async () => (await import("./bash.ts")).bash,
-  bash_output: async () => (await import("./bash-output.ts")).bashOutput,
-  current_time: async () => (await import("./current-time.ts")).currentTime,
-  delete_file: async () => (await import("./delete-file.ts")).deleteFile,
-  edit_file: async () => (await import("./edit-file.ts")).editFile,
-  get_env: async () => (await import("./get-env.ts")).getEnv,
-  get_file_info: async () => (await import("./get-file-info.ts")).getFileInfo,
-  glob: async () => (await import("./glob.ts")).glob,
-  grep_files: async () => (await import("./grep-files.ts")).grepFiles,
-  http_get: async (parts) => (await import("./http-get.ts")).httpGet(parts),
-  http_post: async (parts) => (await import("./http-post.ts")).httpPost(parts),
-  http_request: async (parts) => (await import("./http-request.ts")).httpRequest(parts),
-  json_parse: async () => (await import("./json-parse.ts")).jsonParse,
-  json_stringify: async () => (await import("./json-stringify.ts")).jsonStringify,
-  kill_shell: async () => (await import("./kill-shell.ts")).killShell,
-  list_files: async () => (await import("./list-files.ts")).listFiles,
-  memory_append: async (parts) => (await import("./memory-append.ts")).memoryAppend(parts),
-  memory_list: async (parts) => (await import("./memory-list.ts")).memoryList(parts),
-  memory_patch: async (parts) => (await import("./memory-patch.ts")).memoryPatch(parts),
-  memory_read: async (parts) => (await import("./memory-read.ts")).memoryRead(parts),
-  memory_write: async (parts) => (await import("./memory-write.ts")).memoryWrite(parts),
-  move_file: async () => (await import("./move-file.ts")).moveFile,
-  notify: async () => (await import("./notify.ts")).notify,
-  read_file: async () => (await import("./read-file.ts")).readFile,
-  report_finding: async () => (await import("./report-finding.ts")).reportFinding,
-  set_env: async () => (await import("./set-env.ts")).setEnv,
-  sleep: async () => (await import("./sleep.ts")).sleep,
-  task_list: async (parts) => (await import("./task-list.ts")).taskList(parts),
-  task_replay: async (parts) => (await import("./task-replay.ts")).taskReplay(parts),
-  todo: async () => (await import("./todo.ts")).todo,
-  web_search: async (parts) => (await import("./web-search.ts")).webSearch(parts),
-  write_file: async () => (await import("./write-file.ts")).writeFile,
+/**
+ * The built-in tools by name. A new tool is one file and one row. A run loads all of them, so the table is loaded late and
+ * as a whole: bundled, that is one file to read and not fifty. What a tool needs besides is its own to load.
+ */
+export const builtinTools: Readonly<Record<string, (parts?: ToolParts) => Tool>> = {
+  ask: () => ask,
+  base64_decode: () => base64Decode,
+  base64_encode: () => base64Encode,
+  bash: () => bash,
+  bash_output: () => bashOutput,
+  current_time: () => currentTime,
+  delete_file: () => deleteFile,
+  edit_file: () => editFile,
+  get_env: () => getEnv,
+  get_file_info: () => getFileInfo,
+  glob: () => glob,
+  grep_files: () => grepFiles,
+  http_get: (parts) => httpGet(parts),
+  http_post: (parts) => httpPost(parts),
+  http_request: (parts) => httpRequest(parts),
+  json_parse: () => jsonParse,
+  json_stringify: () => jsonStringify,
+  kill_shell: () => killShell,
+  list_files: () => listFiles,
+  memory_append: (parts) => memoryAppend(parts),
+  memory_list: (parts) => memoryList(parts),
+  memory_patch: (parts) => memoryPatch(parts),
+  memory_read: (parts) => memoryRead(parts),
+  memory_write: (parts) => memoryWrite(parts),
+  move_file: () => moveFile,
+  notify: () => notify,
+  read_file: () => readFile,
+  report_finding: () => reportFinding,
+  send_message: () => sendMessage,
+  set_env: () => setEnv,
+  skill: (parts) => skill(parts),
+  sleep: () => sleep,
+  task_list: (parts) => taskList(parts),
+  task_replay: (parts) => taskReplay(parts),
+  todo: () => todo,
+  web_search: (parts) => webSearch(parts),
+  write_file: () => writeFile,
 };

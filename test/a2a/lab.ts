@@ -1,5 +1,10 @@
+import { Role, type Task } from "@a2a-js/sdk";
+import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { onTestFinished } from "vitest";
+import { type A2aServer, type A2aServerOptions, serveA2a } from "../../src/a2a/server.ts";
 import { createCrew, defineAgent, type Agent, type Crew, type CrewOptions, type Event, type Run } from "../../src/index.ts";
 import type { Answer } from "../../src/core/gate.ts";
+import { type Script, scripted } from "../../src/models/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 type RemotePlace = NonNullable<Agent["remote"]>;
@@ -34,3 +39,61 @@ export async function listen(run: Run, answer?: (question: string) => Answer | u
   await run;
   return events;
 }
+
+/** A server of ours with these agents, gone when the test is over. */
+export async function ourServer(crew: Crew, options: Partial<A2aServerOptions> = {}): Promise<A2aServer & { host: string; token: string; card(name?: string): string }> {
+  const server = await serveA2a(crew, { agents: ["worker"], ...options });
+  onTestFinished(() => server.close());
+  const token = Object.values(server.tokens)[0]!;
+  return { ...server, host: new URL(server.url).host, token, card: (name = "worker") => `${server.url}/${name}/.well-known/agent-card.json` };
+}
+
+/** A crew whose worker plays these turns. */
+export function workerCrew(turns: readonly Script[], options: CrewOptions = {}): Crew {
+  return createCrew({
+    cwd: tempFolder(),
+    home: tempFolder(),
+    discover: false,
+    env: { PATH, HOME: tempFolder() },
+    agents: [defineAgent({ name: "worker", description: "works", instructions: "Work." })],
+    models: { m: scripted(...turns) },
+    model: "m",
+    ...options,
+  });
+}
+
+/** The protocol's own client for an agent of ours. */
+export async function sdkClient(url: string, token: string): Promise<Client> {
+  const fetchImpl: typeof fetch = (input, init = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${token}`);
+    return fetch(input, { ...init, headers });
+  };
+  const factory = new ClientFactory({
+    transports: [new JsonRpcTransportFactory({ fetchImpl })],
+    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+  });
+  return factory.createFromUrl(url, "");
+}
+
+/** A message of a person. */
+export const message = (text: string, more: { contextId?: string; taskId?: string } = {}) => ({
+  tenant: "",
+  metadata: undefined,
+  configuration: undefined,
+  message: {
+    messageId: crypto.randomUUID(),
+    contextId: "",
+    taskId: "",
+    ...more,
+    role: Role.ROLE_USER,
+    parts: [{ content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "text/plain" }],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  },
+});
+
+/** What a task made, as text. */
+export const textOf = (task: Task): string =>
+  task.artifacts.flatMap(({ parts }) => parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : []))).join("\n");

@@ -1,8 +1,12 @@
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type AgentRule, agentRuleText } from "../../src/core/agent-rule.ts";
 import type { Agent } from "../../src/core/agent.ts";
 import type { ReadAgent } from "../../src/core/dialect.ts";
+import { judge } from "../../src/core/judge.ts";
+import { permit } from "../../src/core/permit.ts";
+import { createPolicy, narrow } from "../../src/core/policy.ts";
 import { READ_ONLY_TOOLS, toolNames } from "../../src/core/tool-names.ts";
 import { dialects } from "../../src/formats/table.ts";
 import { discover } from "../../src/runtime/discover.ts";
@@ -44,6 +48,16 @@ const schema = fc.constantFrom(
   { properties: { summary: { type: "string" } } },
 );
 
+const rule: fc.Arbitrary<AgentRule> = fc
+  .record({
+    tool: fc.constantFrom("bash", "write_file", "*", "http_get"),
+    pattern: fc.option(fc.constantFrom("git *", "src/**", "=exact"), { nil: undefined }),
+    then: fc.constantFrom("allow", "ask", "deny"),
+  })
+  .map(({ tool, pattern, then }) =>
+    pattern === undefined || pattern.startsWith("=") ? { tool, then } : { tool, pattern, then },
+  );
+
 const agentShape = fc.record(
   {
     name,
@@ -53,6 +67,10 @@ const agentShape = fc.record(
     disallowedTools: fc.uniqueArray(fc.constantFrom("bash", "write_file", "http_get", "github__*"), {
       minLength: 1,
       maxLength: 3,
+    }),
+    rules: fc.array(fc.uniqueArray(rule, { minLength: 1, maxLength: 4, selector: agentRuleText }), {
+      minLength: 1,
+      maxLength: 2,
     }),
     spawns: fc.oneof(fc.constant("*" as const), fc.uniqueArray(fc.constantFrom("a", "b", "c-d"), { maxLength: 3 })),
     model: fc.oneof(model, fc.uniqueArray(model, { minLength: 2, maxLength: 3 })),
@@ -126,7 +144,7 @@ const sets = new Set(["tools", "disallowedTools", "spawns"]);
 /** The fields in which two agents differ, compared without the converter's own means. */
 function differences(before: ReadAgent, after: ReadAgent): string[] {
   const flat = ({ agent, disabled }: ReadAgent): Record<string, unknown> => {
-    const { source: _source, limits = {}, ...rest } = agent;
+    const { source: _source, delegation: _spelled, limits = {}, ...rest } = agent; // each dialect spells delegation its own way
     const bounds = Object.entries(limits).map(([key, value]) => [`limits.${key}`, value]);
     return { ...rest, ...Object.fromEntries(bounds), disabled };
   };
@@ -193,7 +211,9 @@ describe("the words of each dialect", () => {
     raw: {},
     kept: [],
   });
-  const listing = Object.keys(writers).filter((id) => !["codex", "cursor", "goose"].includes(id));
+  const listing = Object.keys(writers).filter(
+    (id) => !["codex", "cursor", "goose", "deepagents", "openhands"].includes(id),
+  );
 
   test.each(listing)("%s is read back with every tool that has a name there", (to) => {
     const usual = ["read_file", "list_files", "glob", "grep_files", "write_file", "edit_file", "bash"];
@@ -215,6 +235,8 @@ describe("the words of each dialect", () => {
     ["kiro", '"tools": [\n    "read",\n    "write",\n    "@github"\n  ]'],
     ["roo", "groups:\n      - read\n      - edit\n      - mcp"],
     ["subagent", "tools: read_file, edit_file, github__*"],
+    ["openhands", "tools: [file_editor]"],
+    ["crewai", "tools:\n    - read_file\n    - edit_file"],
   ])("%s", (to, wanted) => {
     const { text: written } = convert(plainAgent(["read_file", "edit_file", "bash(git log *)", "github__*"]), to);
     expect(written).toContain(wanted);
@@ -251,6 +273,41 @@ describe("the words of each dialect", () => {
       ["hooks", "approximated"],
       ["initialPrompt", "dropped"],
     ]);
+  });
+});
+
+describe("what is denied stays denied in another dialect", () => {
+  const denying: ReadAgent = {
+    agent: {
+      name: "a",
+      description: "d",
+      instructions: "i",
+      disallowedTools: ["write_file", "edit_file"],
+      rules: [
+        [
+          { tool: "bash", then: "deny" },
+          { tool: "bash", pattern: "git log *", then: "allow" },
+        ],
+      ],
+    },
+    from: {},
+    raw: {},
+    kept: [],
+  };
+  const withLists = Object.keys(writers).filter((id) => !["codex", "cursor", "goose", "deepagents"].includes(id));
+
+  test.each(withLists)("%s", (to) => {
+    const { agent } = through(denying, to);
+    expect([permit(agent, "write_file").allowed, permit(agent, "edit_file").allowed]).toEqual([false, false]);
+    const policy = narrow(createPolicy("bypass"), agent);
+    const bash = {
+      tool: "bash",
+      does: "exec",
+      effect: "write",
+      shell: { sandboxed: true, waived: false, roots: [] },
+    } as const;
+    const removes = judge(policy, { ...bash, subjects: [{ kind: "command", command: "rm -rf x" }] }).decision;
+    expect(permit(agent, "bash").allowed ? removes : "deny").toBe("deny");
   });
 });
 

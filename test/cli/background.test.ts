@@ -1,9 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { needs, type Need } from "../needs.ts";
 import { place, script, type Ended, type Place } from "./command.ts";
+import { terminal, type Terminal } from "./terminal.ts";
 
 vi.setConfig({ testTimeout: 90_000, maxConcurrency: 3 });
 
@@ -28,6 +30,34 @@ const fresh = (files: Readonly<Record<string, string>>): Place => {
 afterAll(() => {
   for (const there of places) for (const pid of workersOf(there)) killed(pid);
 });
+
+let tmux: Need;
+beforeAll(async () => {
+  tmux = await needs("tmux");
+}, 300_000);
+
+const terminals: Terminal[] = [];
+const opened = (screen: Terminal): Terminal => {
+  terminals.push(screen);
+  return screen;
+};
+afterAll(() => {
+  for (const screen of terminals) screen.close();
+});
+
+/** Every process that works for this place, whatever it is. */
+function allOf({ home }: Place): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`HOME=${home}`);
+      } catch {
+        return false; // gone, or not ours
+      }
+    })
+    .map(Number);
+}
 
 const runsOf = ({ env }: Place): string => join(env["SUBCREW_HOME"]!, "runs");
 
@@ -63,6 +93,12 @@ async function background(
   const { code, stdout, stderr } = await there.run([...args, "--bg"], options);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return idIn(stdout);
+}
+
+/** Writes the settings of the user. */
+function configure({ env }: Place, text: string): void {
+  mkdirSync(env["SUBCREW_HOME"]!, { recursive: true });
+  writeFileSync(join(env["SUBCREW_HOME"]!, "config.yaml"), text);
 }
 
 async function until(what: () => Promise<boolean>): Promise<void> {
@@ -133,14 +169,37 @@ describe.concurrent("--bg", () => {
       expect(readFileSync(join(folder, name), "utf8")).not.toContain(secret);
   });
 
-  test("more than the allowed number at once is refused and says what to do", async () => {
+  test("of more than the setting allows that come at once, exactly so many start, and the others are told what to do", async () => {
     const there = fresh({ "turns.json": forever });
-    const args = ["run", "explore", "x", "--model", "scripted:turns.json"];
-    await Promise.all(Array.from({ length: 10 }, () => background(there, args)));
-    const { code, stderr } = await there.run([...args, "--bg"]);
-    expect(code).toBe(3);
-    expect(stderr).toContain("Maximum concurrent tasks (10) reached");
-    expect(stderr).toContain("background.maxRuns");
+    configure(there, "background:\n  maxRuns: 2\n");
+    const args = ["run", "explore", "x", "--model", "scripted:turns.json", "--bg"];
+    const all = await Promise.all(Array.from({ length: 5 }, () => there.run(args)));
+    expect(all.map(({ code }) => code).toSorted()).toEqual([0, 0, 3, 3, 3]);
+    for (const { stderr } of all.filter(({ code }) => code === 3)) {
+      expect(stderr).toContain("Maximum concurrent tasks (2) reached");
+      expect(stderr).toContain("background.maxRuns");
+    }
+    expect(json<unknown[]>(await there.run(["ps", "--json"]))).toHaveLength(2);
+    expect(readdirSync(runsOf(there))).toHaveLength(2);
+    // Who was killed while it started one does not count.
+    for (const pid of workersOf(there)) killed(pid);
+    for (const id of readdirSync(runsOf(there)))
+      writeFileSync(join(runsOf(there), id, "starting.json"), JSON.stringify({ pid: 1, started: "0" }));
+    await background(there, args.slice(0, -1));
+  });
+
+  test("the settings of the user's file hold in the background, too", async () => {
+    const there = fresh({ "team.json": team, "turns.json": script("the page") });
+    configure(there, "answerTimeoutMs: 300\nresume:\n  maxContinuations: 1\n");
+    const id = await background(there, ["team", "--input", "team.json", "--model", "scripted:turns.json"]);
+    expect((await there.run(["wait", id])).code).toBe(3);
+    expect((await there.run(["status", id])).stdout).toContain("nobody answered within 300ms");
+    const single = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
+    await there.run(["wait", single]);
+    expect((await there.run(["resume", single, "more"])).code).toBe(0);
+    const again = await there.run(["resume", single, "and more"]);
+    expect(again.code).toBe(3);
+    expect(again.stderr).toContain("Resume quota exceeded (max 1)");
   });
 
   test("every mode can do it", async () => {
@@ -174,32 +233,20 @@ describe.concurrent("a worker that is gone", () => {
     expect({ code, hint: stderr.includes(`subcrew resume ${id}`) }).toEqual({ code: 2, hint: true });
   });
 
-  test("a team in the background survives the terminal; after a reboot it is resumed and finished", async () => {
+  test("a team in the background survives the terminal; after a reboot it is resumed and finished", async ({ skip }) => {
+    if (tmux.missing !== undefined) return skip(tmux.missing);
     const there = fresh({ "team.json": team, "turns.json": script("the page") });
-    // The terminal: a session of its own, which is closed with everything in it.
-    const shell = there.start([
-      "team",
-      "--input",
-      "team.json",
-      "--model",
-      "scripted:turns.json",
-      "--bg",
-      "--name",
-      "site",
-    ]);
-    const { stdout } = await shell.ended;
-    const id = idIn(stdout);
-    try {
-      process.kill(-shell.child.pid!, "SIGHUP");
-    } catch {
-      // nothing of it is left
-    }
+    const work = ["team", "--input", "team.json", "--model", "scripted:turns.json", "--bg", "--name", "site"];
+    const shell = opened(terminal(tmux.path, there, work, { columns: 200 }));
+    const id = idIn((await shell.until("[exit 0]")).join("\n"));
+    shell.close(); // the terminal is closed with everything in it
     await until(async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "waiting");
 
-    for (const pid of workersOf(there)) killed(pid);
+    for (const pid of [...workersOf(there), ...allOf(there)]) killed(pid);
     await until(
       async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "interrupted",
     );
+    expect(allOf(there)).toEqual([]);
     const open = json<{ path: string; life: string }[]>(await there.run(["inbox", "--json"]));
     expect(open).toMatchObject([{ path: "page.1/approval", life: "interrupted" }]);
 
@@ -211,7 +258,9 @@ describe.concurrent("a worker that is gone", () => {
     expect((await there.run(["wait", "site", "--timeout", "20s"])).code).toBe(0);
     const logs = (await there.run(["logs", id])).stdout;
     expect(logs).toContain("approved by the inbox");
-    expect(logs.match(/start {3}page.1\/work|start {3}.*page/g)?.length ?? 0).toBeLessThanOrEqual(1);
+    const events = (await there.run(["logs", id, "--json"])).stdout.trimEnd().split("\n");
+    const turns = events.filter((line) => line.includes('"turn.started"')).map((line) => JSON.parse(line) as object);
+    expect(turns).toMatchObject([{ path: "page.1/work" }, { path: "ship" }]); // what was done is not done again
     expect((await there.run(["result", id])).stdout).toContain("the page");
   });
 });
@@ -390,6 +439,21 @@ describe.concurrent("looking", () => {
     expect(away.stderr).toContain(`${id} goes on without you.`);
     const { code, stdout } = await there.run(["attach", id]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" });
+  });
+
+  test("attach in a terminal asks the person there, and hands the answer over", async ({ skip }) => {
+    if (tmux.missing !== undefined) return skip(tmux.missing);
+    const there = fresh({ "team.json": team, "turns.json": script("the page") });
+    const id = await background(there, ["team", "--input", "team.json", "--model", "scripted:turns.json"]);
+    const screen = opened(terminal(tmux.path, there, ["attach", id], { columns: 120, rows: 40 }));
+    await screen.until("y: yes");
+    screen.keys("maybe", "Enter");
+    await screen.until("That is neither y nor n.");
+    screen.keys("y", "Enter");
+    await screen.until("[exit 0]");
+    expect(screen.history()).toContain("The answer was taken.");
+    const answers = (await there.run(["logs", id, "--json"])).stdout.split("\n").filter((line) => line.includes("gate.answered"));
+    expect(answers.map((line) => JSON.parse(line) as object)).toMatchObject([{ answer: { approve: true, by: "a person" } }]);
   });
 
   test("replay shows a run again and asks no model", async () => {

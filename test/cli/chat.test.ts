@@ -21,7 +21,20 @@ const files = {
   "src/invoice.ts": "export function invoice(): void {}\n",
 };
 
-/** A script for the main agent, and one for whoever it starts. */
+/** An agent of the user that plays one turn, after a while. */
+function waiter(at: Place, turn: Readonly<{ text: string; delayMs: number }>): void {
+  writeFileSync(join(at.home, "child.json"), JSON.stringify([turn]));
+  mkdirSync(join(at.home, ".subcrew/agents"), { recursive: true });
+  writeFileSync(
+    join(at.home, ".subcrew/agents/waiter.md"),
+    `---\nname: waiter\ndescription: waits\ntools: [read_file]\nmodel: scripted:${join(at.home, "child.json")}\n---\nWait.\n`,
+  );
+}
+const waiting = (more: object = {}) => ({
+  calls: [{ name: "Task", input: { subagent_type: "waiter", description: "Wait for it", prompt: "Wait.", ...more } }],
+});
+
+/** A script for the main agent. */
 function scripts(at: Place, lead: readonly unknown[]): readonly string[] {
   writeFileSync(join(at.home, "lead.json"), JSON.stringify(lead));
   return ["--model", `scripted:${join(at.home, "lead.json")}`];
@@ -66,6 +79,17 @@ describe("without a terminal", () => {
     expect(events.some((line) => line.includes('"path":"lead/') && line.includes('"tool":"read_file"'))).toBe(true);
   });
 
+  test("a task in the background is told with its id, goes on after the answer, and its end is waited for", async () => {
+    const at = place(files);
+    waiter(at, { text: "Waited.", delayMs: 500 });
+    const model = scripts(at, [waiting({ run_in_background: true }), "It is on its way."]);
+    const { code, stdout, stderr } = await at.run(["chat", ...model, "Start it."]);
+    expect([code, stdout]).toEqual([0, "It is on its way.\n"]);
+    const [, id] = /Task running in background: (run_\w+)/.exec(stderr) ?? [];
+    expect(stderr).toContain(`Task ${id} has ended: ok.`);
+    expect((await at.run(["result", id!])).stdout).toBe("Waited.\n");
+  });
+
   test.each([
     ["/costs", 'There is no command "/costs".', "Did you mean /cost?"],
     ["/inbox perhaps", 'There is no "/inbox perhaps".', "answer, allow, deny, export"],
@@ -90,14 +114,8 @@ describe("in a terminal", () => {
   test("Ctrl-C stops the agent below first; the main agent goes on and answers", async ({ skip }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const at = place(files);
-    writeFileSync(join(at.home, "child.json"), JSON.stringify([{ text: "never", delayMs: 600_000 }]));
-    mkdirSync(join(at.home, ".subcrew/agents"), { recursive: true });
-    writeFileSync(
-      join(at.home, ".subcrew/agents/waiter.md"),
-      `---\nname: waiter\ndescription: waits\ntools: [read_file]\nmodel: scripted:${join(at.home, "child.json")}\n---\nWait.\n`,
-    );
-    const input = { subagent_type: "waiter", description: "Wait for it", prompt: "Wait." };
-    const lead = scripts(at, [{ calls: [{ name: "Task", input }] }, "It was stopped."]);
+    waiter(at, { text: "never", delayMs: 600_000 });
+    const lead = scripts(at, [waiting(), "It was stopped."]);
     open = terminal(tmux.path, at, ["chat", ...lead, "Go on."]);
     await open.until("Starting an agent");
     await open.until("thinking");
@@ -108,6 +126,24 @@ describe("in a terminal", () => {
     open.keys("C-d");
     await open.until("[exit 0]");
     expect(open.history()).toContain("go on later: subcrew chat --resume run_");
+  });
+
+  test("while a task works in the background one can go on talking, and its end is told", async ({ skip }) => {
+    if (tmux.missing !== undefined) return skip(tmux.missing);
+    const at = place(files);
+    waiter(at, { text: "Waited.", delayMs: 4_000 });
+    open = terminal(tmux.path, at, [
+      "chat",
+      ...scripts(at, [waiting({ run_in_background: true }), "On its way.", "Still here."]),
+      "Start it.",
+    ]);
+    await open.until(/On its way\.[^>]*run_\w{12}\s+>/);
+    open.keys("Are you there?", "Enter");
+    await open.until("Still here.");
+    open.keys("half a li");
+    await open.until(/has ended: ok\.[^>]*> half a li/);
+    open.keys("C-c", "C-d");
+    await open.until("[exit 0]");
   });
 
   test("Tab completes, and an earlier message comes back with the arrow key", async ({ skip }) => {

@@ -13,9 +13,10 @@ const runs1 = "test/conformance/001-runs.test.ts";
 const agents1 = "test/conformance/001-agents.test.ts";
 const agents2 = "test/conformance/002-agents.test.ts";
 const agents3 = "test/conformance/003-agents.test.ts";
+const a2a4 = "test/conformance/004-a2a.test.ts";
 const agents4 = "test/conformance/004-agents.test.ts";
 const agents = "later: agents";
-const delegation = "later: delegation";
+const delegation = "test/conformance/delegation.test.ts";
 const loop = "later: agent loop";
 const loopTest = "test/conformance/loop.test.ts";
 const models = "test/conformance/models.test.ts";
@@ -26,7 +27,6 @@ const bundled = "test/conformance/bundled.test.ts";
 const permissions = "test/conformance/permissions.test.ts";
 const policy = "later: trust and permissions";
 const network = "later: network and peers";
-const remote = "later: remote agents";
 const surfaces = "later: surfaces";
 const scaleOut = "later: scale-out";
 
@@ -38,7 +38,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "array-or-csv": agents0,
     discovery: agents0,
     "plugin-registry": agents0,
-    selection: agents,
+    selection: delegation,
     "spawn-policy": delegation,
     "depth-gate": delegation,
     "schema-precedence": delegation,
@@ -75,17 +75,17 @@ const areas: Readonly<Record<string, Runs>> = {
     "permission-mode": permissions,
     "task-input": delegation,
     "taskoutput-input": delegation,
-    "taskoutput-run": background,
+    "taskoutput-run": delegation,
     "background-store": background,
     "resume-validation": background,
     summary: delegation,
     depth: delegation,
-    lifecycle: background,
+    lifecycle: delegation,
     "custom-agent-md": agents2,
     "custom-agent-json": agents2,
     "custom-agent-precedence": agents2,
     "duration-format": pure2,
-    "task-status-text": background,
+    "task-status-text": delegation,
     "result-text": delegation,
     "result-cache": background,
     "tool-list-yaml": agents2,
@@ -136,9 +136,9 @@ const areas: Readonly<Record<string, Runs>> = {
     invocation: delegation,
     registry: agents4,
     "built-in": bundled,
-    "a2a-text": remote,
-    "a2a-ids": remote,
-    "a2a-session": remote,
+    "a2a-text": a2a4,
+    "a2a-ids": a2a4,
+    "a2a-session": a2a4,
   },
   reliability: {
     "event-log": journal,
@@ -151,8 +151,8 @@ const areas: Readonly<Record<string, Runs>> = {
     "path-containment": "test/conformance/path-containment.test.ts",
     "shell-policy": "test/conformance/shell-policy.test.ts",
     "secrets-env": "test/reliability/secrets.test.ts",
-    "trust-discovery": policy,
-    parsing: agents,
+    "trust-discovery": "test/reliability/trust.test.ts",
+    parsing: "test/reliability/parsing.test.ts",
     network: "test/reliability/network.test.ts",
     "git-context": "src/runtime/git-context.test.ts",
     "tools-permissions": permissions,

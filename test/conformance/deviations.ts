@@ -6,6 +6,152 @@ export type Deviation = Readonly<{ file: CaseFile; area: string; name: string; w
 /** Every deviation there is. */
 export const deviations: readonly Deviation[] = [
   {
+    file: "003-pi-parallel",
+    area: "tool-mode",
+    name: "parallel: mixed success",
+    why: "SPEC 2, 003: a failed task shows its error",
+    ours: {
+  "text": "## Parallel: 1/2 succeeded\n\n### ✓ A\n\nfine\n\n---\n\n### ✗ B\n\nnope",
+  "isError": false,
+  "mode": "parallel",
+  "winner": null,
+  "results": [
+    {
+      "id": "0-A",
+      "exitCode": 0
+    },
+    {
+      "id": "1-B",
+      "exitCode": 1
+    }
+  ],
+  "prompts_sent": [
+    {
+      "id": "0-A",
+      "task": "a",
+      "model": null,
+      "tools": null
+    },
+    {
+      "id": "1-B",
+      "task": "b",
+      "model": null,
+      "tools": null
+    }
+  ]
+},
+  },
+  {
+    file: "003-pi-parallel",
+    area: "tool-mode",
+    name: "team failure reports blocked tasks",
+    why: "SPEC 2, 003: a failed task shows its error",
+    ours: {
+  "text": "## Team: 0/2 tasks succeeded\n\n**Objective:** Ship it\n\n**Blocked tasks:** b (dependencies failed)\n\n### ✗ [dev] dev:a\n\nnope",
+  "isError": false,
+  "mode": "team",
+  "winner": null,
+  "results": [
+    {
+      "id": "a",
+      "exitCode": 1
+    }
+  ],
+  "prompts_sent": [
+    {
+      "id": "a",
+      "task": "a",
+      "model": null,
+      "tools": null
+    }
+  ]
+},
+  },
+  {
+    file: "000-omp",
+    area: "plan-mode",
+    name: "effective agent actually used (caveat fixed)",
+    why: "SPEC 000-56: the restricted agent is the one that runs; DESIGN 5: what it may use is in its file, so nothing is added",
+    ours: { tools: ["read_file"], spawns: "", prompt_prefix: "plan-mode text + blank line + SP" },
+  },
+  {
+    file: "000-omp",
+    area: "output-ids",
+    name: "sequential prefixes",
+    why: "DESIGN, interfaces: a task is <run>/<path>; the second batch of a task is told apart by the path",
+    ours: { batch: ["lead/Auth", "lead/Api"], then: "lead.2/Auth", child: "lead/Auth/Sub" },
+  },
+  {
+    file: "000-omp",
+    area: "output-ids",
+    name: "verbatim names, -2 on repeat (later upstream)",
+    why: "DESIGN, interfaces: a task is <run>/<path>; the second batch of a task is told apart by the path",
+    ours: { ids: ["lead/Anna", "lead.2/Anna", "lead.3/Anna", "lead.3/Bob"], child: "lead/Anna/Bob" },
+  },
+  {
+    file: "000-omp",
+    area: "schema-precedence",
+    name: "later upstream puts the call first",
+    why: "DESIGN 7: agent, then call, then parent",
+    ours: "A",
+  },
+  {
+    file: "000-omp",
+    area: "limits",
+    name: "soft request budget (later upstream)",
+    why: "DESIGN 6: a limit gives one grace turn to hand in; there is no notice before it",
+    ours: { steer_notices: 0 },
+  },
+  {
+    file: "000-omp",
+    area: "limits",
+    name: "output limits and env",
+    why: "SPEC C16: 2000 characters inline, 50 KB and 2000 lines stored",
+    ours: { MAX_OUTPUT_BYTES: 51_200, MAX_OUTPUT_LINES: 2000, summary_inline_chars: 2000, task_id_max: 32 },
+  },
+  {
+    file: "001-pegasus",
+    area: "spawn-tool",
+    name: "custom file-defined type must be spawnable",
+    why: "SPEC 2, 001: the enum is made from what was found",
+    ours: { accepted: true },
+  },
+  {
+    file: "002-mycode",
+    area: "task-input",
+    name: "unknown type",
+    why: "SPEC C26: refused with the list of those there are; agents of the user are among them",
+    ours: { refused: "Unknown subagent type: Ninja. Available: Explore, Plan, Bash, general-purpose" },
+  },
+  {
+    file: "002-mycode",
+    area: "summary",
+    name: "no messages",
+    why: "DESIGN 6: an empty result is a failure with its own code",
+    ours: { fault: "EMPTY" },
+  },
+  {
+    file: "002-mycode",
+    area: "summary",
+    name: "general-purpose joins all assistant texts",
+    why: "SPEC C2: an agent that ends with text ends with its last words, whatever its type",
+    ours: { result_length: 3, result: "two" },
+  },
+  {
+    file: "002-mycode",
+    area: "depth",
+    name: "default maximum",
+    why: "SPEC C1: two levels by default",
+    ours: { maxDepth: 2 },
+  },
+  {
+    file: "002-mycode",
+    area: "depth",
+    name: "nested Task calls must carry depth",
+    why: "SPEC 2, 002: the depth is counted, so the limit holds",
+    ours: { expected: "4th level refused" },
+  },
+  {
     file: "001-pegasus",
     area: "persistence-layout",
     name: "restart recovery marks pending as failed",

@@ -58,7 +58,7 @@ test.each(cases<{ type: string; tool: string }, Tried>("001-pegasus", "tool-perm
 
 /** What comes of a call without arguments that any rule speaks about. */
 async function decide(mode: PolicyMode, name: string): Promise<"permit" | "reject" | "prompt"> {
-  const tool = await builtinTools[toolsNamed(name)[0]!]!();
+  const tool = builtinTools[toolsNamed(name)[0]!]!();
   const subjects = tool.name === "bash" ? [{ kind: "command", command: "npm test" } as const] : [];
   const shell = { sandboxed: true, waived: false, roots: ["/ws"] };
   const { decision } = judge(createPolicy(mode), {
@@ -85,7 +85,7 @@ test.each(cases<{ type: string }, string>("002-mycode", "permission-mode"))(
   async ({ input, want }) => {
     const { tools = [] } = bundled(input.type);
     const reads = await Promise.all(
-      tools.map(async (tool) => ((await builtinTools[tool]!()).does === "net" ? "permit" : decide("default", tool))),
+      tools.map(async (tool) => (builtinTools[tool]!().does === "net" ? "permit" : decide("default", tool))),
     );
     expect(
       reads.every((decision) => decision === "permit")
@@ -178,8 +178,8 @@ test("TOOL-11: whatever a tool gives back becomes text of a bounded size", async
 });
 
 test("SBX-09: no tool has an argument that a model could leave the sandbox by", async () => {
-  for (const load of Object.values(builtinTools)) {
-    const tool = await load();
+  for (const make of Object.values(builtinTools)) {
+    const tool = make();
     const properties = Object.keys(
       (z.toJSONSchema(tool.input as z.ZodType) as { properties?: object }).properties ?? {},
     );

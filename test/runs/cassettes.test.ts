@@ -9,6 +9,7 @@ import type { Cassette } from "../../src/runtime/cassette.ts";
 import { recording } from "../../src/runtime/record.ts";
 import { replaying } from "../../src/runtime/replay.ts";
 import { place, script, type Place } from "../cli/command.ts";
+import { needs } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const note = (text: string): object => ({ calls: [{ name: "memory_append", input: { key: "notes", text } }] });
@@ -33,6 +34,27 @@ describe("subcrew run --replay", () => {
     const again = await at.run([...args, "--replay", "tape.json"]);
     expect(again, again.stderr).toMatchObject({ code: 0, stdout: "the answer\n" });
     expect(memory(at)).toBe(false);
+  });
+
+  test("the acceptance command is not run: what it said is in the recording", async ({ skip }) => {
+    const bwrap = await needs("bwrap");
+    if (bwrap.missing !== undefined) return skip(bwrap.missing);
+    const models = { "red.json": script("red"), "blue.json": script("blue") };
+    const race = ["race", "--agents", "general", "--models", "scripted:red.json,scripted:blue.json", "Which?"];
+    const check = ["--accept-cmd", "echo asked >> asked.txt; grep -q blue"];
+    const first = place(models);
+    const before = await first.run([...race, ...check, "--record", "tape.json"]);
+    expect(before, before.stderr).toMatchObject({ code: 0, stdout: "blue\n" });
+    expect(existsSync(join(first.workspace, "asked.txt"))).toBe(true);
+    const tape = readFileSync(join(first.workspace, "tape.json"), "utf8");
+
+    const at = place({ ...models, "tape.json": tape });
+    const again = await at.run([...race, ...check, "--replay", "tape.json"]);
+    expect(again, again.stderr).toMatchObject({ code: 0, stdout: "blue\n" });
+    const other = await at.run([...race, "--accept-cmd", "echo asked >> asked.txt", "--replay", "tape.json"]);
+    expect(other.code).toBe(1);
+    expect(other.stderr).toContain("was to be accepted by echo asked >> asked.txt");
+    expect(existsSync(join(at.workspace, "asked.txt"))).toBe(false);
   });
 
   test("says what was asked that is not in the recording, and ends with 1", async () => {

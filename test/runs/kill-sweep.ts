@@ -1,13 +1,21 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { KeptEvent } from "../../src/core/event.ts";
 import type { Result } from "../../src/core/result.ts";
 import { readJournal } from "../../src/runtime/journal.ts";
+import { isOwned } from "../../src/runtime/owner.ts";
 import { place, script, type Ended, type Place } from "../cli/command.ts";
 
 /** A way to run something with the real command: its words, and the files it needs. */
-type Mode = Readonly<{ args: readonly string[]; files: Readonly<Record<string, string>>; background?: true }>;
+type Mode = Readonly<{
+  args: readonly string[];
+  files: Readonly<Record<string, string>>;
+  /** In the background: who is killed, the worker or whoever starts it. */
+  background?: "worker" | "starter";
+}>;
 
 const append = (text: string): object => ({ calls: [{ name: "memory_append", input: { key: "witness", text } }] });
 const model = (name: string): string => `scripted:${name}.json`;
@@ -22,7 +30,7 @@ const review = script(append("reviewed"), "APPROVED");
 const input = (value: unknown): string => JSON.stringify(value);
 
 /** All five modes, each with tools that leave a line behind whenever they run; and one of them in the background. */
-export const modes: Readonly<Record<string, Mode>> = {
+export const modes: Record<string, Mode> = {
   single: { args: ["run", "general", "do it", "--model", model("a")], files },
   parallel: {
     args: ["parallel", "--input", "work.json"],
@@ -71,6 +79,9 @@ export const modes: Readonly<Record<string, Mode>> = {
   },
 };
 
+modes["in the background"] = { ...modes["team"]!, background: "worker" };
+modes["starting one in the background"] = { ...modes["single"]!, background: "starter" };
+
 /** What came of a run: what people see, how often each tool did its work, and everything that was recorded. */
 type Seen = Readonly<{
   ended: Ended;
@@ -83,7 +94,11 @@ type Seen = Readonly<{
 async function calm(mode: Mode): Promise<Seen & { points: readonly string[] }> {
   const at = place(mode.files);
   const trace = join(at.home, "points");
-  const ended = await start(at, mode, `trace@${trace}`);
+  let ended = await start(at, mode, `trace@${trace}`);
+  if (mode.background) {
+    await nobodyWorks(at, runIn(at));
+    ended = await at.run(["resume", runIn(at)!, "--json"]);
+  }
   const seen = await look(at, ended);
   const points = readFileSync(trace, "utf8").trimEnd().split("\n");
   rmSync(at.workspace, { recursive: true });
@@ -94,9 +109,10 @@ async function calm(mode: Mode): Promise<Seen & { points: readonly string[] }> {
 async function killedAt(mode: Mode, fault: string, right: Seen): Promise<"before" | "after" | "hit"> {
   const at = place(mode.files);
   const first = await start(at, mode, fault);
-  if (first.signal !== "SIGKILL") return "after";
-  const told = eventsIn(first.stdout);
   const id = runIn(at);
+  if (mode.background) await nobodyWorks(at, id);
+  if (mode.background !== "worker" && first.signal !== "SIGKILL") return "after";
+  const told = mode.background ? [] : eventsIn(first.stdout);
   const { events: kept } =
     id === undefined
       ? { events: [] }
@@ -104,6 +120,7 @@ async function killedAt(mode: Mode, fault: string, right: Seen): Promise<"before
   expect(kept.slice(0, told.length), `${fault}: everything that was printed is recorded`).toEqual(told);
   if (id === undefined || kept.length === 0) {
     expect(told, `${fault}: nothing was recorded, so nothing was printed`).toEqual([]);
+    expect(mode.background !== undefined && first.code === 0, `${fault}: nor was it said to have started`).toBe(false);
     return "before";
   }
   const again = await look(at, await at.run(["resume", id, "--json"]));
@@ -132,8 +149,19 @@ async function killedAt(mode: Mode, fault: string, right: Seen): Promise<"before
 
 const times = (line: string, lines: readonly string[]): number => lines.filter((other) => other === line).length;
 
-const start = (at: Place, { args }: Mode, fault: string): Promise<Ended> =>
-  at.run([...args, "--json"], { env: { SUBCREW_FAULT: fault } });
+const start = (at: Place, { args, background }: Mode, fault: string): Promise<Ended> =>
+  at.run([...args, "--json", ...(background ? ["--bg"] : [])], {
+    env: { [background === "worker" ? "SUBCREW_WORKER_FAULT" : "SUBCREW_FAULT"]: fault },
+  });
+
+/** Waits until the worker of a run is gone, or never came. */
+async function nobodyWorks(at: Place, id: string | undefined): Promise<void> {
+  const folder = join(at.env["SUBCREW_HOME"]!, "runs", id ?? "");
+  const worker = `worker ${id}`;
+  const works = async (): Promise<boolean> =>
+    (await isOwned(folder)) || execFileSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" }).includes(worker);
+  while (id !== undefined && (await works())) await sleep(30);
+}
 
 async function look(at: Place, ended: Ended): Promise<Seen> {
   const last = JSON.parse(ended.stdout.trimEnd().split("\n").at(-1) || "{}") as Result & { type: string };

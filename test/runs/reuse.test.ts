@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Agent } from "../../src/core/agent.ts";
 import type { Event } from "../../src/core/event.ts";
-import { createCrew } from "../../src/crew.ts";
+import { createCrew, type Crew, type CrewOptions } from "../../src/crew.ts";
 import { scripted, type ScriptedTurn } from "../../src/models/scripted.ts";
 import { collect } from "./collect.ts";
 
@@ -30,6 +30,8 @@ function fresh() {
   mkdirSync(cwd, { recursive: true });
   writeFileSync(join(cwd, "a.txt"), "one\n");
   let now = Date.parse("2026-01-01");
+  const crew = (more: CrewOptions = {}): Crew =>
+    createCrew({ cwd, home, userHome: place, discover: false, env: {}, ...more });
   const run = async ({
     agent = scout,
     task = "Read a.txt.",
@@ -44,21 +46,11 @@ function fresh() {
     name?: string;
   } = {}) => {
     const model = scripted(...turns);
-    const crew = createCrew({
-      cwd,
-      home,
-      userHome: place,
-      discover: false,
-      agents: [agent],
-      models: { [name]: model },
-      env: {},
-      clock: () => now,
-    });
-    const it = crew.run({ mode: "single", agent: "scout", task }, { reuse });
+    const it = crew({ agents: [agent], models: { [name]: model }, clock: () => now }).run({ mode: "single", agent: "scout", task }, { reuse });
     const events: Event[] = await collect(it);
     return { ...(await it), reused: events.find(({ type }) => type === "node.reused"), asked: model.requests.length };
   };
-  return { cwd, run, pass: (ms: number) => (now += ms) };
+  return { cwd, home, crew, run, pass: (ms: number) => (now += ms) };
 }
 
 test("a finished task of an earlier run is used again when nothing has changed, and that is said", async () => {
@@ -149,4 +141,20 @@ test("two agents that are asked the same have results of their own", async () =>
   await run({ agent: other, turns: ["second"] });
   expect((await run({ turns: [] })).output).toBe("first");
   expect((await run({ agent: other, turns: [] })).output).toBe("second");
+});
+
+test("what is collected is forgotten: the list of results names only runs that are there", async () => {
+  const { run, home, crew } = fresh();
+  const [first, second] = [await run(), await run({ task: "Read it again." })];
+  const named = (): string[] =>
+    readFileSync(join(home, "results.jsonl"), "utf8")
+      .split("\n")
+      .flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as { run: string }).run]));
+  expect(named()).toEqual([first.id, second.id]);
+  await crew().kept.remove(first.id);
+  await crew().kept.collect({ olderThanMs: Number.MAX_SAFE_INTEGER, now: 0, dryRun: true });
+  expect(named()).toEqual([first.id, second.id]);
+  await crew().kept.collect({ olderThanMs: Number.MAX_SAFE_INTEGER, now: 0 });
+  expect(named()).toEqual([second.id]);
+  expect(await run({ task: "Read it again.", turns: ["never asked"] })).toMatchObject({ asked: 0 });
 });

@@ -10,11 +10,12 @@ export async function callTool(
   more: Partial<ToolContext> = {},
 ): Promise<string> {
   const parsed = tool.input instanceof z.ZodType ? tool.input.parse(input) : input;
-  const result = await tool.run(parsed, { ...nobody, cwd, ...more });
+  const result = await tool.run(parsed, { ...emptyContext, cwd, ...more });
   return typeof result === "string" ? result : result.text;
 }
 
-const nobody: Omit<ToolContext, "cwd"> = {
+/** A context in which nothing is there. */
+export const emptyContext: Omit<ToolContext, "cwd"> = {
   signal: new AbortController().signal,
   env: {},
   run: "run_test",

@@ -1,5 +1,5 @@
 // @ts-check
-import { createCrew, defineAgent, defineTool } from "../../../dist/index.js";
+import { createCrew, defineAgent, defineTool } from "../../../dist/lib/index.js";
 import { schema, system, tool } from "../job.mjs";
 
 /**

@@ -1,10 +1,15 @@
 import { readFile } from "node:fs/promises";
-import { createInterface } from "node:readline/promises";
+import { createInterface, type Interface } from "node:readline/promises";
 import { join } from "node:path";
 import { writeAtomic } from "../../runtime/write-atomic.ts";
 
 /** What a person types, line by line; `undefined` when there is no more. */
-export type Lines = Readonly<{ next(): Promise<string | undefined>; close(): Promise<void> }>;
+export type Lines = Readonly<{
+  next(): Promise<string | undefined>;
+  /** Prints something while a line is being typed, and leaves the line as it was. */
+  interject(text: string): void;
+  close(): Promise<void>;
+}>;
 
 /** The lines of a pipe or a file: no prompt, no history. */
 export function pipedLines(input: NodeJS.ReadableStream): Lines {
@@ -15,16 +20,19 @@ export function pipedLines(input: NodeJS.ReadableStream): Lines {
       const { value, done } = await each.next();
       return done ? undefined : value;
     },
+    interject: (text) => void process.stderr.write(`${text}\n`),
     close: async () => lines.close(),
   };
 }
 
 const MOST_KEPT = 500;
+const CLEAR_LINE = "\r\u001b[K";
 
 /** A prompt with completion, and with a history that the next conversation still knows. */
 export async function promptedLines(home: string, words: () => Promise<readonly string[]>): Promise<Lines> {
   const file = join(home, "chat-history.json");
   let history = await kept(file);
+  let open: Interface | undefined;
   return {
     next: async () => {
       // Looked up before, so that whoever types on after Tab is not faster than the answer.
@@ -44,6 +52,7 @@ export async function promptedLines(home: string, words: () => Promise<readonly 
         removeHistoryDuplicates: true,
         completer,
       });
+      open = lines;
       let warned = false;
       const gone = new AbortController();
       lines.on("history", (now) => (history = now));
@@ -62,8 +71,13 @@ export async function promptedLines(home: string, words: () => Promise<readonly 
         process.stderr.write("\n");
         return undefined; // the input was closed
       } finally {
+        open = undefined;
         lines.close();
       }
+    },
+    interject: (text) => {
+      process.stderr.write(`${open ? CLEAR_LINE : ""}${text}\n`);
+      open?.prompt(true);
     },
     close: async () => {
       await writeAtomic(file, `${JSON.stringify(history)}\n`).catch(() => {}); // a history is a comfort, no more

@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { CrewError, messageOf } from "../../core/error.ts";
-import { sanitize } from "../../core/sanitize.ts";
 import type { Crew } from "../../crew.ts";
+import { openDelegation } from "../../doors/delegation.ts";
+import type { DelegationTools } from "../../mcp/delegated.ts";
 import type { Flags } from "../flags.ts";
+import { oneLine } from "../../sinks/words.ts";
 import { onSignals } from "../signals.ts";
 import { crewFor } from "../start.ts";
 
@@ -17,7 +19,8 @@ export async function serve(flags: Flags): Promise<number> {
     allRuns: flags.allRuns ?? false,
     answersCalls: flags.answerCalls ?? false,
     attended: flags.unattended !== true,
-    onError: (error: unknown) => void process.stderr.write(`warn    ${sanitize(messageOf(error))}\n`),
+    ...(flags.as && { delegation: openDelegation(crew, { as: flags.as, run: { unattended: flags.unattended === true } }) }),
+    onError: (error: unknown) => void process.stderr.write(`warn    ${oneLine(messageOf(error)).slice(0, 300)}\n`),
   };
   const stop = new AbortController();
   const signals = onSignals({ cancel: () => stop.abort() });
@@ -37,6 +40,7 @@ type Rules = Readonly<{
   allRuns: boolean;
   answersCalls: boolean;
   attended: boolean;
+  delegation?: DelegationTools;
   onError(error: unknown): void;
   signal: AbortSignal;
 }>;

@@ -22,6 +22,7 @@ const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delega
   disallowedTools: true,
   rules: true,
   spawns: true,
+  mcpServers: true,
   model: true,
   thinking: true,
   output: true,

@@ -1,8 +1,9 @@
 import type { Agent } from "../../core/agent.ts";
-import { DELEGATION_TOOL } from "../../core/tool-names.ts";
+import { isRecord } from "../../core/json.ts";
+import { ALL_TOOLS, DELEGATION_TOOL } from "../../core/tool-names.ts";
 import { frontmatter } from "./markdown.ts";
 import { effortWord, modelFor } from "./model-words.ts";
-import { opencodeTools } from "./spelling.ts";
+import { opencodeTools, spelled } from "./spelling.ts";
 import { type Form, formOf, hasAllTools, said, type Writer } from "./writer.ts";
 
 /** opencode's Markdown, also Kilo's. The path is the name. */
@@ -12,7 +13,7 @@ export const opencodeWriter: Writer = {
   carries: "color variant options".split(" "),
   notes: { tools: "opencode has one permission for everything that changes files" },
   write: (read, extra) => {
-    const form = formOf(read, opencodeTools, { denies: true });
+    const form = formOf(read, opencodeTools, { denies: true, rules: true });
     const { agent } = form;
     const keys = {
       description: agent.description === "" ? undefined : agent.description,
@@ -37,9 +38,27 @@ function permissionOf({ agent, tools = [], denied }: Form): Record<string, unkno
     rows["*"] = "deny";
     for (const word of tools) if (!denied.includes(word)) rows[word] = "allow";
   } else for (const word of denied) rows[word] = "deny";
+  addRules(rows, agent);
   const task = taskOf(agent);
   if (task !== undefined) rows["task"] = task;
   return Object.keys(rows).length === 0 ? undefined : rows;
+}
+
+/** One list of rules reads the same there; of several, only the calls that no list stops would be right, so none is written. */
+function addRules(rows: Record<string, unknown>, { rules = [] }: Agent): void {
+  const [list = [], ...others] = rules;
+  if (others.length > 0) return;
+  const closed = rows["*"] === "deny"; // what is not listed stays shut, whatever a rule says about every tool
+  const all = closed ? Object.keys(rows).filter((word) => word !== "*") : ["*"];
+  const shut = new Set(Object.keys(rows).filter((word) => rows[word] === "deny"));
+  for (const { tool, pattern, then } of list) {
+    for (const word of tool === ALL_TOOLS ? all : spelled([tool], opencodeTools)) {
+      const before = rows[word];
+      if (shut.has(word) || (closed && before === undefined)) continue;
+      const map = isRecord(before) ? before : before === undefined ? {} : { "*": before };
+      rows[word] = pattern === undefined ? then : { ...map, [pattern]: then };
+    }
+  }
 }
 
 function taskOf({ spawns, disallowedTools }: Agent): unknown {

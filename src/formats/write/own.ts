@@ -9,7 +9,7 @@ import { described, fileName, said, some, type Writer } from "./writer.ts";
 export const ownWriter: Writer = {
   folder: ".agents/agents",
   file: (name) => `${fileName(name)}.md`,
-  carries: "color hooks mcpServers metadata version author license tags".split(" "),
+  carries: "color hooks metadata version author license tags".split(" "),
   write: (read, extra) => frontmatter(said({ ...keysOf(read), ...extra }), bodyOf(read)),
 };
 
@@ -25,6 +25,7 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
     disallowedTools: some(agent.disallowedTools),
     rules: rulesOf(agent),
     spawns: agent.spawns,
+    mcpServers: agent.mcpServers,
     model: agent.model,
     thinking: agent.thinking,
     temperature: agent.temperature,
@@ -56,7 +57,10 @@ function rulesOf({ rules = [] }: Agent): unknown {
 
 /** A field that is forgotten above is an error here. Those that are left out go by another key, or are the body. */
 type Complete = Record<string, unknown> &
-  Record<Exclude<keyof Agent, "source" | "instructions" | "documentation" | "permission" | "cacheMs" | "delegation">, unknown>;
+  Record<
+    Exclude<keyof Agent, "source" | "instructions" | "documentation" | "permission" | "cacheMs" | "delegation">,
+    unknown
+  >;
 
 /** The prompt is the body, unless the body is about the agent, or would change it. */
 const inBody = ({ instructions, documentation }: ReadAgent["agent"]): boolean =>

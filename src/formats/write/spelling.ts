@@ -229,3 +229,18 @@ export const opencodeTools: Spelling = {
   },
   mcp: (server, tool) => `${server}_${tool}`,
 };
+
+export const openhandsTools: Spelling = {
+  names: {
+    read_file: "file_editor",
+    list_files: "file_editor",
+    write_file: "file_editor",
+    edit_file: "file_editor",
+    ...same("glob"),
+    grep_files: "grep",
+    bash: "terminal",
+    todo: "task_tracker",
+    http_get: "browser_tool_set",
+    task: "delegate",
+  },
+};

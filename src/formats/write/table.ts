@@ -1,7 +1,9 @@
 import { claudeWriter } from "./claude.ts";
 import { codexWriter } from "./codex.ts";
 import { copilotWriter } from "./copilot.ts";
+import { crewaiWriter } from "./crewai.ts";
 import { cursorWriter } from "./cursor.ts";
+import { deepagentsWriter } from "./deepagents.ts";
 import { factoryWriter } from "./factory.ts";
 import { geminiWriter } from "./gemini.ts";
 import { gencodeWriter } from "./gencode.ts";
@@ -9,6 +11,7 @@ import { gooseWriter } from "./goose.ts";
 import { kiroWriter } from "./kiro.ts";
 import { ompWriter } from "./omp.ts";
 import { opencodeWriter } from "./opencode.ts";
+import { openhandsWriter } from "./openhands.ts";
 import { ownWriter } from "./own.ts";
 import { piWriter } from "./pi.ts";
 import { qwenWriter } from "./qwen.ts";
@@ -33,5 +36,8 @@ export const writers: Readonly<Record<string, Writer>> = {
   goose: gooseWriter,
   roo: rooWriter,
   kiro: kiroWriter,
+  openhands: openhandsWriter,
+  deepagents: deepagentsWriter,
+  crewai: crewaiWriter,
   subagent: subagentWriter,
 };

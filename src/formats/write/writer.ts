@@ -1,6 +1,6 @@
 import type { Agent } from "../../core/agent.ts";
 import type { ReadAgent } from "../../core/dialect.ts";
-import { ALL_TOOLS, DELEGATION_TOOL, toolMatches } from "../../core/tool-names.ts";
+import { ALL_MCP_TOOLS, ALL_TOOLS, DELEGATION_TOOL, toolMatches } from "../../core/tool-names.ts";
 import { spelled, type Spelling } from "./spelling.ts";
 
 /** How agents are written down in one dialect. What it cannot hold it leaves out; who asks for the file is told. */
@@ -26,19 +26,32 @@ export type Form = Readonly<{
   denied: readonly string[];
 }>;
 
-/** Prepares an agent for a dialect. Without a deny-list of its own, what is denied is taken out of the list of tools. */
-export function formOf(
-  read: ReadAgent,
-  spelling: Spelling,
-  { denies = false }: { readonly denies?: boolean } = {},
-): Form {
-  const { agent } = read;
-  const { tools, disallowedTools = [] } = agent;
-  const isDenied = (tool: string): boolean => disallowedTools.some((pattern) => toolMatches(pattern, tool));
-  const left = denies ? tools : tools?.filter((tool) => !isDenied(tool));
+type Holds = Readonly<{ denies?: boolean /** rules about calls */; rules?: boolean }>;
+
+/**
+ * Prepares an agent for a dialect. Without a deny-list of its own, what is denied is left out of the list of tools, which is
+ * written out for that; a tool of which rules leave only some calls goes altogether where there is no place for rules.
+ */
+export function formOf(read: ReadAgent, spelling: Spelling, { denies = false, rules = false }: Holds = {}): Form {
+  const denied = [...(read.agent.disallowedTools ?? []), ...(rules ? [] : mostlyDenied(read.agent))];
+  const isDenied = (tool: string): boolean => denied.some((pattern) => toolMatches(pattern, tool));
+  const listed =
+    denies || denied.length === 0 || !hasAllTools(read.agent) ? read.agent.tools : everyTool(read.agent, spelling);
+  const left = denies ? listed : listed?.filter((tool) => !isDenied(tool));
+  const agent = listed === read.agent.tools ? read.agent : { ...read.agent, tools: left ?? [] };
   const words = left === undefined ? undefined : spelled(left, spelling);
-  return { agent, read, tools: words, denied: denies ? spelled(disallowedTools, spelling) : [] };
+  return { agent, read, tools: words, denied: denies ? spelled(denied, spelling) : [] };
 }
+
+/** Every tool that a dialect has a word for, one by one. */
+const everyTool = ({ tools = [] }: Agent, { names, allMcp }: Spelling): readonly string[] => [
+  ...Object.keys(names).filter((name) => name !== DELEGATION_TOOL || tools.includes(name)),
+  ...(allMcp === undefined ? [] : [ALL_MCP_TOOLS]),
+];
+
+/** Tools of which every call is denied but for exceptions. */
+const mostlyDenied = ({ rules = [] }: Agent): readonly string[] =>
+  rules.flat().flatMap(({ tool, pattern, then }) => (then === "deny" && pattern === undefined ? [tool] : []));
 
 /** True when everything that it may use only looks, so far as it can be said. */
 export function onlyLooks({ tools }: Agent, readOnly: readonly string[]): boolean {

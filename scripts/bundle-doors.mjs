@@ -1,0 +1,91 @@
+// @ts-check
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./step.mjs";
+
+/** Packages that every run needs are inside; the others stay outside, and are loaded by those who use them. */
+const INSIDE = ["zod", "js-yaml", "smol-toml"];
+
+/**
+ * Bundles the doors that package.json opens. What the library's own door needs at once is one file, which the other doors
+ * share; the rest is lazy chunks. A new process reads a dozen files before its first request, and not four hundred.
+ *
+ * @param {string} dir
+ * @returns {Promise<import("./step.mjs").Done>}
+ */
+export async function bundleDoors(dir) {
+  const { rolldown } = await import("rolldown");
+  const input = doors();
+  /** @type {Set<string>} */
+  const trunk = new Set();
+  try {
+    const bundle = await rolldown({
+      cwd: root,
+      input,
+      platform: "node",
+      external: (id) => /^[^./\0]/.test(id) && !/^[a-z]:[\\/]/i.test(id) && !INSIDE.includes(id.split("/")[0] ?? ""),
+      plugins: [smallZod, { name: "trunk", buildEnd: collectInto(trunk, input["index"] ?? "") }],
+      logLevel: "silent",
+    });
+    await bundle.write({
+      dir,
+      format: "esm",
+      entryFileNames: "[name].js",
+      chunkFileNames: "[name]-[hash].js",
+      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+      codeSplitting: { groups: [{ name: "trunk", test: (id) => trunk.has(id) }] },
+    });
+    await bundle.close();
+    return { ok: true, output: "" };
+  } catch (error) {
+    return { ok: false, output: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** @returns {Record<string, string>} */
+function doors() {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const names = Object.keys(exports).filter((door) => door !== "./package.json");
+  return Object.fromEntries(
+    names.map((door) =>
+      door === "."
+        ? ["index", join(root, "src", "index.ts")]
+        : [door.slice(2), join(root, "src", "doors", `${door.slice(2)}.ts`)],
+    ),
+  );
+}
+
+/**
+ * Everything that a module needs before its first line runs.
+ *
+ * @param {Set<string>} found
+ * @param {string} entry
+ * @returns {(this: import("rolldown").PluginContext) => void}
+ */
+function collectInto(found, entry) {
+  return function () {
+    const open = [entry];
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (found.has(id)) continue;
+      found.add(id);
+      open.push(...(this.getModuleInfo(id)?.importedIds ?? []));
+    }
+  };
+}
+
+/**
+ * Of zod's messages in fifty languages one is used; and named one by one, what is not used of the rest can be left out.
+ *
+ * @type {import("rolldown").Plugin}
+ */
+const smallZod = {
+  name: "small zod",
+  load: {
+    filter: { id: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ },
+    handler: () => 'export { default as en } from "./en.js";',
+  },
+  transform: {
+    filter: { id: /[\\/]src[\\/].*\.ts$/ },
+    handler: (code) => code.replace('import { z } from "zod";', 'import * as z from "zod";'),
+  },
+};

@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { RemoteUpdate } from "../core/remote.ts";
+import { createGuardedFetch, type NetworkRules } from "../runtime/guarded-fetch.ts";
+import { checkHeaders } from "../runtime/web-headers.ts";
+import { judgeUrl, parseAllowedHosts } from "../runtime/web-target.ts";
+import { writeAtomic } from "../runtime/write-atomic.ts";
+import { taskError } from "./task-error.ts";
+
+const config = z.strictObject({
+  id: z.string().min(1).max(200),
+  url: z.string().min(1).max(4_000),
+  token: z.string().max(4_000).optional(),
+  authentication: z.strictObject({ scheme: z.string().min(1).max(100), credentials: z.string().max(4_000) }).optional(),
+  /** The version of the protocol in which it was asked for, and is told. */
+  version: z.enum(["1.0", "0.3"]),
+});
+
+/** Where somebody wants to be told about a task. */
+export type PushConfig = Readonly<z.infer<typeof config>>;
+
+/** How an update is written in a version of the protocol. */
+export type WritePush = (update: RemoteUpdate, version: PushConfig["version"]) => Promise<Readonly<{ body: string; contentType: string }>>;
+
+/** Those who want to be told about a task; kept in its folder, so that a restart forgets nobody. */
+export type Push = Readonly<{
+  /** Throws when the address is one that may not be asked. */
+  set(folder: string, wanted: Omit<PushConfig, "id"> & { id?: string }): Promise<PushConfig>;
+  list(folder: string): Promise<readonly PushConfig[]>;
+  remove(folder: string, id: string): Promise<void>;
+  /** Tells everybody who asked, one update after the other. What does not arrive is not tried again. */
+  tell(folder: string, update: RemoteUpdate): Promise<void>;
+  /** Settles when nothing is on its way any more. */
+  quiet(): Promise<void>;
+}>;
+
+const FILE = "a2a-push.json";
+const MOST = 10;
+const TIMEOUT_MS = 10_000;
+
+export function createPush({ network = {}, write, onError }: { network?: NetworkRules; write: WritePush; onError(error: unknown): void }): Push {
+  const fetch = createGuardedFetch(network, { timeoutMs: TIMEOUT_MS });
+  const allowed = parseAllowedHosts(network.allowHosts ?? []);
+  const queues = new Map<string, Promise<unknown>>();
+  /** One after the other for each task: a change is not lost, and news come in order. */
+  const inTurn = <T>(folder: string, work: () => Promise<T>): Promise<T> => {
+    const next = (queues.get(folder) ?? Promise.resolve()).then(work);
+    const quiet = next.catch(() => {});
+    queues.set(folder, quiet);
+    void quiet.then(() => queues.get(folder) === quiet && queues.delete(folder));
+    return next;
+  };
+  const list = async (folder: string): Promise<PushConfig[]> => {
+    try {
+      return z.array(config).parse(JSON.parse(await readFile(join(folder, FILE), "utf8")));
+    } catch {
+      return []; // nobody asked yet
+    }
+  };
+  const save = (folder: string, all: readonly PushConfig[]): Promise<void> => writeAtomic(join(folder, FILE), JSON.stringify(all));
+  const post = async (to: PushConfig, update: RemoteUpdate): Promise<void> => {
+    const { body, contentType } = await write(update, to.version);
+    const { status } = await fetch({ url: to.url, method: "POST", headers: { "content-type": contentType, ...headersOf(to) }, body }, new AbortController().signal);
+    if (status >= 400) throw new Error(`a push address answered with ${status}`);
+  };
+  return {
+    list,
+    set: (folder, wanted) =>
+      inTurn(folder, async () => {
+        const { id = randomUUID(), ...rest } = wanted;
+        const made = config.safeParse({ ...rest, id });
+        if (!made.success) throw taskError("bad-request", "The push configuration is not valid.");
+        try {
+          judgeUrl(made.data.url, allowed);
+          checkHeaders(headersOf(made.data));
+        } catch (refused) {
+          throw taskError("bad-address", "The push address is not one that this server may ask.", { cause: refused });
+        }
+        const others = (await list(folder)).filter((each) => each.id !== id);
+        if (others.length >= MOST) throw taskError("bad-request", `A task has ${MOST} push addresses at most.`);
+        await save(folder, [...others, made.data]);
+        return made.data;
+      }),
+    remove: (folder, id) =>
+      inTurn(folder, async () => {
+        const all = await list(folder);
+        if (!all.some((each) => each.id === id)) throw taskError("not-found", "There is no such push configuration.");
+        await save(folder, all.filter((each) => each.id !== id));
+      }),
+    tell: (folder, update) =>
+      inTurn(folder, async () => {
+        for (const to of await list(folder)) await post(to, update).catch(onError);
+      }),
+    quiet: async () => {
+      while (queues.size > 0) await Promise.all(queues.values());
+    },
+  };
+}
+
+/** How the receiver knows that it is us. */
+function headersOf({ token, authentication }: Pick<PushConfig, "token" | "authentication">): Record<string, string> {
+  return {
+    ...(token && { "x-a2a-notification-token": token }),
+    ...(authentication && { authorization: `${authentication.scheme} ${authentication.credentials}` }),
+  };
+}

@@ -1,0 +1,163 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { CrewError } from "../core/error.ts";
+import { nearest } from "../core/nearest.ts";
+import type { Crew, RunOptions } from "../crew.ts";
+import type { NetworkRules } from "../runtime/guarded-fetch.ts";
+import { openServer, readJsonBody, type Serving } from "../runtime/loopback-server.ts";
+import { type Card, cardFor } from "./card.ts";
+import { createPush, type Push } from "./push.ts";
+import { loadProtocol, type Protocol } from "./sdk.ts";
+import type { ServedRun } from "./served-run.ts";
+import { createTasks, type Tasks } from "./tasks.ts";
+
+export type A2aServerOptions = Readonly<{
+  /** The agents that are offered, by name; the first is also the one at the root. `"*"`: all that are not hidden. */
+  agents: readonly string[] | "*";
+  /** Loopback by default. */
+  host?: string;
+  port?: number;
+  /** Who may ask: a token for each name. One is made when none is given. */
+  tokens?: Readonly<Record<string, string>>;
+  /** Cards can be read without a token. */
+  publicCards?: boolean;
+  /** The address under which others reach it, when that is not the one it listens on. */
+  publicUrl?: string;
+  /** What push notifications may reach besides the public internet. */
+  network?: NetworkRules;
+  /** What holds for every run. */
+  run?: Omit<RunOptions, "origin" | "id" | "continues" | "name">;
+  onError?(error: unknown): void;
+}>;
+
+export type A2aServer = Readonly<{
+  url: string;
+  agents: readonly string[];
+  tokens: Readonly<Record<string, string>>;
+  /** How many tasks of an earlier server were taken up. */
+  takenUp: number;
+  close(): Promise<void>;
+}>;
+
+const CARD = ".well-known/agent-card.json";
+
+/** Offers agents over the A2A protocol. Nothing is offered that is not named, and every request needs a token. */
+export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A2aServer> {
+  const { host, port, publicCards = false, publicUrl, onError = () => {} } = options;
+  const names = await offered(crew, options.agents);
+  const tokens = options.tokens ?? { caller: randomBytes(32).toString("hex") };
+  const open = { ...(publicUrl !== undefined && { hosts: [new URL(publicUrl).host] }), ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
+  const { tasks, push, protocol } = await parts(crew, options, names);
+  const serving: Serving = await openServer({
+    ...open,
+    tokens,
+    onError,
+    isOpen: ({ method, url = "/" }) => publicCards && method === "GET" && url.endsWith(`/${CARD}`),
+    handle: async (request, response, caller) => {
+      const base = publicUrl?.replace(/\/+$/, "") ?? serving.url;
+      const found = routeOf(request, names);
+      if (!found) return void response.writeHead(404).end();
+      const card = { ...(await cardOf(crew, found.agent, base)), ...(found.isRoot && { url: `${base}/` }) };
+      await answer(request, response, { protocol, card, isCard: found.isCard, who: { caller, agent: found.agent } });
+    },
+  });
+  const takenUp = await tasks.takeUp();
+  return {
+    url: serving.url,
+    agents: names,
+    tokens,
+    takenUp,
+    close: async () => {
+      await tasks.close();
+      await push.quiet();
+      await serving.close();
+    },
+  };
+}
+
+type Parts = Readonly<{ tasks: Tasks; push: Push; protocol: Protocol }>;
+
+async function parts(crew: Crew, { network, run, onError = () => {} }: A2aServerOptions, names: readonly string[]): Promise<Parts> {
+  const made: { tasks?: Tasks; push?: Push } = {};
+  const protocol = await loadProtocol({ tasks: () => made.tasks!, push: () => made.push! });
+  const rules = network ?? crew.settings.config.network;
+  const push = createPush({ write: protocol.writePush, onError, ...(rules && { network: rules as NetworkRules }) });
+  const folders = new Map<string, Promise<string>>();
+  /** Whoever wants to be told about a task hears of what stays: questions, and its end. */
+  const heard = (served: ServedRun, { type }: { type: string }): void => {
+    if (type !== "gate.opened" && type !== "run.ended") return;
+    const { id } = served.run;
+    const folder = folders.get(id) ?? crew.kept.look(id).then((kept) => kept.folder);
+    folders.set(id, folder);
+    const task = served.view();
+    folder.then((where) => push.tell(where, task)).catch(onError);
+    if (type === "run.ended") folders.delete(id);
+  };
+  const tasks = createTasks(crew, { agents: new Set(names), onError, heard, ...(run && { run }) });
+  made.tasks = tasks;
+  made.push = push;
+  return { tasks, push, protocol };
+}
+
+/** The names of what is offered; a name that means nothing is the owner's mistake. */
+async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<readonly string[]> {
+  const { agents } = await crew.catalog();
+  if (wanted === "*") return agents.flatMap(({ name, hidden }) => (hidden ? [] : [name]));
+  if (wanted.length === 0)
+    throw new CrewError("BAD_INPUT", "No agent is named, so there is nothing to offer.", "Name them with --agents, or offer all with --all.");
+  const all = agents.map(({ name }) => name);
+  for (const name of wanted) {
+    if (all.includes(name)) continue;
+    const close = nearest(name, all);
+    throw new CrewError("UNKNOWN_AGENT", `There is no agent "${name}".`, close === undefined ? "See `subcrew agents`." : `Did you mean "${close}"?`);
+  }
+  return [...new Set(wanted)];
+}
+
+type Route = Readonly<{ agent: string; isCard: boolean; isRoot: boolean }>;
+
+/** `/NAME`, `/NAME/.well-known/agent-card.json`, and the same without a name for the first agent. */
+function routeOf({ method, url = "/" }: IncomingMessage, names: readonly string[]): Route | undefined {
+  const { pathname } = new URL(url, "http://here");
+  const isCard = pathname.endsWith(`/${CARD}`);
+  if (method !== (isCard ? "GET" : "POST")) return undefined;
+  const base = (isCard ? pathname.slice(0, -CARD.length) : pathname).replace(/^\/|\/$/g, "");
+  const agent = base === "" ? names[0] : names.find((name) => encodeURIComponent(name) === base || name === base);
+  return agent === undefined ? undefined : { agent, isCard, isRoot: base === "" };
+}
+
+async function cardOf(crew: Crew, name: string, base: string): Promise<Card> {
+  const agent = (await crew.catalog()).agents.find((each) => each.name === name);
+  return cardFor(agent ?? { name, description: "" }, base);
+}
+
+type Answering = Readonly<{ protocol: Protocol; card: Card; isCard: boolean; who: Readonly<{ caller: string; agent: string }> }>;
+
+async function answer(request: IncomingMessage, response: ServerResponse, { protocol, card, isCard, who }: Answering): Promise<void> {
+  const given = request.headers["a2a-version"];
+  const version = typeof given === "string" ? given : undefined;
+  if (isCard) return json(response, protocol.card(card, version), { vary: "A2A-Version" });
+  const reply = await protocol.handle(await readJsonBody(request), { who, version, card });
+  if (!(Symbol.asyncIterator in reply)) return json(response, reply);
+  const events = reply as AsyncGenerator<unknown, void>;
+  response.on("close", () => void events.return()); // whoever hangs up listens no more; the task goes on
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" });
+  for await (const event of events) await write(response, `data: ${JSON.stringify(event)}\n\n`);
+  response.end();
+}
+
+function json(response: ServerResponse, value: unknown, headers: Readonly<Record<string, string>> = {}): void {
+  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store", ...headers }).end(JSON.stringify(value));
+}
+
+/** Waits where the other side reads slowly, so that it does not fill our memory. */
+function write(response: ServerResponse, text: string): Promise<void> {
+  if (response.write(text) || response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const go = (): void => {
+      response.off("drain", go).off("close", go);
+      resolve();
+    };
+    response.on("drain", go).on("close", go);
+  });
+}

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { suggestion } from "../../core/check.ts";
+import { CrewError, messageOf } from "../../core/error.ts";
+import { describeServer, type McpServer } from "../../core/mcp-server.ts";
+import { reveal } from "../../core/sanitize.ts";
+import { readConfig } from "../../formats/config.ts";
+import { type McpFile, mcpFiles, readMcpFile } from "../../formats/mcp-files.ts";
+import { CONFIG_FILE } from "../../runtime/load-config.ts";
+import { writeAtomic } from "../../runtime/write-atomic.ts";
+import { withSetting } from "../edit-config.ts";
+import type { Flags } from "../flags.ts";
+import { agreed } from "./agreed.ts";
+import { homes } from "./home.ts";
+
+type Found = Readonly<{ name: string; server: McpServer; file: string }>;
+
+/** `subcrew mcp import`: takes servers of other tools over into the user's settings, after they were shown. Nothing is started. */
+export async function importServers([from]: readonly string[], flags: Flags): Promise<number> {
+  const { home, state } = homes();
+  const file = join(state, CONFIG_FILE);
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const before = readConfig(text);
+  if ("faults" in before)
+    throw new CrewError("BAD_CONFIG", `${file} cannot be changed before it is correct.`, before.faults[0]?.hint ?? "");
+  const known = new Set(Object.keys(before.config.mcpServers ?? {}));
+  const fresh = new Map<string, Found>();
+  for (const place of placesFor(from, { cwd: resolve(flags.cwd ?? "."), home })) {
+    for (const read of serversAt(place)) {
+      const what = `${read.name}  (${place.file})`;
+      if ("problem" in read) say(`skip    ${what}: ${read.problem}`);
+      else if (known.has(read.name) || fresh.has(read.name)) say(`skip    ${what}: a server of this name is known`);
+      else fresh.set(read.name, { ...read, file: place.file });
+    }
+  }
+  const found = [...fresh.values()];
+  if (found.length === 0) {
+    say("There is nothing to take over.");
+    return 0;
+  }
+  for (const { name, server, file: origin } of found) say(`new     ${name}  (${origin})\n          ${describeServer(server)}`);
+  say("Such a program runs with your rights whenever an agent uses it.");
+  if (!(await agreed(`Take over ${found.length === 1 ? "it" : `these ${found.length}`}?`, flags))) return 3;
+  const after = found.reduce((now, { name, server }) => withSetting(now, ["mcpServers", name], server), text);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  await writeAtomic(file, after);
+  const names = found.map(({ name }) => name);
+  process.stdout.write(flags.json ? `${JSON.stringify({ file, added: names })}\n` : `${names.join(", ")} in ${file}\n`);
+  return 0;
+}
+
+const say = (text: string): void => void process.stderr.write(`${text.split("\n").map(reveal).join("\n")}\n`);
+
+type Place = Pick<McpFile, "key"> & Readonly<{ file: string }>;
+
+/** The files that are meant: those of one tool, one that is named, or all that are there. */
+function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home: string }): readonly Place[] {
+  const all = mcpFiles.map((each) => ({ ...each, file: join(each.place === "home" ? home : cwd, each.path) }));
+  const wanted = all.filter((each) => from === undefined || each.from === from);
+  if (wanted.length > 0) return wanted.filter(({ file }) => existsSync(file));
+  const file = resolve(from ?? "");
+  if (!existsSync(file)) {
+    const tools = [...new Set(mcpFiles.map((each) => each.from))];
+    throw new CrewError("BAD_FILE", `"${from}" is neither a tool nor a file.`, suggestion(from ?? "", tools, "Tools are"));
+  }
+  const alike = all.find((each) => file.endsWith(`/${each.path}`)) ?? all.find((each) => basename(each.path) === basename(file));
+  return [{ file, key: alike?.key ?? "mcpServers" }];
+}
+
+function serversAt({ file, key }: Place): ReturnType<typeof readMcpFile> {
+  try {
+    return readMcpFile({ path: file, key }, readFileSync(file, "utf8"));
+  } catch (error) {
+    say(`skip    ${file}: ${messageOf(error)}`);
+    return [];
+  }
+}

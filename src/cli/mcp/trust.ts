@@ -1,0 +1,92 @@
+import { suggestion } from "../../core/check.ts";
+import { CrewError, messageOf } from "../../core/error.ts";
+import { showHidden } from "../../core/hidden-characters.ts";
+import { describeServer, type McpServer } from "../../core/mcp-server.ts";
+import { passedEnv } from "../../core/pass-env.ts";
+import { sanitize } from "../../core/sanitize.ts";
+import type { Crew } from "../../crew.ts";
+import { createGuardedOpen } from "../../runtime/guarded-open.ts";
+import type { OfferedTool } from "../../tools/mcp/client.ts";
+import { openPins, type PinnedTool, toolHash } from "../../tools/mcp/pins.ts";
+import { startServer } from "../../tools/mcp/start.ts";
+import type { Flags } from "../flags.ts";
+import { crewFor } from "../start.ts";
+import { agreed } from "./agreed.ts";
+import { homes } from "./home.ts";
+
+/** `subcrew mcp trust SERVER`: shows what a server offers now, and what is different since somebody agreed to it. */
+export async function trustServer([name = ""]: readonly string[], flags: Flags): Promise<number> {
+  const crew = await crewFor(flags);
+  const servers = crew.settings.config.mcpServers ?? {};
+  const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  if (server === undefined)
+    throw new CrewError(
+      "BAD_INPUT",
+      name === "" ? "No server was named." : `There is no server "${name}".`,
+      suggestion(name, Object.keys(servers), "Servers are"),
+    );
+  const pins = openPins(homes().state);
+  const before = (await pins.read(name, server)) ?? [];
+  const now = await toolsOf(name, server, crew);
+  const rows = statesOf(before, now);
+  say(`${name}: ${describeServer(server)}`);
+  for (const { tool, state } of rows) say(`${state.padEnd(8)}${tool.name}: ${firstLine(tool.description ?? "")}`);
+  const changed = rows.filter(({ state }) => state !== "same");
+  if (changed.length > 0) {
+    if (!(await agreed("Agree to these tools as they are now?", flags))) return 3;
+    await pins.write(name, server, now);
+  }
+  const text = changed.length === 0 ? "Nothing has changed." : `${now.length} tools of ${name} are agreed to.`;
+  process.stdout.write(
+    flags.json ? `${JSON.stringify({ name, tools: rows.map(({ tool, state }) => ({ name: tool.name, state })) })}\n` : `${text}\n`,
+  );
+  return 0;
+}
+
+const say = (text: string): void => void process.stderr.write(`${sanitize(showHidden(text))}\n`);
+const firstLine = (text: string): string => text.split("\n")[0]?.slice(0, 200) ?? "";
+
+type State = "new" | "changed" | "same" | "gone";
+
+function statesOf(
+  before: readonly PinnedTool[],
+  now: readonly OfferedTool[],
+): readonly Readonly<{ tool: OfferedTool; state: State }>[] {
+  const known = new Map(before.map((tool) => [tool.name, tool.hash]));
+  const there = now.map((tool) => {
+    const hash = known.get(tool.name);
+    const state: State = hash === undefined ? "new" : hash === toolHash(tool) ? "same" : "changed";
+    return { tool, state };
+  });
+  const gone = before.filter(({ name }) => !now.some((tool) => tool.name === name));
+  return [...there, ...gone.map((tool) => ({ tool, state: "gone" as const }))];
+}
+
+async function toolsOf(name: string, definition: McpServer, { cwd, settings }: Crew): Promise<readonly OfferedTool[]> {
+  const signal = AbortSignal.timeout(60_000);
+  const { passEnv, network } = settings.config;
+  try {
+    const started = await startServer(
+      {
+        name,
+        definition,
+        run: "trust",
+        cwd,
+        passed: passedEnv(process.env, passEnv ?? []),
+        variables: process.env,
+        users: true,
+        open: createGuardedOpen(JSON.parse(JSON.stringify(network ?? {})) as Parameters<typeof createGuardedOpen>[0]),
+      },
+      signal,
+    );
+    try {
+      return await started.tools(signal);
+    } finally {
+      await started.close();
+    }
+  } catch (cause) {
+    throw new CrewError("WORKER_FAILED", `The server "${name}" could not be used: ${messageOf(cause)}.`, "Correct its definition.", {
+      cause,
+    });
+  }
+}

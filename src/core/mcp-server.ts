@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { ALL_MCP_TOOLS, ALL_TOOLS, MCP_PREFIX } from "./tool-names.ts";
+
+const text = z.string().min(1);
+const texts = z.record(z.string(), z.string());
+
+/** A server whose tools agents may use: a program, or an address. What a project's file says about one can only narrow it. */
+export const mcpServer = z.strictObject({
+  command: text.optional().describe("the program that is the server"),
+  args: z.array(z.string()).optional().describe("its arguments"),
+  env: texts
+    .optional()
+    .describe("variables it gets besides PATH, HOME and the like; ${NAME} stands for one of yours"),
+  cwd: text.optional().describe("the folder it starts in; by default the one that is worked in"),
+  url: text.optional().describe("its address, where it is no program"),
+  headers: texts.optional().describe("headers of every request to it; ${NAME} stands for a variable of yours"),
+  tools: z.array(text).optional().describe("the tools of it that count; all by default"),
+  enabled: z.boolean().optional().describe("false: it is listed and never started"),
+  timeoutMs: z.number().int().positive().optional().describe("how long one call may take, in milliseconds"),
+});
+export type McpServer = Readonly<z.infer<typeof mcpServer>>;
+
+/** Servers by the names that their tools begin with. */
+export const mcpServers = z.record(
+  z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]*(?:_[A-Za-z0-9.-]+)*$/, "a name of letters, digits, dots, dashes and single underscores"),
+  mcpServer,
+);
+export type McpServers = Readonly<Record<string, McpServer>>;
+
+/** The servers of an agent: those that it brings along, and `true` for those that it names. */
+export type AgentServers = Readonly<Record<string, McpServer | true>>;
+
+/** Providers take no longer names, and no other signs. */
+const LONGEST_NAME = 64;
+
+/** What a tool of a server is called here. Two that would be called the same are told apart by `hash`. */
+export function mcpToolName(server: string, tool: string, hash: (text: string) => string): string {
+  const plain = `${MCP_PREFIX}${server}__${tool}`;
+  const name = plain.replace(/[^A-Za-z0-9_-]/g, "_");
+  if (name === plain && name.length <= LONGEST_NAME) return name;
+  const mark = hash(plain).slice(0, 6);
+  return `${name.slice(0, LONGEST_NAME - mark.length - 1)}_${mark}`;
+}
+
+/** Whether an agent's lists leave anything of a server: if not, it is not even started. */
+export function couldUse(
+  { tools, disallowedTools = [] }: Readonly<{ tools?: readonly string[]; disallowedTools?: readonly string[] }>,
+  server: string,
+): boolean {
+  const whole = (pattern: string): boolean => [ALL_TOOLS, ALL_MCP_TOOLS, `${server}__*`].includes(pattern);
+  if (disallowedTools.some(whole)) return false;
+  return tools?.some((pattern) => whole(pattern) || pattern.startsWith(`${server}__`)) ?? true;
+}
+
+/** What a server is, in one line, for people to recognise it: no values of variables and headers. */
+export function describeServer({ command, args = [], url, env = {} }: McpServer): string {
+  if (command === undefined) return url ?? "nothing";
+  const names = Object.keys(env);
+  const shown = [command, ...args].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word)));
+  return `${shown.join(" ")}${names.length > 0 ? ` (with ${names.join(", ")})` : ""}`;
+}
+
+/** What is wrong with a definition, in words; `undefined`: it can be started. */
+export function serverProblem({ command, url }: McpServer): string | undefined {
+  if (command === undefined && url === undefined) return "it has neither a command nor a url";
+  if (command !== undefined && url !== undefined) return "it has both a command and a url";
+  if (url !== undefined && !/^https?:\/\//i.test(url)) return "its url is not http or https";
+  return undefined;
+}
+
+/** A text in which `${NAME}` and `${NAME:-otherwise}` stand for variables; one that is not there is said. */
+export function withVariables(
+  written: string,
+  variables: Readonly<Record<string, string | undefined>>,
+): Readonly<{ text: string; missing: readonly string[] }> {
+  const missing: string[] = [];
+  const filled = written.replace(/\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise?: string) => {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined && otherwise === undefined) missing.push(name);
+    return value ?? otherwise ?? "";
+  });
+  return { text: filled, missing };
+}

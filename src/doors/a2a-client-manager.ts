@@ -1,0 +1,107 @@
+import type { RemoteCard as RemotePlace } from "../core/agent.ts";
+import { CrewError, messageOf } from "../core/error.ts";
+import { foldRemote, nextIds, type RemoteAnswer, type RemoteIds, type RemoteTask, type RemoteUpdate } from "../core/remote.ts";
+import { createRemoteClients, type RemoteClients, tokenFiles } from "../runners/a2a-clients.ts";
+import { remoteFault } from "../runners/a2a-fault.ts";
+import type { RemoteCard, RemoteClient } from "../runners/a2a-sdk.ts";
+import { asFetch } from "../runtime/guarded-as-fetch.ts";
+import { createGuardedOpen, type GuardedOpen, type NetworkRules } from "../runtime/guarded-open.ts";
+
+export type A2AClientOptions = Readonly<{
+  /** Where `$NAME` in `auth` is looked up. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Where commands for secrets run. */
+  cwd?: string;
+  /** What may be reached besides the public internet. */
+  network?: NetworkRules;
+  /** Where tokens are kept between processes; nowhere by default. */
+  home?: string;
+}>;
+
+/** One conversation with an agent elsewhere: its ids belong to it alone, so two of them never meet. */
+export type Conversation = Readonly<{
+  ids(): RemoteIds;
+  /** Sends a message and waits for the answer; what goes wrong is a text, never an exception. */
+  send(text: string, signal?: AbortSignal): Promise<RemoteAnswer | Readonly<{ kind: "error"; text: string }>>;
+}>;
+
+/** 004's client manager: agents elsewhere by name, each with one client. It asks nobody: whoever makes one decides what is sent. */
+export class A2AClientManager {
+  readonly #clients: RemoteClients;
+  readonly #open: GuardedOpen;
+  readonly #loaded = new Map<string, Promise<RemoteClient>>();
+
+  constructor({ env = {}, cwd = "/", network, home }: A2AClientOptions = {}) {
+    this.#open = createGuardedOpen(network);
+    this.#clients = createRemoteClients({ env, cwd, ...(home !== undefined && { tokens: tokenFiles(home) }) });
+  }
+
+  /** Fetches the card of an agent and makes a client for it, once. */
+  async loadAgent(name: string, place: string | RemotePlace, signal: AbortSignal = NEVER): Promise<RemoteCard> {
+    if (this.#loaded.has(name))
+      throw new CrewError("BAD_INPUT", `Agent with name '${name}' is already loaded.`, "Use another name, or clear the cache first.");
+    const client = this.#clients.open(typeof place === "string" ? { cardUrl: place } : place, { fetch: asFetch(this.#open), signal });
+    this.#loaded.set(name, client);
+    client.catch(() => this.#loaded.delete(name));
+    return (await client).card;
+  }
+
+  /** The card of an agent that is loaded. */
+  async getAgentCard(name: string): Promise<RemoteCard | undefined> {
+    return (await this.#loaded.get(name))?.card;
+  }
+
+  /** Sends a message; what comes back comes as it comes. */
+  async *sendMessageStream(name: string, text: string, ids: RemoteIds = {}, signal: AbortSignal = NEVER): AsyncGenerator<RemoteUpdate, void> {
+    yield* (await this.#client(name)).send({ ...ids, messageId: crypto.randomUUID(), text }, signal);
+  }
+
+  /** Sends a message and waits for all of the answer. */
+  async sendMessage(name: string, text: string, ids: RemoteIds = {}, signal: AbortSignal = NEVER): Promise<RemoteAnswer> {
+    let answer: RemoteAnswer | undefined;
+    for await (const update of this.sendMessageStream(name, text, ids, signal)) answer = foldRemote(answer, update);
+    if (!answer) throw new Error(`${name} said nothing`);
+    return answer;
+  }
+
+  async getTask(name: string, task: string, signal: AbortSignal = NEVER): Promise<RemoteTask> {
+    return (await this.#client(name)).get(task, signal);
+  }
+
+  async cancelTask(name: string, task: string, signal: AbortSignal = NEVER): Promise<RemoteTask> {
+    return (await this.#client(name)).cancel(task, signal);
+  }
+
+  /** A conversation that nobody else is part of. */
+  conversation(name: string): Conversation {
+    let ids: RemoteIds = {};
+    return {
+      ids: () => ids,
+      send: async (text, signal) => {
+        try {
+          const answer = await this.sendMessage(name, text, ids, signal);
+          ids = nextIds(ids, answer);
+          return answer;
+        } catch (error) {
+          return { kind: "error", text: remoteFault(error, { sent: false }).fault.message };
+        }
+      },
+    };
+  }
+
+  /** Forgets every agent; each can be loaded again. */
+  clearCache(): void {
+    this.#loaded.clear();
+    this.#clients.clear();
+  }
+
+  async #client(name: string): Promise<RemoteClient> {
+    const client = this.#loaded.get(name);
+    if (!client) throw new CrewError("UNKNOWN_AGENT", `Agent '${name}' is not loaded.`, "Load it first with loadAgent.");
+    return client.catch((error: unknown) => {
+      throw new Error(messageOf(error), { cause: error });
+    });
+  }
+}
+
+const NEVER = new AbortController().signal;

@@ -1,0 +1,17 @@
+export { serveA2a, type A2aServer, type A2aServerOptions } from "../a2a/server.ts";
+export {
+  extractIds,
+  extractMessageText,
+  extractTaskText,
+  foldRemote,
+  nextIds,
+  type RemoteAnswer,
+  type RemoteIds,
+  type RemoteMessage,
+  type RemotePart,
+  type RemoteState,
+  type RemoteTask,
+  type RemoteUpdate,
+} from "../core/remote.ts";
+export type { RemoteCard } from "../runners/a2a-sdk.ts";
+export { A2AClientManager, type A2AClientOptions, type Conversation } from "./a2a-client-manager.ts";

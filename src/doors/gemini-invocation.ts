@@ -1,0 +1,46 @@
+import { cardOf } from "../core/catalog.ts";
+import { failed, type Outcome } from "../core/outcome.ts";
+import type { ToolResult } from "../core/tool.ts";
+import type { Crew } from "../crew.ts";
+import { declaredInputs, promptOf } from "../facades/agent-inputs.ts";
+import { invocationResult, invocationText, terminateMode, type AgentTerminateMode } from "../facades/invocation.ts";
+import { asId } from "../modes/names.ts";
+
+/** One call of one agent, as system 004 has it: what it is about, and how it is carried out. */
+export type SubagentInvocation = Readonly<{
+  getDescription(): string;
+  /** Runs the agent; thoughts are told while it works. */
+  execute(
+    signal: AbortSignal,
+    updateOutput?: (text: string) => void,
+  ): Promise<Exclude<ToolResult, string> & Readonly<{ terminate_reason: AgentTerminateMode }>>;
+}>;
+
+/** A call of an agent of a crew; where that works, here or on another machine, is the crew's affair. */
+export function localInvocation(
+  crew: Crew,
+  { name, inputs }: Readonly<{ name: string; inputs: Readonly<Record<string, unknown>> }>,
+): SubagentInvocation {
+  return {
+    getDescription: () => invocationText(name, inputs),
+    execute: async (signal, updateOutput = () => {}) => {
+      const found = (await crew.catalog()).agents.find((one) => one.name === name);
+      const card = found ?? cardOf({ name, description: "", instructions: "" });
+      updateOutput("Subagent starting...\n");
+      const id = asId(name);
+      const named = declaredInputs(card, inputs);
+      const task = { agent: name, prompt: promptOf(card, inputs), refs: {}, ...(Object.keys(named).length > 0 && { inputs: named }) };
+      const run = crew.run({ nodes: { [id]: { kind: "task", task } }, output: id });
+      const stop = (): void => run.cancel("stopped by whoever asked for it");
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+      try {
+        for await (const event of run) if (event.type === "thinking.delta") updateOutput(`🤖💭 ${event.text}`);
+        const outcome: Outcome = (await run).nodes[id] ?? failed("CRASHED", "The run ended without an outcome.");
+        return { text: invocationResult(name, outcome), error: outcome.status !== "ok", terminate_reason: terminateMode(outcome) };
+      } finally {
+        signal.removeEventListener("abort", stop);
+      }
+    },
+  };
+}

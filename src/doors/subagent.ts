@@ -1,0 +1,125 @@
+import { isCrewError, messageOf } from "../core/error.ts";
+import type { AnyInput } from "../core/input.ts";
+import type { Plan } from "../core/plan.ts";
+import type { Result } from "../core/result.ts";
+import { createCrew, type Crew, type RunOptions } from "../crew.ts";
+import { shortened } from "../facades/subagent-task.ts";
+import { summaryOf } from "../facades/helper.ts";
+import type { Run } from "../runtime/run.ts";
+
+/** What is different about a subagent of a type; everything else is as the agent of that name has it. */
+export type SubagentConfig = Readonly<{
+  allowedTools?: readonly string[];
+  defaultModel?: string;
+  systemPrompt?: string;
+  maxTurns?: number;
+  /** Where it works; a crew with the user's settings by default. */
+  crew?: Crew;
+}>;
+
+/** What a task came to, as the document of `Task` has it. */
+export type TaskOutput = Readonly<{
+  success: boolean;
+  result?: string;
+  /** By which it can be resumed, and found with every other view of runs. */
+  agentId: string;
+  outputFile?: string;
+  error?: string;
+}>;
+
+/** Says what to go on with when nothing else is said. */
+const GO_ON = "Go on where you stopped.";
+
+/** 002's Subagent: one agent with tasks of its own, over runs of a crew. */
+export class Subagent {
+  readonly type: string;
+  readonly #crew: Crew;
+  readonly #config: SubagentConfig;
+  #status: "running" | "completed" | "error" = "completed";
+  #running: Run | undefined;
+
+  constructor(type: string, { crew, ...config }: SubagentConfig = {}) {
+    this.type = type;
+    this.#crew = crew ?? createCrew({ config: true });
+    this.#config = config;
+  }
+
+  /** Carries out a task and waits for it. */
+  async run(prompt: string): Promise<TaskOutput> {
+    return this.#outputOf(this.#start(this.#inputFor(prompt)));
+  }
+
+  /** Starts a task and comes back at once; the file has its output when it has ended. */
+  async runInBackground(prompt: string): Promise<{ agentId: string; outputFile: string }> {
+    const plan = this.#crew.plan(this.#inputFor(prompt));
+    const run = this.#start(plan);
+    this.#outputOf(run).catch(() => {}); // what came of it is in its record
+    return { agentId: `${run.id}/${plan.output}`, outputFile: this.#crew.outputFile?.(run.id, plan.output) ?? "" };
+  }
+
+  /** Goes on with a task that has ended, with all that was said in it. */
+  async resume(agentId: string, prompt: string = GO_ON): Promise<TaskOutput> {
+    const [run = "", ...path] = agentId.split("/");
+    try {
+      const { plan, continues } = await this.#crew.continuing({
+        run,
+        prompt,
+        allowFailed: true,
+        ...(path.length > 0 && { path: path.join("/") }),
+      });
+      return await this.#outputOf(this.#start(plan, { continues }));
+    } catch (error) {
+      const gone = isCrewError(error) ? error.message : isMissing(error) ? "Session not found" : messageOf(error);
+      return { success: false, agentId, error: `Resume failed: ${gone}` };
+    }
+  }
+
+  /** How the last task is; one that has done nothing yet has nothing open. */
+  getStatus(): "running" | "completed" | "error" {
+    return this.#status;
+  }
+
+  /** Stops what it is doing. */
+  cancel(): void {
+    this.#running?.cancel();
+  }
+
+  #inputFor(task: string): AnyInput {
+    const { allowedTools, defaultModel, systemPrompt, maxTurns } = this.#config;
+    return {
+      mode: "single",
+      agent: this.type,
+      task,
+      ...(allowedTools && { tools: [...allowedTools] }),
+      ...(defaultModel !== undefined && { model: defaultModel }),
+      ...(systemPrompt !== undefined && { systemPrompt }),
+      ...(maxTurns !== undefined && { resourceLimits: { maxTurns } }),
+    };
+  }
+
+  #start(what: AnyInput | Plan, options: RunOptions = {}): Run {
+    this.#status = "running";
+    this.#running = this.#crew.run(what, options);
+    return this.#running;
+  }
+
+  async #outputOf(run: Run): Promise<TaskOutput> {
+    const plan = (): string => run.state.plan?.output ?? this.type;
+    try {
+      const result: Result = await run;
+      const outcome = result.nodes[plan()];
+      const agentId = `${run.id}/${plan()}`;
+      const file = outcome?.file === undefined ? {} : { outputFile: outcome.file };
+      this.#status = result.status === "ok" ? "completed" : "error";
+      if (outcome && result.status === "ok") return { success: true, result: shortened(outcome, this.type), agentId, ...file };
+      return { success: false, agentId, error: outcome ? summaryOf(outcome) : (result.fault?.message ?? result.status), ...file };
+    } catch (error) {
+      this.#status = "error";
+      return { success: false, agentId: `${run.id}/${plan()}`, error: messageOf(error) };
+    }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

@@ -1,0 +1,156 @@
+import { cutHead, INLINE_CHARS } from "../core/cut.ts";
+import { explain, type Outcome } from "../core/outcome.ts";
+import type { Node, Plan } from "../core/plan.ts";
+import { taskId } from "../core/task-id.ts";
+import { noUsageStats, type ParallelToolDetails, type TaskResult, type UsageStats } from "../runtime/task-result.ts";
+
+export type ParallelMode = ParallelToolDetails["mode"];
+
+/** The state that a call of `parallel` leaves in its result: whoever has the conversation has the state, too. */
+export function detailsOf(
+  mode: ParallelMode,
+  nodes: Readonly<Record<string, Outcome>> | readonly [],
+  plan?: Plan,
+  whole?: Outcome,
+): ParallelToolDetails {
+  const known = nodes as Readonly<Record<string, Outcome>>;
+  const tasks = Object.entries(plan?.nodes ?? {}).filter(([, { kind }]) => kind === "task" || kind === "loop");
+  const results = tasks.flatMap(([id, node], at) => {
+    const outcome = known[id];
+    return outcome && outcome.status !== "skipped" ? [resultFor({ mode, id, at, node, outcome })] : [];
+  });
+  const won = whole?.status === "ok" && "from" in whole ? whole.from?.[0] : undefined;
+  const winner = mode === "race" && won !== undefined ? { winner: won } : {};
+  return {
+    mode,
+    results,
+    totalDurationMs: results.reduce((most, { durationMs }) => Math.max(most, durationMs), 0),
+    usage: results.reduce((sum, { usage }) => added(sum, usage), noUsageStats()),
+    ...winner,
+    ...(mode === "team" && plan && { dagInfo: dagInfo(tasks, known) }),
+  };
+}
+
+type Part = Readonly<{ mode: ParallelMode; id: string; at: number; node: Node; outcome: Outcome }>;
+
+/** How system 003 numbers the tasks of each mode. */
+const ids: Readonly<Record<ParallelMode, (id: string, at: number) => string>> = {
+  single: () => "single",
+  parallel: (id, at) => taskId(at, id),
+  chain: (_, at) => `${at + 1}-step_${at + 1}`,
+  race: (id) => id,
+  team: (id) => id,
+};
+
+function resultFor({ mode, id, at, node, outcome }: Part): TaskResult {
+  const { text, cut } = cutHead("output" in outcome ? (outcome.output ?? "") : "");
+  const work = node.kind === "loop" ? node.body.nodes["work"] : node;
+  const task = work?.kind === "task" ? work.task : undefined;
+  const good = outcome.status === "ok";
+  return {
+    id: ids[mode](id, at),
+    name: task?.label ?? id,
+    task: task?.prompt ?? "",
+    exitCode: good ? 0 : 1,
+    output: text,
+    stderr: "",
+    truncated: cut,
+    durationMs: outcome.ms ?? 0,
+    usage: statsOf(outcome),
+    ...(outcome.model !== undefined && { model: outcome.model }),
+    ...(outcome.file !== undefined && { fullOutputPath: outcome.file }),
+    ...(outcome.tools && { toolUsage: outcome.tools }),
+    ...(!good && { error: explain(outcome) }),
+    ...(outcome.status === "cancelled" && { aborted: true }),
+    ...(mode === "chain" && { step: at + 1 }),
+  };
+}
+
+function statsOf({ usage, cost }: Outcome): UsageStats {
+  if (!usage) return noUsageStats();
+  const { reasoning: _reasoning, ...stats } = usage;
+  return { ...stats, cost: cost?.usd ?? 0 };
+}
+
+function added(a: UsageStats, b: UsageStats): UsageStats {
+  const sum = Object.fromEntries((Object.keys(a) as (keyof UsageStats)[]).map((key) => [key, a[key] + b[key]]));
+  return { ...(sum as UsageStats), contextTokens: b.contextTokens || a.contextTokens };
+}
+
+function dagInfo(tasks: readonly (readonly [string, Node])[], known: Readonly<Record<string, Outcome>>): NonNullable<ParallelToolDetails["dagInfo"]> {
+  return {
+    objective: "",
+    members: [],
+    tasks: tasks.map(([id, node]) => ({ id, depends: "needs" in node ? (node.needs ?? []) : [], status: known[id]?.status ?? "pending" })),
+  };
+}
+
+/** The answer in the words of system 003; a task that failed says why. */
+export function parallelText(
+  details: ParallelToolDetails,
+  { objective, outcome }: Readonly<{ objective?: string | undefined; outcome: Outcome }>,
+): string {
+  return texts[details.mode](details, { objective, outcome });
+}
+
+type Around = Readonly<{ objective?: string | undefined; outcome: Outcome }>;
+
+const texts: Readonly<Record<ParallelMode, (details: ParallelToolDetails, around: Around) => string>> = {
+  single: ({ results: [only] }, { outcome }) => (only ? bodyOf(only) : explain(outcome)),
+  parallel: (details) => [headOf("Parallel", details, ""), partsOf(details.results, ({ name = "" }) => name)].join("\n\n"),
+  chain: ({ results }, { outcome }) => {
+    const last = results.at(-1);
+    if (outcome.status === "ok" && last) return bodyOf(last);
+    return [`Chain stopped at step ${last?.step ?? 1}: ${explain(outcome)}`, ...results.slice(0, -1).map((one) => `### ✓ ${one.name}\n\n${bodyOf(one)}`)].join("\n\n");
+  },
+  race: ({ results, winner }, { outcome }) => {
+    const best = results.find(({ id }) => id === winner);
+    if (best) return `**Winner:** ${best.id}\n\n${bodyOf(best)}`;
+    if (results.length === 0) return explain(outcome);
+    return `All race models failed:\n${results.map(({ id, error }) => `[${id}]: ${error}`).join("\n")}`;
+  },
+  team: (details, { objective }) => {
+    const blocked = (details.dagInfo?.tasks ?? []).filter(({ status }) => status === "skipped" || status === "pending").map(({ id }) => id);
+    return [
+      headOf("Team", details, " tasks", details.dagInfo?.tasks.length),
+      objective === undefined ? "" : `**Objective:** ${objective}`,
+      blocked.length === 0 ? "" : `**Blocked tasks:** ${blocked.join(", ")} (dependencies failed)`,
+      partsOf(details.results, ({ name = "", id }) => teamName(name, id)),
+    ]
+      .filter((part) => part !== "")
+      .join("\n\n");
+  },
+};
+
+/** `[dev] dev:a` for the task `a` of the member `dev`. */
+function teamName(label: string, id: string): string {
+  const [role, task] = label.split(": ");
+  return task === undefined ? id : `[${role}] ${role}:${task}`;
+}
+
+function headOf(title: string, { results, usage }: ParallelToolDetails, what: string, all: number = results.length): string {
+  const good = results.filter(({ exitCode }) => exitCode === 0).length;
+  const cost = usage.cost > 0 ? ` | Total cost: $${usage.cost.toFixed(4)}` : "";
+  return `## ${title}: ${good}/${all}${what} succeeded${cost}`;
+}
+
+function partsOf(results: readonly TaskResult[], nameOf: (result: TaskResult) => string): string {
+  return results
+    .map((result) => {
+      const { exitCode, usage, toolUsage = {} } = result;
+      const used = [usage.turns > 0 ? `${usage.turns} turn${usage.turns === 1 ? "" : "s"}` : "", usage.cost > 0 ? `$${usage.cost.toFixed(4)}` : ""].filter((part) => part !== "");
+      const tools = Object.entries(toolUsage).map(([tool, count]) => (count === 1 ? tool : `${tool}×${count}`));
+      return [
+        `### ${exitCode === 0 ? "✓" : "✗"} ${nameOf(result)}${used.length > 0 ? ` (${used.join(", ")})` : ""}${tools.length > 0 ? `\n**Tools used:** ${tools.join(", ")}` : ""}`,
+        bodyOf(result),
+      ].join("\n\n");
+    })
+    .join("\n\n---\n\n");
+}
+
+function bodyOf({ output, error, truncated, fullOutputPath }: TaskResult): string {
+  const { text } = cutHead(output, INLINE_CHARS);
+  const more = truncated ? `\n\n... [truncated, full output: ${fullOutputPath ?? "not kept"}]` : "";
+  const body = text === "" ? "" : text + more;
+  return [error ?? "", body].filter((part) => part !== "").join("\n\n") || "(no output)";
+}

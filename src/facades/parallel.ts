@@ -1,0 +1,170 @@
+import { z } from "zod";
+import { formatAgentList } from "../core/agent-list.ts";
+import { type AgentCard } from "../core/catalog.ts";
+import { isCrewError } from "../core/error.ts";
+import { COLLAPSED_ITEM_COUNT, MAX_CONCURRENCY } from "../core/limits.ts";
+import type { Node, Plan } from "../core/plan.ts";
+import { allowedText, offered, spawnRefusal, type Caller } from "../core/spawn.ts";
+import { taskSettings } from "../core/task.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
+import { chainInput } from "../modes/chain.ts";
+import { compile } from "../modes/compile.ts";
+import { parallelInput } from "../modes/parallel.ts";
+import { raceInput } from "../modes/race.ts";
+import { runSettings } from "../modes/settings.ts";
+import { teamInput } from "../modes/team.ts";
+import { buildContext } from "../runtime/context.ts";
+import { buildDag } from "../runtime/dag.ts";
+import { DEFAULT_AGENT } from "../runtime/roster.ts";
+import { describeAgents } from "./agent-lines.ts";
+import { delegating, type Facade } from "./facade.ts";
+import { createLook } from "./look.ts";
+import { detailsOf, parallelText, type ParallelMode } from "./parallel-results.ts";
+
+/** 003's `parallel`: exactly one of five modes. */
+export const parallel: Facade = { tools: (caller, name) => [parallelTool(caller, name)] };
+
+const { acceptCommand: _command, ...race } = raceInput.shape.race.shape; // no model runs commands by the back door
+
+const input = z.strictObject({
+  task: z.string().optional().describe("single: what one agent is asked"),
+  tasks: parallelInput.shape.tasks.optional().describe("parallel: tasks side by side"),
+  chain: chainInput.shape.chain.optional().describe("chain: steps one after the other; {previous} is the output of the step before"),
+  race: z.strictObject(race).optional().describe("race: the same task for several, the first success wins"),
+  team: teamInput.shape.team.optional().describe("team: members with roles, tasks with dependencies and reviews"),
+  agentScope: z.enum(["user", "project", "both"]).optional().describe("whose agents count"),
+  ...taskSettings,
+  ...runSettings,
+});
+type Given = z.infer<typeof input>;
+
+function parallelTool(caller: Caller, name: string): Tool {
+  const look = createLook(caller);
+  return defineTool({
+    name,
+    description: describeAgents(offered(caller.catalog, caller), {
+      before: BEFORE,
+      line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`),
+      after: AFTER,
+    }),
+    input,
+    ...delegating,
+    async run(given, context) {
+      const { now, news } = await look(context);
+      const cards = inScope(offered(now, caller), given.agentScope);
+      const modes = modesIn(given);
+      const mode = modes[0];
+      const said = (text: string, error: boolean, of: ParallelMode = mode ?? "single"): ToolResult => ({
+        text: text + news,
+        error,
+        details: detailsOf(of, []),
+      });
+      if (mode === undefined || modes.length > 1) return said(`${INVALID}\n\n${availableText(cards, given)}`, false, "single");
+      const there = { ...now, agents: inScope(now.agents, given.agentScope) };
+      const judged = [...new Set(agentsIn(given))].map((agent) => ({ agent, why: spawnRefusal(agent, caller, there) }));
+      const missing = judged.filter(({ why }) => why === "unknown" || why === "disabled").map(({ agent }) => agent);
+      if (missing.length > 0) return said(`${UNKNOWN[mode]}: ${missing.join(", ")}\n\n${availableText(cards, given)}`, false);
+      const plan = planned(mode, given);
+      if (typeof plan === "string") return said(plan, true);
+      const refused = judged.find(({ why }) => why !== undefined)?.agent ?? refusedDefault(plan.nodes, caller);
+      if (refused !== undefined) return said(`Cannot spawn '${refused}'. Allowed: ${allowedText(caller.spawns)}`, true);
+      const delegated = await context.delegate(await withContext(plan, given, { mode, context }));
+      const details = detailsOf(mode, delegated.nodes ?? {}, plan, delegated);
+      return { text: parallelText(details, { objective: given.team?.objective, outcome: delegated }) + news, error: failedWhole(mode, delegated.status), details };
+    },
+  });
+}
+
+const BEFORE = `Runs agents in one of five ways: task (one), tasks (side by side), chain (one after the other), race (the first success wins) or team
+(roles, dependencies, reviews). Give exactly one of these. Settings of a task win over those of its agent. Agents:`;
+const AFTER = `In tasks, {task_0} or {task:name} stands for the output of another one. [read-only] agents cannot change anything.`;
+const INVALID = "Invalid parameters. Provide exactly one mode: task (single), tasks (parallel), chain, race, or team.";
+const UNKNOWN: Readonly<Record<ParallelMode, string>> = {
+  single: "Unknown agent",
+  parallel: "Unknown agent(s)",
+  chain: "Unknown agent(s) in chain",
+  race: "Unknown agent(s) in race",
+  team: "Unknown agent(s) in team",
+};
+
+/** The modes that a call names; a blank task is none. */
+export function modesIn({ task, tasks, chain, race: one, team }: Given): ParallelMode[] {
+  const given: Readonly<Record<ParallelMode, unknown>> = { single: task?.trim() || undefined, parallel: tasks, chain, race: one, team };
+  return (Object.keys(given) as ParallelMode[]).filter((mode) => given[mode] !== undefined);
+}
+
+function agentsIn({ agent, tasks, chain, race: one, team }: Given): string[] {
+  const named = [{ agent }, ...(tasks ?? []), ...(chain ?? []), ...(one ? [one] : []), ...(team?.members ?? []), ...(team?.tasks ?? [])];
+  return [...named.flatMap((each) => each.agent ?? []), ...(one?.agents ?? [])];
+}
+
+/** A task that names nobody is the default agent's, and that has to be allowed, too. */
+function refusedDefault(nodes: Readonly<Record<string, Node>>, { spawns }: Caller): string | undefined {
+  if (spawns === "*" || spawns.includes(DEFAULT_AGENT)) return undefined;
+  const unnamed = (node: Node): boolean =>
+    node.kind === "loop" ? Object.values(node.body.nodes).some(unnamed) : node.kind === "task" && node.task.agent === undefined;
+  return Object.values(nodes).some(unnamed) ? DEFAULT_AGENT : undefined;
+}
+
+/** The agents of one side, and bundled ones in any case. */
+const inScope = (cards: readonly AgentCard[], scope: Given["agentScope"]): readonly AgentCard[] =>
+  scope === undefined || scope === "both" ? cards : cards.filter(({ source }) => source === "bundled" || source === scope);
+
+function availableText(cards: readonly AgentCard[], { agentScope }: Given): string {
+  const scope = agentScope ?? (cards.some(({ source }) => source === "project") ? "both" : "user");
+  const { text, remaining } = formatAgentList(cards.map((card) => ({ source: "user", ...card })), COLLAPSED_ITEM_COUNT);
+  return `Available agents [${scope}]: ${text}${remaining > 0 ? `; ... +${remaining} more` : ""}`;
+}
+
+/** What a call means; a text says what is wrong with it. */
+function planned(mode: ParallelMode, { agentScope: _scope, ...given }: Given): Plan | string {
+  try {
+    if (given.team?.tasks) buildDag(given.team.tasks, new Map((given.team.members ?? []).map((member) => [member.role, member])));
+    const plan = compile({ mode, ...own(mode, given) });
+    return { ...plan, concurrency: Math.min(plan.concurrency ?? MAX_CONCURRENCY, MAX_CONCURRENCY) };
+  } catch (error) {
+    if (!isCrewError(error)) throw error;
+    return mode === "team" ? `Team DAG error: ${error.message}` : `${error.message} ${error.hint}`;
+  }
+}
+
+/** A race says who races inside of it; what a call says beside it counts when it says nothing. */
+function own(mode: ParallelMode, given: Omit<Given, "agentScope">): object {
+  if (mode !== "race") return given;
+  const settings = Object.fromEntries(Object.keys(taskSettings).map((key) => [key, given[key as keyof typeof taskSettings]]));
+  const rest = Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(taskSettings, key)));
+  const said = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+  return { ...rest, race: { ...said, ...given.race } };
+}
+
+/**
+ * Puts the background in front of every task. Files are named and not read: the agents read them with their own rights. A
+ * diff or a log is only shown where no rule closes a file, for it could be in there.
+ */
+async function withContext(
+  plan: Plan,
+  { context: text, contextFiles = [], gitContext }: Given,
+  { mode, context }: Readonly<{ mode: ParallelMode; context: ToolContext }>,
+): Promise<Plan> {
+  const { context: _built, ...rest } = plan;
+  const wished = gitContext ?? (mode === "parallel" || mode === "team");
+  const git = context.access?.isClosed && wished !== false ? true : wished;
+  const built = await buildContext(context.cwd, { ...(text !== undefined && { context: text }), gitContext: git });
+  const files = contextFiles.length === 0 ? "" : `Read these files first: ${contextFiles.join(", ")}`;
+  const preface = [built, files].filter((part) => part !== "").join("\n\n");
+  return preface === "" ? rest : { ...rest, nodes: prefaced(rest.nodes, preface) };
+}
+
+function prefaced(nodes: Readonly<Record<string, Node>>, preface: string): Record<string, Node> {
+  return Object.fromEntries(
+    Object.entries(nodes).map(([id, node]): [string, Node] => {
+      if (node.kind === "loop") return [id, { ...node, body: { ...node.body, nodes: prefaced(node.body.nodes, preface) } }];
+      if (node.kind !== "task") return [id, node];
+      return [id, { ...node, task: { ...node.task, preface: [preface, node.task.preface ?? ""].filter((part) => part !== "").join("\n\n") } }];
+    }),
+  );
+}
+
+/** Several tasks of which some failed are no failed call: what they came to is in the text. */
+const failedWhole = (mode: ParallelMode, status: string): boolean =>
+  status !== "ok" && (mode === "single" || mode === "race" || mode === "chain");

@@ -1,0 +1,124 @@
+import { isRecord } from "../core/json.ts";
+import { type McpServer, mcpServers, serverProblem } from "../core/mcp-server.ts";
+import { faultsOf } from "../core/parse.ts";
+import { readJson } from "./json.ts";
+import { readToml } from "./toml.ts";
+
+/** A file in which another tool keeps its MCP servers. They are only ever read when somebody asks for it. */
+export type McpFile = Readonly<{
+  from: "claude" | "codex" | "cursor" | "vscode" | "gemini" | "opencode";
+  /** Below the project, or below the user's home. */
+  place: "project" | "home";
+  path: string;
+  /** The key that holds the servers. */
+  key: string;
+}>;
+
+/** Every such file. A new tool is one row. */
+export const mcpFiles: readonly McpFile[] = [
+  { from: "claude", place: "project", path: ".mcp.json", key: "mcpServers" },
+  { from: "claude", place: "home", path: ".claude.json", key: "mcpServers" },
+  { from: "codex", place: "project", path: ".codex/config.toml", key: "mcp_servers" },
+  { from: "codex", place: "home", path: ".codex/config.toml", key: "mcp_servers" },
+  { from: "cursor", place: "project", path: ".cursor/mcp.json", key: "mcpServers" },
+  { from: "cursor", place: "home", path: ".cursor/mcp.json", key: "mcpServers" },
+  { from: "vscode", place: "project", path: ".vscode/mcp.json", key: "servers" },
+  { from: "gemini", place: "project", path: ".gemini/settings.json", key: "mcpServers" },
+  { from: "gemini", place: "home", path: ".gemini/settings.json", key: "mcpServers" },
+  { from: "opencode", place: "project", path: "opencode.json", key: "mcp" },
+  { from: "opencode", place: "home", path: ".config/opencode/opencode.json", key: "mcp" },
+];
+
+/** A server of such a file in our words, or why it cannot be had. */
+export type ReadServer = Readonly<{ name: string }> & (Readonly<{ server: McpServer }> | Readonly<{ problem: string }>);
+
+/** The servers in the text of a file; throws when it cannot be read. */
+export function readMcpFile({ path, key }: Pick<McpFile, "path" | "key">, text: string): readonly ReadServer[] {
+  const data = dataIn(path, text);
+  const found = isRecord(data) ? data[key] : undefined;
+  return isRecord(found) ? Object.entries(found).map(([name, raw]) => readServer(plainName(name), raw)) : [];
+}
+
+function dataIn(path: string, text: string): unknown {
+  if (path.endsWith(".toml")) {
+    const read = readToml(text);
+    if ("data" in read) return read.data;
+    throw new Error(read.problem.message);
+  }
+  const read = readJson(text);
+  if (read.ok) return read.value;
+  throw new Error(`line ${read.line}: ${read.reason}`);
+}
+
+/** Our names allow fewer signs, since they are part of the names of tools. */
+const plainName = (name: string): string =>
+  name
+    .replace(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/_{2,}/g, "_")
+    .replace(/^[^A-Za-z0-9]+|_+$/g, "");
+
+function readServer(name: string, raw: unknown): ReadServer {
+  if (!isRecord(raw)) return { name, problem: "it is no definition" };
+  const asked = /\$\{input:(\w+)\}/.exec(JSON.stringify(raw))?.[1];
+  if (asked !== undefined) return { name, problem: `it asks for "${asked}" when it starts; write \${NAME} for a variable instead` };
+  if (raw["type"] === "sse") return { name, problem: "it speaks the old event stream, which is not supported" };
+  const server = serverIn(raw);
+  const problem = faultsOf(mcpServers, { [name]: server }, "server")[0]?.message ?? serverProblem(server);
+  return problem === undefined ? { name, server } : { name, problem };
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Every spelling of the same things. */
+function serverIn(raw: Raw): McpServer {
+  const [command, ...first] = [raw["command"]].flat() as string[];
+  const args = [...first, ...listIn(raw, "args")].map(variablesIn);
+  const env = textsIn(raw, "env", "environment");
+  const headers = { ...textsIn(raw, "headers", "http_headers"), ...headersFromVariables(raw) };
+  const url = textIn(raw, "url", "httpUrl", "serverUrl");
+  const tools = listIn(raw, "includeTools", "enabled_tools", "tools").filter((tool) => tool !== "*");
+  const timeoutMs = timeoutIn(raw);
+  const off = raw["disabled"] === true || raw["enabled"] === false;
+  const cwd = textIn(raw, "cwd");
+  return {
+    ...(typeof command === "string" && { command: variablesIn(command) }),
+    ...(args.length > 0 && { args }),
+    ...(Object.keys(env).length > 0 && { env }),
+    ...(cwd !== undefined && { cwd }),
+    ...(url !== undefined && { url: variablesIn(url) }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(tools.length > 0 && { tools }),
+    ...(off && { enabled: false }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+/** `$NAME`, `{env:NAME}` and `${env:NAME}` as `${NAME}`. */
+const variablesIn = (text: string): string =>
+  text.replace(/\$\{env:(\w+)\}|\{env:(\w+)\}|\$([A-Za-z_]\w*)/g, (_, a?: string, b?: string, c?: string) => `\${${a ?? b ?? c}}`);
+
+function textsIn(raw: Raw, ...keys: readonly string[]): Record<string, string> {
+  const found = keys.map((key) => raw[key]).find(isRecord) ?? {};
+  return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, variablesIn(String(value))]));
+}
+
+function headersFromVariables(raw: Raw): Record<string, string> {
+  const bearer = raw["bearer_token_env_var"];
+  const named = isRecord(raw["env_http_headers"]) ? Object.entries(raw["env_http_headers"]) : [];
+  return {
+    ...(typeof bearer === "string" && { authorization: `Bearer \${${bearer}}` }),
+    ...Object.fromEntries(named.map(([name, variable]) => [name, `\${${String(variable)}}`])),
+  };
+}
+
+const textIn = (raw: Raw, ...keys: readonly string[]): string | undefined =>
+  keys.map((key) => raw[key]).find((value): value is string => typeof value === "string" && value !== "");
+
+const listIn = (raw: Raw, ...keys: readonly string[]): string[] =>
+  (keys.map((key) => raw[key]).find(Array.isArray) ?? []).filter((each): each is string => typeof each === "string");
+
+function timeoutIn(raw: Raw): number | undefined {
+  const [ms, seconds] = [raw["timeout"], raw["tool_timeout_sec"]];
+  if (typeof ms === "number" && ms >= 1) return Math.round(ms);
+  return typeof seconds === "number" && seconds > 0 ? Math.round(seconds * 1_000) : undefined;
+}

@@ -1,0 +1,29 @@
+import { yamlOf } from "./markdown.ts";
+import { modelFor } from "./model-words.ts";
+import { described, hasAllTools, said, type Writer } from "./writer.ts";
+
+/** CrewAI's file of agents, with this one in it. */
+export const crewaiWriter: Writer = {
+  folder: "config",
+  file: () => "agents.yaml",
+  carries: [],
+  notes: {
+    instructions: "CrewAI makes the prompt of role, backstory and goal",
+    displayName: "an agent of CrewAI has a role",
+    tools: "CrewAI gives tools in code; these are names for that",
+  },
+  write: ({ agent }, extra) => {
+    const { maxTurns, maxDurationMs } = agent.limits ?? {};
+    const keys = {
+      role: agent.displayName ?? agent.name,
+      goal: described(agent),
+      backstory: agent.instructions,
+      llm: modelFor(agent, {}),
+      tools: hasAllTools(agent) ? undefined : agent.tools,
+      max_iter: maxTurns,
+      max_execution_time: maxDurationMs === undefined ? undefined : Math.ceil(maxDurationMs / 1000),
+      allow_delegation: agent.spawns === "*" ? true : undefined,
+    };
+    return yamlOf({ [agent.name]: said({ ...keys, ...extra }) });
+  },
+};

@@ -1,0 +1,16 @@
+import { frontmatter } from "./markdown.ts";
+import { modelFor } from "./model-words.ts";
+import { described, fileName, said, type Writer } from "./writer.ts";
+
+/** Agents of the deepagents command, each in a folder of its own. */
+export const deepagentsWriter: Writer = {
+  folder: ".deepagents/agents",
+  file: (name) => `${fileName(name)}/AGENTS.md`,
+  carries: [],
+  notes: { tools: "deepagents knows no list of tools: the agent has all of them there" },
+  write: ({ agent }, extra) => {
+    const model = modelFor(agent, {})?.toString().replace("/", ":");
+    const keys = { name: agent.name, description: described(agent), model };
+    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+  },
+};

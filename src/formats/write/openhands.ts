@@ -1,0 +1,29 @@
+import { frontmatter } from "./markdown.ts";
+import { modelFor } from "./model-words.ts";
+import { openhandsTools } from "./spelling.ts";
+import { described, fileName, formOf, hasAllTools, said, some, type Writer } from "./writer.ts";
+
+/** OpenHands' agents. Its editor reads and writes, so an agent that only reads gets none. */
+export const openhandsWriter: Writer = {
+  folder: ".openhands/agents",
+  file: (name) => `${fileName(name)}.md`,
+  carries: "color hooks condenser mcp_config profile_store_dir".split(" "),
+  notes: {
+    tools: "OpenHands has one tool for reading and writing files",
+    disallowedTools:
+      "OpenHands knows no list of denied tools; they were taken out of the list of tools where there is one",
+  },
+  write: (read, extra) => {
+    const { agent, tools } = formOf(read, openhandsTools);
+    const writes = hasAllTools(agent) || agent.tools?.some((tool) => tool === "write_file" || tool === "edit_file");
+    const keys = {
+      name: agent.name,
+      description: described(agent),
+      model: modelFor(agent, { words: { inherit: "inherit" }, bare: "any" }),
+      tools: hasAllTools(agent) ? undefined : tools?.filter((word) => writes || word !== "file_editor"),
+      skills: some(agent.skills),
+      max_iteration_per_run: agent.limits?.maxTurns,
+    };
+    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+  },
+};

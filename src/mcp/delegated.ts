@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import type { Event } from "../core/event.ts";
+import type { JsonSchema } from "../core/json.ts";
+import type { Run } from "../runtime/run.ts";
+import type { Heard, ServedRun, ServedRuns, Waited } from "./runs.ts";
+
+/** What a delegation tool is told and may be stopped by. */
+export type DelegationCall = Readonly<{ signal: AbortSignal; heard(event: Event, run: Run): void }>;
+export type Delegation = Readonly<{ text: string; error?: boolean }>;
+
+/** Delegation tools for somebody outside of runs: what `openDelegation` opens on a crew. */
+export type DelegationTools = Readonly<{
+  tools(): Promise<readonly Readonly<{ name: string; description: string; input: JsonSchema }>[]>;
+  call(name: string, input: unknown, call: DelegationCall): Promise<Delegation>;
+}>;
+
+/** A call of such a tool, and all the runs it started. */
+export type Delegated = Waited & Readonly<{ over: Promise<Delegation> }>;
+
+/** Makes a call; the runs that it starts are runs of this server from their first event on. */
+export function delegated(runs: ServedRuns, call: (call: DelegationCall) => Promise<Delegation>): Delegated {
+  const own = new Map<string, ServedRun>();
+  const listeners = new Set<Heard>();
+  const stop = new AbortController();
+  const heard = (_: Event, run: Run): void => {
+    if (own.has(run.id)) return;
+    const served = runs.adopt(run);
+    own.set(run.id, served);
+    served.listen((event, state) => {
+      for (const listener of listeners) listener(event, state);
+    });
+  };
+  const over = call({ signal: stop.signal, heard });
+  over.catch(() => {}); // whoever waits for it is told
+  return {
+    id: `call_${randomBytes(9).toString("base64url")}`,
+    questions: () => [...own.values()].flatMap((served) => served.questions()),
+    toolOf: (question) => own.get(question.run)?.toolOf(question),
+    putOff: new Set(),
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    answer: (question, answer) => own.get(question.run)?.answer(question, answer) ?? false,
+    cancel: () => stop.abort(),
+    over,
+  };
+}

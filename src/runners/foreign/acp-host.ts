@@ -1,0 +1,146 @@
+import { approvalText } from "../../core/approval.ts";
+import type { PerformContext } from "../../core/engine.ts";
+import { rulesAlike } from "../../core/judge.ts";
+import { readBans } from "../../core/judge-call.ts";
+import { permit } from "../../core/permit.ts";
+import type { Assignment } from "../../core/runner.ts";
+import type { Located, Subject } from "../../core/subject.ts";
+import type { Tool } from "../../core/tool.ts";
+import { verdictOn } from "../../runtime/approve.ts";
+import { isInside, isRefusal, openInside, rootOf } from "../../runtime/inside.ts";
+import { callTool } from "../../runtime/toolcall.ts";
+import type { AcpHost, ToolCallUpdate } from "./acp-sdk.ts";
+import { field, listIn, textIn } from "./tool.ts";
+
+type Task = Readonly<{ assignment: Assignment; context: PerformContext }>;
+
+/** Answers what an ACP agent asks by the rules of its task: calls are judged, and files go through our own tools' checks. */
+export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
+  const { rights, tools, toolContext, access } = assignment;
+  let count = 0;
+  const deny = (call: string, tool: string, rule: string, text: string): false => {
+    context.emit({ type: "tool.denied", call, tool, rule, text });
+    return false;
+  };
+  const judged = async (call: string, tool: Tool, subjects: readonly Subject[], input: unknown): Promise<boolean> => {
+    const { allowed, rule } = permit(rights, tool.name);
+    if (!allowed) return deny(call, tool.name, rule, `DENIED: ${tool.name} is not available (${rule}).`);
+    const located = await locateAll(subjects, assignment).catch((thrown: unknown) => {
+      if (isRefusal(thrown)) return thrown;
+      throw thrown;
+    });
+    if (located instanceof Error)
+      return deny(call, tool.name, located.code.toLowerCase(), `DENIED: ${located.message}.`);
+    const shell = { sandboxed: false, waived: access?.demands.sandbox === "off", roots: [toolContext.cwd] };
+    const verdict = verdictOn(tool, assignment, { subjects: located, shell });
+    if (verdict.decision === "allow") return true;
+    if (verdict.decision === "deny" || !context.attended)
+      return deny(
+        call,
+        tool.name,
+        verdict.rule,
+        `DENIED: ${tool.name} was not carried out: ${verdict.why} (${verdict.rule}).`,
+      );
+    const question = approvalText({ agent: rights.name, tool: tool.name, input, verdict });
+    const answer = await context.ask(question, { call, signal: context.signal });
+    if (!answer?.approve)
+      return deny(call, tool.name, "the person", `DENIED: ${answer ? "the person said no" : "nobody answered"}.`);
+    if (answer.always && tool.name !== "bash") await access?.agree(rulesAlike(tool.name, located), answer.scope);
+    return true;
+  };
+  const read: AcpHost["read"] = async ({ path, line = 1, limit }) => {
+    const call = `read_${++count}`;
+    const tool = tools.get("read_file");
+    if (!tool || !(await judged(call, tool, [{ kind: "path", path, change: false }], { path })))
+      throw new Error(`${path} may not be read`);
+    const text = await contentsOf(path, assignment);
+    return limit === undefined && line <= 1
+      ? text
+      : text
+          .split("\n")
+          .slice(line - 1, limit === undefined ? undefined : line - 1 + limit)
+          .join("\n");
+  };
+  return {
+    may: { read: permit(rights, "read_file").allowed, write: permit(rights, "write_file").allowed },
+    allows: (call) => {
+      const { name, subjects } = aboutOf(call);
+      const tool = tools.get(name);
+      return tool
+        ? judged(call.toolCallId, tool, subjects, call.rawInput ?? { title: call.title ?? "" })
+        : Promise.resolve(false);
+    },
+    read,
+    write: async ({ path, content }) => {
+      const answer = await callTool(
+        { id: `write_${++count}`, name: "write_file", input: { path, content } },
+        assignment,
+        context,
+      );
+      if (answer.error) throw new Error(answer.text);
+    },
+  };
+}
+
+/** What each kind of call is called here. What nobody can tell counts as a program. */
+const kinds: Readonly<Record<string, string>> = {
+  read: "read_file",
+  search: "grep_files",
+  edit: "edit_file",
+  delete: "delete_file",
+  move: "move_file",
+  execute: "bash",
+  fetch: "http_get",
+  think: "todo",
+};
+
+/** The tool of ours that a call stands for, and what it is about. */
+export function aboutOf(call: Pick<ToolCallUpdate, "kind" | "title" | "rawInput" | "locations" | "content">): {
+  name: string;
+  subjects: Subject[];
+} {
+  const name = kinds[call.kind ?? ""] ?? "bash";
+  if (name === "bash") return { name, subjects: [{ kind: "command", command: commandIn(call) }] };
+  if (name === "http_get")
+    return { name, subjects: [{ kind: "url", url: textIn(call.rawInput, "url") || (call.title ?? "") }] };
+  const change = ["edit_file", "delete_file", "move_file"].includes(name);
+  const paths = [
+    ...listIn(call, "locations").map((place) => textIn(place, "path")),
+    ...listIn(call, "content").map((part) => textIn(part, "path")),
+    ...["path", "file_path", "filePath"].map((key) => textIn(call.rawInput, key)),
+  ].filter((path) => path !== "");
+  return { name, subjects: [...new Set(paths)].map((path) => ({ kind: "path", path, change })) };
+}
+
+function commandIn({ rawInput, title }: Pick<ToolCallUpdate, "rawInput" | "title">): string {
+  const command = field(rawInput, "command") ?? field(rawInput, "cmd");
+  if (Array.isArray(command)) return command.map(String).join(" ");
+  return typeof command === "string" ? command : (title ?? "");
+}
+
+async function locateAll(subjects: readonly Subject[], { access }: Assignment): Promise<Located[]> {
+  return Promise.all(
+    subjects.map(async (subject): Promise<Located> => {
+      if (access) return access.locate(subject);
+      return subject.kind === "path" ? { kind: "path", places: [subject.path], change: subject.change } : subject;
+    }),
+  );
+}
+
+const MOST_BYTES = 10_000_000;
+
+/** The text of a file that really lies where the task may look. */
+async function contentsOf(path: string, { toolContext, access }: Assignment): Promise<string> {
+  const folders = [toolContext.cwd, ...(access?.roots ?? [])];
+  const root = await rootOf(folders.find((folder) => isInside(folder, path)) ?? toolContext.cwd);
+  const bans = access && readBans(access.policy());
+  const isClosed = bans && ((place: string): boolean => bans(access.placeOf(`${root.real}/${place}`)));
+  const { handle, kind, stats } = await openInside({ ...root, ...(isClosed && { isClosed }) }, path);
+  try {
+    if (kind !== "file") throw new Error(`${path} is not a file`);
+    if (stats.size > MOST_BYTES) throw new Error(`${path} is larger than ${MOST_BYTES} bytes`);
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
+}

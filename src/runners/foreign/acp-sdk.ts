@@ -1,0 +1,77 @@
+import type { ClientConnection, PromptResponse, SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import { Readable, Writable } from "node:stream";
+import { CrewError } from "../../core/error.ts";
+import { version } from "../../core/version.ts";
+
+/** What an agent at the other end asks us while it works. */
+export type AcpHost = Readonly<{
+  /** Yes or no to one call. */
+  allows(call: ToolCallUpdate): Promise<boolean>;
+  read(file: Readonly<{ path: string; line?: number; limit?: number }>): Promise<string>;
+  write(file: Readonly<{ path: string; content: string }>): Promise<void>;
+  /** What of a file it may do at all; what it may not is not offered. */
+  may: Readonly<{ read: boolean; write: boolean }>;
+  heard(update: SessionUpdate): void;
+}>;
+
+/** A conversation with an agent that speaks the Agent Client Protocol. */
+export type AcpTalk = Readonly<{
+  /** Asks it one thing, and says why it stopped. */
+  prompt(text: string): Promise<PromptResponse>;
+  /** Tells it to stop. */
+  cancel(): void;
+  close(): void;
+}>;
+
+/** Opens a conversation over the streams of a process; the only file that names the protocol's library. */
+export async function openAcp(
+  { input, output }: Readonly<{ input: Writable; output: Readable }>,
+  cwd: string,
+  host: AcpHost,
+): Promise<AcpTalk> {
+  const acp = await import("@agentclientprotocol/sdk").catch((cause: unknown) => {
+    const hint = "npm install @agentclientprotocol/sdk";
+    throw new CrewError("MISSING_PEER", "ACP agents need a library that is not installed.", hint, { cause });
+  });
+  const connection: ClientConnection = acp
+    .client({ name: "subcrew" })
+    .onRequest("session/request_permission", async ({ params: { toolCall, options } }) => {
+      const kinds = (await host.allows(toolCall)) ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
+      const chosen = kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option);
+      return { outcome: chosen ? { outcome: "selected", optionId: chosen.optionId } : { outcome: "cancelled" } };
+    })
+    .onRequest("fs/read_text_file", async ({ params: { path, line, limit } }) => ({
+      content: await host.read({ path, ...(line != null && { line }), ...(limit != null && { limit }) }),
+    }))
+    .onRequest("fs/write_text_file", async ({ params: { path, content } }) => {
+      await host.write({ path, content });
+      return {};
+    })
+    .connect(acp.ndJsonStream(Writable.toWeb(input), Readable.toWeb(output) as ReadableStream<Uint8Array>));
+  try {
+    await connection.agent.request("initialize", {
+      protocolVersion: acp.PROTOCOL_VERSION,
+      clientInfo: { name: "subcrew", version },
+      clientCapabilities: { fs: { readTextFile: host.may.read, writeTextFile: host.may.write }, terminal: false },
+    });
+    const session = await connection.agent.buildSession(cwd).start();
+    return {
+      prompt: async (text) => {
+        const stopped = session.prompt(text);
+        stopped.catch(() => {}); // it comes again as the last update
+        for (;;) {
+          const message = await session.nextUpdate();
+          if (message.kind === "stop") return message.response;
+          host.heard(message.update);
+        }
+      },
+      cancel: () => void connection.agent.notify("session/cancel", { sessionId: session.sessionId }).catch(() => {}),
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+export type { PromptResponse, SessionUpdate, ToolCallUpdate };

@@ -1,0 +1,181 @@
+import { randomBytes } from "node:crypto";
+import { basename } from "node:path";
+import { messageOf } from "../../core/error.ts";
+import { failed, type Failed, type Outcome } from "../../core/outcome.ts";
+import { passedEnv } from "../../core/pass-env.ts";
+import type { Runner } from "../../core/runner.ts";
+import { type Child, startChild } from "../../runtime/child.ts";
+import { following, reasonOf, stopped } from "../../runtime/cancel.ts";
+import { acpHost } from "./acp-host.ts";
+import { type AcpTalk, openAcp, type SessionUpdate } from "./acp-sdk.ts";
+import { findProgram } from "./find-program.ts";
+import { type ForeignParts, type HandedOver, handOver, outcomeOf } from "./hand-over.ts";
+import { foreignTable } from "./table.ts";
+import { createTally, type Tally } from "./tally.ts";
+import { field, type Heard, listIn, numberIn, textIn, together } from "./tool.ts";
+
+const MARKER = "SUBCREW_TASK";
+const GRACE_MS = 1_500;
+const SAID_CHARS = 2_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Hands each task to a process that speaks the Agent Client Protocol; what it asks is judged by the task's own rules. */
+export function acpRunner(command: string, parts: ForeignParts): Runner {
+  const keeps = { without: "asks", patterns: false, places: false, sandbox: false } as const;
+  const [program = "", ...args] = wordsOf(command);
+  const called = basename(program);
+  return handOver(called, keeps, async (task) => {
+    const { toolContext, access } = task.assignment;
+    const file = findProgram(program, parts.env["PATH"], [toolContext.cwd, ...(access?.roots ?? [])]);
+    if (file === undefined)
+      return failed("UNSUPPORTED", `"${program}" was not found, so nobody can do this over ACP.`, {
+        hint: "Name a program in PATH or its absolute path, outside of the folder that is worked in.",
+      });
+    const [name, value] = [MARKER, randomBytes(12).toString("hex")];
+    const child = startChild({
+      file,
+      args,
+      cwd: toolContext.cwd,
+      env: { ...passedEnv(parts.env, [...parts.passEnv, ...(await variablesOf(called))]), [name]: value },
+      marker: `${name}=${value}`,
+      diesWithUs: false,
+      talks: true,
+    });
+    const outcome = await talkWith(child, called, task);
+    parts.linger(child.kill(GRACE_MS));
+    return outcome;
+  });
+}
+
+async function talkWith(child: Child, called: string, { assignment, context, asked }: HandedOver): Promise<Outcome> {
+  const { limits, model } = assignment;
+  const { controller, release } = following(context.signal);
+  let passed: Failed | undefined;
+  const stop = (fault: Failed): void => {
+    passed ??= fault;
+    controller.abort(stopped(fault.fault.message));
+  };
+  const tally = createTally({
+    context,
+    called,
+    model: model.name,
+    why: model.why,
+    maxTurns: limits.enforce ? limits.maxTurns : Number.POSITIVE_INFINITY,
+    redact: assignment.redact ?? ((text) => text),
+    stop,
+  });
+  const timer = setTimeout(
+    () =>
+      stop(
+        failed("TIMEOUT", `${called} took longer than ${limits.maxTimeMs} ms.`, {
+          hint: "Allow more with --max-time.",
+          retryable: true,
+        }),
+      ),
+    limits.enforce ? Math.min(limits.maxTimeMs, LONGEST_TIMER_MS) : LONGEST_TIMER_MS,
+  );
+  const heard = readerOf(tally);
+  let talk: AcpTalk | undefined;
+  const converse = async (): Promise<Outcome | undefined> => {
+    if (!child.pipes) return undefined;
+    talk = await openAcp(child.pipes, asked.cwd, { ...acpHost({ assignment, context }), heard });
+    const { stopReason } = await talk.prompt(together(asked));
+    return STOPS[stopReason]?.(called);
+  };
+  const gone = child.ended.then(({ code, signal, problem }): Outcome => {
+    const how = problem ?? (signal === undefined ? `it ended with code ${code}` : `it was ended by ${signal}`);
+    const said = child.output.text().trim();
+    return failed(
+      "CRASHED",
+      `${called} did not come to an end: ${how}${said === "" ? "" : `: ${said.slice(-SAID_CHARS)}`}`,
+      { retryable: true },
+    );
+  });
+  const talked = converse().catch((error: unknown): Promise<Outcome> | Outcome =>
+    // A connection that breaks has a reason: most often the program is gone.
+    Promise.race([
+      gone,
+      failedAfter(500, () => failed("CRASHED", `${called} broke off: ${messageOf(error)}`, { retryable: true })),
+    ]),
+  );
+  const end = await Promise.race([talked, gone, abortOf(controller.signal)]);
+  clearTimeout(timer);
+  release();
+  if (controller.signal.aborted) talk?.cancel();
+  talk?.close();
+  tally.close();
+  return outcomeOf(assignment, tally, passed ?? end ?? tally.fault());
+}
+
+const failedAfter = (ms: number, outcome: () => Outcome): Promise<Outcome> =>
+  new Promise((resolve) => setTimeout(() => resolve(outcome()), ms));
+
+function abortOf(signal: AbortSignal): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const settle = (): void => resolve({ status: "cancelled", reason: reasonOf(signal) });
+    if (signal.aborted) settle();
+    else signal.addEventListener("abort", settle, { once: true });
+  });
+}
+
+/** What the reasons for which an agent stops come to; the others are a good end. */
+const STOPS: Readonly<Record<string, (called: string) => Outcome>> = {
+  max_turn_requests: (called) => failed("MAX_TURNS", `${called} stopped at its own limit of turns.`),
+  refusal: (called) => failed("MODEL_REFUSED", `${called} refused to do this.`),
+  cancelled: () => ({ status: "cancelled", reason: "the agent stopped" }),
+};
+
+/** Reads what an agent tells while it works. Text after a result begins a new turn: the protocol knows no turns. */
+function readerOf(heard: Heard & Pick<Tally, "close">): (update: SessionUpdate) => void {
+  let answered = false;
+  const speak = (say: () => void): void => {
+    if (answered) heard.turnEnded();
+    answered = false;
+    say();
+  };
+  return (update) => {
+    const text = textIn(update, "content", "text");
+    const id = textIn(update, "toolCallId");
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        return speak(() => heard.text(text));
+      case "agent_thought_chunk":
+        return speak(() => heard.thinking(text));
+      case "tool_call":
+        heard.call({
+          id,
+          name: textIn(update, "kind") || "other",
+          input: field(update, "rawInput") ?? { title: textIn(update, "title") },
+        });
+        return settled();
+      case "tool_call_update":
+        return settled();
+      case "usage_update":
+        return heard.turnEnded({
+          usage: { contextTokens: numberIn(update, "used") },
+          usd: numberIn(update, "cost", "amount"),
+        });
+    }
+    function settled(): void {
+      const status = textIn(update, "status");
+      if (status !== "completed" && status !== "failed") return;
+      answered = true;
+      const parts = listIn(update, "content").map((part) => textIn(part, "content", "text") || textIn(part, "path"));
+      heard.result(id, { text: parts.filter((part) => part !== "").join("\n"), error: status === "failed" });
+    }
+  };
+}
+
+/** The keys of a tool that we know belong to it, also when it is started by its command line. */
+async function variablesOf(program: string): Promise<readonly string[]> {
+  const rows = await Promise.all(Object.values(foreignTable).map((load) => load()));
+  return rows.find((row) => row.program === program)?.variables ?? [];
+}
+
+/** The words of a command line; quotes keep blanks together, and nothing else is special. */
+export function wordsOf(command: string): string[] {
+  return Array.from(
+    command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
+    ([, double, single, plain]) => double ?? single ?? plain ?? "",
+  );
+}

@@ -1,0 +1,115 @@
+import { byMode } from "../../core/judge-call.ts";
+import { permit, type Rights } from "../../core/permit.ts";
+import { mayUseNetwork, type Policy, rulesFor } from "../../core/policy.ts";
+import { type Rule, ruleText } from "../../core/rule.ts";
+import type { ToolClass } from "../../core/tool-class.ts";
+
+/** What other tools can do, by what we call the tool that does the same. */
+export const abilities = {
+  read_file: { does: "read", effect: "read" },
+  list_files: { does: "read", effect: "read" },
+  glob: { does: "read", effect: "read" },
+  grep_files: { does: "read", effect: "read" },
+  write_file: { does: "write", effect: "write" },
+  edit_file: { does: "write", effect: "write" },
+  bash: { does: "exec", effect: "write" },
+  http_get: { does: "net", effect: "read" },
+  web_search: { does: "net", effect: "read" },
+} as const satisfies Record<string, { does: ToolClass; effect: "read" | "write" }>;
+export type Ability = keyof typeof abilities;
+export const abilityNames = Object.keys(abilities) as Ability[];
+
+/** What a task is bound to, in the words that another tool can be told. */
+export type Bounds = Readonly<{
+  /** Unasked, only what rules allow, only after asking, never. */
+  may: Readonly<Record<Ability, "yes" | "some" | "ask" | "no">>;
+  /** Patterns that allow a part of an ability, and patterns that forbid one. */
+  allow: readonly Rule[];
+  deny: readonly Rule[];
+  /** Patterns in the file of an agent, the files that a task said it writes: nothing that we can tell anybody. */
+  own: readonly string[];
+  /** Its commands have to be isolated. */
+  sandbox: boolean;
+  network: boolean;
+}>;
+
+export type Bound = Readonly<{
+  rights: Rights;
+  policy: Policy;
+  sandbox: "required" | "auto" | "off";
+  /** What it writes is looked at before it counts. */
+  checkedLater: boolean;
+}>;
+
+/** Rights and policy as bounds. */
+export function boundsOf({ rights, policy, sandbox, checkedLater }: Bound): Bounds {
+  const patterned = (rules: readonly Rule[]): Rule[] => rules.filter(({ pattern }) => pattern !== undefined);
+  const may = Object.fromEntries(abilityNames.map((name) => [name, mayDo(name, rights, policy)])) as Bounds["may"];
+  const about = (rules: readonly Rule[]): Rule[] =>
+    abilityNames.flatMap((name) =>
+      may[name] === "no" ? [] : patterned(rulesFor(rules, name)).map((rule) => ({ ...rule, tool: name })),
+    );
+  const lists = policy.bounds.flatMap(({ of, key, rules }) =>
+    rules.some(({ tool }) => abilityNames.some((name) => may[name] !== "no" && rulesFor([{ tool }], name).length > 0))
+      ? [`the ${key} of ${of}`]
+      : [],
+  );
+  const leases =
+    checkedLater || may.write_file === "no"
+      ? []
+      : (policy.leases ?? []).map(({ of }) => `the files that ${of} said it writes`);
+  return {
+    may,
+    allow: about(policy.allow),
+    deny: about([...policy.deny, ...policy.ask]),
+    own: [...new Set([...lists, ...leases])],
+    sandbox: sandbox !== "off",
+    network: mayUseNetwork(policy),
+  };
+}
+
+function mayDo(name: Ability, rights: Rights, policy: Policy): "yes" | "some" | "ask" | "no" {
+  const bare = (rules: readonly Rule[]): boolean => rulesFor(rules, name).some(({ pattern }) => pattern === undefined);
+  if (!permit(rights, name).allowed || bare(policy.deny)) return "no";
+  const { decision } = byMode(policy.level, { tool: name, ...abilities[name] }, undefined);
+  if (decision === "deny") return "no";
+  if (bare(policy.ask)) return policy.asks ? "ask" : "no";
+  if (decision === "allow" || bare(policy.allow)) return "yes";
+  if (rulesFor(policy.allow, name).length > 0) return "some";
+  return policy.asks ? "ask" : "no";
+}
+
+/** What a tool can be kept to. */
+export type Keeps = Readonly<{
+  /** Each ability can be taken away. `but`: those that cannot, with the reason. */
+  without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
+  /** It understands rules about arguments. */
+  patterns: boolean;
+  /** It writes nowhere but in the folders it is given. */
+  places: boolean;
+  /** Its commands are isolated. */
+  sandbox: boolean;
+}>;
+
+/** What a task is bound to and a tool cannot keep, a clause for each. */
+export function lacking(bounds: Bounds, keeps: Keeps): string[] {
+  const { may, deny, own, sandbox } = bounds;
+  const taken = abilityNames.filter((name) => may[name] === "no");
+  const stuck =
+    keeps.without === "each"
+      ? []
+      : keeps.without === "asks"
+        ? taken.length === 0
+          ? []
+          : [`it decides itself when it asks, so nothing keeps it from ${taken.join(", ")}`]
+        : taken.flatMap((name) => (keeps.without as Partial<Record<Ability, string>>)[name] ?? []);
+  return [
+    ...new Set(stuck),
+    ...(keeps.patterns ? [] : deny.map((rule) => `it does not know the rule against ${ruleText(rule)}`)),
+    ...own.map((what) => `it does not know ${what}`),
+    ...(!keeps.places && does(may.write_file) ? ["it writes files wherever it likes"] : []),
+    ...(!keeps.sandbox && sandbox && does(may.bash) ? ["its commands run outside of the sandbox"] : []),
+  ];
+}
+
+const does = (may: "yes" | "some" | "ask" | "no"): boolean => may === "yes" || may === "some";

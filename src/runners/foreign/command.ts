@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { failed, type Failed, type Outcome } from "../../core/outcome.ts";
+import { passedEnv } from "../../core/pass-env.ts";
+import type { Assignment, Runner } from "../../core/runner.ts";
+import { type Exit, startChild, within } from "../../runtime/child.ts";
+import { following, stopped } from "../../runtime/cancel.ts";
+import { createMeter } from "../../runtime/process-meter.ts";
+import { keepLimits } from "../keep-limits.ts";
+import { type ForeignParts, handOver, outcomeOf } from "./hand-over.ts";
+import { findProgram } from "./find-program.ts";
+import { jsonLines } from "./json-lines.ts";
+import { createTally } from "./tally.ts";
+import type { ForeignTool, Invocation } from "./tool.ts";
+
+const MARKER = "SUBCREW_TASK";
+/** How long a tool has to end after it was asked to. */
+const GRACE_MS = 1_500;
+/** How much of what a tool said before it ended is told. */
+const SAID_CHARS = 2_000;
+
+/** Hands each task to the command of another tool: one process with everything below it, that ends with the task. */
+export function commandRunner(name: string, tool: ForeignTool, parts: ForeignParts): Runner {
+  return handOver(name, tool.keeps, async ({ assignment, context, bounds, asked }) => {
+    const { limits, toolContext, access } = assignment;
+    const roots = [toolContext.cwd, ...(access?.roots ?? [])];
+    const file = findProgram(tool.program, parts.env["PATH"], roots);
+    if (file === undefined)
+      return failed("UNSUPPORTED", `"${tool.program}" was not found, so ${name} cannot do this.`, {
+        hint: `Install it: ${tool.install}. It has to be in PATH, outside of the folder that is worked in.`,
+      });
+    const folder = await mkdtemp(join(tmpdir(), "subcrew-rules-"));
+    const invocation = tool.translate({ ...asked, bounds, rulesFile: join(folder, "rules.toml") });
+    if (invocation.rules !== undefined) await writeFile(join(folder, "rules.toml"), invocation.rules, { mode: 0o400 });
+    const mark = `${MARKER}=${randomBytes(12).toString("hex")}`;
+    const { controller, release } = following(context.signal);
+    let passed: Failed | undefined;
+    const stop = (fault: Failed): void => {
+      passed ??= fault;
+      controller.abort(stopped(fault.fault.message));
+    };
+    const tally = createTally({
+      context,
+      called: name,
+      model: assignment.model.name,
+      why: assignment.model.why,
+      maxTurns: limits.enforce ? limits.maxTurns : Number.POSITIVE_INFINITY,
+      redact: assignment.redact ?? ((text) => text),
+      stop,
+    });
+    const lines = jsonLines(tool.reader(tally), () => {});
+    const child = startChild({
+      file,
+      args: invocation.args,
+      cwd: toolContext.cwd,
+      env: environment(tool, invocation, { ...parts, mark }),
+      marker: mark,
+      diesWithUs: false,
+      input: invocation.input ?? "",
+      onOutput: lines.push,
+    });
+    const watch = keepLimits(limits, {
+      used: createMeter({ marker: mark }),
+      ping: () => Promise.resolve(),
+      emit: context.emit,
+      passed: stop,
+    });
+    const gone = within(child, { timeoutMs: timeOf(limits), signal: controller.signal, graceMs: GRACE_MS });
+    const over = gone.finally(async () => {
+      watch.stop();
+      release();
+      await rm(folder, { recursive: true, force: true });
+    });
+    parts.linger(over);
+    const { exit, cut } = await Promise.race([over, aborted(controller.signal)]);
+    lines.end();
+    tally.close();
+    if (passed) return outcomeOf(assignment, tally, passed);
+    if (cut?.by === "cancelled") return outcomeOf(assignment, tally, { status: "cancelled", reason: cut.reason });
+    if (cut?.by === "timeout") return outcomeOf(assignment, tally, outOfTime(name, limits));
+    return outcomeOf(assignment, tally, tally.fault() ?? crashed(name, exit, child.output.text()));
+  });
+}
+
+type Ended = Awaited<ReturnType<typeof within>>;
+
+/** A task that is stopped is over at once; what is left of its program ends behind it. */
+function aborted(signal: AbortSignal): Promise<Ended> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      const reason: unknown = signal.reason;
+      const words = typeof reason === "object" && reason !== null && "stop" in reason ? String(reason.stop) : "stopped";
+      resolve({ exit: {}, cut: { by: "cancelled", reason: words } });
+    };
+    if (signal.aborted) settle();
+    else signal.addEventListener("abort", settle, { once: true });
+  });
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const timeOf = ({ maxTimeMs, enforce }: Assignment["limits"]): number =>
+  enforce ? Math.min(maxTimeMs, LONGEST_TIMER_MS) : LONGEST_TIMER_MS;
+
+const outOfTime = (name: string, { maxTimeMs }: Assignment["limits"]): Failed =>
+  failed("TIMEOUT", `${name} took longer than ${maxTimeMs} ms.`, {
+    hint: "Allow more with --max-time.",
+    retryable: true,
+  });
+
+/** What the tool sees of the environment: the usual names, its own, and what we tell it. */
+function environment(
+  { variables }: ForeignTool,
+  { env = {} }: Invocation,
+  { env: all, passEnv, mark }: ForeignParts & { mark: string },
+): Record<string, string> {
+  const [name = "", value = ""] = mark.split("=");
+  return { ...passedEnv(all, [...passEnv, ...variables]), ...env, [name]: value };
+}
+
+/** A program that ended by itself, and not well. */
+function crashed(name: string, { code, signal, problem }: Exit, said: string): Outcome | undefined {
+  if (code === 0) return undefined;
+  const how = problem ?? (signal === undefined ? `it ended with code ${code}` : `it was ended by ${signal}`);
+  const words = said.trim() === "" ? "" : `: ${said.trim().slice(-SAID_CHARS)}`;
+  return failed("CRASHED", `${name} did not come to an end: ${how}${words}`, { retryable: true });
+}

@@ -1,0 +1,90 @@
+import { thinkingLevel } from "../../core/thinking.ts";
+import { type Ability, abilityNames } from "./bounds.ts";
+import { field, type ForeignTool, listIn, textIn, together, withoutProvider } from "./tool.ts";
+
+/** What Copilot CLI calls what we can do, and the right that each takes. */
+const names: Readonly<Record<Ability, readonly string[]>> = {
+  read_file: ["view"],
+  list_files: [],
+  glob: ["glob"],
+  grep_files: ["grep"],
+  write_file: ["create"],
+  edit_file: ["edit"],
+  bash: ["bash", "read_bash", "stop_bash", "list_bash"],
+  http_get: ["web_fetch"],
+  web_search: ["web_search"],
+};
+const rights: Readonly<Partial<Record<Ability, string>>> = {
+  write_file: "write",
+  edit_file: "write",
+  bash: "shell",
+  http_get: "url",
+};
+/** Names one tool that does not exist: an empty list would mean all of them. */
+const NONE = "none";
+
+/** Copilot CLI, headless: it has no more tools than it is told, and paths outside of the folder are refused. */
+export const copilot: ForeignTool = {
+  program: "copilot",
+  install: "npm install -g @github/copilot",
+  variables: [
+    "COPILOT_GITHUB_TOKEN",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "COPILOT_HOME",
+    "COPILOT_PROVIDER_BASE_URL",
+    "COPILOT_PROVIDER_TYPE",
+    "COPILOT_PROVIDER_API_KEY",
+    "COPILOT_MODEL",
+    "COPILOT_OFFLINE",
+  ],
+  keeps: { without: "each", patterns: false, places: true, sandbox: false },
+  translate: (asked) => {
+    const { bounds, model, thinking, roots } = asked;
+    const given = abilityNames.filter((name) => bounds.may[name] === "yes");
+    const tools = given.flatMap((name) => names[name]);
+    const allowed = [...new Set(given.flatMap((name) => rights[name] ?? []))];
+    const level = thinking === undefined ? undefined : thinkingLevel(thinking);
+    return {
+      args: [
+        "--output-format=json",
+        "--stream=on",
+        "--no-color",
+        "--no-auto-update",
+        "--no-custom-instructions",
+        "--disable-builtin-mcps",
+        "--disallow-temp-dir",
+        `--available-tools=${tools.length === 0 ? NONE : tools.join(",")}`,
+        ...tools.map((tool) => `--allow-tool=${tool}`),
+        ...allowed.map((right) => `--allow-tool=${right}`),
+        ...roots.map((root) => `--add-dir=${root}`),
+        ...(model === undefined ? [] : [`--model=${withoutProvider(model, "copilot", "github-copilot")}`]),
+        ...(level === undefined ? [] : [`--reasoning-effort=${level === "off" ? "none" : level}`]),
+      ],
+      input: together(asked),
+    };
+  },
+  reader: (heard) => (event) => {
+    const data = field(event, "data");
+    switch (textIn(event, "type")) {
+      case "assistant.message_delta":
+        return heard.text(textIn(data, "deltaContent"));
+      case "assistant.reasoning_delta":
+        return heard.thinking(textIn(data, "deltaContent"));
+      case "assistant.message":
+        for (const call of listIn(data, "toolRequests"))
+          heard.call({ id: textIn(call, "toolCallId"), name: textIn(call, "name"), input: field(call, "arguments") });
+        return heard.turnEnded({
+          text: textIn(data, "content"),
+          ...(textIn(data, "model") && { model: textIn(data, "model") }),
+        });
+      case "tool.execution_complete": {
+        const error = field(data, "success") !== true;
+        const text = textIn(data, "result", "content") || textIn(data, "error", "message");
+        return heard.result(textIn(data, "toolCallId"), { text, error });
+      }
+      case "session.error":
+        return heard.failed(textIn(data, "message") || "it failed");
+    }
+  },
+};

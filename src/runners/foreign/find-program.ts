@@ -1,0 +1,25 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { isInside } from "../../runtime/inside.ts";
+
+/** Where a program is: in PATH, but never in a folder that agents write, or by its own absolute path. */
+export function findProgram(name: string, path: string | undefined, writable: readonly string[]): string | undefined {
+  const places = isAbsolute(name)
+    ? [name]
+    : name.includes("/")
+      ? []
+      : (path ?? "")
+          .split(delimiter)
+          .filter((folder) => isAbsolute(folder))
+          .map((folder) => join(folder, name));
+  return places.find((file) => isProgram(file) && !writable.some((root) => isInside(root, file)));
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+import type { PerformContext } from "../../core/engine.ts";
+import { failed, type Outcome, withPartial } from "../../core/outcome.ts";
+import { createPolicy } from "../../core/policy.ts";
+import type { Assignment, Runner } from "../../core/runner.ts";
+import { fill } from "../../core/template.ts";
+import { prompts } from "../../embedded.ts";
+import { reasonOf } from "../../runtime/cancel.ts";
+import { finishText } from "../../runtime/finish.ts";
+import { type Bounds, boundsOf, type Keeps, lacking } from "./bounds.ts";
+import type { Tally } from "./tally.ts";
+import type { Asked } from "./tool.ts";
+
+/** What runners of other tools share. */
+export type ForeignParts = Readonly<{
+  env: Readonly<Record<string, string | undefined>>;
+  /** Variables that are passed on besides the usual ones. */
+  passEnv: readonly string[];
+  /** The run does not end before this has. */
+  linger(work: Promise<unknown>): void;
+}>;
+
+/** A task on its way to another tool. */
+export type HandedOver = Readonly<{
+  assignment: Assignment;
+  context: PerformContext;
+  bounds: Bounds;
+  asked: Omit<Asked, "bounds" | "rulesFile">;
+}>;
+
+/**
+ * Refuses what another tool could not keep, unless somebody accepted that, and never repeats what was interrupted: nobody
+ * knows what the tool had done by then.
+ */
+export function handOver(name: string, keeps: Keeps, work: (task: HandedOver) => Promise<Outcome>): Runner {
+  return async (assignment, context) => {
+    const { call, rights, access, agent } = assignment;
+    const who = call.task.agent ?? agent.name;
+    if (context.signal.aborted) return { status: "cancelled", reason: reasonOf(context.signal) };
+    if (context.past.some(({ type }) => type === "turn.started"))
+      return failed("CRASHED", `"${who}" was handed to ${name}, and that was interrupted.`, {
+        hint: "`subcrew resume --retry-failed` starts it again from the beginning.",
+      });
+    const { sandbox, weaker } = access?.demands ?? { sandbox: "auto", weaker: false };
+    const policy = access?.policy() ?? createPolicy("default");
+    const bounds = boundsOf({ rights, policy, sandbox, checkedLater: call.worktree !== undefined });
+    const missing = lacking(bounds, keeps);
+    const text = `${name} cannot keep all that "${who}" is bound to: ${missing.join("; ")}.`;
+    if (missing.length > 0 && !weaker)
+      return failed("DENIED", text, { hint: "Accept that with --allow-weaker, or choose another runner." });
+    if (missing.length > 0) context.emit({ type: "warning", code: "WEAKER", text });
+    return work({ assignment, context, bounds, asked: askedOf(assignment) });
+  };
+}
+
+function askedOf({ prompt, instructions, schema, model, agent, toolContext, access }: Assignment): HandedOver["asked"] {
+  const shape = schema === undefined ? "" : fill(prompts.remoteSchema, new Map([["schema", JSON.stringify(schema)]]));
+  return {
+    prompt: [prompt, shape].filter((part) => part !== "").join("\n\n"),
+    instructions,
+    cwd: toolContext.cwd,
+    roots: access?.roots ?? [],
+    ...(model.id !== "" && { model: model.id }),
+    ...(agent.thinking !== undefined && { thinking: agent.thinking }),
+  };
+}
+
+/** How a task ended: what stopped it, or the answer, if it is one. */
+export function outcomeOf(assignment: Assignment, tally: Pick<Tally, "output" | "spent">, stopped?: Outcome): Outcome {
+  const text = tally.output();
+  if (stopped) {
+    const partial =
+      stopped.status === "failed" || stopped.status === "cancelled" ? withPartial(stopped, text) : stopped;
+    return { ...partial, ...tally.spent() };
+  }
+  const finish = finishText(text, assignment);
+  if ("output" in finish) return { status: "ok", ...finish, ...tally.spent() };
+  if ("gaveUp" in finish) return { ...failed("AGENT_REPORTED", finish.gaveUp), ...tally.spent() };
+  const code = finish.empty ? "EMPTY" : "INVALID_OUTPUT";
+  return {
+    ...withPartial(failed(code, `The result cannot be used: ${finish.problem}.`, { retryable: true }), text),
+    ...tally.spent(),
+  };
+}

@@ -1,0 +1,40 @@
+import { isRecord } from "../../core/json.ts";
+
+/** A line that never ends is given up. */
+const LONGEST = 16_000_000;
+
+/** Puts JSON values together from what arrives; what is none is handed to `other`, as the words of a person are. */
+export function jsonLines(
+  take: (value: Readonly<Record<string, unknown>>) => void,
+  other: (line: string) => void,
+): Readonly<{ push(text: string): void; end(): void }> {
+  let rest = "";
+  const line = (text: string): void => {
+    const trimmed = text.trim();
+    if (trimmed === "") return;
+    const value = trimmed.startsWith("{") ? parsed(trimmed) : undefined;
+    if (value) take(value);
+    else other(trimmed);
+  };
+  return {
+    push: (text) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      if (rest.length > LONGEST) rest = "";
+      lines.forEach(line);
+    },
+    end: () => {
+      line(rest);
+      rest = "";
+    },
+  };
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,15 @@
+import { ACP, type AcpCommand, type ForeignName } from "../../core/runner-name.ts";
+import type { Runner } from "../../core/runner.ts";
+import type { ForeignParts } from "./hand-over.ts";
+import { foreignTable } from "./table.ts";
+
+/** The runner behind the name of another tool, or behind a command that speaks ACP. */
+export function foreignRunner(name: ForeignName | AcpCommand, parts: ForeignParts): Runner {
+  return async (...task) => {
+    if (isCommand(name)) return (await import("./acp.ts")).acpRunner(name.slice(ACP.length), parts)(...task);
+    const { commandRunner } = await import("./command.ts");
+    return commandRunner(name, await foreignTable[name](), parts)(...task);
+  };
+}
+
+const isCommand = (name: ForeignName | AcpCommand): name is AcpCommand => name.startsWith(ACP);

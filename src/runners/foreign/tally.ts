@@ -1,0 +1,151 @@
+import type { PerformContext } from "../../core/engine.ts";
+import type { ToolCall } from "../../core/model.ts";
+import { failed, type Failed, type Spent } from "../../core/outcome.ts";
+import { extractToolArgsPreview } from "../../core/preview.ts";
+import { isRecord } from "../../core/json.ts";
+import { toolsNamed } from "../../core/tool-names.ts";
+import { addCost, addUsage, noCost, noUsage, type Usage } from "../../core/usage.ts";
+import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/cut.ts";
+import type { Heard } from "./tool.ts";
+
+/** What was heard of a tool, told as the events of a task. */
+export type Tally = Heard &
+  Readonly<{
+    spent(): Spent;
+    /** What it answered: what it gave as its answer, or the text of its last turn. */
+    output(): string;
+    /** What it said about its own failure. */
+    fault(): Failed | undefined;
+    /** Ends a turn that is still open. */
+    close(): void;
+  }>;
+
+type Options = Readonly<{
+  context: PerformContext;
+  /** The tool, and the model as far as it is known. */
+  called: string;
+  model: string;
+  why: string;
+  maxTurns: number;
+  redact(text: string): string;
+  /** Has to stop: a limit was reached. */
+  stop(fault: Failed): void;
+}>;
+
+const LOOKING = new Set([
+  "read_file",
+  "list_files",
+  "glob",
+  "grep_files",
+  "http_get",
+  "web_search",
+  "todo",
+  "get_file_info",
+]);
+
+/** Listens to one tool and tells the run about it. */
+export function createTally({ context, called, model: given, why, maxTurns, redact, stop }: Options): Tally {
+  let usage: Usage = noUsage();
+  let cost = noCost();
+  let model = given;
+  let turn = 0;
+  let open: { text: string; calls: ToolCall[] } | undefined;
+  let last = "";
+  let answer: string | undefined;
+  let fault: Failed | undefined;
+  const tools: Record<string, number> = {};
+  const running = new Map<string, Readonly<{ name: string; began: number }>>();
+
+  const within = async (what: "maxTurns" | "maxToolCalls"): Promise<void> => {
+    const refusal = await context.budget.count(what);
+    if (refusal)
+      stop(failed("BUDGET", `The task was stopped: ${refusal.refused}.`, { hint: "Allow more for the run." }));
+  };
+  const begun = (): { text: string; calls: ToolCall[] } => {
+    if (open) return open;
+    turn += 1;
+    if (turn > maxTurns) {
+      const hint = "Allow more with --max-turns.";
+      stop(failed("MAX_TURNS", `${called} was stopped at its limit of ${maxTurns} turns.`, { hint }));
+    }
+    within("maxTurns").catch(() => {});
+    context.emit({ type: "turn.started", turn, model, ...(turn === 1 && { why }) });
+    open = { text: "", calls: [] };
+    return open;
+  };
+  /** What was spent is known afterwards, so it can only be booked, and what is over the budget ends the task. */
+  const book = async (tokens: number, usd: number | undefined): Promise<void> => {
+    const wish = { tokens, ...(usd !== undefined && { usd }) };
+    const reserved = await context.budget.reserve(wish, () => {}, context.signal);
+    if ("settle" in reserved) reserved.settle(wish);
+    else stop(failed("BUDGET", `The task was stopped: ${reserved.refused}.`, { hint: "Allow more for the run." }));
+  };
+  const ended: Heard["turnEnded"] = ({ text, usage: used = {}, usd, model: other } = {}) => {
+    const { text: heard, calls } = begun();
+    const all = text ?? heard;
+    const spent = addUsage(noUsage(), { contextTokens: (used.input ?? 0) + (used.cacheRead ?? 0), ...used, turns: 1 });
+    const price = usd === undefined ? { usd: 0, unpriced: 1 } : { usd, unpriced: 0 };
+    model = other ?? model;
+    usage = addUsage(usage, spent);
+    cost = addCost(cost, price);
+    last = all || last;
+    open = undefined;
+    context.emit({ type: "turn.ended", turn, text: all, calls, usage: spent, cost: price, model });
+    book(spent.input + spent.output + spent.cacheRead + spent.cacheWrite, usd).catch(() => {});
+  };
+  return {
+    text: (piece) => {
+      begun().text += piece;
+      context.live({ type: "text.delta", text: piece });
+    },
+    thinking: (text) => {
+      begun();
+      context.live({ type: "thinking.delta", text });
+    },
+    call: ({ id, name, input = {} }) => {
+      if (running.has(id)) return;
+      begun().calls.push({ id, name, input });
+      running.set(id, { name, began: performance.now() });
+      tools[name] = (tools[name] ?? 0) + 1;
+      const known = toolsNamed(name)[0] ?? name;
+      const preview = redact(extractToolArgsPreview(known, isRecord(input) ? input : {}));
+      context.emit({
+        type: "tool.started",
+        call: id,
+        tool: name,
+        preview,
+        effect: LOOKING.has(known) ? "read" : "write",
+      });
+      within("maxToolCalls").catch(() => {});
+    },
+    result: (id, { text, error = false }) => {
+      const call = running.get(id);
+      if (!call) return;
+      running.delete(id);
+      const { text: cut } = cutTail(redact(text), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
+      const ms = Math.round(performance.now() - call.began);
+      context.emit({
+        type: "tool.ended",
+        call: id,
+        tool: call.name,
+        error,
+        text: cut,
+        ms,
+        status: error ? "failed" : "ok",
+      });
+    },
+    turnEnded: ended,
+    answer: (text) => {
+      answer = text;
+    },
+    failed: (message, limit) => {
+      fault ??= failed(limit ?? "AGENT_REPORTED", `${called} says: ${message}`);
+    },
+    close: () => {
+      if (open) ended();
+    },
+    output: () => answer ?? (open?.text || last),
+    fault: () => fault,
+    spent: () => ({ usage, cost, model, tools: { ...tools } }),
+  };
+}

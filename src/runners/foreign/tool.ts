@@ -1,0 +1,90 @@
+import type { Thinking } from "../../core/thinking.ts";
+import type { Usage } from "../../core/usage.ts";
+import type { Bounds, Keeps } from "./bounds.ts";
+
+/** Another tool that can carry out a task: how it is called, what it keeps to, and how to read what it prints. */
+export type ForeignTool = Readonly<{
+  /** The program, as it is found in PATH. */
+  program: string;
+  /** How somebody gets it. */
+  install: string;
+  /** Variables that it needs besides the usual ones: its keys, its address, where it keeps its own settings. */
+  variables: readonly string[];
+  keeps: Keeps;
+  /** Pure: the command line for a task. */
+  translate(asked: Asked): Invocation;
+  /** Reads what it prints, one JSON value after the other. */
+  reader(heard: Heard): (value: Readonly<Record<string, unknown>>) => void;
+}>;
+
+/** A task as a tool is told it. */
+export type Asked = Readonly<{
+  prompt: string;
+  instructions: string;
+  cwd: string;
+  /** As somebody named it; absent: the tool's own. */
+  model?: string;
+  thinking?: Thinking;
+  bounds: Bounds;
+  /** Folders besides the working folder that may be written. */
+  roots: readonly string[];
+  /** A file of ours, for tools that want their rules in one. */
+  rulesFile: string;
+}>;
+
+export type Invocation = Readonly<{
+  args: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** What it reads from its standard input. */
+  input?: string;
+  /** What has to be in the file of rules. */
+  rules?: string;
+}>;
+
+/** What can be heard of a tool at work. A turn begins with the first word or call after the last one ended. */
+export type Heard = Readonly<{
+  /** A piece of text while it is written. */
+  text(piece: string): void;
+  thinking(piece: string): void;
+  call(call: Readonly<{ id: string; name: string; input?: unknown }>): void;
+  result(id: string, result: Readonly<{ text: string; error?: boolean }>): void;
+  /** The turn is over; `text` is all of it, where it did not come in pieces. */
+  turnEnded(turn?: Readonly<{ text?: string; usage?: Partial<Usage>; usd?: number; model?: string }>): void;
+  /** What it gives as its answer, when that is more than the text of its last turn. */
+  answer(text: string): void;
+  /** It says itself that it did not succeed. */
+  failed(message: string, limit?: "MAX_TURNS"): void;
+}>;
+
+/** The field of something that may be anything. */
+export const field = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>(
+    (at, name) => (typeof at === "object" && at !== null ? (at as Record<string, unknown>)[name] : undefined),
+    value,
+  );
+
+export const textIn = (value: unknown, ...path: readonly string[]): string => {
+  const found = field(value, ...path);
+  return typeof found === "string" ? found : "";
+};
+
+export const numberIn = (value: unknown, ...path: readonly string[]): number => {
+  const found = field(value, ...path);
+  return typeof found === "number" && Number.isFinite(found) ? found : 0;
+};
+
+export const listIn = (value: unknown, ...path: readonly string[]): readonly unknown[] => {
+  const found = field(value, ...path);
+  return Array.isArray(found) ? found : [];
+};
+
+/** The id behind `provider/model` for a tool that only has this provider's. */
+export const withoutProvider = (model: string, ...providers: readonly string[]): string =>
+  providers.reduce(
+    (name, provider) => (name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name),
+    model,
+  );
+
+/** Instructions and task in one text, for tools without a place for the first. */
+export const together = ({ instructions, prompt }: Pick<Asked, "instructions" | "prompt">): string =>
+  instructions.trim() === "" ? prompt : `${instructions.trim()}\n\n${prompt}`;

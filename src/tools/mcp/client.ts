@@ -1,0 +1,74 @@
+import type { CallToolResult, Tool, Transport } from "@modelcontextprotocol/client";
+import { CrewError } from "../../core/error.ts";
+import { version } from "../../core/version.ts";
+
+/** The protocol library, which only this file names and which is loaded with the first server. */
+export type ClientSdk = typeof import("@modelcontextprotocol/client");
+
+/** How messages get to a server and back. */
+export type McpTransport = Transport;
+export type McpResult = CallToolResult;
+/** A tool as a server offers it. */
+export type OfferedTool = Pick<Tool, "name" | "description" | "inputSchema" | "outputSchema" | "annotations">;
+
+/** A server that is connected. */
+export type McpSession = Readonly<{
+  /** What it offers now; asked again after it said that this changed. */
+  tools(signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  call(name: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<McpResult>;
+  /** Settles when the connection ends, whoever ends it. */
+  closed: Promise<void>;
+  close(): Promise<void>;
+}>;
+
+export type CallOptions = Readonly<{ signal: AbortSignal; timeoutMs: number; report?(text: string): void }>;
+
+export async function loadClient(): Promise<ClientSdk> {
+  try {
+    return await import("@modelcontextprotocol/client");
+  } catch (cause) {
+    throw new CrewError(
+      "MISSING_PEER",
+      "Using an MCP server needs the protocol's library.",
+      "Install it: npm install @modelcontextprotocol/client.",
+      { cause },
+    );
+  }
+}
+
+const CONNECT_MS = 30_000;
+const LIST_MS = 15_000;
+/** A server that offers more than that is not listened to any further. */
+const MOST_TOOLS = 500;
+
+/** Connects. What a server may ask of its client - models, forms, folders - is not offered, and so refused. */
+export async function connect(sdk: ClientSdk, transport: McpTransport, signal: AbortSignal): Promise<McpSession> {
+  const client = new sdk.Client({ name: "subcrew", version }, { capabilities: {}, versionNegotiation: { mode: "auto" } });
+  let known: readonly OfferedTool[] | undefined;
+  const closed = new Promise<void>((resolve) => {
+    client.onclose = resolve;
+  });
+  client.onerror = () => {}; // what matters fails the request that it belongs to
+  client.setNotificationHandler("notifications/tools/list_changed", () => {
+    known = undefined;
+  });
+  await client.connect(transport, { signal, timeout: CONNECT_MS });
+  return {
+    tools: async (stop) => {
+      if (known) return known;
+      const { tools } = await client.listTools(undefined, { signal: stop, timeout: LIST_MS, cacheMode: "refresh" });
+      return (known = tools.slice(0, MOST_TOOLS));
+    },
+    call: (name, args, { signal: stop, timeoutMs, report }) =>
+      client.callTool(
+        { name, arguments: args },
+        {
+          signal: stop,
+          timeout: timeoutMs,
+          ...(report && { onprogress: ({ message }) => message !== undefined && report(`${message}\n`) }),
+        },
+      ),
+    closed,
+    close: () => client.close(),
+  };
+}

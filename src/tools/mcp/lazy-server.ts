@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { McpServer, McpServers } from "../../core/mcp-server.ts";
+import { passedEnv } from "../../core/pass-env.ts";
+import type { GuardedOpen } from "../../runtime/guarded-open.ts";
+import type { OfferedTool } from "./client.ts";
+import type { PinnedTool, Pins } from "./pins.ts";
+import { type Started, startServer } from "./start.ts";
+
+/** What the servers of a run are made from. */
+export type ServerParts = Readonly<{
+  /** The user's. */
+  servers: McpServers;
+  pins: Pins;
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  passEnv: readonly string[];
+  open: GuardedOpen;
+  /** Keeps an output that is too long, and says where; `undefined`: nowhere. */
+  keep(run: string, path: string, text: string): Promise<string | undefined>;
+}>;
+
+/** A server that somebody may need: started with the first use of it, once in a run. */
+export type Lazy = Readonly<{
+  name: string;
+  definition: McpServer;
+  /** Connected, and started again when it ended by itself, a few times. */
+  session(run: string, signal: AbortSignal): Promise<Started>;
+  /** What it offered when somebody agreed to it, without starting it where that is known. */
+  pinned(run: string, signal: AbortSignal): Promise<readonly PinnedTool[]>;
+  /** Agrees to a tool as it is now. */
+  agree(tool: OfferedTool): Promise<void>;
+  end(): Promise<void>;
+}>;
+
+/** How often a server that ends by itself is started in a run, and how long that waits at first. */
+const MOST_STARTS = 4;
+const BACKOFF_MS = 200;
+
+/** A server in a run; nothing is started yet. */
+export function lazyServer(
+  name: string,
+  definition: McpServer,
+  { pins, cwd, env, passEnv, open, users, over }: ServerParts & { users: boolean; over: AbortSignal },
+): Lazy {
+  const passed = passedEnv(env, passEnv);
+  let current: Promise<Started> | undefined;
+  let starts = 0;
+  const start = async (run: string, signal: AbortSignal): Promise<Started> => {
+    over.throwIfAborted();
+    if (starts >= MOST_STARTS) throw new Error(`it ended ${starts} times, and is not started again in this run`);
+    if (starts > 0) await sleep(BACKOFF_MS * 2 ** (starts - 1), undefined, { signal });
+    starts += 1;
+    const variables = users ? env : passed;
+    const started = await startServer({ name, definition, run, cwd, passed, variables, users, open }, signal);
+    void started.closed.then(() => {
+      current = undefined; // whoever needs it next starts it again
+    });
+    return started;
+  };
+  const session: Lazy["session"] = (run, signal) => {
+    current ??= start(run, AbortSignal.any([signal, over])).catch((error: unknown) => {
+      current = undefined;
+      throw error;
+    });
+    return current;
+  };
+  let seen: Promise<readonly PinnedTool[]> | undefined;
+  const look = async (run: string, signal: AbortSignal): Promise<readonly PinnedTool[]> => {
+    const before = await pins.read(name, definition);
+    if (before) return before;
+    await pins.write(name, definition, await (await session(run, signal)).tools(signal));
+    return (await pins.read(name, definition)) ?? [];
+  };
+  return {
+    name,
+    definition,
+    session,
+    pinned: (run, signal) =>
+      (seen ??= look(run, signal).catch((error: unknown) => {
+        seen = undefined;
+        throw error;
+      })),
+    agree: async (tool) => {
+      const others = ((await pins.read(name, definition)) ?? []).filter((each) => each.name !== tool.name);
+      await pins.write(name, definition, [...others, tool]);
+      seen = undefined;
+    },
+    end: async () => {
+      const left = current;
+      current = undefined;
+      await left?.then(
+        (started) => started.close(),
+        () => {},
+      );
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isRecord } from "../../core/json.ts";
+import { type McpServer, mcpToolName } from "../../core/mcp-server.ts";
+import { stableText } from "../../core/stable-hash.ts";
+import { writeAtomic } from "../../runtime/write-atomic.ts";
+import type { OfferedTool } from "./client.ts";
+
+/** A tool as it was when somebody agreed to it; only this ever reaches a model. */
+export type PinnedTool = OfferedTool & Readonly<{ hash: string }>;
+
+/** What servers offered when they were first seen, in the user's own folder: a later change of it counts only once it is agreed to. */
+export type Pins = Readonly<{
+  /** Absent: the server was never seen. */
+  read(server: string, definition: McpServer): Promise<readonly PinnedTool[] | undefined>;
+  write(server: string, definition: McpServer, tools: readonly OfferedTool[]): Promise<void>;
+}>;
+
+const FILE = "mcp-tools.json";
+
+/** The pins below a home folder; without one they only last as long as this object. */
+export function openPins(home: string | undefined): Pins {
+  const file = home === undefined ? undefined : join(home, FILE);
+  const own = new Map<string, readonly PinnedTool[]>();
+  const all = async (): Promise<Readonly<Record<string, unknown>>> => {
+    const data = file === undefined ? {} : parsed(await readFile(file, "utf8").catch(() => ""));
+    return isRecord(data["servers"]) ? data["servers"] : {};
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    read: async (server, definition) => {
+      const key = keyOf(server, definition);
+      const kept = (await all())[key];
+      return own.get(key) ?? (Array.isArray(kept) ? kept.filter(isPinned) : undefined);
+    },
+    write: (server, definition, tools) => {
+      const key = keyOf(server, definition);
+      own.set(key, tools.map(pinned));
+      const writing = last.then(async () => {
+        if (file === undefined) return;
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        const servers = { ...(await all()), [key]: own.get(key) };
+        await writeAtomic(file, `${JSON.stringify({ version: 1, servers }, null, 2)}\n`);
+      });
+      last = writing.catch(() => {});
+      return writing;
+    },
+  };
+}
+
+/** What makes a tool what it is; another order of keys does not. */
+export function toolHash({ name, description, inputSchema, outputSchema, annotations }: OfferedTool): string {
+  return hashOf(stableText({ name, description, inputSchema, outputSchema, annotations }));
+}
+
+/** What a tool is called in front of a model. */
+export const nameOf = (server: string, tool: string): string => mcpToolName(server, tool, hashOf);
+
+export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+const pinned = ({ name, description, inputSchema, outputSchema, annotations }: OfferedTool): PinnedTool => {
+  const tool: OfferedTool = {
+    name,
+    inputSchema,
+    ...(description !== undefined && { description }),
+    ...(outputSchema && { outputSchema }),
+    ...(annotations && { annotations }),
+  };
+  return { ...tool, hash: toolHash(tool) };
+};
+
+/** Another program behind the same name is another server. Variables and headers may change, as keys do. */
+const keyOf = (server: string, { command, args, url }: McpServer): string =>
+  `${server} ${hashOf(stableText({ command, args, url })).slice(0, 16)}`;
+
+/** One that somebody changed in the file was not agreed to. */
+function isPinned(value: unknown): value is PinnedTool {
+  return (
+    isRecord(value) &&
+    typeof value["name"] === "string" &&
+    isRecord(value["inputSchema"]) &&
+    value["hash"] === toolHash(value as unknown as OfferedTool)
+  );
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,27 @@
+import { isRecord } from "../../core/json.ts";
+import type { McpResult } from "./client.ts";
+
+/** What a server gave back, as text. What is no text is named; nothing is fetched for it. */
+export function resultText({ content, structuredContent }: McpResult): string {
+  const parts = content.map(blockText).filter((part) => part !== "");
+  if (parts.length > 0) return parts.join("\n");
+  return structuredContent === undefined ? "" : JSON.stringify(structuredContent);
+}
+
+function blockText(block: McpResult["content"][number]): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "image":
+    case "audio":
+      return `[${block.type}: ${block.mimeType}, about ${Math.floor((block.data.length * 3) / 4)} bytes]`;
+    case "resource_link":
+      return `[resource: ${block.uri}]`;
+    case "resource":
+      return isRecord(block.resource) && "text" in block.resource
+        ? String(block.resource.text)
+        : `[resource: ${block.resource.uri}]`;
+    default:
+      return `[${String((block as { type: unknown }).type)}]`;
+  }
+}

@@ -1,0 +1,71 @@
+import type { Agent } from "../../core/agent.ts";
+import { messageOf } from "../../core/error.ts";
+import { couldUse, describeServer, type McpServer, type McpServers } from "../../core/mcp-server.ts";
+import type { PeerTools } from "../../core/peer-tools.ts";
+import { MCP_PREFIX } from "../../core/tool-names.ts";
+import type { Tool } from "../../core/tool.ts";
+import { type Lazy, lazyServer, type ServerParts } from "./lazy-server.ts";
+import { hashOf } from "./pins.ts";
+import { serverTool } from "./tool.ts";
+
+/** The servers of one run. Nothing is started until an agent may use it, and everything ends with the run. */
+export function createServers(parts: ServerParts): PeerTools {
+  const known = new Map<string, Lazy>();
+  const over = new AbortController();
+  const lazyFor = ({ name, definition, users }: Named): Lazy => {
+    const key = `${name} ${hashOf(JSON.stringify(definition))}`;
+    const server = known.get(key) ?? lazyServer(name, definition, { ...parts, users, over: over.signal });
+    known.set(key, server);
+    return server;
+  };
+  return {
+    toolsFor: async ({ agent, run, ceiling, isTrusted, say, signal }) => {
+      const tools: Tool[] = [];
+      for (const named of serversOf(agent, parts.servers)) {
+        const { name, definition } = named;
+        if (definition.enabled === false || !couldUse(agent, name)) continue;
+        if (ceiling && !ceiling.some((tool) => tool.startsWith(`${MCP_PREFIX}${name}__`))) continue;
+        const server = lazyFor(named);
+        try {
+          const offered = await server.pinned(run, AbortSignal.any([signal, over.signal]));
+          const wanted = offered.filter((tool) => definition.tools?.includes(tool.name) ?? true);
+          tools.push(...wanted.map((tool) => serverTool(server, tool, { ...parts, isTrusted, say })));
+        } catch (error) {
+          say(`The MCP server "${name}" (${describeServer(definition)}) could not be used: ${messageOf(error)}.`);
+        }
+      }
+      return unique(tools, say);
+    },
+    end: async () => {
+      over.abort();
+      await Promise.all([...known.values()].map((server) => server.end()));
+    },
+  };
+}
+
+type Named = Readonly<{ name: string; definition: McpServer; users: boolean }>;
+
+/**
+ * The servers of an agent: what it names of the user's and what it brings along, or all of the user's. What came with a
+ * plugin brings nothing along; a name of the user's stays the user's.
+ */
+export function serversOf({ mcpServers: own, source }: Agent, users: McpServers): readonly Named[] {
+  const all = Object.entries(users).map(([name, definition]): Named => ({ name, definition, users: true }));
+  if (own === undefined) return all;
+  const brought = Object.entries(own).flatMap(([name, definition]): Named[] =>
+    definition === true || Object.hasOwn(users, name) || source?.kind === "plugin"
+      ? []
+      : [{ name, definition, users: source?.kind !== "project" }],
+  );
+  return [...all.filter(({ name }) => Object.hasOwn(own, name)), ...brought];
+}
+
+/** Two tools that would be called the same: the first counts, and that is said. */
+function unique(tools: readonly Tool[], say: (text: string) => void): readonly Tool[] {
+  const names = new Map<string, Tool>();
+  for (const tool of tools) {
+    if (names.has(tool.name)) say(`There are two MCP tools "${tool.name}"; the second is left out.`);
+    else names.set(tool.name, tool);
+  }
+  return [...names.values()];
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from "node:crypto";
+import { accessSync, constants } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { type McpServer, serverProblem, withVariables } from "../../core/mcp-server.ts";
+import { startChild } from "../../runtime/child.ts";
+import { safePath } from "../../runtime/commands.ts";
+import { asFetch } from "../../runtime/guarded-as-fetch.ts";
+import type { GuardedOpen } from "../../runtime/guarded-open.ts";
+import { connect, loadClient, type McpSession } from "./client.ts";
+import { childTransport } from "./talk.ts";
+
+/** A server to start, and whose it is. */
+export type StartSpec = Readonly<{
+  name: string;
+  definition: McpServer;
+  /** Marks what is started in the process list. */
+  run: string;
+  /** The folder that is worked in. */
+  cwd: string;
+  /** What programs see of the environment. */
+  passed: Readonly<Record<string, string>>;
+  /** What `${NAME}` in the definition may stand for. */
+  variables: Readonly<Record<string, string | undefined>>;
+  /** The user wrote its address, so it may be on this machine. */
+  users: boolean;
+  open: GuardedOpen;
+}>;
+
+/** A connected server, and the last words of its program where it is one. */
+export type Started = McpSession & Readonly<{ complaint(): string }>;
+
+/** How long a server may say nothing while it works. */
+const SILENCE_MS = 600_000;
+const MOST_COMPLAINT = 500;
+
+/** Starts a server and connects to it. Whatever goes wrong is thrown in words, and nothing is left running then. */
+export async function startServer(spec: StartSpec, signal: AbortSignal): Promise<Started> {
+  const problem = serverProblem(spec.definition);
+  if (problem !== undefined) throw new Error(problem);
+  return spec.definition.command === undefined ? overHttp(spec, signal) : asProgram(spec, signal);
+}
+
+async function asProgram({ name, definition, run, cwd, passed, variables }: StartSpec, signal: AbortSignal): Promise<Started> {
+  const sdk = await loadClient();
+  const path = safePath(passed["PATH"], [cwd]);
+  const id = `${run}/mcp-${name}-${randomBytes(6).toString("hex")}`;
+  const child = startChild({
+    file: programAt(definition.command ?? "", path, cwd),
+    args: (definition.args ?? []).map((word) => filled(word, variables)),
+    cwd: resolve(cwd, definition.cwd ?? "."),
+    env: { ...passed, PATH: path, ...filledAll(definition.env, variables), SUBCREW_RUN: id },
+    marker: `SUBCREW_RUN=${id}`,
+    diesWithUs: false,
+    talks: true,
+  });
+  const complaint = (): string => child.output.text().trim().slice(-MOST_COMPLAINT);
+  try {
+    const session = await connect(sdk, childTransport(sdk, child), signal);
+    return { ...session, complaint };
+  } catch (error) {
+    await child.kill(0);
+    const { problem, code } = await child.ended;
+    const why = problem ?? (code === undefined ? undefined : `it ended with ${code}`);
+    const words = [why, complaint()].filter((part) => part !== undefined && part !== "");
+    throw words.length === 0 ? error : new Error(words.join(": "), { cause: error });
+  }
+}
+
+async function overHttp({ definition, variables, users, open }: StartSpec, signal: AbortSignal): Promise<Started> {
+  const sdk = await loadClient();
+  const url = new URL(definition.url ?? "");
+  const fetch = asFetch(open, {
+    silenceMs: SILENCE_MS,
+    ...(users && { allowHosts: [`${url.hostname}:${url.port || (url.protocol === "https:" ? "443" : "80")}`] }),
+  });
+  const transport = new sdk.StreamableHTTPClientTransport(url, {
+    fetch,
+    requestInit: { headers: filledAll(definition.headers, variables) },
+  });
+  return { ...(await connect(sdk, transport, signal)), complaint: () => "" };
+}
+
+/** A program by its name is looked for outside of the folder that agents write; one with a path is that file. */
+function programAt(command: string, path: string, cwd: string): string {
+  if (isAbsolute(command)) return command;
+  if (command.includes("/")) return resolve(cwd, command);
+  const found = path.split(delimiter).map((folder) => join(folder, command)).find(isProgram);
+  if (found === undefined) throw new Error(`there is no program "${command}"`);
+  return found;
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function filled(written: string, variables: StartSpec["variables"]): string {
+  const { text, missing } = withVariables(written, variables);
+  if (missing.length > 0) throw new Error(`the variable ${missing[0]} is not set`);
+  return text;
+}
+
+const filledAll = (written: McpServer["env"], variables: StartSpec["variables"]): Record<string, string> =>
+  Object.fromEntries(Object.entries(written ?? {}).map(([name, text]) => [name, filled(text, variables)]));

@@ -1,0 +1,60 @@
+import type { Child } from "../../runtime/child.ts";
+import type { ClientSdk, McpTransport } from "./client.ts";
+
+/** The longest message that is read. */
+const MOST_BYTES = 10_000_000;
+
+/**
+ * The protocol over the streams of a program that we started: one message per line. What is no message is left out; a
+ * line without end ends the conversation. That it has `pid` and `stderr` tells the library that this is no network.
+ */
+export function childTransport({ deserializeMessage, serializeMessage }: ClientSdk, child: Child): McpTransport {
+  const { input, output } = child.pipes ?? {};
+  let over = false;
+  const transport: McpTransport & { pid: null; stderr: null } = {
+    pid: null,
+    stderr: null,
+    start: async () => {
+      if (!input || !output) throw new Error("it could not be started");
+      let rest = "";
+      output.setEncoding("utf8").on("data", (chunk: string) => {
+        const lines = (rest + chunk).split("\n");
+        rest = lines.pop() ?? "";
+        for (const line of lines) receive(line);
+        if (rest.length <= MOST_BYTES) return;
+        transport.onerror?.(new Error(`it sent a message of more than ${MOST_BYTES} bytes`));
+        void transport.close();
+      });
+      output.once("close", end);
+      void child.ended.then(end);
+    },
+    send: (message) =>
+      new Promise((resolve, reject) => {
+        if (over || !input?.writable) return reject(new Error("it has ended"));
+        if (input.write(serializeMessage(message))) resolve();
+        else input.once("drain", resolve);
+      }),
+    close: async () => {
+      end();
+      input?.end();
+      await child.kill(CLOSE_MS);
+    },
+  };
+  const receive = (line: string): void => {
+    if (line.trim() === "") return;
+    try {
+      transport.onmessage?.(deserializeMessage(line));
+    } catch {
+      transport.onerror?.(new Error("it wrote something that is no message"));
+    }
+  };
+  const end = (): void => {
+    if (over) return;
+    over = true;
+    transport.onclose?.();
+  };
+  return transport;
+}
+
+/** How long a server has to leave once its input has ended and it was asked to. */
+const CLOSE_MS = 1_000;

@@ -1,0 +1,8 @@
+/** Waits until something holds; gives up after half a minute. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + 30_000; performance.now() < end; ) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error("it did not come to hold");
+}

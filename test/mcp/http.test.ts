@@ -1,0 +1,134 @@
+import { request } from "node:http";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterEach, expect, test } from "vitest";
+import { createGuard } from "../../src/mcp/guard.ts";
+import { type HttpServing, serveHttp } from "../../src/mcp/http.ts";
+import type { Crew } from "../../src/index.ts";
+import { crewOf, type EraMode, eras } from "./session.ts";
+
+const TOKEN = "a-token-that-is-long-enough-for-anybody";
+const open: HttpServing[] = [];
+afterEach(async () => void (await Promise.all(open.splice(0).map(({ close }) => close()))));
+
+async function serving(crew: Crew): Promise<URL> {
+  const served = await serveHttp(crew, { token: TOKEN, onError: () => {} });
+  open.push(served);
+  return new URL(served.url);
+}
+
+async function clientOf(url: URL, mode: EraMode, token = TOKEN): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const headers = { authorization: `Bearer ${token}` };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  return client;
+}
+
+/** A request past every library, since those do not let one lie about the host. */
+function raw(url: URL, { method = "POST", path = url.pathname, headers = {}, body = "" }: Raw = {}): Promise<{ status: number; text: string; headers: Record<string, unknown> }> {
+  return new Promise((resolve, reject) => {
+    const all = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers };
+    const sent = request({ host: url.hostname, port: url.port, method, path, headers: all }, (response) => {
+      let text = "";
+      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text, headers: response.headers }));
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+type Raw = Readonly<{ method?: string; path?: string; headers?: Record<string, string>; body?: string }>;
+const authorization = `Bearer ${TOKEN}`;
+const LIST = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+
+test.for(eras)("a client of the %s protocol runs an agent over HTTP, with progress", async (era) => {
+  const client = await clientOf(await serving(crewOf({ scout: ["found"] })), era);
+  const told: string[] = [];
+  const result = await client.callTool(
+    { name: "run", arguments: { agent: "scout", task: "x" } },
+    { onprogress: ({ message }) => told.push(message ?? "") },
+  );
+  expect(result.structuredContent).toMatchObject({ status: "ok", output: "found" });
+  expect(told.at(-1)).toBe("scout: ok");
+  await client.close();
+});
+
+test("SRV-08: two clients with the same request ids each get their own answers", async () => {
+  const names = Array.from({ length: 10 }, (_, at) => `a${at}`);
+  const url = await serving(crewOf(Object.fromEntries(names.map((name) => [name, [name, name]]))));
+  const clients = await Promise.all([clientOf(url, "auto"), clientOf(url, "auto")]);
+  const outputs = await Promise.all(
+    clients.map((client) =>
+      Promise.all(
+        names.map(async (agent) => {
+          const { structuredContent } = await client.callTool({ name: "run", arguments: { agent, task: "x" } });
+          return (structuredContent as { output: string }).output;
+        }),
+      ),
+    ),
+  );
+  expect(outputs).toEqual([names, names]);
+  await Promise.all(clients.map((client) => client.close()));
+});
+
+test("SRV-01: it listens on loopback", async () => {
+  expect((await serving(crewOf({}))).hostname).toBe("127.0.0.1");
+});
+
+test("SRV-02: every address needs the token", async () => {
+  const url = await serving(crewOf({}));
+  for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: TOKEN }])
+    for (const path of ["/mcp", "/", "/mcp/x", "/../etc/passwd"])
+      for (const method of ["GET", "POST", "DELETE", "OPTIONS"])
+        expect((await raw(url, { method, path, headers })).status).toBe(401);
+  expect((await raw(url, { path: "/elsewhere", headers: { authorization } })).status).toBe(404);
+  expect((await raw(url, { headers: { authorization }, body: LIST })).status).toBe(200);
+});
+
+test("SRV-03: a request under another host's name is refused", async () => {
+  const url = await serving(crewOf({}));
+  for (const host of ["evil.example", `evil.example:${url.port}`, "127.0.0.1", "127.0.0.1:1"])
+    expect((await raw(url, { headers: { authorization, host }, body: LIST })).status).toBe(403);
+  expect((await raw(url, { headers: { authorization, host: `localhost:${url.port}` }, body: LIST })).status).toBe(200);
+});
+
+test("SRV-04: a page of another origin gets nothing, and no permission to ask", async () => {
+  const url = await serving(crewOf({}));
+  for (const origin of ["https://evil.example", "null", `http://evil.example:${url.port}`]) {
+    const answer = await raw(url, { headers: { authorization, origin }, body: LIST });
+    expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([403, undefined]);
+  }
+  const plain = await raw(url, { headers: { authorization, "content-type": "text/plain" }, body: LIST });
+  expect(plain.status).toBe(415);
+});
+
+test("SRV-07: a body that is too long is refused", async () => {
+  const url = await serving(crewOf({}));
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: { x: "y".repeat(2_000_000) } });
+  const answer = await raw(url, { headers: { authorization }, body }).catch(() => ({ status: 413 }));
+  expect(answer.status).toBe(413);
+});
+
+test("SRV-12: an error says nothing about this machine", async () => {
+  const url = await serving(crewOf({ a: [] }));
+  const bodies = ["{", "[]", '{"jsonrpc":"2.0","id":1,"method":"nope"}', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}'];
+  for (const body of bodies) {
+    const { text } = await raw(url, { headers: { authorization }, body });
+    expect(text).not.toMatch(/\/work|\/tmp|\/home|node_modules|at .*\.ts:|stack/);
+  }
+});
+
+test.for<[string, Parameters<ReturnType<typeof createGuard>>[0], number | undefined]>([
+  ["our own name", { host: "localhost:7", authorization: "Bearer t" }, undefined],
+  ["in capitals", { host: "LOCALHOST:7", authorization: "Bearer t" }, undefined],
+  ["an address of version 6", { host: "[::1]:7", authorization: "Bearer t" }, undefined],
+  ["the name it was given", { host: "box.lan:7", authorization: "Bearer t" }, undefined],
+  ["our own page", { host: "localhost:7", origin: "http://localhost:7", authorization: "Bearer t" }, undefined],
+  ["no host", { authorization: "Bearer t" }, 403],
+  ["a longer name", { host: "localhost:7.evil.example", authorization: "Bearer t" }, 403],
+  ["another port", { host: "localhost:8", authorization: "Bearer t" }, 403],
+  ["another page of this machine", { host: "localhost:7", origin: "http://localhost:8", authorization: "Bearer t" }, 403],
+  ["no token", { host: "localhost:7" }, 401],
+  ["the token without its word", { host: "localhost:7", authorization: "t" }, 401],
+])("a request with %s", ([, asked, status]) => {
+  expect(createGuard({ token: "t", port: 7, hosts: ["box.lan"] })(asked)).toBe(status);
+});

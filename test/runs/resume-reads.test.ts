@@ -1,0 +1,53 @@
+import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { KeptEvent } from "../../src/core/event.ts";
+import { encodeLine } from "../../src/runtime/journal-line.ts";
+import { JOURNAL_FILE, readJournal } from "../../src/runtime/journal.ts";
+import { place, script, type Place } from "../cli/command.ts";
+
+const NOTES = 5_000;
+/** The state of a run is looked up, it is read to be taken up, and read again once it is ours. */
+const READINGS = 4;
+
+/** How many bytes the command read until it ended, as the system counts them. */
+async function read(at: Place, args: readonly string[]): Promise<number> {
+  const counted = join(at.workspace, "io");
+  const hook = `data:text/javascript,import{readFileSync,writeFileSync}from"node:fs";process.on("exit",()=>writeFileSync(${JSON.stringify(counted)},readFileSync("/proc/self/io","utf8")))`;
+  const { code, stderr } = await at.run(args, { env: { NODE_OPTIONS: `--import ${hook}` } });
+  expect(code, stderr).toBe(0);
+  return Number(/rchar: (\d+)/.exec(readFileSync(counted, "utf8"))?.[1]);
+}
+
+test("to resume a run its journal is read a fixed number of times, however long it is", async ({ skip }) => {
+  if (process.platform !== "linux") return skip("only Linux counts what a process reads");
+  const at = place({ "a.json": script({ calls: [{ name: "current_time", input: {} }] }, "done") });
+  const args = ["run", "general", "x", "--model", "scripted:a.json", "--json"];
+  const start = async (): Promise<string> => {
+    const known = names(at);
+    const killed = await at.run(args, { env: { SUBCREW_FAULT: "kill@journal.synced:2" } });
+    expect(killed.signal).toBe("SIGKILL");
+    return names(at).find((id) => !known.includes(id))!;
+  };
+  const short = await read(at, ["resume", await start()]);
+  const long = await start();
+  const file = join(at.home, "state", "runs", long, JOURNAL_FILE);
+  const { events, epoch } = await readJournal(join(file, ".."));
+  const notes = Array.from({ length: NOTES }, (_, number): KeptEvent => {
+    const seq = events.length + number + 1;
+    return { seq, run: long, path: "general", at: seq, type: "note", text: "x".repeat(300) };
+  });
+  appendFileSync(file, notes.map((note) => encodeLine(note, epoch)).join(""));
+  const { size } = statSync(file);
+  const more = (await read(at, ["resume", long])) - short;
+  expect(more).toBeGreaterThan(size);
+  expect(more).toBeLessThan(READINGS * size);
+});
+
+const names = (at: Place): string[] => {
+  try {
+    return readdirSync(join(at.home, "state", "runs"));
+  } catch {
+    return [];
+  }
+};

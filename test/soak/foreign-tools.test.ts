@@ -1,0 +1,172 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { foreignTools, type ForeignName } from "../../src/core/runner-name.ts";
+import { startProviderServer, type ProviderServer } from "../../src/testing/provider-server.ts";
+import type { ProviderCall } from "../../src/testing/provider-turn.ts";
+import { handTo, type Ran, said, type Setting, told } from "../runners/foreign/lab.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { realTool, toolHome } from "./tool-cache.ts";
+
+/*
+ * The real commands, against a provider on this machine. They are large (100 to 440 MB each) and take seconds to install, so
+ * they are not part of `npm test`; `npm run test:soak -- foreign-tools` runs them, and skips those that cannot be had.
+ */
+
+type Row = Readonly<{
+  /** How the tool's own model would ask for these. */
+  read(cwd: string): ProviderCall;
+  write(file: string): ProviderCall;
+  /** What sends it to the provider: variables, and files in its home. */
+  env(url: string): Record<string, string>;
+  home?(url: string): Record<string, string>;
+  agent?: object;
+  /** Tools that the model must not even be shown when the agent only looks. */
+  hidden: readonly string[];
+}>;
+
+const KEY = "not-a-key-at-all";
+
+const rows: Readonly<Record<ForeignName, Row>> = {
+  claude: {
+    read: (cwd) => ({ name: "Read", input: { file_path: join(cwd, "notes.txt") } }),
+    write: (file) => ({ name: "Write", input: { file_path: file, content: "made\n" } }),
+    env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY }),
+    hidden: ["Write", "Edit", "Bash", "WebFetch", "Task"],
+  },
+  codex: {
+    read: () => ({ name: "exec_command", input: { cmd: "cat notes.txt" } }),
+    write: (file) => ({ name: "exec_command", input: { cmd: `echo made > ${file}` } }),
+    env: () => ({ OPENAI_API_KEY: KEY }),
+    home: (url) => ({
+      ".codex/config.toml": `model = "gpt-5"\nmodel_provider = "here"\n[model_providers.here]\nname = "here"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n`,
+    }),
+    agent: {},
+    hidden: ["spawn_agent"],
+  },
+  gemini: {
+    read: () => ({ name: "read_file", input: { file_path: "notes.txt" } }),
+    write: (file) => ({ name: "write_file", input: { file_path: file, content: "made\n" } }),
+    env: (url) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url }),
+    home: () => ({ ".gemini/settings.json": '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' }),
+    hidden: ["write_file", "replace", "run_shell_command", "google_web_search", "invoke_agent"],
+  },
+  opencode: {
+    read: (cwd) => ({ name: "read", input: { filePath: join(cwd, "notes.txt") } }),
+    write: (file) => ({ name: "write", input: { filePath: file, content: "made\n" } }),
+    env: () => ({ ANTHROPIC_API_KEY: KEY }),
+    home: (url) => ({
+      ".config/opencode/opencode.json": JSON.stringify({
+        model: "anthropic/claude-sonnet-4-5",
+        provider: { anthropic: { options: { baseURL: `${url}/v1` } } },
+      }),
+    }),
+    hidden: ["bash", "edit", "write", "webfetch", "task"],
+  },
+  copilot: {
+    read: (cwd) => ({ name: "view", input: { path: join(cwd, "notes.txt") } }),
+    write: (file) => ({ name: "create", input: { path: file, file_text: "made\n" } }),
+    env: (url) => ({
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+      COPILOT_PROVIDER_TYPE: "openai",
+      COPILOT_PROVIDER_API_KEY: KEY,
+      COPILOT_MODEL: "gpt-4.1",
+      COPILOT_OFFLINE: "true",
+    }),
+    hidden: ["bash", "create", "edit", "task"],
+  },
+  pi: {
+    read: () => ({ name: "read", input: { path: "notes.txt" } }),
+    write: (file) => ({ name: "write", input: { path: file, content: "made\n" } }),
+    env: () => ({ ANTHROPIC_API_KEY: KEY }),
+    home: (url) => ({
+      ".pi/agent/models.json": JSON.stringify({ providers: { anthropic: { baseUrl: url } } }),
+      ".pi/agent/settings.json": JSON.stringify({ defaultProvider: "anthropic", defaultModel: "claude-sonnet-4-5" }),
+    }),
+    hidden: ["bash", "write", "edit"],
+  },
+};
+
+let server: ProviderServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+/** Hands a task to the real tool, whose model makes one call and then answers. */
+async function real(
+  tool: ForeignName,
+  bin: string,
+  call: (cwd: string) => ProviderCall,
+  setting: Setting = {},
+): Promise<Ran & { shown: string[] }> {
+  const cwd = tempFolder({ "notes.txt": "the answer is 42\n" });
+  let asked = 0;
+  const shown = new Set<string>();
+  server = await startProviderServer((request) => {
+    const names = toolsIn(request.body);
+    if (names.length === 0) return "A title."; // some of them have their conversations named
+    asked += 1;
+    for (const name of names) shown.add(name);
+    return asked === 1
+      ? { text: "Let me look.", calls: [call(cwd)], usage: { input: 100, output: 20 } }
+      : { text: "It is 42.", usage: { input: 100, output: 20 } };
+  });
+  const row = rows[tool];
+  const home = toolHome(tool, row.home?.(server.url) ?? {});
+  const env = { ...row.env(server.url), HOME: home, PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` };
+  const ran = await handTo(tool, bin, { cwd, env, agent: row.agent ?? looking, ...setting });
+  return { ...ran, shown: [...shown] };
+}
+
+const looking = { tools: ["read_file", "glob", "grep_files", "list_files"] };
+const editing = { tools: [...looking.tools, "write_file", "edit_file"] };
+
+function toolsIn(body: Readonly<Record<string, unknown>>): string[] {
+  const tools = (Array.isArray(body["tools"]) ? body["tools"] : []) as {
+    name?: string;
+    function?: { name: string };
+    functionDeclarations?: { name: string }[];
+  }[];
+  return tools.flatMap(
+    (each) => each.functionDeclarations?.map(({ name }) => name) ?? each.function?.name ?? each.name ?? [],
+  );
+}
+
+describe.each(foreignTools)("the real %s", (tool) => {
+  test("reads a file, answers, and is told like one of ours", async (ctx) => {
+    const need = await realTool(tool);
+    if (need.missing !== undefined) return ctx.skip(need.missing);
+    const { result, events, shown } = await real(tool, need.path, rows[tool].read);
+    expect(result, JSON.stringify(result.fault)).toMatchObject({ status: "ok", output: "It is 42." });
+    expect(said(events)).toContain("Let me look.");
+    if (tool !== "codex") expect(told(events).join("\n")).toMatch(/^call \w+ read\nresult \w+ ok/);
+    if (tool !== "copilot") expect(result.usage).toMatchObject({ input: 200, output: 40 });
+    expect(shown.filter((name) => rows[tool].hidden.includes(name))).toEqual([]);
+  });
+
+  test("does not write when the agent only looks, whatever its model asks for", async (ctx) => {
+    const need = await realTool(tool);
+    if (need.missing !== undefined) return ctx.skip(need.missing);
+    let file = "";
+    const { cwd } = await real(tool, need.path, (folder) => rows[tool].write((file = join(folder, "made.txt"))));
+    expect([existsSync(file), existsSync(join(cwd, "made.txt"))]).toEqual([false, false]);
+  });
+
+  test("writes in the workspace when that is allowed, and nowhere else", async (ctx) => {
+    const need = await realTool(tool);
+    if (need.missing !== undefined) return ctx.skip(need.missing);
+    const permissions = { mode: "acceptEdits" as const, allowWeaker: tool === "pi" };
+    const agent = rows[tool].agent ?? editing;
+    const { cwd, result } = await real(tool, need.path, (folder) => rows[tool].write(join(folder, "made.txt")), {
+      permissions,
+      agent,
+    });
+    expect(existsSync(join(cwd, "made.txt")), JSON.stringify(result)).toBe(true);
+    if (tool === "pi") return; // it says that it cannot keep to that, which is why it is refused without --allow-weaker
+    await server?.close();
+    const elsewhere = join(toolHome(`${tool}-elsewhere`, { keep: "" }), "made.txt");
+    await real(tool, need.path, () => rows[tool].write(elsewhere), { permissions, agent });
+    expect(existsSync(elsewhere)).toBe(false);
+  });
+});
