@@ -19,7 +19,7 @@ export async function build() {
   try {
     if (!step("embed", quietly(embed))) return false;
     if (!step("library", () => runNode(tools.tsc, ["-p", "tsconfig.build.json", "--outDir", staging]))) return false;
-    if (!(await timed("doors", () => bundleDoors(join(staging, "lib"))))) return false;
+    if (!(await timed("doors", () => bundleDoors(join(staging, "lib"), staging)))) return false;
     if (!(await timed("command", () => bundleCommand(join(staging, "cli"))))) return false;
     replace(join(root, "dist"), staging);
     return true;
@@ -101,15 +101,16 @@ const requireBanner = [
   "const require = __createRequire(import.meta.url);",
 ].join("\n");
 
-/** What may be absent on a user's machine is never bundled. */
+/** What may be absent on a user's machine is never bundled, unless it was installed here for that. */
 function optionalPackages() {
-  const { optionalDependencies = {}, peerDependencies = {} } = JSON.parse(
-    readFileSync(join(root, "package.json"), "utf8"),
-  );
-  return [...Object.keys(optionalDependencies), ...Object.keys(peerDependencies)].flatMap((name) => [
-    name,
-    `${name}/*`,
-  ]);
+  const {
+    optionalDependencies = {},
+    peerDependencies = {},
+    devDependencies = {},
+  } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return [...Object.keys(optionalDependencies), ...Object.keys(peerDependencies)]
+    .filter((name) => !Object.hasOwn(devDependencies, name))
+    .flatMap((name) => [name, `${name}/*`]);
 }
 
 /** @param {string} file */

@@ -1,19 +1,21 @@
 // @ts-check
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { root } from "./step.mjs";
 
 /** Packages that every run needs are inside; the others stay outside, and are loaded by those who use them. */
 const INSIDE = ["zod", "js-yaml", "smol-toml"];
 
 /**
- * Bundles the doors that package.json opens. What the library's own door needs at once is one file, which the other doors
+ * Bundles the doors that package.json opens into `dir`; `modules` holds the same sources, compiled one by one. What the library's own door needs at once is one file, which the other doors
  * share; the rest is lazy chunks. A new process reads a dozen files before its first request, and not four hundred.
  *
  * @param {string} dir
+ * @param {string} modules
  * @returns {Promise<import("./step.mjs").Done>}
  */
-export async function bundleDoors(dir) {
+export async function bundleDoors(dir, modules) {
   const { rolldown } = await import("rolldown");
   const input = doors();
   /** @type {Set<string>} */
@@ -24,7 +26,7 @@ export async function bundleDoors(dir) {
       input,
       platform: "node",
       external: (id) => /^[^./\0]/.test(id) && !/^[a-z]:[\\/]/i.test(id) && !INSIDE.includes(id.split("/")[0] ?? ""),
-      plugins: [smallZod, { name: "trunk", buildEnd: collectInto(trunk, input["index"] ?? "") }],
+      plugins: [smallZod, await bundledAgents(modules), { name: "trunk", buildEnd: collectInto(trunk, input["index"] ?? "") }],
       logLevel: "silent",
     });
     await bundle.write({
@@ -70,6 +72,24 @@ function collectInto(found, entry) {
       found.add(id);
       open.push(...(this.getModuleInfo(id)?.importedIds ?? []));
     }
+  };
+}
+
+/**
+ * The agents that come with the program are read now and not in each process: they cannot change any more.
+ *
+ * @param {string} modules
+ * @returns {Promise<import("rolldown").Plugin>}
+ */
+async function bundledAgents(modules) {
+  const { readBundledAgents } = await import(pathToFileURL(join(modules, "formats", "bundled.js")).href);
+  const json = JSON.stringify(JSON.stringify(readBundledAgents()));
+  return {
+    name: "bundled agents",
+    load: {
+      filter: { id: /[\\/]src[\\/]formats[\\/]bundled\.ts$/ },
+      handler: () => `export const readBundledAgents = () => JSON.parse(${json});`,
+    },
   };
 }
 

@@ -74,10 +74,9 @@ export const makeEngine = (parts: LocalParts): Engine => localEngine(parts);
 
 /** Finds every agent there is for a folder; the files of a project count as far as they are trusted. */
 export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {
-  const [{ dialects }, { readBundledAgents }] = await Promise.all([
-    import("./formats/table.ts"),
-    import("./formats/bundled.ts"),
-  ]);
+  const { readBundledAgents } = await import("./formats/bundled.ts");
+  const isNowhere = where.sources?.length === 0; // then nothing is read, and nobody has to know how
+  const dialects = isNowhere ? {} : (await import("./formats/table.ts")).dialects;
   return discover({ ...where, dialects, bundled: readBundledAgents() });
 }
 

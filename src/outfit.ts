@@ -39,6 +39,7 @@ export type Setup = Readonly<{
   tiers?: ModelConfig["tiers"];
   model?: string | readonly string[];
   passEnv?: readonly string[];
+  diagnostics?: NonNullable<World["diagnostics"]>;
   secrets?: readonly string[];
   network?: NetworkRules;
   webSearch?: WebSearch;
@@ -143,6 +144,7 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
         cwd,
         env,
         passEnv: setup.passEnv ?? [],
+        ...(setup.diagnostics && { diagnostics: setup.diagnostics }),
         redactor,
         clock,
         keep,

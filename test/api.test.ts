@@ -7,6 +7,7 @@ const doors: Readonly<Record<string, string>> = {
   "./a2a": "../src/doors/a2a.ts",
   "./agents": "../src/doors/agents.ts",
   "./gemini": "../src/doors/gemini.ts",
+  "./mcp": "../src/doors/mcp.ts",
   "./parallel": "../src/doors/parallel.ts",
   "./testing": "../src/doors/testing.ts",
 };

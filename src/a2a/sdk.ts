@@ -122,11 +122,8 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
     },
     sendMessage: ({ message, configuration }) =>
       guarded(async () => {
-        const asked = messageIn(message);
-        const wanted = configuration?.taskPushNotificationConfig;
-        if (!configuration?.returnImmediately && !wanted?.url) return taskOf(await tasks().settled(who, asked), configuration?.historyLength);
-        const served = await tasks().send(who, asked);
-        await register(served.run.id, wanted);
+        const served = await tasks().send(who, messageIn(message));
+        await register(served.run.id, configuration?.taskPushNotificationConfig);
         if (!configuration?.returnImmediately) await served.settled();
         return taskOf(served.view(), configuration?.historyLength);
       }),

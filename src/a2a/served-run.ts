@@ -21,8 +21,10 @@ export type ServedRun = Readonly<{
    * `from`: what was before this fact is known; by default all that has happened.
    */
   updates(from?: number): AsyncGenerator<RemoteUpdate, void>;
-  /** Waits until it is settled, whatever its state is now: for `after` first, when that is given. */
-  settled(after?: (event: Event) => boolean): Promise<void>;
+  /** Waits until it is settled. */
+  settled(): Promise<void>;
+  /** Waits for an event that is still to come, or for the end. */
+  until(isIt: (event: Event) => boolean): Promise<void>;
   /** Settles when its end is known; never rejects. */
   over: Promise<void>;
 }>;
@@ -71,18 +73,19 @@ export function serveRun(run: Run, origin: Origin, heard: (served: ServedRun, ev
         if (event.type === "gate.opened" && openQuestions(state).some(isForCaller)) return;
       }
     },
-    settled: async (after) => {
-      if (!after && run.state.outcome) return;
+    settled: async () => {
+      if (run.state.outcome) return;
       const from = run.state.seq;
       const state = emptyState(run.id);
-      let waits = after;
       for await (const event of run) {
         reduce(state, event);
         noteTools(event);
-        if (isKept(event) && event.seq < from + (waits ? 1 : 0)) continue;
-        if (waits?.(event) || event.type === "run.ended") waits = undefined;
-        if (!waits && (state.outcome || openQuestions(state).length > 0)) return;
+        if (state.seq >= from && (state.outcome || openQuestions(state).length > 0)) return;
       }
+    },
+    until: async (isIt) => {
+      const from = run.state.seq;
+      for await (const event of run) if (isKept(event) && event.seq > from && isIt(event)) return;
     },
     over: over.promise,
   };

@@ -17,8 +17,6 @@ export type Who = Readonly<{ caller: string; agent: string }>;
 export type Tasks = Readonly<{
   /** Starts a task, answers one that asks, or says something to one that works. */
   send(who: Who, message: RemoteMessage): Promise<ServedRun>;
-  /** The same task once there is an answer to `send`. */
-  settled(who: Who, message: RemoteMessage): Promise<RemoteTask>;
   get(who: Who, id: string): Promise<RemoteTask>;
   list(who: Who): Promise<readonly RemoteTask[]>;
   cancel(who: Who, id: string): Promise<RemoteTask>;
@@ -118,7 +116,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     const { life, owner } = await crew.kept.look(id);
     return !isEnded(life) && owner !== undefined ? serveRun(crew.kept.follow(id), origin) : undefined;
   };
-  const reply = async (who: Who, id: string, message: RemoteMessage): Promise<{ served: ServedRun; settled: Promise<void> }> => {
+  const reply = async (who: Who, id: string, message: RemoteMessage): Promise<ServedRun> => {
     const origin = await originOf(who, id);
     if (message.contextId !== undefined && message.contextId !== origin.context) throw taskError("bad-request", "The task belongs to another context.");
     const served = active.get(id);
@@ -128,11 +126,11 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     if (!question) {
       const path = served.run.state.plan?.output ?? "";
       if (served.isSettled() || !(await served.run.send(path, text, who.caller || "the caller"))) throw taskError("unsupported", "The task takes no messages now.");
-      return { served, settled: served.settled() };
+      return served;
     }
-    const settled = served.settled(({ type }) => type === "gate.answered" || type === "node.ended");
-    served.run.answer(question.path, answerIn(message, who), question.call);
-    return { served, settled };
+    const taken = served.until(({ type, path }) => type === "gate.answered" && path === question.path);
+    if (await served.run.answer(question.path, answerIn(message, who), question.call)) await taken;
+    return served;
   };
   const cancelled = async (who: Who, id: string): Promise<RemoteTask> => {
     const origin = await originOf(who, id);
@@ -151,23 +149,12 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     return lookAt(origin, id);
   };
 
-  const send = async (who: Who, message: RemoteMessage): Promise<{ served: ServedRun; settled: Promise<void> }> => {
+  const send = async (who: Who, message: RemoteMessage): Promise<ServedRun> => {
     if (!agents.has(who.agent)) throw taskError("not-found", "There is no such agent.");
-    if (message.taskId !== undefined) return reply(who, message.taskId, message);
-    const served = await start(who, message);
-    return { served, settled: served.settled() };
+    return message.taskId === undefined ? start(who, message) : reply(who, message.taskId, message);
   };
   return {
-    send: async (who, message) => {
-      const { served, settled } = await send(who, message);
-      settled.catch(() => {});
-      return served;
-    },
-    settled: async (who, message) => {
-      const { served, settled } = await send(who, message);
-      await settled.catch(onError);
-      return served.view();
-    },
+    send,
     get: async (who, id) => lookAt(await originOf(who, id), id),
     list: async ({ caller, agent }) => {
       const own = [...(await origins())].filter(([, one]) => one.by === BY && one.caller === caller && one.agent === agent);

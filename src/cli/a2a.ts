@@ -27,8 +27,9 @@ export const a2a: CommandDefinition = {
     ["subcrew a2a --agents explore", "one agent, for programs on this machine"],
     ["subcrew a2a --agents explore,review --port 7710 --token-file ~/.subcrew/a2a-tokens", "the same address and token each time"],
   ],
-  notes: `Tasks are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers what they ask. What an agent asks goes to whoever
-sent the task; permissions are only yours to give. Commands run in a sandbox or not at all, unless --sandbox says otherwise.
-Tasks that were under way when it was stopped go on when it is started again. See docs/a2a.md.`,
+  notes: `Tasks are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers what they ask. What an agent asks
+goes to whoever sent the task; permissions are only yours to give. Commands run in a sandbox or not at all,
+unless --sandbox says otherwise. Tasks that were under way when it was stopped go on when it is started
+again. See docs/a2a.md.`,
   act: async (_, flags) => (await import("./a2a-serve.ts")).serve(flags),
 };

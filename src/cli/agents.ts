@@ -56,9 +56,15 @@ export const agents: CommandDefinition = {
       description: "Says where each field of an agent comes from, which tools and which model result, and why.",
       words: "<agent>",
       usage: "AGENT",
-      options: [...callOptions(), presetOption(), ...placeOptions()],
+      options: [
+        new Option("--as-tool", "what models read about it where they can start it, and how many bytes that takes"),
+        ...callOptions(),
+        presetOption(),
+        ...placeOptions(),
+      ],
       examples: [
         ["subcrew agents explain explore", "everything about one agent"],
+        ["subcrew agents explain explore --as-tool", "what it is for whoever may start it"],
         ["subcrew agents explain explore --model fast --tools read_file", "and what a call would change"],
       ],
       act: later(async () => (await import("./agents/explain.ts")).explain),

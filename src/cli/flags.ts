@@ -61,6 +61,7 @@ export type Flags = PermissionFlags &
     user?: boolean;
     from?: string;
     raw?: boolean;
+    asTool?: boolean;
     revoke?: boolean;
     list?: boolean;
     agent?: string;

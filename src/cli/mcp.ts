@@ -21,15 +21,22 @@ export const mcp: CommandDefinition = {
   options: [
     new Option("--setup <tool>", "print what to write into claude-code, codex, cursor, vscode, gemini or opencode"),
     ...[
-      new Option("--as <tools>", "offer these delegation tools, too, as other systems spell them: Task, parallel, ...").argParser(
-        commaList,
-      ),
+      new Option(
+        "--as <tools>",
+        "offer these delegation tools, too, as other systems spell them: Task, parallel, ...",
+      ).argParser(commaList),
       new Option("--all-runs", "clients may also look at runs that were started elsewhere"),
-      new Option("--answer-calls", "clients may also allow what agents ask permission for; otherwise only a person may"),
+      new Option(
+        "--answer-calls",
+        "clients may also allow what agents ask permission for; otherwise only a person may",
+      ),
       new Option("--http", "serve over HTTP, on this machine only; the address and the token are printed"),
       new Option("--host <name>", "with --http: another address to listen on"),
       new Option("--port <n>", "with --http: the port (default: a free one)").argParser(count("--port")),
-      new Option("--token-file <file>", "with --http: keep the token in this file instead of making a new one each time"),
+      new Option(
+        "--token-file <file>",
+        "with --http: keep the token in this file instead of making a new one each time",
+      ),
     ].map((option) => option.helpGroup(SERVE)),
     ...runningOptions().filter(({ long }) => kept.has(long ?? "")),
     ...permissionOptions(),

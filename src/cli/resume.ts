@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { Option } from "commander";
 import { CrewError } from "../core/error.ts";
 import { isEnded } from "../core/life.ts";
@@ -47,6 +48,12 @@ export const resume: CommandDefinition = {
     const anywhere = await crewFor({});
     const id = await anywhere.findRun(name);
     const { cwd, status } = await anywhere.record(id);
+    if (flags.cwd === undefined && cwd !== "" && !existsSync(cwd))
+      throw new CrewError(
+        "BAD_FILE",
+        `The folder that the run works in is gone: ${cwd}.`,
+        "Bring it back, or say where it is now with --cwd.",
+      );
     const crew = await crewFor({ ...(cwd !== "" && { cwd }), ...flags });
     const { name: _name, ...wished } = runOptionsOf(flags, place);
     const options = { ...wished, ...(flags.refreshAgent && { refreshAgent: true }) };

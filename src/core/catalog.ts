@@ -26,13 +26,24 @@ export type Catalog = Readonly<{ agents: readonly AgentCard[]; disabled: readonl
 
 export const emptyCatalog: Catalog = Object.freeze({ agents: [], disabled: [] });
 
+/** Tools that touch nothing outside of the task, besides those that only look. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  "get_env",
+  "set_env",
+  "sleep",
+  "json_stringify",
+  "base64_encode",
+  "report_finding",
+  "send_message",
+]);
+
 /** The card of an agent. */
 export function cardOf(agent: Agent): AgentCard {
   const { name, description, whenToUse, tools, hidden, output, background, remote, inputs } = agent;
   return {
     name,
     description: whenToUse ?? description,
-    readOnly: tools?.every((tool) => READ_ONLY_TOOLS.includes(tool) || isFinishTool(tool)) ?? false,
+    readOnly: tools?.every((tool) => READ_ONLY_TOOLS.includes(tool) || HARMLESS.has(tool) || isFinishTool(tool)) ?? false,
     ...(agent.source && { source: agent.source.kind }),
     ...(hidden && { hidden }),
     ...(output && { structured: true }),

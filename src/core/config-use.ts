@@ -3,12 +3,15 @@ import type { Config } from "./config.ts";
 
 /** The settings of a crew as a whole. */
 export type CrewWords = Defined<
-  Pick<Config, "model" | "tiers" | "providers" | "concurrency" | "passEnv" | "network" | "webSearch" | "mcpServers">
+  Pick<
+    Config,
+    "model" | "tiers" | "providers" | "concurrency" | "passEnv" | "diagnostics" | "network" | "webSearch" | "mcpServers"
+  >
 >;
 
 export function crewWords(config: Config): CrewWords {
-  const { model, tiers, providers, concurrency, passEnv, network, webSearch, mcpServers } = config;
-  return defined({ model, tiers, providers, concurrency, passEnv, network, webSearch, mcpServers });
+  const { model, tiers, providers, concurrency, passEnv, diagnostics, network, webSearch, mcpServers } = config;
+  return defined({ model, tiers, providers, concurrency, passEnv, diagnostics, network, webSearch, mcpServers });
 }
 
 /** Where anything is looked for. */

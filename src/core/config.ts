@@ -93,6 +93,14 @@ export const config = z.strictObject({
   protectBundled: z.boolean().optional().describe("true: no file replaces a bundled agent"),
   modules: names.optional().describe("modules (.js, .mjs, .ts) with agents of yours; their code runs here"),
   passEnv: names.optional().describe("variables that tasks may see besides PATH, HOME and the like"),
+  diagnostics: z
+    .strictObject({
+      command: z.string().min(1).describe("the project's checker, as in npx tsc --noEmit; run in the task's folder"),
+      agents: names.optional().describe("who reads what it says after changing files; code by default"),
+      timeoutMs: count.optional().describe("how long it may take, in milliseconds"),
+    })
+    .optional()
+    .describe("what a checker says after an edit"),
   network: z
     .strictObject({
       allowHosts: names

@@ -8,9 +8,7 @@ const texts = z.record(z.string(), z.string());
 export const mcpServer = z.strictObject({
   command: text.optional().describe("the program that is the server"),
   args: z.array(z.string()).optional().describe("its arguments"),
-  env: texts
-    .optional()
-    .describe("variables it gets besides PATH, HOME and the like; ${NAME} stands for one of yours"),
+  env: texts.optional().describe("variables it gets besides PATH, HOME and the like; ${NAME} stands for one of yours"),
   cwd: text.optional().describe("the folder it starts in; by default the one that is worked in"),
   url: text.optional().describe("its address, where it is no program"),
   headers: texts.optional().describe("headers of every request to it; ${NAME} stands for a variable of yours"),
@@ -22,7 +20,12 @@ export type McpServer = Readonly<z.infer<typeof mcpServer>>;
 
 /** Servers by the names that their tools begin with. */
 export const mcpServers = z.record(
-  z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]*(?:_[A-Za-z0-9.-]+)*$/, "a name of letters, digits, dots, dashes and single underscores"),
+  z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9.-]*(?:_[A-Za-z0-9.-]+)*$/,
+      "a name of letters, digits, dots, dashes and single underscores",
+    ),
   mcpServer,
 );
 export type McpServers = Readonly<Record<string, McpServer>>;

@@ -45,6 +45,9 @@ export type ModelSource = Readonly<{
   ): Promise<ChosenModel | Readonly<{ misses: readonly Miss[] }>>;
 }>;
 
+/** A checker of the project: a command that tells what is wrong with the files as they are. */
+export type Diagnostics = Readonly<{ command: string; timeoutMs?: number }>;
+
 /** A task with everything resolved, once: below this line nobody merges settings. */
 export type Assignment = Readonly<{
   call: Call;
@@ -68,6 +71,8 @@ export type Assignment = Readonly<{
   /** The agent's own words in it, with its inputs filled in. */
   instructions: string;
   prompt: string;
+  /** The checker whose words it reads after it has changed files. */
+  diagnostics?: Diagnostics;
   /** Takes known secrets out of what a tool answers, before a model reads it. */
   redact?(text: string): string;
   toolContext: Omit<ToolContext, "signal" | "report" | "delegate" | "notify">;

@@ -2,11 +2,12 @@ import { z } from "zod";
 import { formatAgentList } from "../core/agent-list.ts";
 import { type AgentCard } from "../core/catalog.ts";
 import { isCrewError } from "../core/error.ts";
+import { isRecord, type JsonSchema } from "../core/json.ts";
 import { COLLAPSED_ITEM_COUNT, MAX_CONCURRENCY } from "../core/limits.ts";
 import type { Node, Plan } from "../core/plan.ts";
 import { allowedText, offered, spawnRefusal, type Caller } from "../core/spawn.ts";
 import { taskSettings } from "../core/task.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
 import { chainInput } from "../modes/chain.ts";
 import { compile } from "../modes/compile.ts";
 import { parallelInput } from "../modes/parallel.ts";
@@ -38,19 +39,51 @@ const input = z.strictObject({
 });
 type Given = z.infer<typeof input>;
 
+/** What a call may say and models are not told, since it would cost more in every turn than it is worth. */
+const UNTOLD: ReadonlySet<string> = new Set(
+  "retry resourceLimits runner cwd schema acceptSchema inputs isolation isolationDirty isolationKeep writes".split(" "),
+);
+
+/** The schema that models read: the same without the rare settings, and what settings mean is said once, at the top. */
+const shown: JsonSchema = slim(z.toJSONSchema(input, { io: "input" }) as JsonSchema, true);
+
+function slim(schema: JsonSchema, top: boolean): JsonSchema {
+  const told = (name: string): boolean => !UNTOLD.has(name) && (top || name !== "thinking");
+  const one = (name: string, value: unknown): unknown => {
+    if (!isRecord(value)) return value;
+    const { description, ...rest } = slim(value, false);
+    return description === undefined || (!top && Object.hasOwn(taskSettings, name)) ? rest : { ...rest, description };
+  };
+  const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
+    if (key === "$schema" || key === "additionalProperties") return [];
+    if (key === "properties" && isRecord(value))
+      return [[key, Object.fromEntries(Object.entries(value).flatMap(([name, each]) => (told(name) ? [[name, one(name, each)]] : [])))]];
+    if (isRecord(value)) return [[key, slim(value, false)]];
+    return [[key, Array.isArray(value) ? value.map((each: unknown) => (isRecord(each) ? slim(each, false) : each)) : value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function problemsIn({ issues }: z.ZodError): string {
+  return issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+}
+
 function parallelTool(caller: Caller, name: string): Tool {
   const look = createLook(caller);
-  return defineTool({
+  return Object.freeze<Tool>({
     name,
     description: describeAgents(offered(caller.catalog, caller), {
       before: BEFORE,
       line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`),
       after: AFTER,
     }),
-    input,
+    input: shown,
     ...delegating,
-    async run(given, context) {
+    async run(asked, context) {
       const { now, news } = await look(context);
+      const parsed = input.safeParse(asked ?? {});
+      if (!parsed.success) return { text: `Invalid parameters. ${problemsIn(parsed.error)}${news}`, error: true, details: detailsOf("single", []) };
+      const given = parsed.data;
       const cards = inScope(offered(now, caller), given.agentScope);
       const modes = modesIn(given);
       const mode = modes[0];

@@ -60,7 +60,8 @@ const plainName = (name: string): string =>
 function readServer(name: string, raw: unknown): ReadServer {
   if (!isRecord(raw)) return { name, problem: "it is no definition" };
   const asked = /\$\{input:(\w+)\}/.exec(JSON.stringify(raw))?.[1];
-  if (asked !== undefined) return { name, problem: `it asks for "${asked}" when it starts; write \${NAME} for a variable instead` };
+  if (asked !== undefined)
+    return { name, problem: `it asks for "${asked}" when it starts; write \${NAME} for a variable instead` };
   if (raw["type"] === "sse") return { name, problem: "it speaks the old event stream, which is not supported" };
   const server = serverIn(raw);
   const problem = faultsOf(mcpServers, { [name]: server }, "server")[0]?.message ?? serverProblem(server);
@@ -95,7 +96,10 @@ function serverIn(raw: Raw): McpServer {
 
 /** `$NAME`, `{env:NAME}` and `${env:NAME}` as `${NAME}`. */
 const variablesIn = (text: string): string =>
-  text.replace(/\$\{env:(\w+)\}|\{env:(\w+)\}|\$([A-Za-z_]\w*)/g, (_, a?: string, b?: string, c?: string) => `\${${a ?? b ?? c}}`);
+  text.replace(
+    /\$\{env:(\w+)\}|\{env:(\w+)\}|\$([A-Za-z_]\w*)/g,
+    (_, a?: string, b?: string, c?: string) => `\${${a ?? b ?? c}}`,
+  );
 
 function textsIn(raw: Raw, ...keys: readonly string[]): Record<string, string> {
   const found = keys.map((key) => raw[key]).find(isRecord) ?? {};

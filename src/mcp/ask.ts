@@ -15,7 +15,8 @@ export function kindOf(tool: string | undefined): Kind {
 }
 
 /** Names a question between the rounds of a request. */
-export const keyOf = ({ run, path, call = "" }: Pick<Question, "run" | "path" | "call">): string => `${run}/${path}#${call}`;
+export const keyOf = ({ run, path, call = "" }: Pick<Question, "run" | "path" | "call">): string =>
+  `${run}/${path}#${call}`;
 
 const forms: Readonly<Record<Kind, Readonly<Record<string, object>>>> = {
   words: { text: { type: "string", title: "Answer" } },

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Event } from "../core/event.ts";
 import type { JsonSchema } from "../core/json.ts";
 import type { Run } from "../runtime/run.ts";
+import { keyOf } from "./ask.ts";
 import type { Heard, ServedRun, ServedRuns, Waited } from "./runs.ts";
 
 /** What a delegation tool is told and may be stopped by. */
@@ -21,12 +22,14 @@ export type Delegated = Waited & Readonly<{ over: Promise<Delegation> }>;
 export function delegated(runs: ServedRuns, call: (call: DelegationCall) => Promise<Delegation>): Delegated {
   const own = new Map<string, ServedRun>();
   const listeners = new Set<Heard>();
+  const putOff = new Set<string>();
   const stop = new AbortController();
   const heard = (_: Event, run: Run): void => {
     if (own.has(run.id)) return;
     const served = runs.adopt(run);
     own.set(run.id, served);
     served.listen((event, state) => {
+      if (event.type === "gate.answered") putOff.delete(keyOf(event)); // the same gate may ask again later
       for (const listener of listeners) listener(event, state);
     });
   };
@@ -36,12 +39,13 @@ export function delegated(runs: ServedRuns, call: (call: DelegationCall) => Prom
     id: `call_${randomBytes(9).toString("base64url")}`,
     questions: () => [...own.values()].flatMap((served) => served.questions()),
     toolOf: (question) => own.get(question.run)?.toolOf(question),
-    putOff: new Set(),
+    putOff,
+    told: { times: 0 },
     listen: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    answer: (question, answer) => own.get(question.run)?.answer(question, answer) ?? false,
+    answer: async (question, answer) => own.get(question.run)?.answer(question, answer) ?? false,
     cancel: () => stop.abort(),
     over,
   };

@@ -1,8 +1,6 @@
-import { createServer as createHttpServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { CrewError, messageOf } from "../core/error.ts";
+import { CrewError } from "../core/error.ts";
 import type { Crew } from "../crew.ts";
-import { createGuard } from "./guard.ts";
+import { MAX_BODY_BYTES, openServer } from "../runtime/loopback-server.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { createOffice, type OfficeOptions } from "./office.ts";
 import { offersWith } from "./offers.ts";
@@ -26,7 +24,6 @@ export type HttpServing = Readonly<{ url: string; close(): Promise<void> }>;
 
 /** Where the protocol is. */
 const PATH = "/mcp";
-const MAX_BODY_BYTES = 1_000_000;
 
 /** Serves clients over HTTP. Every request needs the token, and has to come under a name of this server. */
 export async function serveHttp(
@@ -41,52 +38,24 @@ export async function serveHttp(
     maxRequestBodySize: MAX_BODY_BYTES,
   });
   const speak = toNodeHandler(handler, { onerror: onError, maxRequestBodySize: MAX_BODY_BYTES });
-  const http = createHttpServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 });
-  http.maxHeadersCount = 100;
-  http.maxConnections = 500;
-  const bound = await listen(http, host, port);
-  const guard = createGuard({ token, port: bound, hosts: isWildcard(host) ? [] : [host] });
-  http.on("request", (request, response) => {
-    const refused = guard(request.headers) ?? (new URL(request.url ?? "/", "http://here").pathname === PATH ? undefined : 404);
-    if (refused !== undefined) {
-      response.writeHead(refused, refused === 401 ? { "www-authenticate": "Bearer" } : {}).end();
-      request.resume();
-      return;
-    }
-    void speak(request as Parameters<typeof speak>[0], response).catch((error: unknown) => {
-      onError(error);
-      if (!response.headersSent) response.writeHead(500);
-      response.end();
-    });
+  const http = await openServer({
+    tokens: { client: token },
+    host,
+    port,
+    onError,
+    handle: async (request, response) => {
+      if (new URL(request.url ?? "/", "http://here").pathname !== PATH) return void response.writeHead(404).end();
+      await speak(request as Parameters<typeof speak>[0], response);
+    },
   });
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}${PATH}`,
+    url: `${http.url}${PATH}`,
     close: async () => {
       await office.runs.close("the MCP server was stopped");
       await handler.close();
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
+      await http.close();
     },
   };
-}
-
-/** Every address of the machine has many names, none of which this server knows: it is called by loopback, or by name. */
-const isWildcard = (host: string): boolean => host === "0.0.0.0" || host === "::";
-
-function listen(http: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    http.once("error", (cause) =>
-      reject(
-        new CrewError(
-          "BAD_INPUT",
-          `The MCP server cannot listen on ${host}:${port}: ${messageOf(cause)}.`,
-          "Choose another --port, or leave it out.",
-          { cause },
-        ),
-      ),
-    );
-    http.listen(port, host, () => resolve((http.address() as AddressInfo).port));
-  });
 }
 
 async function loadNode(): Promise<typeof import("@modelcontextprotocol/node")> {

@@ -57,7 +57,9 @@ const offers: readonly Offer[] = [
           source: agent.source?.kind ?? "inline",
         }))
         .filter(({ name, description }) => `${name}\n${description}`.toLowerCase().includes(wanted));
-      const lines = found.map(({ name, description, readOnly }) => `${name}${readOnly ? " (only looks)" : ""}: ${description}`);
+      const lines = found.map(
+        ({ name, description, readOnly }) => `${name}${readOnly ? " (only looks)" : ""}: ${description}`,
+      );
       return told(lines.join("\n") || "No agent fits.", { agents: found });
     },
   }),
@@ -70,7 +72,10 @@ const offers: readonly Offer[] = [
     answer: async ({ run }, office) => {
       const runs = run === undefined ? await office.list() : [await office.look(run)];
       const lines = runs.map(({ run: id, status, name, questions = [] }) =>
-        [`${id} ${status}${name === undefined ? "" : ` (${name})`}`, ...questions.map(({ path, question }) => `  ${path} asks: ${question}`)].join("\n"),
+        [
+          `${id} ${status}${name === undefined ? "" : ` (${name})`}`,
+          ...questions.map(({ path, question }) => `  ${path} asks: ${question}`),
+        ].join("\n"),
       );
       return told(lines.join("\n") || "Nothing was started here yet.", { runs });
     },
@@ -140,7 +145,10 @@ type Answer<I> = Omit<Offer, "input" | "output" | "answer" | "plan" | "waits"> &
   Readonly<{
     input: z.ZodType<I>;
     output: z.ZodType;
-    answer(args: I, ...rest: Parameters<Extract<Offer, { answer: unknown }>["answer"]> extends [unknown, ...infer R] ? R : never): Promise<CallResult>;
+    answer(
+      args: I,
+      ...rest: Parameters<Extract<Offer, { answer: unknown }>["answer"]> extends [unknown, ...infer R] ? R : never
+    ): Promise<CallResult>;
   }>;
 
 function answering<I>({ input, output, answer, ...offer }: Answer<I>): Offer {

@@ -86,7 +86,7 @@ export function createOffice(
       const found = await find(word);
       const { state } = await stateOf(crew, found);
       const question = theQuestion(state, path);
-      const tool = typeof found === "string" ? (question.call && "unknown") : found.toolOf(question);
+      const tool = typeof found === "string" ? question.call && "unknown" : found.toolOf(question);
       if (kindOf(tool) === "call" && !answersCalls)
         throw new CrewError(
           "UNKNOWN_GATE",
@@ -154,7 +154,12 @@ function theQuestion(state: State, path: string | undefined): Question {
   const open = openQuestions(state).filter((one) => path === undefined || one.path === path);
   const [only, ...others] = open;
   const hint = "`status` shows what a run asks.";
-  if (!only) throw new CrewError("UNKNOWN_GATE", `"${state.run}" asks nothing${path === undefined ? "" : ` at "${path}"`}.`, hint);
+  if (!only)
+    throw new CrewError(
+      "UNKNOWN_GATE",
+      `"${state.run}" asks nothing${path === undefined ? "" : ` at "${path}"`}.`,
+      hint,
+    );
   if (others.length === 0) return only;
   throw new CrewError(
     "UNKNOWN_GATE",

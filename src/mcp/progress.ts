@@ -8,10 +8,9 @@ import type { CallContext } from "./sdk.ts";
 const EVERY_MS = 100;
 
 /** Tells a client how a run goes on, if it asked for that; gives back how to stop. */
-export function reportProgress({ listen }: Waited, { mcpReq }: CallContext): () => void {
+export function reportProgress({ listen, told }: Waited, { mcpReq }: CallContext): () => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => {};
-  let progress = 0;
   let last = Number.NEGATIVE_INFINITY;
   return listen((event, state) => {
     const message = lineFor(event, state);
@@ -19,8 +18,8 @@ export function reportProgress({ listen }: Waited, { mcpReq }: CallContext): () 
     const now = performance.now();
     if (event.type === "tool.started" && now - last < EVERY_MS) return;
     last = now;
-    progress += 1;
-    const params = { progressToken, progress, message };
+    told.times += 1;
+    const params = { progressToken, progress: told.times, message };
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // nobody is there any more
   });
 }

@@ -16,9 +16,11 @@ export type Waited = Readonly<{
   toolOf(question: Question): string | undefined;
   /** Questions that a client answered or left to the inbox: it is not asked them again. */
   putOff: Set<string>;
+  /** How often a client was told of it: what it is told must count up, also over the rounds of a call. */
+  told: { times: number };
   /** Calls back with each event; gives back how to stop listening. */
   listen(heard: Heard): () => void;
-  answer(question: Question, answer: Answer): boolean;
+  answer(question: Question, answer: Answer): Promise<boolean>;
   cancel(reason: string): void;
   /** Settles at its end; rejects when it could not begin. */
   over: Promise<unknown>;
@@ -132,11 +134,12 @@ function serve(run: Run): ServedRun {
     questions: () => openQuestions(run.state),
     toolOf: ({ path, call }) => (call === undefined ? undefined : (tools.get(`${path}#${call}`) ?? "unknown")),
     putOff,
+    told: { times: 0 },
     listen: (listener) => {
       heard.add(listener);
       return () => heard.delete(listener);
     },
-    answer: ({ path, call }, answer) => run.answer(path, answer, call),
+    answer: async ({ path, call }, answer) => run.answer(path, answer, call),
     cancel: (reason) => run.cancel(reason),
     over,
   };

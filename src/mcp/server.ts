@@ -42,13 +42,13 @@ export function createServer(serving: Serving, era: Era): ProtocolServer {
   server.setRequestHandler("tools/list", async () => ({ tools: (await serving.offers()).map(listed) }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const offer = (await serving.offers()).find(({ name }) => name === params.name);
-    if (!offer)
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}".`);
+    if (!offer) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}".`);
     const args = params.arguments ?? {};
     try {
       if ("answer" in offer) return await offer.answer(args, serving.office, context.mcpReq.signal);
       const client = capabilitiesOf(server, context);
-      if ("delegate" in offer) return (await delegateOrGoOn({ ...serving, offer, args, context, client })) as CallResult;
+      if ("delegate" in offer)
+        return (await delegateOrGoOn({ ...serving, offer, args, context, client })) as CallResult;
       const task = isRecord(params["task"]);
       return (await startOrGoOn({ ...serving, server, offer, args, context, client, era, task })) as CallResult;
     } catch (thrown) {
@@ -68,7 +68,10 @@ const listed = (offer: Offer) => ({
   description: offer.description,
   inputSchema: { ...offer.input, type: "object" as const },
   ...(offer.output && { outputSchema: { ...offer.output, type: "object" as const } }),
-  annotations: { readOnlyHint: offer.readOnly, ...(!offer.readOnly && { destructiveHint: false, openWorldHint: true }) },
+  annotations: {
+    readOnlyHint: offer.readOnly,
+    ...(!offer.readOnly && { destructiveHint: false, openWorldHint: true }),
+  },
   ...("plan" in offer && { execution: { taskSupport: "optional" as const } }),
 });
 
@@ -91,7 +94,8 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   const known = requestState<string>();
   if (known !== undefined) {
     const served = office.runs.find(known);
-    if (!served) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "That run is not known here any more.");
+    if (!served)
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "That run is not known here any more.");
     await takeReplies(served, inputResponses);
     return waitFor(served, call);
   }
@@ -110,12 +114,20 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
 type DelegatedCall = Pick<Call, "sdk" | "office" | "args" | "context" | "client"> & Readonly<{ offer: Delegating }>;
 
 /** The same for a tool that starts runs by itself. Who cannot be asked waits for the inbox. */
-async function delegateOrGoOn({ sdk, office, offer, args, context, client }: DelegatedCall): Promise<CallResult | NeedsInput> {
+async function delegateOrGoOn({
+  sdk,
+  office,
+  offer,
+  args,
+  context,
+  client,
+}: DelegatedCall): Promise<CallResult | NeedsInput> {
   const { requestState, inputResponses = {} } = context.mcpReq;
   const known = requestState<string>();
-  const call = known === undefined ? delegated(office.runs, (told) => offer.delegate(args, told)) : office.delegations.get(known);
+  const call =
+    known === undefined ? delegated(office.runs, (told) => offer.delegate(args, told)) : office.delegations.get(known);
   if (!call) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "That call is not known here any more.");
-  takeReplies(call, inputResponses);
+  await takeReplies(call, inputResponses);
   const stayed = client.elicitation === undefined ? await stay(call, context, "over") : await stay(call, context);
   if (!stayed.over) {
     office.delegations.set(call.id, call);

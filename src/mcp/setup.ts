@@ -20,10 +20,18 @@ export const setups = {
       text: '[mcp_servers.subcrew]\ncommand = "subcrew"\nargs = ["mcp"]\ntool_timeout_sec = 3600',
     },
   ],
-  cursor: [{ title: "In ~/.cursor/mcp.json, or .cursor/mcp.json of a project", text: json({ mcpServers: { subcrew: server } }) }],
+  cursor: [
+    {
+      title: "In ~/.cursor/mcp.json, or .cursor/mcp.json of a project",
+      text: json({ mcpServers: { subcrew: server } }),
+    },
+  ],
   vscode: [
     { title: "In a terminal", text: `code --add-mcp '${JSON.stringify({ name: "subcrew", ...server })}'` },
-    { title: "Or in .vscode/mcp.json of a project", text: json({ servers: { subcrew: { type: "stdio", ...server } } }) },
+    {
+      title: "Or in .vscode/mcp.json of a project",
+      text: json({ servers: { subcrew: { type: "stdio", ...server } } }),
+    },
   ],
   gemini: [
     { title: "In a terminal", text: "gemini mcp add --scope user subcrew subcrew mcp" },

@@ -63,15 +63,12 @@ export function formsOf(served: Waited, asked: readonly Question[]): Questions {
 }
 
 /** Hands the replies of a client to a run; those that it put off are remembered. Replies to nothing that is open do not count. */
-export async function takeReplies(
-  served: Waited,
-  replies: Readonly<Record<string, unknown>>,
-): Promise<void> {
+export async function takeReplies(served: Waited, replies: Readonly<Record<string, unknown>>): Promise<void> {
   for (const question of served.questions()) {
     const key = keyOf(question);
     if (!Object.hasOwn(replies, key)) continue;
-    const answer = answerIn(replies[key], kindOf(served.toolOf(question)));
-    if (answer) await served.run.answer(question.path, answer, question.call);
     served.putOff.add(key);
+    const answer = answerIn(replies[key], kindOf(served.toolOf(question)));
+    if (answer) await served.answer(question, answer);
   }
 }

@@ -21,7 +21,10 @@ export type StdioOptions = OfficeOptions &
  * Serves one client over a pair of streams until either ends. Nothing but the protocol goes to the output. Runs that still
  * work are cancelled then: they are kept and can be resumed.
  */
-export async function serveStdio(crew: Crew, { input, output, delegation, signal, onError, ...rules }: StdioOptions): Promise<void> {
+export async function serveStdio(
+  crew: Crew,
+  { input, output, delegation, signal, onError, ...rules }: StdioOptions,
+): Promise<void> {
   const sdk = await loadSdk();
   const office = createOffice(crew, rules);
   const serving = { sdk, office, offers: () => offersWith(delegation), onError };

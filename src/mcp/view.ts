@@ -94,7 +94,9 @@ function textOf({ run, status, output = "", error, questions = [] }: RunView): s
     case "failed":
     case "cancelled": {
       const why = error === undefined ? status : `${error.message}${error.hint === undefined ? "" : ` ${error.hint}`}`;
-      return [`${run} ${status === "failed" ? "failed" : "was cancelled"}: ${why}`, output].filter(Boolean).join("\n\n");
+      return [`${run} ${status === "failed" ? "failed" : "was cancelled"}: ${why}`, output]
+        .filter(Boolean)
+        .join("\n\n");
     }
     case "interrupted":
     case "damaged":

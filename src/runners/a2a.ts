@@ -329,7 +329,7 @@ function createGate(assignment: Assignment, context: PerformContext, signsInWith
     if ("judged" in approved) return;
     const { rule, text } = "problem" in approved ? { rule: "its address", text: approved.problem } : approved;
     context.emit({ type: "tool.denied", call: REMOTE, tool: REMOTE, rule, text });
-    throw remoteFailure("DENIED", text, `Allow it with --allow '${REMOTE}(${originOf(url)}/*)'.`);
+    throw remoteFailure("DENIED", text.replace(/ For the user: .*$/s, ""), `Allow it with --allow '${REMOTE}(${originOf(url)}/*)'.`);
   };
   return {
     before: (url: string): Promise<void> => {

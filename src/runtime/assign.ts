@@ -130,6 +130,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     }),
     instructions,
     prompt: promptFor(call),
+    ...diagnosticsFor(agent, world),
     redact: world.redactor.known,
     toolContext: {
       cwd,
@@ -215,6 +216,12 @@ async function peersOf(
 
 /** How long servers have to start and to say what they offer. */
 const PEERS_MS = 60_000;
+
+/** The specialist for changes reads what the project's checker says, and whoever the settings name. */
+function diagnosticsFor({ name }: Agent, { diagnostics }: World): Pick<Assignment, "diagnostics"> {
+  const { agents = ["code"], ...checker } = diagnostics ?? {};
+  return "command" in checker && agents.includes(name) ? { diagnostics: checker } : {};
+}
 
 /** The tools that a policy never allows, with the rule that says so: a model is not even shown them. */
 export function barredBy({ tools }: Pick<World, "tools">, policy: Policy): Record<string, string> {

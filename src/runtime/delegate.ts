@@ -23,6 +23,8 @@ export type Delegation = Readonly<{
   /** Gives the slot back until the next attempt. */
   letGo(): void;
   delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Delegated>;
+  /** Tells the task which helpers of an earlier life nobody has asked for again: they did not come to an end. */
+  lost(): void;
   /** The same without waiting; what it came to is told to the task. */
   background: Background;
   /** Waits until helpers in the background have ended; false when there are none, or the signal aborted first. */
@@ -42,7 +44,7 @@ export function createDelegation({
   held,
 }: Pick<Place, "path" | "scope" | "signal" | "held">): Delegation {
   const children = new Set<Promise<unknown>>();
-  let claimPrefix: ((plan: Plan) => string) | undefined;
+  let places: Places | undefined;
   /** Most tasks start nothing: what the plans below them follow is made for the first one. */
   let attempt: { follower?: Follower } | undefined;
   let waitsFor = 0;
@@ -104,11 +106,11 @@ export function createDelegation({
     }
     if (!attempt) return { status: "cancelled", reason: ENDED };
     attempt.follower ??= following(signal);
-    claimPrefix ??= prefixes(path, scope);
+    places ??= placesBelow(path, scope);
     const { controller, release: unfollow } = following(attempt.follower.controller.signal, ...(stop ? [stop] : []));
     waitsFor += 1;
     letGo();
-    const prefix = claimPrefix(plan);
+    const prefix = places.claim(plan);
     const work = scope.run.execute(plan, {
       ...withoutRound(scope),
       prefix,
@@ -141,8 +143,13 @@ export function createDelegation({
     const launched = await launch(what, parent, stop);
     return "ended" in launched ? launched.ended : launched;
   };
+  const lost = (): void => {
+    places ??= placesBelow(path, scope);
+    const left = places.left();
+    if (left.length > 0) tell(scope.run, path, { from: path, text: lostText(left) });
+  };
   const helpers = createHelpers({ path, run: scope.run, launch });
-  return { begin, end, letGo, delegate, ...helpers };
+  return { begin, end, letGo, delegate, lost, ...helpers };
 }
 
 type Launched = Readonly<{ plan: Plan; under: string; ended: Promise<Delegated> }>;
@@ -213,18 +220,35 @@ const ENDED = "the task that asked for it has ended";
  * Where each plan below a task goes. After a crash a task asks again, perhaps in another order, so a plan takes the
  * place in which the same one was begun before; any other gets a number that was never used.
  */
-function prefixes(path: string, { run }: Scope): (plan: Plan) => string {
+function placesBelow(path: string, { run }: Scope): Places {
   const before = [...run.history.delegated(path)];
   let last = Math.max(0, ...before.map(({ number }) => number));
-  return (plan) => {
-    const known = before.findIndex(
-      ({ spent, started }) => !spent && [...started].every(([id, event]) => isSame(plan.nodes[id], event, run.redact)),
-    );
-    if (known >= 0) return before.splice(known, 1)[0]!.prefix;
-    last += 1;
-    return last === 1 ? `${path}/` : `${path}.${last}/`;
+  return {
+    claim: (plan) => {
+      const known = before.findIndex(
+        ({ spent, started }) =>
+          !spent && [...started].every(([id, event]) => isSame(plan.nodes[id], event, run.redact)),
+      );
+      if (known >= 0) return before.splice(known, 1)[0]!.prefix;
+      last += 1;
+      return last === 1 ? `${path}/` : `${path}.${last}/`;
+    },
+    left: () => {
+      const unclaimed = before.splice(0).filter(({ spent }) => !spent);
+      const tasks = unclaimed.flatMap(({ prefix, started }) => [...started.keys()].map((id) => prefix + id));
+      return tasks.filter((task) => (run.history.ended(task)?.status ?? "cancelled") === "cancelled");
+    },
   };
 }
+
+type Places = Readonly<{
+  claim(plan: Plan): string;
+  /** The tasks of plans that nobody has claimed and that have not ended; from then on nobody can. */
+  left(): string[];
+}>;
+
+const lostText = (tasks: readonly string[]): string =>
+  `The run was interrupted while helpers of yours worked in the background, and these have not ended: ${tasks.join(", ")}. Start them again if you still need them.`;
 
 function isSame(node: Node | undefined, { kind, agent, prompt }: Started, redact: (text: string) => string): boolean {
   if (node?.kind !== kind) return false;

@@ -5,7 +5,7 @@ import type { KeptEvent } from "../core/event.ts";
 import { nodeAt } from "../core/graph.ts";
 import type { Message } from "../core/model.ts";
 import { failed, type Failed } from "../core/outcome.ts";
-import { permit } from "../core/permit.ts";
+import { permit, rightTo } from "../core/permit.ts";
 import type { Assignment } from "../core/runner.ts";
 import { historyOf } from "./history.ts";
 import { readJournal } from "./journal.ts";
@@ -145,7 +145,8 @@ export function recordAgent(
   const name = call.task.agent ?? DEFAULT_AGENT;
   const definition = roster.find(name);
   if (!definition) return;
-  const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed);
+  const may = [...tools.keys()].filter((tool) => permit(rights, tool).allowed);
+  const allowed = [...new Set(may.map((tool) => rightTo(rights, tool)))];
   const hash = agentHash(definition, allowed);
   const before = earlier.agents.at(call.path);
   if (before?.hash === hash && before.model === model.ref) return;

@@ -4,6 +4,7 @@ import type { Dialects } from "../core/dialect.ts";
 import { DEFAULT_LIMITS, type ResourceLimits } from "../core/limits.ts";
 import { isFinishTool, permit } from "../core/permit.ts";
 import { rulesFor } from "../core/policy.ts";
+import { maskAuth } from "../core/mask-auth.ts";
 import type { Problem } from "../core/problem.ts";
 import type { Origin } from "../core/provenance.ts";
 import type { Task } from "../core/task.ts";
@@ -59,13 +60,18 @@ export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentE
   const trace = tracer(options);
   const fields = Object.entries(whole)
     .filter(([field, value]) => field !== "source" && field !== "limits" && value !== undefined)
-    .map(([field, value]) => ({ field, value, origin: callOrigin(flags, call, field) ?? trace(found, field) }));
+    .map(([field, value]) => ({
+      field,
+      value: field === "remote" && agent.remote ? maskAuth(agent.remote) : value,
+      origin: callOrigin(flags, call, field) ?? trace(found, field),
+    }));
   const names = [...new Set([...tools, ...namedIn(found), ...(agent.tools ?? [])])].filter(isOneTool);
   return {
     agent: whole,
     fields,
     limits: limitsOf(found, options, trace),
-    tools: names.map((name) => explainTool({ name, found, agent: whole, options, trace, ...(barred && { barred }) })),
+    // One that runs elsewhere has tools of its own, and none of ours.
+    tools: (agent.remote ? [] : names).map((name) => explainTool({ name, found, agent: whole, options, trace, ...(barred && { barred }) })),
     problems: found.problems,
   };
 }

@@ -37,6 +37,7 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
       ...(node.task.continues !== undefined && { continues: node.task.continues }),
     });
     run.mailbox.open(path);
+    let resumed = underWay && attempt === next;
     try {
       return await run.engine.perform(
         { ...call, attempt },
@@ -52,6 +53,8 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
           ...createAsking(place),
           budget: run.budget,
           mail: async (wait) => {
+            if (resumed) delegation.lost();
+            resumed = false;
             const waiting = run.mailbox.take(path);
             if (waiting.length > 0 || !wait || !(await delegation.news(wait))) return waiting;
             return run.mailbox.take(path);

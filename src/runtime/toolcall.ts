@@ -14,7 +14,7 @@ import type { ToolStatus } from "../core/tool-status.ts";
 import type { Access, Tool, ToolResult } from "../core/tool.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../core/cut.ts";
 import { approve, verdictOn } from "./approve.ts";
-import { following, stopped } from "./cancel.ts";
+import { following, reasonOf, stopped } from "./cancel.ts";
 import { isDenial, isRefusal } from "./inside.ts";
 import { parseArguments } from "./toolkit.ts";
 
@@ -61,12 +61,13 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   if (tool.effect === "write") await context.durable();
   const began = performance.now();
   const {
-    text,
+    text: told,
     status,
     details,
     rule: broken,
   } = await runTool(tool, { input: parsed.value, id: call.id, judged: approved.judged }, assignment, context);
   const error = status !== "ok";
+  const text = error ? told : `${told}${await diagnosticsAfter(tool, call.id, { assignment, context })}`;
   if (broken !== undefined) context.emit({ type: "tool.denied", call: call.id, tool: tool.name, rule: broken, text });
   context.emit({
     type: "tool.ended",
@@ -90,6 +91,9 @@ async function runTool(
   assignment: Assignment,
   context: PerformContext,
 ): Promise<Ended> {
+  // Whoever cancelled was told so, perhaps while the record of this call was on its way to the disk.
+  if (context.signal.aborted)
+    return { text: `${tool.name} was not carried out: ${reasonOf(context.signal)}`, status: "cancelled" };
   const { controller, release } = following(context.signal);
   let late = false;
   const { redact = (text) => text } = assignment;

@@ -25,6 +25,8 @@ export type World = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Variables that tasks and their programs see besides the usual ones. */
   passEnv: readonly string[];
+  /** The project's checker, and which agents read what it says after they changed files. */
+  diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
   /** What may be done on this machine, and who agreed to it; absent: only what a careful policy allows, and no commands. */
   access?: RunAccess;
   /** Stands before the acceptance command of a task, as a recording does; absent: it is carried out. */

@@ -136,13 +136,13 @@ test("without a call: what comes from the base names its line there, tool by too
 
 test("a tool that the file names and nobody has is said to be missing", async () => {
   const root = tempFolder({
-    "home/.agents/agents/x.md": "---\nname: x\ndescription: d\ntools: [read_file, skill]\n---\nX\n",
+    "home/.agents/agents/x.md": "---\nname: x\ndescription: d\ntools: [read_file, task_replay, brew_tea]\n---\nX\n",
   });
   const crew = createCrew({ cwd: root, env: { HOME: join(root, "home") } });
   const found = (await crew.agents()).agents.find(({ name }) => name === "x")!;
   const { tools } = await crew.explain(found);
   expect(tools.find(({ name }) => name === "read_file")).toMatchObject({ allowed: true });
-  expect(tools.find(({ name }) => name === "skill")).toMatchObject({ allowed: true, missing: true });
+  expect(tools.find(({ name }) => name === "brew_tea")).toMatchObject({ allowed: true, missing: true });
 });
 
 test("what the user's permissions shut out is explained by them", async () => {

@@ -110,6 +110,21 @@ describe("one agent", () => {
     expect((await there.run(["agents", "show", "x"])).stdout).toContain("Te<U+202E>xt<U+200B> of x.");
   });
 
+  test("explain --as-tool tells what models read about an agent, in bytes", async () => {
+    const there = project();
+    const { code, stdout } = await there.run(["agents", "explain", "explore", "--as-tool"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^explore {2}read-only/);
+    expect(stdout).toMatch(/^Task +\d+ bytes +schema \d+ bytes/m);
+    const json = JSON.parse((await there.run(["agents", "explain", "task", "--as-tool", "--json"])).stdout) as {
+      budget: number;
+      offered: { description: number; named: boolean }[];
+      delegates: { tool: string }[];
+    };
+    expect(json.offered.every(({ description, named }) => description <= json.budget && named)).toBe(true);
+    expect(json.delegates.map(({ tool }) => tool)).toEqual(["task"]);
+  });
+
   test("explain tells everything, for people and for programs", async () => {
     const there = project();
     const { stdout } = await there.run([

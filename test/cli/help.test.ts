@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { place } from "./command.ts";
 
 const commands =
-  "run parallel chain race team skill command resume plan agents skills commands models runs trust".split(" ");
+  "run parallel chain race team skill command resume plan agents skills commands models runs trust a2a".split(" ");
 
 test("--version prints the version of the package", async () => {
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "package.json"), "utf8")) as {

@@ -3,6 +3,7 @@ import { addressee } from "../../src/core/address.ts";
 import { createMailbox } from "../../src/runtime/mailbox.ts";
 import { sendTo } from "../../src/runtime/tell.ts";
 import { call, calls, stage } from "./stage.ts";
+import { until } from "./until.ts";
 
 const there = ["lead", "lead/scout", "lead/sage", "lead.2/scout", "other/scout"];
 
@@ -19,6 +20,7 @@ test.each([
 });
 
 test("helpers speak to each other while they work, and get receipts", async () => {
+  let listening = false;
   const { models, read, events } = await stage({
     lead: {
       tools: ["*", "Task"],
@@ -26,10 +28,17 @@ test("helpers speak to each other while they work, and get receipts", async () =
       says: [calls(["Task", { description: "a", prompt: "Tell sage.", subagent_type: "scout" }], ["Task", { description: "b", prompt: "Listen.", subagent_type: "sage" }]), "done"],
     },
     scout: {
-      says: [call("sleep", { ms: 1 }), ...Array.from({ length: 2 }, () => call("send_message", { to: "sage", message: "look at line 7" })), call("send_message", { to: "parent", message: "told sage" }), call("send_message", { to: "ghost", message: "?" }), "told"],
+      says: [
+        async () => {
+          await until(() => listening);
+          return { calls: [{ name: "current_time", input: {} }] };
+        },
+        ...Array.from({ length: 2 }, () => call("send_message", { to: "sage", message: "look at line 7" })), call("send_message", { to: "parent", message: "told sage" }), call("send_message", { to: "ghost", message: "?" }), "told",
+      ],
     },
     sage: {
       says: Array.from({ length: 200 }, () => async ({ messages }: { messages: readonly unknown[] }) => {
+        listening = true;
         if (JSON.stringify(messages).includes("look at line 7")) return "I looked";
         await new Promise((resolve) => setTimeout(resolve, 5));
         return { calls: [{ name: "current_time", input: {} }] };

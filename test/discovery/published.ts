@@ -6,6 +6,8 @@ export type Shape = Readonly<{
   text: string;
   /** What it may use at most; absent: it names no tools, so anything but delegation. */
   most?: readonly string[];
+  /** What it denies itself. */
+  not?: readonly string[];
   /** It names its tools, so it has each of them. */
   all?: true;
   /** Files that lie among agents and are none. */
@@ -64,15 +66,7 @@ export const shapes: readonly Shape[] = [
   claude("tools null", `${D}\ntools:`, []),
   claude("allowed tools", `${D}\nallowedTools:\n  - Read\n  - "Bash(*)"`, ["read_file", ...SHELL]),
   claude("allowed tools with a dash", `${D}\nallowed-tools: Read, Grep`, ["read_file", "grep_files"]),
-  claude(
-    "denied tools",
-    `${D}\ndisallowedTools: Write, Edit, Bash`,
-    [
-      ...LOOKING,
-      "delete_file move_file http_post http_request sleep get_env set_env json_stringify".split(" "),
-      "base64_encode memory_write memory_patch memory_append report_finding".split(" "),
-    ].flat(),
-  ),
+  { ...claude("denied tools", `${D}\ndisallowedTools: Write, Edit, Bash`), not: ["write_file", "edit_file", ...SHELL] },
   claude("both lists", `${D}\ntools: Read, Write, Bash\ndisallowedTools: Bash`, ["read_file", "write_file"]),
   claude("a mode that only plans", `${D}\npermissionMode: plan`, LOOKING),
   claude("a mode that asks nobody", `${D}\ntools: Read\npermissionMode: bypassPermissions`, ["read_file"]),

@@ -16,8 +16,12 @@ const text = (value) => ({ content: [{ type: "text", text: value }] });
 const make = () => {
   const server = new McpServer({ name: "fixture", version: "1" });
   const readOnly = { annotations: { readOnlyHint: true } };
-  server.registerTool("echo", { description, inputSchema: z.object({ text: z.string() }) }, (args) => text(`echo: ${args.text}`));
-  server.registerTool("look", { description: "Only looks.", inputSchema: z.object({}), ...readOnly }, () => text("seen"));
+  server.registerTool("echo", { description, inputSchema: z.object({ text: z.string() }) }, (args) =>
+    text(`echo: ${args.text}`),
+  );
+  server.registerTool("look", { description: "Only looks.", inputSchema: z.object({}), ...readOnly }, () =>
+    text("seen"),
+  );
   server.registerTool("environment", { description: "What it sees.", inputSchema: z.object({}) }, () =>
     text(JSON.stringify(process.env)),
   );
@@ -28,7 +32,8 @@ const make = () => {
     const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
     return text(`${process.pid} ${child.pid}`);
   });
-  for (const name of more) server.registerTool(name, { description: "New.", inputSchema: z.object({}) }, () => text(name));
+  for (const name of more)
+    server.registerTool(name, { description: "New.", inputSchema: z.object({}) }, () => text(name));
   return server;
 };
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { openDelegation } from "../../src/doors/delegation.ts";
 import { deferred } from "../../src/runtime/deferred.ts";
 import { never, type Script } from "../../src/models/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -38,15 +39,28 @@ test.for(eras)("the modes and the list of agents, over the %s protocol", async (
   const { client } = await session(crew, era);
   const parallel = await client.callTool({
     name: "parallel",
-    arguments: { tasks: [{ agent: "a", task: "x" }, { agent: "b", task: "y" }] },
+    arguments: {
+      tasks: [
+        { agent: "a", task: "x" },
+        { agent: "b", task: "y" },
+      ],
+    },
   });
   expect(parallel.structuredContent).toMatchObject({
     status: "ok",
-    tasks: [{ path: "a", output: "one" }, { path: "b", output: "two" }],
+    tasks: [
+      { path: "a", output: "one" },
+      { path: "b", output: "two" },
+    ],
   });
   const chain = await client.callTool({
     name: "chain",
-    arguments: { chain: [{ agent: "a", task: "x" }, { agent: "b", task: "go on: {previous}" }] },
+    arguments: {
+      chain: [
+        { agent: "a", task: "x" },
+        { agent: "b", task: "go on: {previous}" },
+      ],
+    },
   });
   expect(chain.structuredContent).toMatchObject({ status: "ok", output: "four" });
   const { structuredContent } = await client.callTool({ name: "agents", arguments: { query: "AGENT A" } });
@@ -117,7 +131,9 @@ test.for(eras)("what a client puts off waits in the inbox, over the %s protocol"
   });
   const called = client.callTool({ name: "run", arguments: { agent: "asker", task: "Ask." } });
   await put.promise;
-  await expect.poll(() => crew.kept.questions()).toMatchObject([{ path: "asker", question: expect.stringContaining("Which one?") }]);
+  await expect
+    .poll(() => crew.kept.questions())
+    .toMatchObject([{ path: "asker", question: expect.stringContaining("Which one?") }]);
   const [question] = await crew.kept.questions();
   await crew.kept.tell(
     question!.run,
@@ -135,14 +151,23 @@ test("a client without forms is told what is asked; it answers gates, and only a
     writer: [call("write_file", { path: "a.txt", content: "x" }), "written"],
   });
   const { client } = await session(crew, "auto");
-  const { structuredContent: waiting } = await client.callTool({ name: "run", arguments: { agent: "asker", task: "Ask." } });
-  expect(waiting).toMatchObject({ status: "waiting", questions: [{ path: "asker", question: expect.stringContaining("Which") }] });
+  const { structuredContent: waiting } = await client.callTool({
+    name: "run",
+    arguments: { agent: "asker", task: "Ask." },
+  });
+  expect(waiting).toMatchObject({
+    status: "waiting",
+    questions: [{ path: "asker", question: expect.stringContaining("Which") }],
+  });
   const { run } = waiting as { run: string };
   await client.callTool({ name: "answer", arguments: { run, text: "red" } });
   const { structuredContent: done } = await client.callTool({ name: "result", arguments: { run, waitSeconds: 20 } });
   expect(done).toMatchObject({ status: "ok", output: "the red one" });
 
-  const { structuredContent: second } = await client.callTool({ name: "run", arguments: { agent: "writer", task: "Write." } });
+  const { structuredContent: second } = await client.callTool({
+    name: "run",
+    arguments: { agent: "writer", task: "Write." },
+  });
   const refused = await client.callTool({ name: "answer", arguments: { run: (second as { run: string }).run } });
   expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("only a person") }] });
   await client.close();
@@ -163,7 +188,10 @@ test("start and poll: a run that is not waited for can be looked at, waited for 
   expect(ended).toMatchObject({ status: "ok", output: "done" });
   expect(await crew.runs()).toEqual([(begun as { run: string }).run]);
   const { isError, content } = await client.callTool({ name: "cancel", arguments: { run: "run_elsewhere000" } });
-  expect({ isError, content }).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("UNKNOWN_RUN") }] });
+  expect({ isError, content }).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining("UNKNOWN_RUN") }],
+  });
   await client.close();
 });
 
@@ -181,6 +209,30 @@ test("runs of other processes are only seen where the owner shares them", async 
   await Promise.all([closed.client.close(), shared.client.close()]);
 });
 
+test.for(eras)("the delegation tools of another system, by choice, over the %s protocol", async (era) => {
+  const crew = crewOf({ writer: [call("write_file", { path: "a.txt", content: "x" }), "written down"] });
+  const { client } = await session(crew, era, { ...forms, delegation: openDelegation(crew, { as: ["Task"] }) });
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name).slice(10)).toEqual(["Task", "TaskOutput"]);
+  expect(tools.find(({ name }) => name === "Task")?.description).toContain("the agent writer");
+  const asked: string[] = [];
+  client.setRequestHandler("elicitation/create", ({ params }) => {
+    asked.push(params.message);
+    return { action: "accept", content: { approve: true } };
+  });
+  const told: string[] = [];
+  const result = await client.callTool(
+    { name: "Task", arguments: { subagent_type: "writer", description: "write", prompt: "Write." } },
+    { onprogress: ({ message }) => told.push(message ?? "") },
+  );
+  expect(JSON.stringify(result.content)).toContain("written down");
+  expect(asked).toEqual([expect.stringContaining("a.txt")]);
+  expect(told).toContainEqual(expect.stringMatching(/writer.*: ok$/));
+  const { structuredContent } = await client.callTool({ name: "status", arguments: {} });
+  expect(structuredContent).toMatchObject({ runs: [{ status: "ok" }] });
+  await client.close();
+});
+
 test("fifty runs at once each give back their own result", async () => {
   const names = Array.from({ length: 50 }, (_, at) => `a${at}`);
   const crew = crewOf(Object.fromEntries(names.map((name) => [name, [`result of ${name}`]])));
@@ -195,22 +247,24 @@ test("fifty runs at once each give back their own result", async () => {
   await client.close();
 });
 
-test.for(eras)("when the client hangs up the server ends and its runs can be resumed, over the %s protocol", async (era) => {
-  const home = tempFolder();
-  const stuck = crewOf({}, { home, agents: [agentOn("worker")], models: { worker: never } });
-  const { client, served, hangUp } = await session(stuck, era);
-  const { structuredContent } = await client.callTool({
-    name: "run",
-    arguments: { agent: "worker", task: "x", wait: false },
-  });
-  hangUp();
-  await served;
-  const { run } = structuredContent as { run: string };
-  const again = crewOf({ worker: ["finished after all"] }, { home });
-  expect(await again.resume(run)).toMatchObject({ id: run, status: "ok", output: "finished after all" });
-});
+test.for(eras)(
+  "when the client hangs up the server ends and its runs can be resumed, over the %s protocol",
+  async (era) => {
+    const home = tempFolder();
+    const stuck = crewOf({}, { home, agents: [agentOn("worker")], models: { worker: never } });
+    const { client, served, hangUp } = await session(stuck, era);
+    const { structuredContent } = await client.callTool({
+      name: "run",
+      arguments: { agent: "worker", task: "x", wait: false },
+    });
+    hangUp();
+    await served;
+    const { run } = structuredContent as { run: string };
+    const again = crewOf({ worker: ["finished after all"] }, { home });
+    expect(await again.resume(run)).toMatchObject({ id: run, status: "ok", output: "finished after all" });
+  },
+);
 
 function agentOn(model: string) {
   return { name: model, description: model, instructions: "Work.", model };
 }
-

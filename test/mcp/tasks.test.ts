@@ -38,7 +38,9 @@ async function tasksOf({ client, raw }: Session, era: EraMode) {
 }
 
 test.for(eras)("long work is a task that is polled for its result, with the %s protocol", async (era) => {
-  const connected = await session(crewOf({ scout: [{ text: "found", delayMs: 20 }] }), era, { client: { capabilities } });
+  const connected = await session(crewOf({ scout: [{ text: "found", delayMs: 20 }] }), era, {
+    client: { capabilities },
+  });
   const tasks = await tasksOf(connected, era);
   const execution = await tasks.session.callTool("run", { agent: "scout", task: "x" }, required);
   expect(execution.kind).toBe("task");
@@ -65,7 +67,10 @@ test.for(eras)("a task that asks something is answered on the way, with the %s p
 });
 
 test.for(eras)("a task that is cancelled cancels its run, with the %s protocol", async (era) => {
-  const crew = crewOf({}, { agents: [{ name: "stuck", description: "", instructions: "", model: "stuck" }], models: { stuck: never } });
+  const crew = crewOf(
+    {},
+    { agents: [{ name: "stuck", description: "", instructions: "", model: "stuck" }], models: { stuck: never } },
+  );
   const connected = await session(crew, era, { client: { capabilities } });
   const tasks = await tasksOf(connected, era);
   const execution = await tasks.session.callTool("run", { agent: "stuck", task: "x" }, required);
@@ -87,7 +92,9 @@ test("the tasks of the earlier protocol are listed, and nobody else's can be ask
   expect(await raw({ method: "tasks/result", params: { taskId } })).toMatchObject({
     result: { structuredContent: { output: "one" }, _meta: { "io.modelcontextprotocol/related-task": { taskId } } },
   });
-  expect(await raw({ method: "tasks/list", params: {} })).toMatchObject({ result: { tasks: [{ taskId, status: "completed" }] } });
+  expect(await raw({ method: "tasks/list", params: {} })).toMatchObject({
+    result: { tasks: [{ taskId, status: "completed" }] },
+  });
   for (const method of ["tasks/get", "tasks/result", "tasks/cancel"])
     expect(await raw({ method, params: { taskId: taskId.slice(0, 8) } })).toMatchObject({ error: { code: -32602 } });
   await client.close();

@@ -4,10 +4,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createCrew, type Event } from "../../src/index.ts";
+import type { Trust } from "../../src/runtime/discover.ts";
 import { openTrust } from "../../src/runtime/trust.ts";
 import { findAgents } from "../../src/defaults.ts";
 import { grantOf, reviewTrust } from "../../src/runtime/trust-review.ts";
-import { scripted } from "../../src/models/scripted.ts";
+import { type Script, scripted } from "../../src/models/scripted.ts";
 import { faults } from "../conformance/harness.ts";
 import { call, play } from "../support/play.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -54,7 +55,7 @@ function trap(url: string): { cwd: string; home: string; mark: string } {
   return { cwd: join(root, "work"), home: join(root, "home"), mark: join(root, "home/MARK") };
 }
 
-const crewIn = ({ cwd, home }: ReturnType<typeof trap>, ...turns: Parameters<typeof scripted>) => {
+const crewIn = ({ cwd, home }: ReturnType<typeof trap>, ...turns: readonly Script[]) => {
   const model = scripted(...turns);
   const crew = createCrew({
     cwd,
@@ -73,7 +74,7 @@ async function trustAll({ cwd, home }: ReturnType<typeof trap>): Promise<void> {
   const looking = [
     {
       kind: "agent" as const,
-      find: (trust: Parameters<typeof findAgents>[0]["trust"]) => findAgents({ cwd, home, trust }),
+      find: (trust: Trust) => findAgents({ cwd, home, trust }),
     },
   ];
   for (const review of await reviewTrust({ cwd, home, granted: store.granted, looking }))

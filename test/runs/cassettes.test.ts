@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -42,13 +42,11 @@ describe("subcrew run --replay", () => {
     const models = { "red.json": script("red"), "blue.json": script("blue") };
     const race = ["race", "--agents", "general", "--models", "scripted:red.json,scripted:blue.json", "Which?"];
     const check = ["--accept-cmd", "echo asked >> asked.txt; grep -q blue"];
-    const first = place(models);
-    const before = await first.run([...race, ...check, "--record", "tape.json"]);
+    const at = place(models);
+    const before = await at.run([...race, ...check, "--record", "tape.json"]);
     expect(before, before.stderr).toMatchObject({ code: 0, stdout: "blue\n" });
-    expect(existsSync(join(first.workspace, "asked.txt"))).toBe(true);
-    const tape = readFileSync(join(first.workspace, "tape.json"), "utf8");
+    rmSync(join(at.workspace, "asked.txt"));
 
-    const at = place({ ...models, "tape.json": tape });
     const again = await at.run([...race, ...check, "--replay", "tape.json"]);
     expect(again, again.stderr).toMatchObject({ code: 0, stdout: "blue\n" });
     const other = await at.run([...race, "--accept-cmd", "echo asked >> asked.txt", "--replay", "tape.json"]);

@@ -12,16 +12,15 @@ const READINGS = 4;
 
 /** How many bytes the command read until it ended, as the system counts them. */
 async function read(at: Place, args: readonly string[]): Promise<number> {
-  const counted = join(at.workspace, "io");
-  const hook = `data:text/javascript,import{readFileSync,writeFileSync}from"node:fs";process.on("exit",()=>writeFileSync(${JSON.stringify(counted)},readFileSync("/proc/self/io","utf8")))`;
-  const { code, stderr } = await at.run(args, { env: { NODE_OPTIONS: `--import ${hook}` } });
+  const [hook, counted] = [join(at.workspace, "count.mjs"), join(at.workspace, "io")];
+  const { code, stderr } = await at.run(args, { env: { NODE_OPTIONS: `--import ${hook}`, COUNTED: counted } });
   expect(code, stderr).toBe(0);
   return Number(/rchar: (\d+)/.exec(readFileSync(counted, "utf8"))?.[1]);
 }
 
 test("to resume a run its journal is read a fixed number of times, however long it is", async ({ skip }) => {
   if (process.platform !== "linux") return skip("only Linux counts what a process reads");
-  const at = place({ "a.json": script({ calls: [{ name: "current_time", input: {} }] }, "done") });
+  const at = place({ "count.mjs": count, "a.json": script({ calls: [{ name: "current_time", input: {} }] }, "done") });
   const args = ["run", "general", "x", "--model", "scripted:a.json", "--json"];
   const start = async (): Promise<string> => {
     const known = names(at);
@@ -43,6 +42,11 @@ test("to resume a run its journal is read a fixed number of times, however long 
   expect(more).toBeGreaterThan(size);
   expect(more).toBeLessThan(READINGS * size);
 });
+
+/** Writes down what the system counted. */
+const count = `import { readFileSync, writeFileSync } from "node:fs";
+process.on("exit", () => writeFileSync(process.env.COUNTED, readFileSync("/proc/self/io")));
+`;
 
 const names = (at: Place): string[] => {
   try {

@@ -22,6 +22,7 @@ export async function explain([name = ""]: readonly string[], flags: Flags): Pro
   const discovery = await crew.agents();
   const definition = findDefinition(discovery, name);
   const { found } = definition;
+  if (flags.asTool) return (await import("./as-tool.ts")).asTool(crew, found, flags);
   const explained = await crew.explain(found, callIn(flags));
   const same = [
     ...discovery.agents,
@@ -62,7 +63,7 @@ export async function explain([name = ""]: readonly string[], flags: Flags): Pro
         explained.fields.filter(({ field }) => field !== "tools").map((row) => fieldRow(row)),
       ),
       part("Tools", toolRows(explained.tools)),
-      part("Model", modelRows(explained.model)),
+      part("Model", explained.agent.remote ? [{ model: "its own", when: "always", why: "it runs elsewhere" }] : modelRows(explained.model)),
       part("Limits", explained.limits.map(fieldRow)),
       part("Other definitions of this name", same.map(otherRow)),
       part(

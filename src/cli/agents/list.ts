@@ -28,6 +28,8 @@ type Row = Readonly<{
   description: string;
   model: string | readonly string[] | null;
   tools: readonly string[] | null;
+  /** Where it is, when that is elsewhere. */
+  remote?: string;
   source: string;
   family?: string;
   dialect?: string;
@@ -46,6 +48,7 @@ function rowOf(found: FoundAgent, state: State, reason?: string): Row {
     description: agent.description,
     model: agent.model ?? null,
     tools: agent.tools ?? null,
+    ...(agent.remote === undefined ? {} : { remote: agent.remote.cardUrl ?? "a card in its file" }),
     source: kind,
     ...(family === undefined ? {} : { family }),
     ...(dialect === undefined ? {} : { dialect }),
@@ -94,11 +97,11 @@ function print(rows: readonly Row[], found: Discovery, flags: Flags): void {
   if (!flags.all) hint(found);
 }
 
-const cells = ({ name, source, family, plugin, model, tools, description }: Row): Record<string, string> => ({
+const cells = ({ name, source, family, plugin, model, tools, remote, description }: Row): Record<string, string> => ({
   name,
   source: plugin ?? (source === "bundled" ? source : [source, family].filter(Boolean).join(" ")),
-  model: [model ?? "-"].flat().join(", "),
-  tools: toolCount(tools ?? undefined),
+  model: remote === undefined ? [model ?? "-"].flat().join(", ") : "remote",
+  tools: remote === undefined ? toolCount(tools ?? undefined) : "its own",
   description,
 });
 

@@ -38,7 +38,8 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
     say("There is nothing to take over.");
     return 0;
   }
-  for (const { name, server, file: origin } of found) say(`new     ${name}  (${origin})\n          ${describeServer(server)}`);
+  for (const { name, server, file: origin } of found)
+    say(`new     ${name}  (${origin})\n          ${describeServer(server)}`);
   say("Such a program runs with your rights whenever an agent uses it.");
   if (!(await agreed(`Take over ${found.length === 1 ? "it" : `these ${found.length}`}?`, flags))) return 3;
   const after = found.reduce((now, { name, server }) => withSetting(now, ["mcpServers", name], server), text);
@@ -61,9 +62,14 @@ function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home:
   const file = resolve(from ?? "");
   if (!existsSync(file)) {
     const tools = [...new Set(mcpFiles.map((each) => each.from))];
-    throw new CrewError("BAD_FILE", `"${from}" is neither a tool nor a file.`, suggestion(from ?? "", tools, "Tools are"));
+    throw new CrewError(
+      "BAD_FILE",
+      `"${from}" is neither a tool nor a file.`,
+      suggestion(from ?? "", tools, "Tools are"),
+    );
   }
-  const alike = all.find((each) => file.endsWith(`/${each.path}`)) ?? all.find((each) => basename(each.path) === basename(file));
+  const alike =
+    all.find((each) => file.endsWith(`/${each.path}`)) ?? all.find((each) => basename(each.path) === basename(file));
   return [{ file, key: alike?.key ?? "mcpServers" }];
 }
 

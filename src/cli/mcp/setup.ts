@@ -6,7 +6,11 @@ import { setups, type SetupName, setupText } from "../../mcp/setup.ts";
 export function printSetup(name: string): number {
   if (!Object.hasOwn(setups, name)) {
     const known = Object.keys(setups);
-    throw new CrewError("BAD_INPUT", `There are no lines for "${name}".`, suggestion(name, known, "There are lines for"));
+    throw new CrewError(
+      "BAD_INPUT",
+      `There are no lines for "${name}".`,
+      suggestion(name, known, "There are lines for"),
+    );
   }
   process.stdout.write(setupText(name as SetupName));
   return 0;

@@ -38,7 +38,9 @@ export async function trustServer([name = ""]: readonly string[], flags: Flags):
   }
   const text = changed.length === 0 ? "Nothing has changed." : `${now.length} tools of ${name} are agreed to.`;
   process.stdout.write(
-    flags.json ? `${JSON.stringify({ name, tools: rows.map(({ tool, state }) => ({ name: tool.name, state })) })}\n` : `${text}\n`,
+    flags.json
+      ? `${JSON.stringify({ name, tools: rows.map(({ tool, state }) => ({ name: tool.name, state })) })}\n`
+      : `${text}\n`,
   );
   return 0;
 }
@@ -85,8 +87,13 @@ async function toolsOf(name: string, definition: McpServer, { cwd, settings }: C
       await started.close();
     }
   } catch (cause) {
-    throw new CrewError("WORKER_FAILED", `The server "${name}" could not be used: ${messageOf(cause)}.`, "Correct its definition.", {
-      cause,
-    });
+    throw new CrewError(
+      "WORKER_FAILED",
+      `The server "${name}" could not be used: ${messageOf(cause)}.`,
+      "Correct its definition.",
+      {
+        cause,
+      },
+    );
   }
 }

@@ -43,7 +43,10 @@ const MOST_TOOLS = 500;
 
 /** Connects. What a server may ask of its client - models, forms, folders - is not offered, and so refused. */
 export async function connect(sdk: ClientSdk, transport: McpTransport, signal: AbortSignal): Promise<McpSession> {
-  const client = new sdk.Client({ name: "subcrew", version }, { capabilities: {}, versionNegotiation: { mode: "auto" } });
+  const client = new sdk.Client(
+    { name: "subcrew", version },
+    { capabilities: {}, versionNegotiation: { mode: "auto" } },
+  );
   let known: readonly OfferedTool[] | undefined;
   const closed = new Promise<void>((resolve) => {
     client.onclose = resolve;

@@ -40,7 +40,10 @@ export async function startServer(spec: StartSpec, signal: AbortSignal): Promise
   return spec.definition.command === undefined ? overHttp(spec, signal) : asProgram(spec, signal);
 }
 
-async function asProgram({ name, definition, run, cwd, passed, variables }: StartSpec, signal: AbortSignal): Promise<Started> {
+async function asProgram(
+  { name, definition, run, cwd, passed, variables }: StartSpec,
+  signal: AbortSignal,
+): Promise<Started> {
   const sdk = await loadClient();
   const path = safePath(passed["PATH"], [cwd]);
   const id = `${run}/mcp-${name}-${randomBytes(6).toString("hex")}`;
@@ -84,7 +87,10 @@ async function overHttp({ definition, variables, users, open }: StartSpec, signa
 function programAt(command: string, path: string, cwd: string): string {
   if (isAbsolute(command)) return command;
   if (command.includes("/")) return resolve(cwd, command);
-  const found = path.split(delimiter).map((folder) => join(folder, command)).find(isProgram);
+  const found = path
+    .split(delimiter)
+    .map((folder) => join(folder, command))
+    .find(isProgram);
   if (found === undefined) throw new Error(`there is no program "${command}"`);
   return found;
 }

@@ -27,7 +27,10 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
   const harmless = offered.annotations?.readOnlyHint === true && rules.isTrusted(name);
   return {
     name,
-    description: showHidden(offered.description ?? `A tool of the MCP server ${server.name}.`).slice(0, MOST_DESCRIPTION),
+    description: showHidden(offered.description ?? `A tool of the MCP server ${server.name}.`).slice(
+      0,
+      MOST_DESCRIPTION,
+    ),
     input: offered.inputSchema,
     effect: harmless ? "read" : "write",
     subjects: (input) => [{ kind: "name", name: stableText(input ?? {}) }],

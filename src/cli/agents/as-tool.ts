@@ -1,0 +1,65 @@
+import { cardOf } from "../../core/catalog.ts";
+import { facadeNames } from "../../core/delegation-names.ts";
+import { delegationToolsOf } from "../../core/spawn.ts";
+import type { Tool } from "../../core/tool.ts";
+import type { Crew } from "../../crew.ts";
+import { bytesOf, DESCRIPTION_BYTES } from "../../facades/agent-lines.ts";
+import type { FoundAgent } from "../../runtime/discover.ts";
+import { inputSchemaOf } from "../../runtime/toolkit.ts";
+import type { Flags } from "../flags.ts";
+import { table } from "../table.ts";
+import { terminal } from "../terminal.ts";
+
+/** What models are told about an agent, and how many bytes that takes: as a tool of its own, and in each delegation tool. */
+export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Flags): Promise<number> {
+  const card = cardOf(agent);
+  const own = await crew.delegationTools(["agents"], { catalog: { agents: [card], disabled: [] } });
+  const all = await Promise.all(
+    facadeNames.filter((spelling) => spelling !== "agents").map(async (spelling) => crew.delegationTools([spelling])),
+  );
+  const spellings = delegationToolsOf(agent);
+  const has = spellings.length === 0 ? [] : await crew.delegationTools(spellings, { agent: name, spawns: agent.spawns ?? "*" });
+  const [tool] = own;
+  const offered = all.flatMap((tools) => tools.slice(0, 1)).map((one) => sizeOf(one, name));
+  const delegates = has.map((one) => sizeOf(one));
+  const described = { name, readOnly: card.readOnly, hidden: card.hidden === true };
+  if (flags.json) {
+    const itself = tool ? { ...sizeOf(tool), description: tool.description, input: inputSchemaOf(tool) } : null;
+    process.stdout.write(`${JSON.stringify({ ...described, budget: DESCRIPTION_BYTES, itself, offered, delegates }, null, 2)}\n`);
+    return 0;
+  }
+  const { look } = terminal(flags);
+  const part = (title: string, rows: readonly Size[]): string =>
+    rows.length === 0 ? "" : `\n${look.colors.bold(title)}\n${table(rows.map(rowOf), look)}`;
+  process.stdout.write(
+    [
+      `${look.colors.bold(name)}  ${card.readOnly ? "read-only" : "may change things"}${card.hidden ? ", not offered" : ""}\n`,
+      tool ? `${tool.description}\n\n${JSON.stringify(inputSchemaOf(tool), null, 2)}\n` : "It cannot be a tool of its own: its name or inputs do not fit.\n",
+      part("As a tool of its own", tool ? [sizeOf(tool)] : []),
+      part(`Offered in (at most ${DESCRIPTION_BYTES} bytes of description)`, offered),
+      part("Its own delegation tools", delegates),
+    ].join(""),
+  );
+  return 0;
+}
+
+type Size = Readonly<{ tool: string; description: number; schema: number; named?: boolean }>;
+
+function sizeOf(tool: Tool, agent?: string): Size {
+  const described = tool.description;
+  return {
+    tool: tool.name,
+    description: bytesOf(described),
+    schema: bytesOf(JSON.stringify(inputSchemaOf(tool))),
+    ...(agent !== undefined && { named: new RegExp(`(^|[^\\w-])${agent.replace(/\W/g, "\\$&")}([^\\w-]|$)`, "m").test(described) }),
+  };
+}
+
+function rowOf({ tool, description, schema, named }: Size): Record<string, string> {
+  return {
+    tool,
+    description: `${description} bytes`,
+    schema: `schema ${schema} bytes`,
+    named: named === false ? "does not name it" : "",
+  };
+}

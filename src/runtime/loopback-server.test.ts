@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { createGuard } from "./loopback-server.ts";
+
+test.for<[string, Parameters<ReturnType<typeof createGuard>>[0], string | number]>([
+  ["our own name", { host: "localhost:7", authorization: "Bearer t" }, "ann"],
+  ["the token of somebody else", { host: "localhost:7", authorization: "Bearer u" }, "ben"],
+  ["a name in capitals", { host: "LOCALHOST:7", authorization: "Bearer t" }, "ann"],
+  ["an address of version 6", { host: "[::1]:7", authorization: "Bearer t" }, "ann"],
+  ["the name it was given", { host: "box.lan:7", authorization: "Bearer t" }, "ann"],
+  ["a name with a port of its own", { host: "agents.example:8443", authorization: "Bearer t" }, "ann"],
+  ["our own page", { host: "localhost:7", origin: "http://localhost:7", authorization: "Bearer t" }, "ann"],
+  ["no host", { authorization: "Bearer t" }, 403],
+  ["a longer name", { host: "localhost:7.evil.example", authorization: "Bearer t" }, 403],
+  ["another port", { host: "localhost:8", authorization: "Bearer t" }, 403],
+  ["another page of this machine", { host: "localhost:7", origin: "http://localhost:8", authorization: "Bearer t" }, 403],
+  ["no token", { host: "localhost:7" }, 401],
+  ["the token without its word", { host: "localhost:7", authorization: "t" }, 401],
+])("a request with %s", ([, asked, judged]) => {
+  const guard = createGuard({ tokens: { ann: "t", ben: "u" }, port: 7, hosts: ["box.lan", "agents.example:8443"] });
+  expect(guard(asked)).toEqual(typeof judged === "string" ? { caller: judged } : judged);
+});
+
+test("what needs no token still needs a name of ours, and nobody is its caller", () => {
+  const guard = createGuard({ tokens: { ann: "t" }, port: 7, hosts: [] });
+  expect(guard({ host: "localhost:7" }, true)).toEqual({ caller: "" });
+  expect(guard({ host: "evil.example:7" }, true)).toBe(403);
+});

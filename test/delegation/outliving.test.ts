@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { cpSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createCrew, type CrewOptions, defineAgent, type Run } from "../../src/index.ts";
+import { scripted, type Script } from "../../src/models/scripted.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { until } from "./until.ts";
+
+const crewOf = (says: Readonly<Record<string, readonly Script[]>>, options: CrewOptions = {}, tools = ["*", "Task"]) =>
+  createCrew({
+    cwd: tempFolder(),
+    home: tempFolder(),
+    env: { PATH: "/bin" },
+    discover: false,
+    unattended: true,
+    agents: Object.keys(says).map((name) => defineAgent({ name, description: name, instructions: name, model: name, ...(name === "main" && { tools, delegation: ["Task"] }) })),
+    models: Object.fromEntries(Object.entries(says).map(([name, turns]) => [name, scripted(...turns)])),
+    ...options,
+  });
+const inBackground: Script = { calls: [{ name: "Task", input: { description: "slow", prompt: "Be slow.", subagent_type: "slow", run_in_background: true } }] };
+
+test("what a main agent starts in the background goes on after its message, and the next message finds it", async () => {
+  let go = false;
+  let id = "";
+  const slow: Script = async () => {
+    await until(() => go);
+    return "slow and sure";
+  };
+  const crew = crewOf({
+    main: [
+      inBackground,
+      (request) => {
+        id = /Task ID: ([^\\]+)/.exec(JSON.stringify(request.messages))![1]!;
+        return "it is under way";
+      },
+      () => ({ calls: [{ name: "TaskOutput", input: { action: "wait", taskId: id } }] }),
+      "here it is",
+    ],
+    slow: [slow],
+  });
+  const ended: Run[] = [];
+  const options = { outliving: { ended: (run: Run) => void ended.push(run) } };
+  const first = crew.run({ mode: "single", agent: "main", task: "Begin." }, options);
+  expect(await first).toMatchObject({ status: "ok", output: "it is under way" });
+  expect(ended).toHaveLength(0);
+  go = true;
+  const { plan, continues } = await crew.continuing({ run: first.id, prompt: "And?", allowFailed: false });
+  const second = crew.run(plan, { ...options, continues });
+  const texts: string[] = [];
+  for await (const event of second) if (event.type === "tool.ended") texts.push(event.text);
+  expect(texts).toEqual(["slow and sure"]);
+  expect((await second).output).toBe("here it is");
+  expect(ended.map((run) => run.id)).toEqual([id.split("/")[0]]);
+});
+
+test("a helper that outlives a message has no more rights than whoever asked for it", async () => {
+  const crew = crewOf({ main: [inBackground, "done"], slow: [{ calls: [{ name: "write_file", input: { path: "x", content: "y" } }] }, "tried"] }, {}, ["read_file", "Task"]);
+  const ended: Run[] = [];
+  await crew.run({ mode: "single", agent: "main", task: "Begin." }, { outliving: { ended: (run) => void ended.push(run) } });
+  await until(() => ended.length === 1);
+  const denied: string[] = [];
+  for await (const event of ended[0]!) if (event.type === "tool.denied") denied.push(event.rule);
+  expect(denied).toEqual(["the parent of slow may not use it"]);
+});
+
+test("a lead whose run was interrupted is told which helpers did not come to their end", async () => {
+  let waiting = false;
+  const stuck: Script = async () => {
+    waiting = true;
+    await new Promise(() => {});
+    return "never";
+  };
+  const home = tempFolder();
+  const crew = crewOf({ main: [inBackground, { text: "", delayMs: 60_000 }], slow: [stuck] }, { home });
+  const first = crew.run({ mode: "single", agent: "main", task: "Begin." });
+  const isThinking = (): boolean => first.state.nodes.get("main")?.doing === "thinking" && waiting;
+  await until(isThinking);
+  const died = tempFolder();
+  cpSync(home, died, { recursive: true }); // what a crash right now would leave
+  first.cancel();
+  await first;
+  for (const name of readdirSync(join(died, "runs", first.id))) if (name !== "journal.jsonl") rmSync(join(died, "runs", first.id, name), { recursive: true });
+  const told: Script = ({ messages }) => (JSON.stringify(messages).includes("have not ended: main/slow.") ? "I was told" : "nobody told me");
+  expect(await crewOf({ main: [told], slow: [] }, { home: died, cwd: crew.cwd }).resume(first.id)).toMatchObject({ output: "I was told" });
+});
