@@ -59,6 +59,7 @@ import { createEarlier } from "./runtime/earlier.ts";
 import { createIsolate } from "./runtime/isolate.ts";
 import { keptRuns, type KeptRuns } from "./runtime/kept-runs.ts";
 import { inBackground } from "./runtime/launch.ts";
+import { DEFAULT_BACKGROUND_RUNS } from "./runtime/starting.ts";
 import { isOwned } from "./runtime/owner.ts";
 import { createReuse } from "./runtime/reuse.ts";
 import type { Run } from "./runtime/run.ts";
@@ -103,6 +104,8 @@ export type CrewOptions = Readonly<{
    */
   config?: Config | true;
   concurrency?: number;
+  /** Whose output schema counts when both an agent and a call have one: the agent's by default. */
+  schemaPrecedence?: "agent" | "call";
   /** Nobody is there to answer gates. */
   unattended?: boolean;
   /** What agents may do unasked, what never, and how commands are isolated. */
@@ -110,6 +113,8 @@ export type CrewOptions = Readonly<{
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that tasks and their programs may see besides PATH, HOME and the like. */
   passEnv?: readonly string[];
+  /** A checker of the project, and who reads what it says after changing files: the agent `code` by default. */
+  diagnostics?: Readonly<{ command: string; agents?: readonly string[]; timeoutMs?: number }>;
   /** Values that must not be seen anywhere, besides those of variables whose name says so. */
   secrets?: readonly string[];
   /** What the network tools may reach besides the public internet. */
@@ -435,9 +440,6 @@ export function createCrew(given: CrewOptions = {}): Crew {
 }
 
 type Asked = WorkerOptions & Readonly<{ id: string; plan?: Plan; options: ResumeOptions }>;
-
-/** How many runs may work in the background at once when nothing else is said. */
-const DEFAULT_BACKGROUND_RUNS = 10;
 
 const busy = (id: string): CrewError =>
   new CrewError("RUN_BUSY", `Another process is working on "${id}".`, `See \`subcrew status ${id}\`.`);

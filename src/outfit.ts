@@ -24,7 +24,7 @@ import { openTrust, trustEverything } from "./runtime/trust.ts";
 import { openTaskHistory } from "./runtime/task-history.ts";
 import { createValidator } from "./runtime/validate.ts";
 import type { Roster } from "./runtime/roster.ts";
-import type { World } from "./runtime/world.ts";
+import type { SchemaPrecedence, World } from "./runtime/world.ts";
 import { openPins } from "./tools/mcp/pins.ts";
 import { createServers } from "./tools/mcp/servers.ts";
 import type { ToolParts } from "./tools/parts.ts";
@@ -46,6 +46,7 @@ export type Setup = Readonly<{
   mcpServers?: McpServers;
   toolModules?: readonly string[];
   permissions?: Permissions;
+  schemaPrecedence?: SchemaPrecedence;
   /** Where the user's files are looked for, and whether those of the project count. */
   userHome?: string;
   trusted?: boolean;
@@ -141,6 +142,7 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
         models,
         runner,
         validator,
+        ...(setup.schemaPrecedence && { schemaPrecedence: setup.schemaPrecedence }),
         cwd,
         env,
         passEnv: setup.passEnv ?? [],

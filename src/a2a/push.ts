@@ -22,7 +22,10 @@ const config = z.strictObject({
 export type PushConfig = Readonly<z.infer<typeof config>>;
 
 /** How an update is written in a version of the protocol. */
-export type WritePush = (update: RemoteUpdate, version: PushConfig["version"]) => Promise<Readonly<{ body: string; contentType: string }>>;
+export type WritePush = (
+  update: RemoteUpdate,
+  version: PushConfig["version"],
+) => Promise<Readonly<{ body: string; contentType: string }>>;
 
 /** Those who want to be told about a task; kept in its folder, so that a restart forgets nobody. */
 export type Push = Readonly<{
@@ -40,7 +43,15 @@ const FILE = "a2a-push.json";
 const MOST = 10;
 const TIMEOUT_MS = 10_000;
 
-export function createPush({ network = {}, write, onError }: { network?: NetworkRules; write: WritePush; onError(error: unknown): void }): Push {
+export function createPush({
+  network = {},
+  write,
+  onError,
+}: {
+  network?: NetworkRules;
+  write: WritePush;
+  onError(error: unknown): void;
+}): Push {
   const fetch = createGuardedFetch(network, { timeoutMs: TIMEOUT_MS });
   const allowed = parseAllowedHosts(network.allowHosts ?? []);
   const queues = new Map<string, Promise<unknown>>();
@@ -59,10 +70,14 @@ export function createPush({ network = {}, write, onError }: { network?: Network
       return []; // nobody asked yet
     }
   };
-  const save = (folder: string, all: readonly PushConfig[]): Promise<void> => writeAtomic(join(folder, FILE), JSON.stringify(all));
+  const save = (folder: string, all: readonly PushConfig[]): Promise<void> =>
+    writeAtomic(join(folder, FILE), JSON.stringify(all));
   const post = async (to: PushConfig, update: RemoteUpdate): Promise<void> => {
     const { body, contentType } = await write(update, to.version);
-    const { status } = await fetch({ url: to.url, method: "POST", headers: { "content-type": contentType, ...headersOf(to) }, body }, new AbortController().signal);
+    const { status } = await fetch(
+      { url: to.url, method: "POST", headers: { "content-type": contentType, ...headersOf(to) }, body },
+      new AbortController().signal,
+    );
     if (status >= 400) throw new Error(`a push address answered with ${status}`);
   };
   return {
@@ -87,7 +102,10 @@ export function createPush({ network = {}, write, onError }: { network?: Network
       inTurn(folder, async () => {
         const all = await list(folder);
         if (!all.some((each) => each.id === id)) throw taskError("not-found", "There is no such push configuration.");
-        await save(folder, all.filter((each) => each.id !== id));
+        await save(
+          folder,
+          all.filter((each) => each.id !== id),
+        );
       }),
     tell: (folder, update) =>
       inTurn(folder, async () => {

@@ -3,6 +3,7 @@ import type {
   Artifact,
   Message,
   Part,
+  Role,
   StreamResponse,
   Task,
   TaskPushNotificationConfig,
@@ -11,7 +12,15 @@ import type {
 } from "@a2a-js/sdk";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { CrewError, messageOf } from "../core/error.ts";
-import type { RemoteArtifact, RemoteMessage, RemotePart, RemoteState, RemoteStatus, RemoteTask, RemoteUpdate } from "../core/remote.ts";
+import type {
+  RemoteArtifact,
+  RemoteMessage,
+  RemotePart,
+  RemoteState,
+  RemoteStatus,
+  RemoteTask,
+  RemoteUpdate,
+} from "../core/remote.ts";
 import type { Card } from "./card.ts";
 import type { Push, PushConfig, WritePush } from "./push.ts";
 import { isTaskError, type TaskErrorCode } from "./task-error.ts";
@@ -41,15 +50,28 @@ export async function loadProtocol(parts: Readonly<{ tasks(): Tasks; push(): Pus
       const requested = versionOf(sdk, body, version);
       const handler = handlerFor(sdk, { ...parts, who, card, version: requested });
       const context = new sdk.server.ServerCallContext({ requestedVersion: requested });
-      const transport = requested === "0.3" ? new sdk.compatServer.LegacyJsonRpcTransportHandler(handler) : new sdk.server.JsonRpcTransportHandler(handler);
+      const transport =
+        requested === "0.3"
+          ? new sdk.compatServer.LegacyJsonRpcTransportHandler(handler)
+          : new sdk.server.JsonRpcTransportHandler(handler);
       const reply = await transport.handle(body, context);
       if (!(Symbol.asyncIterator in reply)) return reply;
-      const mapped = requested === "0.3" ? sdk.compatServer.LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError : sdk.server.JsonRpcTransportHandler.mapToJSONRPCError;
-      return begun(reply as AsyncGenerator<Answer, void>, (error) => ({ jsonrpc: "2.0", id: idIn(body), error: mapped(error) }));
+      const mapped =
+        requested === "0.3"
+          ? sdk.compatServer.LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError
+          : sdk.server.JsonRpcTransportHandler.mapToJSONRPCError;
+      return begun(reply as AsyncGenerator<Answer, void>, (error) => ({
+        jsonrpc: "2.0",
+        id: idIn(body),
+        error: mapped(error),
+      }));
     },
     card: (card, version) => (version?.startsWith("1") ? sdk.core.AgentCard.toJSON(cardOf(card)) : oldCardOf(card)),
     writePush: async (update, version) => {
-      const serializer = version === "0.3" ? new sdk.compatServer.V03PushNotificationSerializer() : new sdk.server.V1PushNotificationSerializer();
+      const serializer =
+        version === "0.3"
+          ? new sdk.compatServer.V03PushNotificationSerializer()
+          : new sdk.server.V1PushNotificationSerializer();
       return serializer.serialize(responseOf(update));
     },
   };
@@ -101,18 +123,25 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
     }
   };
   const folder = (id: string): Promise<string> => tasks().folder(who, id);
-  const register = async (id: string, wanted: TaskPushNotificationConfig | undefined): Promise<PushConfig | undefined> =>
+  const register = async (
+    id: string,
+    wanted: TaskPushNotificationConfig | undefined,
+  ): Promise<PushConfig | undefined> =>
     wanted?.url
       ? push().set(await folder(id), {
           url: wanted.url,
           version,
           ...(wanted.id && { id: wanted.id }),
           ...(wanted.token && { token: wanted.token }),
-          ...(wanted.authentication?.scheme && { authentication: { scheme: wanted.authentication.scheme, credentials: wanted.authentication.credentials } }),
+          ...(wanted.authentication?.scheme && {
+            authentication: { scheme: wanted.authentication.scheme, credentials: wanted.authentication.credentials },
+          }),
         })
       : undefined;
   const configsOf = async (id: string): Promise<readonly PushConfig[]> => push().list(await folder(id));
-  const stream = async function* (updates: AsyncIterable<RemoteUpdate>): AsyncGenerator<StreamResponse, void, undefined> {
+  const stream = async function* (
+    updates: AsyncIterable<RemoteUpdate>,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
     for await (const update of updates) yield responseOf(update);
   };
   return {
@@ -137,12 +166,20 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
     listTasks: ({ contextId, status, pageSize = 50, pageToken, historyLength, includeArtifacts }) =>
       guarded(async () => {
         const all = (await tasks().list(who)).filter(
-          (task) => (!contextId || task.contextId === contextId) && (!status || NUMBERS[task.status.state] === status),
+          (task) =>
+            (!contextId || task.contextId === contextId) && (!status || NUMBERS[task.status.state] === Number(status)),
         );
         const size = Math.min(Math.max(1, pageSize), 100);
         const from = Math.max(0, Number(pageToken) || 0);
-        const page = all.slice(from, from + size).map((task) => taskOf(includeArtifacts ? task : { ...task, artifacts: [] }, historyLength));
-        return { tasks: page, pageSize: size, totalSize: all.length, nextPageToken: from + size < all.length ? String(from + size) : "" };
+        const page = all
+          .slice(from, from + size)
+          .map((task) => taskOf(includeArtifacts ? task : { ...task, artifacts: [] }, historyLength));
+        return {
+          tasks: page,
+          pageSize: size,
+          totalSize: all.length,
+          nextPageToken: from + size < all.length ? String(from + size) : "",
+        };
       }),
     cancelTask: ({ id }) => guarded(async () => taskOf(await tasks().cancel(who, id))),
     resubscribe: async function* ({ id }) {
@@ -161,7 +198,10 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
         return pushOf(found, taskId);
       }),
     listTaskPushNotificationConfigs: ({ taskId }) =>
-      guarded(async () => ({ configs: (await configsOf(taskId)).map((each) => pushOf(each, taskId)), nextPageToken: "" })),
+      guarded(async () => ({
+        configs: (await configsOf(taskId)).map((each) => pushOf(each, taskId)),
+        nextPageToken: "",
+      })),
     deleteTaskPushNotificationConfig: ({ taskId, id }) => guarded(async () => push().remove(await folder(taskId), id)),
   };
 }
@@ -206,16 +246,30 @@ function cardOf({ name, description, url, version, needsToken }: Card): AgentCar
     name,
     description,
     version,
-    supportedInterfaces: ["1.0", "0.3"].map((protocolVersion) => ({ url, protocolBinding: "JSONRPC", tenant: "", protocolVersion })),
+    supportedInterfaces: ["1.0", "0.3"].map((protocolVersion) => ({
+      url,
+      protocolBinding: "JSONRPC",
+      tenant: "",
+      protocolVersion,
+    })),
     provider: undefined,
     capabilities: { streaming: true, pushNotifications: true, extensions: [] },
     securitySchemes: needsToken
-      ? { token: { scheme: { $case: "httpAuthSecurityScheme", value: { description: "", scheme: "Bearer", bearerFormat: "" } } } }
+      ? {
+          token: {
+            scheme: { $case: "httpAuthSecurityScheme", value: { description: "", scheme: "Bearer", bearerFormat: "" } },
+          },
+        }
       : {},
     securityRequirements: needsToken ? [{ schemes: { token: { list: [] } } }] : [],
     defaultInputModes: ["text/plain"],
     defaultOutputModes: ["text/plain", "application/json"],
-    skills: [skillOf({ name, description })].map((skill) => ({ ...skill, inputModes: [], outputModes: [], securityRequirements: [] })),
+    skills: [skillOf({ name, description })].map((skill) => ({
+      ...skill,
+      inputModes: [],
+      outputModes: [],
+      securityRequirements: [],
+    })),
     signatures: [],
   };
 }
@@ -237,7 +291,13 @@ function oldCardOf({ name, description, url, version, needsToken }: Card): unkno
   };
 }
 
-const skillOf = ({ name, description }: Pick<Card, "name" | "description">) => ({ id: name, name, description, tags: ["subagent"], examples: [] });
+const skillOf = ({ name, description }: Pick<Card, "name" | "description">) => ({
+  id: name,
+  name,
+  description,
+  tags: ["subagent"],
+  examples: [],
+});
 
 function messageIn(message: Message | undefined): RemoteMessage {
   const { messageId = "", contextId, taskId, parts = [] } = message ?? {};
@@ -278,11 +338,21 @@ function responseOf(update: RemoteUpdate): StreamResponse {
       return { payload: { $case: "task", value: taskOf(update) } };
     case "status-update": {
       const { taskId, contextId, status, metadata } = update;
-      return { payload: { $case: "statusUpdate", value: { taskId, contextId, status: statusOf(status), metadata: metadata && { ...metadata } } } };
+      return {
+        payload: {
+          $case: "statusUpdate",
+          value: { taskId, contextId, status: statusOf(status), metadata: metadata && { ...metadata } },
+        },
+      };
     }
     case "artifact-update": {
       const { taskId, contextId, artifact, append = false, lastChunk = false } = update;
-      return { payload: { $case: "artifactUpdate", value: { taskId, contextId, artifact: artifactOf(artifact), append, lastChunk, metadata: undefined } } };
+      return {
+        payload: {
+          $case: "artifactUpdate",
+          value: { taskId, contextId, artifact: artifactOf(artifact), append, lastChunk, metadata: undefined },
+        },
+      };
     }
   }
 }
@@ -300,11 +370,11 @@ function taskOf({ id, contextId, status, artifacts = [], history = [], metadata 
 }
 
 function statusOf({ state, message, timestamp }: RemoteStatus): TaskStatus {
-  return { state: NUMBERS[state], message: message && messageOfOurs(message), timestamp };
+  return { state: NUMBERS[state] as TaskState, message: message && messageOfOurs(message), timestamp };
 }
 
 /** The numbers that the protocol gives to states. */
-const NUMBERS: Readonly<Record<RemoteState, TaskState>> = {
+const NUMBERS: Readonly<Record<RemoteState, number>> = {
   unknown: 0,
   submitted: 1,
   working: 2,
@@ -321,7 +391,7 @@ function messageOfOurs({ messageId, role, parts, contextId = "", taskId = "" }: 
     messageId,
     contextId,
     taskId,
-    role: role === "user" ? 1 : 2,
+    role: (role === "user" ? 1 : 2) as Role,
     parts: parts.map(partOf),
     metadata: undefined,
     extensions: [],

@@ -29,7 +29,11 @@ export type ServedRun = Readonly<{
   over: Promise<void>;
 }>;
 
-export function serveRun(run: Run, origin: Origin, heard: (served: ServedRun, event: Event) => void = () => {}): ServedRun {
+export function serveRun(
+  run: Run,
+  origin: Origin,
+  heard: (served: ServedRun, event: Event) => void = () => {},
+): ServedRun {
   /** The tool of each call, by where it was made: what `ask` asks is for the caller, everything else is a permission. */
   const tools = new Map<string, string>();
   const over = deferred<void>();
@@ -115,7 +119,12 @@ function teller(state: State, seen: () => Seen): (event: Event) => Generator<Rem
     switch (event.type) {
       case "text.delta":
         if (event.path !== state.plan?.output) return;
-        yield { kind: "artifact-update", ...ids, artifact: { artifactId: RESULT, parts: [{ kind: "text", text: event.text }] }, append: begun };
+        yield {
+          kind: "artifact-update",
+          ...ids,
+          artifact: { artifactId: RESULT, parts: [{ kind: "text", text: event.text }] },
+          append: begun,
+        };
         begun = true;
         return;
       case "turn.started":
@@ -124,11 +133,13 @@ function teller(state: State, seen: () => Seen): (event: Event) => Generator<Rem
       case "node.started":
       case "gate.answered":
       case "gate.opened":
-        if (event.path === state.plan?.output || event.type !== "node.started") yield { kind: "status-update", ...ids, status: statusOf(state, seen()) };
+        if (event.path === state.plan?.output || event.type !== "node.started")
+          yield { kind: "status-update", ...ids, status: statusOf(state, seen()) };
         return;
       case "run.ended": {
         if (isStopped(event.outcome)) return;
-        for (const artifact of artifactsOf(event.outcome)) yield { kind: "artifact-update", ...ids, artifact, append: false, lastChunk: true };
+        for (const artifact of artifactsOf(event.outcome))
+          yield { kind: "artifact-update", ...ids, artifact, append: false, lastChunk: true };
         const { status, metadata } = taskView(state, seen()); // with what it used
         yield { kind: "status-update", ...ids, status, ...(metadata && { metadata }) };
         return;

@@ -46,7 +46,11 @@ export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A
   const { host, port, publicCards = false, publicUrl, onError = () => {} } = options;
   const names = await offered(crew, options.agents);
   const tokens = options.tokens ?? { caller: randomBytes(32).toString("hex") };
-  const open = { ...(publicUrl !== undefined && { hosts: [new URL(publicUrl).host] }), ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
+  const open = {
+    ...(publicUrl !== undefined && { hosts: [new URL(publicUrl).host] }),
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+  };
   const { tasks, push, protocol } = await parts(crew, options, names);
   const serving: Serving = await openServer({
     ...open,
@@ -77,7 +81,11 @@ export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A
 
 type Parts = Readonly<{ tasks: Tasks; push: Push; protocol: Protocol }>;
 
-async function parts(crew: Crew, { network, run, onError = () => {} }: A2aServerOptions, names: readonly string[]): Promise<Parts> {
+async function parts(
+  crew: Crew,
+  { network, run, onError = () => {} }: A2aServerOptions,
+  names: readonly string[],
+): Promise<Parts> {
   const made: { tasks?: Tasks; push?: Push } = {};
   const protocol = await loadProtocol({ tasks: () => made.tasks!, push: () => made.push! });
   const rules = network ?? crew.settings.config.network;
@@ -104,12 +112,20 @@ async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<rea
   const { agents } = await crew.catalog();
   if (wanted === "*") return agents.flatMap(({ name, hidden }) => (hidden ? [] : [name]));
   if (wanted.length === 0)
-    throw new CrewError("BAD_INPUT", "No agent is named, so there is nothing to offer.", "Name them with --agents, or offer all with --all.");
+    throw new CrewError(
+      "BAD_INPUT",
+      "No agent is named, so there is nothing to offer.",
+      "Name them with --agents, or offer all with --all.",
+    );
   const all = agents.map(({ name }) => name);
   for (const name of wanted) {
     if (all.includes(name)) continue;
     const close = nearest(name, all);
-    throw new CrewError("UNKNOWN_AGENT", `There is no agent "${name}".`, close === undefined ? "See `subcrew agents`." : `Did you mean "${close}"?`);
+    throw new CrewError(
+      "UNKNOWN_AGENT",
+      `There is no agent "${name}".`,
+      close === undefined ? "See `subcrew agents`." : `Did you mean "${close}"?`,
+    );
   }
   return [...new Set(wanted)];
 }
@@ -131,9 +147,18 @@ async function cardOf(crew: Crew, name: string, base: string): Promise<Card> {
   return cardFor(agent ?? { name, description: "" }, base);
 }
 
-type Answering = Readonly<{ protocol: Protocol; card: Card; isCard: boolean; who: Readonly<{ caller: string; agent: string }> }>;
+type Answering = Readonly<{
+  protocol: Protocol;
+  card: Card;
+  isCard: boolean;
+  who: Readonly<{ caller: string; agent: string }>;
+}>;
 
-async function answer(request: IncomingMessage, response: ServerResponse, { protocol, card, isCard, who }: Answering): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { protocol, card, isCard, who }: Answering,
+): Promise<void> {
   const given = request.headers["a2a-version"];
   const version = typeof given === "string" ? given : undefined;
   if (isCard) return json(response, protocol.card(card, version), { vary: "A2A-Version" });
@@ -141,13 +166,19 @@ async function answer(request: IncomingMessage, response: ServerResponse, { prot
   if (!(Symbol.asyncIterator in reply)) return json(response, reply);
   const events = reply as AsyncGenerator<unknown, void>;
   response.on("close", () => void events.return()); // whoever hangs up listens no more; the task goes on
-  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" });
+  response.writeHead(200, {
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",
+  });
   for await (const event of events) await write(response, `data: ${JSON.stringify(event)}\n\n`);
   response.end();
 }
 
 function json(response: ServerResponse, value: unknown, headers: Readonly<Record<string, string>> = {}): void {
-  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store", ...headers }).end(JSON.stringify(value));
+  response
+    .writeHead(200, { "content-type": "application/json", "cache-control": "no-store", ...headers })
+    .end(JSON.stringify(value));
 }
 
 /** Waits where the other side reads slowly, so that it does not fill our memory. */

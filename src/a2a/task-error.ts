@@ -1,5 +1,12 @@
 /** What a caller cannot have, in the words of the protocol. */
-export type TaskErrorCode = "not-found" | "not-cancelable" | "unsupported" | "bad-request" | "bad-address" | "busy" | "broken";
+export type TaskErrorCode =
+  | "not-found"
+  | "not-cancelable"
+  | "unsupported"
+  | "bad-request"
+  | "bad-address"
+  | "busy"
+  | "broken";
 
 export type TaskError = Error & Readonly<{ code: TaskErrorCode }>;
 

@@ -57,8 +57,10 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
   /** Whose a task is. One that is not there, and one that is somebody else's, look the same. */
   const originOf = async ({ caller, agent }: Who, id: string): Promise<Origin> => {
     const all = await origins();
-    const origin = all.get(id) ?? (RUN_ID.test(id) ? (await crew.kept.look(id).catch(() => undefined))?.state.origin : undefined);
-    if (origin?.by !== BY || origin.caller !== caller || origin.agent !== agent) throw taskError("not-found", `There is no task "${id.slice(0, 80)}".`);
+    const origin =
+      all.get(id) ?? (RUN_ID.test(id) ? (await crew.kept.look(id).catch(() => undefined))?.state.origin : undefined);
+    if (origin?.by !== BY || origin.caller !== caller || origin.agent !== agent)
+      throw taskError("not-found", `There is no task "${id.slice(0, 80)}".`);
     all.set(id, origin);
     return origin;
   };
@@ -71,14 +73,19 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
   const start = async (who: Who, message: RemoteMessage): Promise<ServedRun> => {
     const text = extractMessageText(message).trim();
     if (text === "") throw taskError("bad-request", "The message has no text.");
-    if (message.contextId !== undefined && !CONTEXT.test(message.contextId)) throw taskError("bad-request", "The context id is not valid.");
+    if (message.contextId !== undefined && !CONTEXT.test(message.contextId))
+      throw taskError("bad-request", "The context id is not valid.");
     if (active.size >= MOST_ACTIVE) throw taskError("busy", `${MOST_ACTIVE} tasks are worked on already.`);
     const all = await origins();
     const context = message.contextId ?? randomUUID();
     const origin: Origin = { by: BY, ...who, context };
     const before = message.contextId === undefined ? undefined : await lastOf(origin, all);
     const options: RunOptions = { ...common, origin };
-    const more = before && (await crew.continuing({ run: before, prompt: text, allowFailed: true, maxContinuations: MOST_CONTINUED }).catch(onError));
+    const more =
+      before &&
+      (await crew
+        .continuing({ run: before, prompt: text, allowFailed: true, maxContinuations: MOST_CONTINUED })
+        .catch(onError));
     const run = more
       ? crew.run(more.plan, { ...options, continues: more.continues })
       : crew.run({ mode: "single", agent: who.agent, task: text }, options);
@@ -89,7 +96,10 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
   };
   /** The newest task of a conversation that has ended: the next one goes on with it. */
   const lastOf = async (origin: Origin, all: ReadonlyMap<string, Origin>): Promise<string | undefined> => {
-    const same = [...all].filter(([, one]) => one.by === BY && one.caller === origin.caller && one.agent === origin.agent && one.context === origin.context);
+    const same = [...all].filter(
+      ([, one]) =>
+        one.by === BY && one.caller === origin.caller && one.agent === origin.agent && one.context === origin.context,
+    );
     const looked = await Promise.all(same.map(([id]) => crew.kept.look(id).catch(() => undefined)));
     const ended = looked.filter((one) => one !== undefined && isEnded(one.life));
     return ended.toSorted((a, b) => (b?.state.startedAt ?? 0) - (a?.state.startedAt ?? 0))[0]?.id;
@@ -100,7 +110,9 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     if (run.state.seq > 0) return;
     await run.then(undefined, (error: unknown) => {
       onError(error);
-      throw taskError("broken", `The agent could not be started${isCrewError(error) ? ` (${error.code})` : ""}.`, { cause: error });
+      throw taskError("broken", `The agent could not be started${isCrewError(error) ? ` (${error.code})` : ""}.`, {
+        cause: error,
+      });
     });
   };
   const lookAt = async (origin: Origin, id: string): Promise<RemoteTask> => {
@@ -118,14 +130,16 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
   };
   const reply = async (who: Who, id: string, message: RemoteMessage): Promise<ServedRun> => {
     const origin = await originOf(who, id);
-    if (message.contextId !== undefined && message.contextId !== origin.context) throw taskError("bad-request", "The task belongs to another context.");
+    if (message.contextId !== undefined && message.contextId !== origin.context)
+      throw taskError("bad-request", "The task belongs to another context.");
     const served = active.get(id);
     if (!served || served.run.state.outcome) throw taskError("unsupported", "The task takes no more messages.");
     const question = served.question();
     const text = extractMessageText(message);
     if (!question) {
       const path = served.run.state.plan?.output ?? "";
-      if (served.isSettled() || !(await served.run.send(path, text, who.caller || "the caller"))) throw taskError("unsupported", "The task takes no messages now.");
+      if (served.isSettled() || !(await served.run.send(path, text, who.caller || "the caller")))
+        throw taskError("unsupported", "The task takes no messages now.");
       return served;
     }
     const taken = served.until(({ type, path }) => type === "gate.answered" && path === question.path);
@@ -157,9 +171,13 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     send,
     get: async (who, id) => lookAt(await originOf(who, id), id),
     list: async ({ caller, agent }) => {
-      const own = [...(await origins())].filter(([, one]) => one.by === BY && one.caller === caller && one.agent === agent);
+      const own = [...(await origins())].filter(
+        ([, one]) => one.by === BY && one.caller === caller && one.agent === agent,
+      );
       const tasks = await Promise.all(own.map(([id, origin]) => lookAt(origin, id).catch(() => undefined)));
-      return tasks.filter((task) => task !== undefined).toSorted((a, b) => (b.status.timestamp ?? "").localeCompare(a.status.timestamp ?? ""));
+      return tasks
+        .filter((task) => task !== undefined)
+        .toSorted((a, b) => (b.status.timestamp ?? "").localeCompare(a.status.timestamp ?? ""));
     },
     cancel: cancelled,
     follow: async (who, id) => {
@@ -174,7 +192,9 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     },
     takeUp: async () => {
       const mine = [...(await origins())].filter(([, { by, agent }]) => by === BY && agents.has(agent));
-      const looked = await Promise.all(mine.map(async ([id, origin]) => ({ origin, kept: await crew.kept.look(id).catch(() => undefined) })));
+      const looked = await Promise.all(
+        mine.map(async ([id, origin]) => ({ origin, kept: await crew.kept.look(id).catch(() => undefined) })),
+      );
       const left = looked.flatMap(({ origin, kept }) => (kept && isLeft(kept) ? [{ origin, id: kept.id }] : []));
       for (const { id, origin } of left) serve(crew.resume(id, { ...common }), origin).run.then(undefined, onError);
       return left.length;
@@ -199,8 +219,10 @@ function isLeft({ state, owner }: Awaited<ReturnType<Crew["kept"]["look"]>>): bo
 }
 
 async function firstEvent(run: Run): Promise<void> {
+  const events = run[Symbol.asyncIterator]();
   try {
-    for await (const _event of run) return;
+    await events.next();
+    await events.return();
   } catch {
     // it ends then, and says why
   }
@@ -209,7 +231,11 @@ async function firstEvent(run: Run): Promise<void> {
 /** A message as the answer to a question: its words, and a no where it says so. */
 function answerIn(message: RemoteMessage, { caller }: Who): Answer {
   const text = extractMessageText(message).trim();
-  const said = message.parts.flatMap((part) => (part.kind === "data" && typeof part.data === "object" && part.data !== null && "approve" in part.data ? [part.data.approve] : []))[0];
+  const said = message.parts.flatMap((part) =>
+    part.kind === "data" && typeof part.data === "object" && part.data !== null && "approve" in part.data
+      ? [part.data.approve]
+      : [],
+  )[0];
   const approve = typeof said === "boolean" ? said : !/^(?:no|deny|denied|reject|rejected)\b/i.test(text);
   return { approve, text, by: caller || "the caller" };
 }

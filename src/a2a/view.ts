@@ -1,7 +1,14 @@
 import type { Origin } from "../core/event.ts";
 import { type Life, openQuestions, type Question } from "../core/life.ts";
 import type { Outcome } from "../core/outcome.ts";
-import { type RemoteArtifact, type RemoteMessage, type RemoteState, type RemoteStatus, type RemoteTask, USAGE_KEY } from "../core/remote.ts";
+import {
+  type RemoteArtifact,
+  type RemoteMessage,
+  type RemoteState,
+  type RemoteStatus,
+  type RemoteTask,
+  USAGE_KEY,
+} from "../core/remote.ts";
 import type { State } from "../core/state.ts";
 
 /** Why runs end that were under way when the server was stopped; they go on when it is started again. */
@@ -31,13 +38,16 @@ export function taskView(state: State, seen: Seen): RemoteTask {
 
 /** What is told about a run in one state of the protocol, and in words where there is something to say. */
 export function statusOf(state: State, { life, origin, isForCaller }: Seen): RemoteStatus {
-  const at = new Date(state.endedAt ?? Math.max(state.startedAt, ...openQuestions(state).map(({ askedAt }) => askedAt))).toISOString();
+  const at = new Date(
+    state.endedAt ?? Math.max(state.startedAt, ...openQuestions(state).map(({ askedAt }) => askedAt)),
+  ).toISOString();
   const status = (name: RemoteState, text?: string): RemoteStatus => ({
     state: name,
     timestamp: at,
     ...(text !== undefined && { message: said(text, state, origin) }),
   });
-  if (state.outcome) return isStopped(state.outcome) ? status("unknown", WAITS_FOR_SERVER) : ended(state.outcome, status);
+  if (state.outcome)
+    return isStopped(state.outcome) ? status("unknown", WAITS_FOR_SERVER) : ended(state.outcome, status);
   const [first] = openQuestions(state);
   if (first && life !== "interrupted")
     return isForCaller(first) ? status("input-required", first.question) : status("auth-required", WAITS_FOR_OWNER);
@@ -63,7 +73,10 @@ function ended(outcome: Outcome, status: (name: RemoteState, text?: string) => R
     case "ok":
       return status("completed");
     case "failed":
-      return status(outcome.fault.code === "DENIED" ? "rejected" : "failed", `${outcome.fault.message} (${outcome.fault.code})`);
+      return status(
+        outcome.fault.code === "DENIED" ? "rejected" : "failed",
+        `${outcome.fault.message} (${outcome.fault.code})`,
+      );
     case "cancelled":
       return status("canceled", outcome.reason);
     case "skipped":

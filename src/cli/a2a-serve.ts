@@ -28,12 +28,21 @@ export async function serve(flags: Flags): Promise<number> {
     },
     onError: (error) => void process.stderr.write(`warn    ${sanitize(messageOf(error))}\n`),
   });
-  const cards = server.agents.map((name) => `${url?.replace(/\/+$/, "") ?? server.url}/${encodeURIComponent(name)}/.well-known/agent-card.json`);
+  const cards = server.agents.map(
+    (name) => `${url?.replace(/\/+$/, "") ?? server.url}/${encodeURIComponent(name)}/.well-known/agent-card.json`,
+  );
   const shown = tokenFile === undefined ? { token: tokens["caller"] } : { tokenFile };
-  if (flags.json) process.stdout.write(`${JSON.stringify({ url: server.url, agents: server.agents, cards, ...shown, takenUp: server.takenUp })}\n`);
+  if (flags.json)
+    process.stdout.write(
+      `${JSON.stringify({ url: server.url, agents: server.agents, cards, ...shown, takenUp: server.takenUp })}\n`,
+    );
   else {
     const known = tokenFile === undefined ? tokens["caller"] : `(in ${tokenFile})`;
-    process.stderr.write([`a2a     ${server.url}`, `token   ${known}`, ...cards.map((card) => `card    ${card}`)].map((line) => `${sanitize(line)}\n`).join(""));
+    process.stderr.write(
+      [`a2a     ${server.url}`, `token   ${known}`, ...cards.map((card) => `card    ${card}`)]
+        .map((line) => `${sanitize(line)}\n`)
+        .join(""),
+    );
     if (server.takenUp > 0) process.stderr.write(`note    ${server.takenUp} tasks go on that were under way\n`);
   }
   await new Promise<void>((done) => {

@@ -18,11 +18,17 @@ export async function tokensIn(written: string): Promise<Readonly<Record<string,
   const file = resolve(written);
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
-    throw new CrewError("BAD_FILE", `The tokens in ${written} cannot be read: ${messageOf(error)}`, "Check the file and its rights.");
+    throw new CrewError(
+      "BAD_FILE",
+      `The tokens in ${written} cannot be read: ${messageOf(error)}`,
+      "Check the file and its rights.",
+    );
   });
   const lines = text.split("\n").flatMap((line) => (/^\s*(?:#|$)/.test(line) ? [] : [line.trim().split(/\s+/)]));
   if (lines.length === 0) return made(file);
-  const tokens = Object.fromEntries(lines.map((words) => (words.length === 1 ? [ANYBODY, words[0]!] : [words[0]!, words[1]!])));
+  const tokens = Object.fromEntries(
+    lines.map((words) => (words.length === 1 ? [ANYBODY, words[0]!] : [words[0]!, words[1]!])),
+  );
   const short = Object.values(tokens).some((token) => token.length < SHORTEST_TOKEN);
   if (short || lines.some((words) => words.length > 2) || Object.keys(tokens).length < lines.length)
     throw new CrewError(

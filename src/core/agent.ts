@@ -1,9 +1,11 @@
+import type { z } from "zod";
 import type { AgentRules } from "./agent-rule.ts";
 import type { JsonSchema } from "./json.ts";
 import type { ResourceLimits } from "./limits.ts";
 import type { AgentServers } from "./mcp-server.ts";
 import type { RunnerName } from "./runner-name.ts";
 import type { Thinking } from "./thinking.ts";
+import { isZodType, jsonSchemaOfZod } from "./zod-schema.ts";
 
 /** How an agent may end its work: by the finish tool only, by either, or by its last words. */
 export type Completion = "tool" | "tool-or-text" | "text";
@@ -23,7 +25,7 @@ export type Agent = Readonly<{
   model?: string | readonly string[];
   thinking?: Thinking;
   limits?: ResourceLimits;
-  /** The schema of the result, in JSON Schema or JTD. */
+  /** The schema of the result, in JSON Schema or JTD; `defineAgent` also takes one of zod. */
   output?: JsonSchema;
   completion?: Completion;
   /** What the result is called in the finish tool; `result` by default. */
@@ -85,5 +87,14 @@ export type AgentSource = Readonly<{
   pluginScope?: "user" | "project";
 }>;
 
-/** Identity at run time; checks and completes the literal at compile time. */
-export const defineAgent = <const A extends Agent>(agent: A): Readonly<A> => Object.freeze(agent);
+/** An agent as it may be written in code: the schema of its result may be one of zod. */
+type Draft = Omit<Agent, "output"> & Readonly<{ output?: JsonSchema | z.ZodType }>;
+
+/** Checks and completes the literal at compile time. At run time it is the same agent, frozen, with a schema that is data. */
+export function defineAgent<const A extends Draft>(
+  agent: A,
+): Readonly<A extends Agent ? A : Omit<A, "output"> & Pick<Agent, "output">> {
+  const { output } = agent;
+  const data = isZodType(output) ? { ...agent, output: jsonSchemaOfZod(output) } : agent;
+  return Object.freeze(data) as ReturnType<typeof defineAgent<A>>;
+}

@@ -5,13 +5,13 @@ import type { Config } from "./config.ts";
 export type CrewWords = Defined<
   Pick<
     Config,
-    "model" | "tiers" | "providers" | "concurrency" | "passEnv" | "diagnostics" | "network" | "webSearch" | "mcpServers"
+    "model" | "tiers" | "providers" | "concurrency" | "passEnv" | "diagnostics" | "network" | "webSearch" | "mcpServers" | "schemaPrecedence"
   >
 >;
 
 export function crewWords(config: Config): CrewWords {
-  const { model, tiers, providers, concurrency, passEnv, diagnostics, network, webSearch, mcpServers } = config;
-  return defined({ model, tiers, providers, concurrency, passEnv, diagnostics, network, webSearch, mcpServers });
+  const { model, tiers, providers, concurrency, passEnv, diagnostics, network, webSearch, mcpServers, schemaPrecedence } = config;
+  return defined({ model, tiers, providers, concurrency, passEnv, diagnostics, network, webSearch, mcpServers, schemaPrecedence });
 }
 
 /** Where anything is looked for. */

@@ -54,6 +54,10 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("what holds for agents that say nothing about it"),
+  schemaPrecedence: z
+    .enum(["agent", "call"])
+    .optional()
+    .describe("whose output schema counts when both have one: the agent's (the default) or that of the call"),
   limits: resourceLimits.optional().describe("what no task may exceed, whatever its agent says"),
   budget: z
     .strictObject({

@@ -64,7 +64,16 @@ export type Fact =
       model?: string;
     }
   | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
-  | { type: "tool.ended"; call: string; tool: string; error: boolean; text: string; ms: number; status?: ToolStatus; details?: unknown }
+  | {
+      type: "tool.ended";
+      call: string;
+      tool: string;
+      error: boolean;
+      text: string;
+      ms: number;
+      status?: ToolStatus;
+      details?: unknown;
+    }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
   | {
       type: "gate.opened";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { isJtd, jsonSchemaOf } from "./jtd.ts";
 import type { JsonSchema } from "./json.ts";
 
-const jtd = new AjvJtd({ strict: false });
+const jtd = new AjvJtd();
 const json = new Ajv2020({ strict: false });
 formats.default(json);
 

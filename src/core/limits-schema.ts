@@ -22,6 +22,12 @@ export const resourceLimits = z.strictObject({
     .nonnegative()
     .optional()
     .describe("how long the one turn after a limit may take, in milliseconds"),
+  reminders: z
+    .number()
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("how often an agent that hands in nothing, or nothing valid, is asked again"),
   enforceLimits: z.boolean().optional().describe("false: a limit that is passed is reported, not enforced"),
 });
 export type ResourceLimits = z.infer<typeof resourceLimits>;

@@ -8,6 +8,8 @@ export const DEFAULT_MAX_TURNS = 30;
 export const DEFAULT_MAX_TIME_MS = 5 * 60_000;
 /** How long the one turn lasts in which an agent that hit a limit hands in what it has. */
 export const GRACE_MS = 60_000;
+/** How often an agent that hands in nothing, or nothing valid, is asked again. */
+export const DEFAULT_REMINDERS = 1;
 /** How long a model may send nothing at all before the call is given up. */
 export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
 export const DEFAULT_CONCURRENCY = 8;
@@ -25,13 +27,14 @@ export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullab
   maxTurns: DEFAULT_MAX_TURNS,
   maxIdleMs: DEFAULT_MAX_IDLE_MS,
   graceMs: GRACE_MS,
+  reminders: DEFAULT_REMINDERS,
   maxMemoryMB: Number.POSITIVE_INFINITY,
   maxCpuSeconds: Number.POSITIVE_INFINITY,
   enforceLimits: true,
 };
 
 /** Those of them that may be zero, and those that need not be whole. */
-const FREE: ReadonlySet<string> = new Set(["graceMs"]);
+const FREE: ReadonlySet<string> = new Set(["graceMs", "reminders"]);
 const DIVISIBLE: ReadonlySet<string> = new Set(["maxMemoryMB", "maxCpuSeconds"]);
 
 /** The limits in a value that a file gives. It judges like the schema, which agent files are too many to wait for. */
@@ -56,6 +59,8 @@ export type Limits = Readonly<{
   maxConcurrentToolCalls: number;
   maxIdleMs: number;
   graceMs: number;
+  /** How often it is asked again for a result that is missing or not valid. */
+  reminders: number;
   /** Absent: nobody looks. */
   maxMemoryMB?: number;
   maxCpuSeconds?: number;
@@ -88,6 +93,7 @@ export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]
     maxConcurrentToolCalls: given.maxConcurrentToolCalls ?? DEFAULT_CONCURRENCY,
     maxIdleMs: given.maxIdleMs ?? DEFAULT_MAX_IDLE_MS,
     graceMs: given.graceMs ?? GRACE_MS,
+    reminders: given.reminders ?? DEFAULT_REMINDERS,
     ...(given.maxMemoryMB !== undefined && { maxMemoryMB: given.maxMemoryMB }),
     ...(given.maxCpuSeconds !== undefined && { maxCpuSeconds: given.maxCpuSeconds }),
     enforce: given.enforceLimits ?? true,

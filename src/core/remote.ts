@@ -100,7 +100,10 @@ export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdat
         update.append && known
           ? { ...known, ...update.artifact, parts: joined(known.parts, update.artifact.parts) }
           : update.artifact;
-      return { ...task, artifacts: known ? others.map((each) => (each === known ? artifact : each)) : [...others, artifact] };
+      return {
+        ...task,
+        artifacts: known ? others.map((each) => (each === known ? artifact : each)) : [...others, artifact],
+      };
     }
   }
 }
@@ -113,7 +116,10 @@ function joined(before: readonly RemotePart[], more: readonly RemotePart[]): Rem
   return [...before.slice(0, -1), { kind: "text", text: last.text + first.text }, ...rest];
 }
 
-function taskIn(before: RemoteAnswer | undefined, { taskId, contextId }: { taskId: string; contextId: string }): RemoteTask {
+function taskIn(
+  before: RemoteAnswer | undefined,
+  { taskId, contextId }: { taskId: string; contextId: string },
+): RemoteTask {
   return before?.kind === "task" ? before : { kind: "task", id: taskId, contextId, status: { state: "unknown" } };
 }
 
@@ -197,7 +203,10 @@ export function reportedUsage(answer: RemoteAnswer): Readonly<{ usage: Usage; co
   return usage && cost && { usage, cost };
 }
 
-function counts<K extends string>(value: Readonly<Record<string, unknown>>, keys: readonly K[]): Record<K, number> | undefined {
+function counts<K extends string>(
+  value: Readonly<Record<string, unknown>>,
+  keys: readonly K[],
+): Record<K, number> | undefined {
   const pairs = keys.map((key) => [key, Object.hasOwn(value, key) ? value[key] : undefined] as const);
   const sound = pairs.every(([, count]) => typeof count === "number" && count >= 0 && count < 1e12);
   return sound ? (Object.fromEntries(pairs) as Record<K, number>) : undefined;

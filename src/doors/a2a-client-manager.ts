@@ -1,6 +1,13 @@
 import type { RemoteCard as RemotePlace } from "../core/agent.ts";
 import { CrewError, messageOf } from "../core/error.ts";
-import { foldRemote, nextIds, type RemoteAnswer, type RemoteIds, type RemoteTask, type RemoteUpdate } from "../core/remote.ts";
+import {
+  foldRemote,
+  nextIds,
+  type RemoteAnswer,
+  type RemoteIds,
+  type RemoteTask,
+  type RemoteUpdate,
+} from "../core/remote.ts";
 import { createRemoteClients, type RemoteClients, tokenFiles } from "../runners/a2a-clients.ts";
 import { remoteFault } from "../runners/a2a-fault.ts";
 import type { RemoteCard, RemoteClient } from "../runners/a2a-sdk.ts";
@@ -39,8 +46,15 @@ export class A2AClientManager {
   /** Fetches the card of an agent and makes a client for it, once. */
   async loadAgent(name: string, place: string | RemotePlace, signal: AbortSignal = NEVER): Promise<RemoteCard> {
     if (this.#loaded.has(name))
-      throw new CrewError("BAD_INPUT", `Agent with name '${name}' is already loaded.`, "Use another name, or clear the cache first.");
-    const client = this.#clients.open(typeof place === "string" ? { cardUrl: place } : place, { fetch: asFetch(this.#open), signal });
+      throw new CrewError(
+        "BAD_INPUT",
+        `Agent with name '${name}' is already loaded.`,
+        "Use another name, or clear the cache first.",
+      );
+    const client = this.#clients.open(typeof place === "string" ? { cardUrl: place } : place, {
+      fetch: asFetch(this.#open),
+      signal,
+    });
     this.#loaded.set(name, client);
     client.catch(() => this.#loaded.delete(name));
     return (await client).card;
@@ -52,12 +66,22 @@ export class A2AClientManager {
   }
 
   /** Sends a message; what comes back comes as it comes. */
-  async *sendMessageStream(name: string, text: string, ids: RemoteIds = {}, signal: AbortSignal = NEVER): AsyncGenerator<RemoteUpdate, void> {
+  async *sendMessageStream(
+    name: string,
+    text: string,
+    ids: RemoteIds = {},
+    signal: AbortSignal = NEVER,
+  ): AsyncGenerator<RemoteUpdate, void> {
     yield* (await this.#client(name)).send({ ...ids, messageId: crypto.randomUUID(), text }, signal);
   }
 
   /** Sends a message and waits for all of the answer. */
-  async sendMessage(name: string, text: string, ids: RemoteIds = {}, signal: AbortSignal = NEVER): Promise<RemoteAnswer> {
+  async sendMessage(
+    name: string,
+    text: string,
+    ids: RemoteIds = {},
+    signal: AbortSignal = NEVER,
+  ): Promise<RemoteAnswer> {
     let answer: RemoteAnswer | undefined;
     for await (const update of this.sendMessageStream(name, text, ids, signal)) answer = foldRemote(answer, update);
     if (!answer) throw new Error(`${name} said nothing`);
@@ -97,7 +121,8 @@ export class A2AClientManager {
 
   async #client(name: string): Promise<RemoteClient> {
     const client = this.#loaded.get(name);
-    if (!client) throw new CrewError("UNKNOWN_AGENT", `Agent '${name}' is not loaded.`, "Load it first with loadAgent.");
+    if (!client)
+      throw new CrewError("UNKNOWN_AGENT", `Agent '${name}' is not loaded.`, "Load it first with loadAgent.");
     return client.catch((error: unknown) => {
       throw new Error(messageOf(error), { cause: error });
     });

@@ -10,6 +10,7 @@ import { STAYS } from "./references.ts";
 import { race, raceInput } from "./race.ts";
 import { single, singleInput } from "./single.ts";
 import { team, teamInput } from "./team.ts";
+import { withoutZod } from "../core/zod-schema.ts";
 import { z } from "zod";
 
 const planInput = z.strictObject({ mode: z.literal("plan"), plan: z.unknown() });
@@ -35,7 +36,7 @@ export function inputOf(mode: Exclude<Mode, "plan">): z.ZodObject {
 
 /** Whatever a person or a model asks for, as a plan that was checked. `strict` turns notes into errors. */
 export function compile(value: unknown, { strict = false }: { strict?: boolean } = {}): Plan {
-  const plan = toPlan(value);
+  const plan = toPlan(withoutZod(value));
   const note = plan.notes?.[0];
   if (strict && note !== undefined)
     throw new CrewError(

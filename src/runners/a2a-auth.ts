@@ -30,7 +30,10 @@ type Scheme = z.infer<(typeof schemes)[keyof typeof schemes]>;
 type Simple = Exclude<Scheme, { type: "oauth" }>;
 
 /** What is added to a request so that the other side knows who asks. */
-export type Credential = Readonly<{ headers?: Readonly<Record<string, string>>; query?: Readonly<Record<string, string>> }>;
+export type Credential = Readonly<{
+  headers?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string>>;
+}>;
 
 /** Who we are to one agent elsewhere; kept as long as the crew, so that a token is asked for once. */
 export type Credentials = Readonly<{
@@ -55,7 +58,9 @@ export function createCredentials(auth: Readonly<Record<string, unknown>>, parts
     return value;
   };
   const oauth =
-    scheme.type === "oauth" ? createOAuth(scheme, { read, secrets, ...(parts.tokens && { tokens: parts.tokens }) }) : undefined;
+    scheme.type === "oauth"
+      ? createOAuth(scheme, { read, secrets, ...(parts.tokens && { tokens: parts.tokens }) })
+      : undefined;
   const written = Object.entries(scheme).flatMap(([key, value]) =>
     SECRET_FIELDS.has(key) && typeof value === "string" ? [value] : [],
   );
@@ -95,23 +100,32 @@ async function simple(
       return { headers: { authorization: basic(await read(scheme.username), await read(scheme.password)) } };
     case "http": {
       const kind = scheme.scheme.toLowerCase();
-      if (scheme.value !== undefined) return { headers: { authorization: `${scheme.scheme} ${await read(scheme.value)}` } };
+      if (scheme.value !== undefined)
+        return { headers: { authorization: `${scheme.scheme} ${await read(scheme.value)}` } };
       if (kind === "basic" && scheme.username !== undefined && scheme.password !== undefined)
         return { headers: { authorization: basic(await read(scheme.username), await read(scheme.password)) } };
-      if (scheme.token !== undefined) return { headers: { authorization: `${scheme.scheme} ${await read(scheme.token)}` } };
-      throw badAuth(`http with the scheme ${scheme.scheme} needs ${kind === "basic" ? "username and password" : "a token or a value"}`);
+      if (scheme.token !== undefined)
+        return { headers: { authorization: `${scheme.scheme} ${await read(scheme.token)}` } };
+      throw badAuth(
+        `http with the scheme ${scheme.scheme} needs ${kind === "basic" ? "username and password" : "a token or a value"}`,
+      );
     }
   }
 }
 
-const basic = (name: string, password: string): string => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+const basic = (name: string, password: string): string =>
+  `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 
 function parseAuth(auth: Readonly<Record<string, unknown>>): Scheme {
   const given = Object.fromEntries(Object.entries(auth).map(([key, value]) => [camel(key), value]));
   const type = given["type"] === "oauth2" ? "oauth" : given["type"];
   if (type === "google-credentials")
-    throw badAuth("google-credentials are not known here", "Write type: http, scheme: Bearer, token: '!gcloud auth print-access-token'.");
-  const schema = typeof type === "string" && Object.hasOwn(schemes, type) ? schemes[type as keyof typeof schemes] : undefined;
+    throw badAuth(
+      "google-credentials are not known here",
+      "Write type: http, scheme: Bearer, token: '!gcloud auth print-access-token'.",
+    );
+  const schema =
+    typeof type === "string" && Object.hasOwn(schemes, type) ? schemes[type as keyof typeof schemes] : undefined;
   if (!schema) throw badAuth(`its type has to be one of ${Object.keys(schemes).join(", ")}`);
   const parsed = schema.safeParse({ ...given, type });
   if (parsed.success) return parsed.data;
@@ -133,7 +147,11 @@ export function signedFetch(inner: typeof fetch, credentials: Credentials | unde
     const credential = credentials ? await credentials.get(how) : {};
     const at = new URL(url);
     if (credentials && at.protocol === "http:" && !isLoopback(at.hostname))
-      throw remoteFailure("REMOTE_AUTH", `${at.host} is asked without encryption, so no secret is sent there`, "Use its https address.");
+      throw remoteFailure(
+        "REMOTE_AUTH",
+        `${at.host} is asked without encryption, so no secret is sent there`,
+        "Use its https address.",
+      );
     for (const [name, value] of Object.entries(credential.query ?? {})) at.searchParams.set(name, value);
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(credential.headers ?? {})) headers.set(name, value);

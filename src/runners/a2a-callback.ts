@@ -17,17 +17,31 @@ export type Waiting = Readonly<{
 const PATIENCE_MS = 5 * 60_000;
 
 /** Listens on this machine until the browser brings the code of a sign-in. */
-export async function waitForCode({ port, state, signal, ready }: Waiting): Promise<{ code: string; redirect: string }> {
+export async function waitForCode({
+  port,
+  state,
+  signal,
+  ready,
+}: Waiting): Promise<{ code: string; redirect: string }> {
   const code = deferred<string>();
   const server = createServer((request, response) => answer(request, response, { state, code }));
-  const give = (why: string): void => code.reject(remoteFailure("REMOTE_AUTH", `the sign-in was not finished: ${why}`, "Run it again and sign in."));
+  const give = (why: string): void =>
+    code.reject(remoteFailure("REMOTE_AUTH", `the sign-in was not finished: ${why}`, "Run it again and sign in."));
   const stop = (): void => give(reasonOf(signal));
   const timer = setTimeout(() => give("nobody came back within five minutes"), PATIENCE_MS);
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   try {
     await new Promise<void>((resolve, reject) => {
-      server.once("error", (error) => reject(remoteFailure("REMOTE_AUTH", `port ${port} cannot be listened on: ${error.message}`, "Choose another redirect_port.")));
+      server.once("error", (error) =>
+        reject(
+          remoteFailure(
+            "REMOTE_AUTH",
+            `port ${port} cannot be listened on: ${error.message}`,
+            "Choose another redirect_port.",
+          ),
+        ),
+      );
       server.listen(port, "127.0.0.1", resolve);
     });
     const redirect = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
@@ -52,7 +66,14 @@ function answer({ url = "/", method }: IncomingMessage, response: ServerResponse
   const found = params.get("code");
   response.writeHead(200, PLAIN).end("You can close this window and go back to the terminal.\n", () => {
     if (found) code.resolve(found);
-    else code.reject(remoteFailure("REMOTE_AUTH", `the sign-in was refused: ${params.get("error") ?? "no code came back"}`, "Try it again."));
+    else
+      code.reject(
+        remoteFailure(
+          "REMOTE_AUTH",
+          `the sign-in was refused: ${params.get("error") ?? "no code came back"}`,
+          "Try it again.",
+        ),
+      );
   });
 }
 

@@ -20,7 +20,8 @@ export type RemoteClients = Readonly<{
   clear(): void;
 }>;
 
-export type RemoteClientParts = CredentialParts & Readonly<{ /** How long a card counts. */ cardMs?: number; clock?(): number }>;
+export type RemoteClientParts = CredentialParts &
+  Readonly<{ /** How long a card counts. */ cardMs?: number; clock?(): number }>;
 
 const CARD_MS = 10 * 60_000;
 const WELL_KNOWN = ".well-known/agent-card.json";
@@ -53,7 +54,11 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
       return connect(card, signed).catch((error: unknown) => {
         throw isCrewError(error)
           ? error
-          : remoteFailure("REMOTE_CARD", messageOf(error), "Only agents that speak JSON-RPC or HTTP+JSON can be reached.");
+          : remoteFailure(
+              "REMOTE_CARD",
+              messageOf(error),
+              "Only agents that speak JSON-RPC or HTTP+JSON can be reached.",
+            );
       });
     },
     clear: () => cards.clear(),
@@ -96,7 +101,8 @@ function parsed(text: string, what: string): unknown {
   throw remoteFailure("REMOTE_CARD", `${what} is no agent card`, "Give the address of its agent-card.json.");
 }
 
-const isMissing = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "REMOTE_CARD";
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "REMOTE_CARD";
 
 /** Tokens in files of the crew's home, one each, that only the user can read. */
 export function tokenFiles(home: string): TokenStore {

@@ -3,7 +3,8 @@ import { failed, type Failed, type FaultCode } from "../core/outcome.ts";
 import { protocolCode } from "./a2a-sdk.ts";
 
 /** What can go wrong with an agent elsewhere, as an error on its way to the outcome. */
-export type RemoteFailure = Error & Readonly<{ code: FaultCode; hint?: string; retryable: boolean; retryAfterMs?: number }>;
+export type RemoteFailure = Error &
+  Readonly<{ code: FaultCode; hint?: string; retryable: boolean; retryAfterMs?: number }>;
 
 export function remoteFailure(
   code: FaultCode,
@@ -22,7 +23,10 @@ export function remoteFailure(
 }
 
 /** How an answer with an error status is to be understood. */
-export function statusFailure(status: number, { body, retryAfterMs }: { body: string; retryAfterMs?: number }): RemoteFailure {
+export function statusFailure(
+  status: number,
+  { body, retryAfterMs }: { body: string; retryAfterMs?: number },
+): RemoteFailure {
   const said = oneLine(body);
   const more = said === "" ? "" : `: ${said}`;
   const row = STATUSES.find(({ fits }) => fits(status))!;
@@ -95,7 +99,8 @@ export function remoteFault(error: unknown, { sent }: { sent: boolean }): Failed
       hint: "An agent on this machine or in your network has to be named in the setting network.allowHosts, as in 127.0.0.1:8080.",
     });
   const code = protocolCode(error);
-  if (code !== undefined) return failed("REMOTE_FAILED", message, { hint: HINTS[code] ?? "Whoever runs it has to look at it." });
+  if (code !== undefined)
+    return failed("REMOTE_FAILED", message, { hint: HINTS[code] ?? "Whoever runs it has to look at it." });
   if (sent && !neverConnected(error))
     return failed("REMOTE_LOST", message, { hint: "It may have got the task: look there before you try again." });
   return failed("REMOTE_NETWORK", message, { hint: "Check its address and your network.", retryable: true });

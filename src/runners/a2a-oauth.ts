@@ -59,7 +59,10 @@ export function createOAuth(scheme: OAuthScheme, { read, secrets, tokens }: OAut
   };
   const obtain = async (how: SignIn): Promise<Token> => {
     const places = placesOf(scheme, how);
-    const key = createHash("sha256").update(JSON.stringify([places, scheme.clientId])).digest("hex").slice(0, 32);
+    const key = createHash("sha256")
+      .update(JSON.stringify([places, scheme.clientId]))
+      .digest("hex")
+      .slice(0, 32);
     const client = {
       id: await read(scheme.clientId, how.signal),
       ...(scheme.clientSecret !== undefined && { secret: await read(scheme.clientSecret, how.signal) }),
@@ -67,7 +70,12 @@ export function createOAuth(scheme: OAuthScheme, { read, secrets, tokens }: OAut
     const known = held ?? parseToken(await tokens?.read(key));
     if (known && isFresh(known)) return keep(known, key);
     if (known?.refresh !== undefined) {
-      const renewed = await askToken(places.tokenUrl, { grant_type: "refresh_token", refresh_token: known.refresh }, client, how).catch(
+      const renewed = await askToken(
+        places.tokenUrl,
+        { grant_type: "refresh_token", refresh_token: known.refresh },
+        client,
+        how,
+      ).catch(
         () => undefined, // it may have been taken back: then somebody has to sign in again
       );
       if (renewed) return keep({ refresh: known.refresh, ...renewed }, key);
@@ -101,11 +109,20 @@ type Places = Readonly<{ tokenUrl: string; authorizationUrl?: string; scopes: re
 function placesOf(scheme: OAuthScheme, { schemes }: SignIn): Places {
   const named = schemes?.find((each) => each.type === "oauth2");
   const tokenUrl = scheme.tokenUrl ?? named?.tokenUrl;
-  const authorizationUrl = scheme.authorizationUrl ?? (scheme.clientSecret === undefined ? named?.authorizationUrl : undefined);
+  const authorizationUrl =
+    scheme.authorizationUrl ?? (scheme.clientSecret === undefined ? named?.authorizationUrl : undefined);
   if (!tokenUrl)
-    throw remoteFailure("REMOTE_AUTH", "neither its `auth` nor its card says where tokens come from", "Add token_url to `auth`.");
+    throw remoteFailure(
+      "REMOTE_AUTH",
+      "neither its `auth` nor its card says where tokens come from",
+      "Add token_url to `auth`.",
+    );
   if (authorizationUrl === undefined && scheme.clientSecret === undefined)
-    throw remoteFailure("REMOTE_AUTH", "its `auth` has no client_secret and no authorization_url", "Add the one that you have.");
+    throw remoteFailure(
+      "REMOTE_AUTH",
+      "its `auth` has no client_secret and no authorization_url",
+      "Add the one that you have.",
+    );
   return {
     tokenUrl,
     scopes: scheme.scopes ?? named?.scopes ?? [],
@@ -122,7 +139,11 @@ async function inBrowser(
   how: SignIn,
 ): Promise<Token> {
   if (!how.show)
-    throw remoteFailure("NEEDS_ANSWER", "somebody has to sign in to it in a browser, and nobody is there", "Run it once in a terminal.");
+    throw remoteFailure(
+      "NEEDS_ANSWER",
+      "somebody has to sign in to it in a browser, and nobody is there",
+      "Run it once in a terminal.",
+    );
   const verifier = randomBytes(32).toString("base64url");
   const state = randomBytes(16).toString("base64url");
   const { code, redirect } = await waitForCode({
@@ -157,7 +178,11 @@ async function askToken(
 ): Promise<Token> {
   const at = new URL(url);
   if (at.protocol !== "https:" && !isLoopback(at.hostname))
-    throw remoteFailure("REMOTE_AUTH", `${at.host} is asked without encryption, so no secret is sent there`, "Use its https address.");
+    throw remoteFailure(
+      "REMOTE_AUTH",
+      `${at.host} is asked without encryption, so no secret is sent there`,
+      "Use its https address.",
+    );
   const ask = (inHeader: boolean): Promise<Response> =>
     fetch(url, {
       method: "POST",
@@ -165,11 +190,17 @@ async function askToken(
       headers: {
         accept: "application/json",
         "content-type": "application/x-www-form-urlencoded",
-        ...(inHeader && secret !== undefined && { authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString("base64")}` }),
+        ...(inHeader &&
+          secret !== undefined && {
+            authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString("base64")}`,
+          }),
       },
       body: new URLSearchParams({
         ...grant,
-        ...((!inHeader || secret === undefined) && { client_id: id, ...(secret !== undefined && { client_secret: secret }) }),
+        ...((!inHeader || secret === undefined) && {
+          client_id: id,
+          ...(secret !== undefined && { client_secret: secret }),
+        }),
       }).toString(),
     });
   let response = await ask(true);
@@ -181,7 +212,11 @@ async function askToken(
   const token = isRecord(said) ? said["access_token"] : undefined;
   if (!response.ok || !isRecord(said) || typeof token !== "string" || token === "") {
     const why = isRecord(said) && typeof said["error"] === "string" ? `: ${said["error"]}` : "";
-    throw remoteFailure("REMOTE_AUTH", `${at.host} gave no token (${response.status}${why})`, "Check client_id, client_secret and scopes of its `auth`.");
+    throw remoteFailure(
+      "REMOTE_AUTH",
+      `${at.host} gave no token (${response.status}${why})`,
+      "Check client_id, client_secret and scopes of its `auth`.",
+    );
   }
   const seconds = Number(said["expires_in"]);
   return {

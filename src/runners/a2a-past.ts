@@ -28,7 +28,9 @@ export function carryOf(ids: RemoteIds, state: RemoteState): Carry {
 
 /** A conversation that begins, or goes on with that of an earlier task: the ids belong to this chain of calls alone. */
 export function standingOf({ past }: Pick<PerformContext, "past">, before: readonly Message[] = []): Standing {
-  const carried = before.flatMap((message) => (message.role === "assistant" && message.carry ? [message.carry] : [])).at(-1);
+  const carried = before
+    .flatMap((message) => (message.role === "assistant" && message.carry ? [message.carry] : []))
+    .at(-1);
   let at: Standing = { ids: carriedIn(carried)?.ids ?? {}, turns: 0, usage: noUsage(), cost: noCost() };
   for (const event of past) {
     switch (event.type) {

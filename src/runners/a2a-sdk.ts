@@ -1,13 +1,4 @@
-import type {
-  AgentCard,
-  Artifact,
-  Message,
-  Part,
-  StreamResponse,
-  Task,
-  TaskStatus,
-  TaskState,
-} from "@a2a-js/sdk";
+import type { AgentCard, Artifact, Message, Part, StreamResponse, Task, TaskStatus, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { CrewError, messageOf } from "../core/error.ts";
 import type {
@@ -80,7 +71,14 @@ export async function connect(card: AgentCard, fetchImpl: typeof fetch): Promise
       contextId,
       taskId,
       role: core.Role.ROLE_USER,
-      parts: [{ content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "text/plain" }],
+      parts: [
+        {
+          content: { $case: "text" as const, value: text },
+          metadata: undefined,
+          filename: "",
+          mediaType: "text/plain",
+        },
+      ],
       metadata: undefined,
       extensions: [],
       referenceTaskIds: [],
@@ -113,7 +111,9 @@ export async function connect(card: AgentCard, fetchImpl: typeof fetch): Promise
 /** The code of the protocol in an error, as `-32001`; `undefined` for any other error. */
 export function protocolCode(error: unknown): number | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
-    const known = Object.entries(CODES).find(([name]) => at instanceof Error && (at.name === name || at.constructor.name === name));
+    const known = Object.entries(CODES).find(
+      ([name]) => at instanceof Error && (at.name === name || at.constructor.name === name),
+    );
     if (known) return known[1];
     if ("code" in at && typeof at.code === "number") return at.code;
   }
@@ -182,11 +182,18 @@ function* updateOf({ payload }: StreamResponse): Generator<RemoteUpdate> {
       return yield taskOf(payload.value);
     case "statusUpdate": {
       const { taskId, contextId, status, metadata } = payload.value;
-      return yield { kind: "status-update", taskId, contextId, status: statusOf(status), ...(metadata && { metadata }) };
+      return yield {
+        kind: "status-update",
+        taskId,
+        contextId,
+        status: statusOf(status),
+        ...(metadata && { metadata }),
+      };
     }
     case "artifactUpdate": {
       const { taskId, contextId, artifact, append, lastChunk } = payload.value;
-      if (artifact) yield { kind: "artifact-update", taskId, contextId, artifact: artifactOf(artifact), append, lastChunk };
+      if (artifact)
+        yield { kind: "artifact-update", taskId, contextId, artifact: artifactOf(artifact), append, lastChunk };
       return;
     }
     case undefined:
@@ -214,6 +221,8 @@ function statusOf(status: TaskStatus | undefined): RemoteStatus {
   };
 }
 
+const USER = 1;
+
 /** By the numbers that the protocol gives them. */
 const STATES: Partial<Record<TaskState, RemoteState>> = {
   1: "submitted",
@@ -236,7 +245,7 @@ function messageOfSdk({ messageId, role, parts, contextId, taskId }: Message): R
   return {
     kind: "message",
     messageId,
-    role: role === 1 ? "user" : "agent",
+    role: Number(role) === USER ? "user" : "agent",
     parts: parts.flatMap(partOf),
     ...(contextId && { contextId }),
     ...(taskId && { taskId }),

@@ -33,11 +33,19 @@ export function secretLabel(written: string): string {
 function fromEnvironment(name: string, { env }: SecretSource): string {
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value !== undefined && value !== "") return value;
-  throw remoteFailure("REMOTE_AUTH", `the variable ${name} is not set`, `Set ${name} to the secret of the remote agent.`);
+  throw remoteFailure(
+    "REMOTE_AUTH",
+    `the variable ${name} is not set`,
+    `Set ${name} to the secret of the remote agent.`,
+  );
 }
 
 /** Only what it prints on its standard output counts; warnings do not end up in a header. */
-async function fromCommand(command: string, { env, passEnv = [], cwd }: SecretSource, signal: AbortSignal): Promise<string> {
+async function fromCommand(
+  command: string,
+  { env, passEnv = [], cwd }: SecretSource,
+  signal: AbortSignal,
+): Promise<string> {
   const mark = randomBytes(12).toString("hex");
   const child = startChild({
     file: "/bin/sh",
@@ -50,8 +58,14 @@ async function fromCommand(command: string, { env, passEnv = [], cwd }: SecretSo
   const { exit, cut } = await within(child, { timeoutMs: TIME_LIMIT_MS, signal });
   const hint = "Run the command of its `auth` by hand and see what it prints.";
   if (cut) throw remoteFailure("REMOTE_AUTH", "the command for its secret did not end in time", hint);
-  if (exit.code !== 0) throw remoteFailure("REMOTE_AUTH", `the command for its secret ended with ${exit.code ?? exit.signal ?? exit.problem}`, hint);
+  if (exit.code !== 0)
+    throw remoteFailure(
+      "REMOTE_AUTH",
+      `the command for its secret ended with ${exit.code ?? exit.signal ?? exit.problem}`,
+      hint,
+    );
   const value = child.output.text().trim();
-  if (value === "" || /[\r\n]/.test(value)) throw remoteFailure("REMOTE_AUTH", "the command for its secret did not print one line", hint);
+  if (value === "" || /[\r\n]/.test(value))
+    throw remoteFailure("REMOTE_AUTH", "the command for its secret did not print one line", hint);
   return value;
 }

@@ -102,7 +102,12 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
       answer = foldRemote(answer, update);
       ids = nextIds(ids, answer);
       if (known.taskId !== ids.taskId && ids.taskId !== undefined)
-        context.emit({ type: "remote.joined", turn: turns, task: ids.taskId, ...(ids.contextId && { context: ids.contextId }) });
+        context.emit({
+          type: "remote.joined",
+          turn: turns,
+          task: ids.taskId,
+          ...(ids.contextId && { context: ids.contextId }),
+        });
       const text = clean(newText(update));
       if (text !== "") context.live({ type: "text.delta", text });
     }
@@ -114,7 +119,11 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     for (let ms = FIRST_LOOK_MS; answer?.kind === "task" && !isSettled(answer); ms = Math.min(ms * 2, LAST_LOOK_MS)) {
       if (answer.status.state === "auth-required" && !told) {
         told = true;
-        context.emit({ type: "warning", code: "REMOTE_WAITS", text: clean(`${agent.name} waits for somebody on its side: ${extractTaskText(answer)}`) });
+        context.emit({
+          type: "warning",
+          code: "REMOTE_WAITS",
+          text: clean(`${agent.name} waits for somebody on its side: ${extractTaskText(answer)}`),
+        });
       }
       const { id } = answer;
       if (there.card.streaming) await take(there.listen(id, clock.signal)).catch(() => {}); // asking tells what it was
@@ -132,7 +141,12 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     } else {
       turns += 1;
       answer = undefined;
-      context.emit({ type: "turn.started", turn: turns, model, ...(turns === 1 && { why: `it runs at ${new URL(there.card.url).host}` }) });
+      context.emit({
+        type: "turn.started",
+        turn: turns,
+        model,
+        ...(turns === 1 && { why: `it runs at ${new URL(there.card.url).host}` }),
+      });
       await context.durable(); // what may have arrived must be known to have been sent
       sent = true;
       await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
@@ -156,9 +170,13 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
 
   const converse = async (): Promise<Outcome> => {
     if (standing.underWay === "sent")
-      return failed("REMOTE_LOST", `${agent.name} may have got the task before the run was interrupted; it was not sent again.`, {
-        hint: "Look there, then try it again with --retry-failed.",
-      });
+      return failed(
+        "REMOTE_LOST",
+        `${agent.name} may have got the task before the run was interrupted; it was not sent again.`,
+        {
+          hint: "Look there, then try it again with --retry-failed.",
+        },
+      );
     client = await connected();
     let repairs = 0;
     let next: string | undefined = standing.answered ?? promptFor(assignment);
@@ -170,9 +188,13 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     }
     for (;;) {
       const refusal = turns >= limits.maxTurns && limits.enforce ? `${limits.maxTurns} turns` : undefined;
-      if (refusal !== undefined) return failed("MAX_TURNS", `The task reached its limit (${refusal}) without a result.`, { hint: "Allow more with --max-turns." });
+      if (refusal !== undefined)
+        return failed("MAX_TURNS", `The task reached its limit (${refusal}) without a result.`, {
+          hint: "Allow more with --max-turns.",
+        });
       const used = next === undefined ? undefined : await context.budget.count("maxTurns");
-      if (used) return failed("BUDGET", `The budget is used up: ${used.refused}.`, { hint: "Allow more with --max-turns." });
+      if (used)
+        return failed("BUDGET", `The budget is used up: ${used.refused}.`, { hint: "Allow more with --max-turns." });
       const got = await exchange(client, next);
       const verdict = verdictOf(got, assignment, clean);
       if (verdict.is === "asks") {
@@ -224,8 +246,18 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     if (context.signal.aborted) return stopped({ status: "cancelled", reason: clock.reason() });
     if (clock.passed()) {
       const text = `${formatDuration(limits.maxTimeMs)} of time`;
-      context.emit({ type: "limit.reached", limit: "TIMEOUT", text: `The limit of ${text} was reached.`, enforced: true });
-      return stopped(failed("TIMEOUT", `The task reached its limit (${text}) without a result.`, { hint: "Allow more with --max-time.", retryable: true }));
+      context.emit({
+        type: "limit.reached",
+        limit: "TIMEOUT",
+        text: `The limit of ${text} was reached.`,
+        enforced: true,
+      });
+      return stopped(
+        failed("TIMEOUT", `The task reached its limit (${text}) without a result.`, {
+          hint: "Allow more with --max-time.",
+          retryable: true,
+        }),
+      );
     }
     const fault = remoteFault(error, { sent });
     return stopped({ ...fault, fault: { ...fault.fault, message: clean(fault.fault.message) } });
@@ -270,7 +302,11 @@ function verdictOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: s
     case "failed":
       return over(failed("AGENT_REPORTED", `${name} failed${because}`, { retryable: true }));
     case "rejected":
-      return over(failed("REMOTE_REFUSED", `${name} refused the task${because}`, { hint: "Give it another task, or ask whoever runs it." }));
+      return over(
+        failed("REMOTE_REFUSED", `${name} refused the task${because}`, {
+          hint: "Give it another task, or ask whoever runs it.",
+        }),
+      );
     case "canceled":
       return over(failed("AGENT_REPORTED", `${name} was stopped on its side${because}`));
     default:
@@ -290,7 +326,11 @@ function finished(finish: Finish): Verdict {
   if ("gaveUp" in finish) return { is: "over", outcome: failed("AGENT_REPORTED", finish.gaveUp) };
   const { problem, empty } = finish;
   return empty
-    ? { is: "unusable", outcome: failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true }), remind: prompts.remindEmpty }
+    ? {
+        is: "unusable",
+        outcome: failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true }),
+        remind: prompts.remindEmpty,
+      }
     : {
         is: "unusable",
         outcome: failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true }),
@@ -322,14 +362,23 @@ function createGate(assignment: Assignment, context: PerformContext, signsInWith
   const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
   const judge = async (url: string): Promise<void> => {
     const ban = assignment.access?.policy().deny.find(({ tool, pattern }) => tool === NETWORK && pattern === undefined);
-    if (ban) throw remoteFailure("DENIED", `nothing is sent to ${originOf(url)}: a rule forbids the network (deny ${NETWORK})`, "Remove the rule to allow it.");
+    if (ban)
+      throw remoteFailure(
+        "DENIED",
+        `nothing is sent to ${originOf(url)}: a rule forbids the network (deny ${NETWORK})`,
+        "Remove the rule to allow it.",
+      );
     const { agent, prompt } = assignment;
     const about = { url, agent: agent.name, prompt, ...(signsInWith !== undefined && { signsInWith }) };
     const approved = await approve(sending, about, REMOTE, { assignment, context });
     if ("judged" in approved) return;
     const { rule, text } = "problem" in approved ? { rule: "its address", text: approved.problem } : approved;
     context.emit({ type: "tool.denied", call: REMOTE, tool: REMOTE, rule, text });
-    throw remoteFailure("DENIED", text.replace(/ For the user: .*$/s, ""), `Allow it with --allow '${REMOTE}(${originOf(url)}/*)'.`);
+    throw remoteFailure(
+      "DENIED",
+      text.replace(/ For the user: .*$/s, ""),
+      `Allow it with --allow '${REMOTE}(${originOf(url)}/*)'.`,
+    );
   };
   return {
     before: (url: string): Promise<void> => {
@@ -341,7 +390,8 @@ function createGate(assignment: Assignment, context: PerformContext, signsInWith
     check: (url: string): void => {
       if (agreed.has(originOf(url))) return;
       const { decision, rule } = verdictOn(sending, assignment, { subjects: [{ kind: "url", url }] });
-      if (decision !== "allow") throw webRefusal("REDIRECT", `the server sent us on to ${originOf(url)}, which is not allowed here (${rule})`);
+      if (decision !== "allow")
+        throw webRefusal("REDIRECT", `the server sent us on to ${originOf(url)}, which is not allowed here (${rule})`);
     },
   };
 }

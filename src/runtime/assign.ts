@@ -5,6 +5,7 @@ import { facadeOf } from "../core/delegation-names.ts";
 import { emptyDesk } from "../core/desk.ts";
 import type { Call, PerformContext } from "../core/engine.ts";
 import { inputProblem } from "../core/input-schema.ts";
+import { jsonSchemaOf } from "../core/jtd.ts";
 import { movedInto } from "../core/isolation.ts";
 import { fillInputs } from "../core/input-template.ts";
 import { barred } from "../core/judge-call.ts";
@@ -29,7 +30,7 @@ import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { foreignModel } from "./foreign-model.ts";
 import { checkFor } from "./validate.ts";
 import { DEFAULT_AGENT } from "./roster.ts";
-import type { World } from "./world.ts";
+import type { SchemaPrecedence, World } from "./world.ts";
 
 /** Agent, overrides, limits, model and rights meet here, once. Below this line nobody merges. */
 export async function assign(call: Call, world: World, emit: PerformContext["emit"]): Promise<Assignment | Failed> {
@@ -39,7 +40,8 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
   if (!found)
     return failed("DENIED", `There is no agent "${name}".`, { hint: "See `subcrew agents` for those that are known." });
   const planning = world.access?.policyFor({ name }, call.policy).level === "plan";
-  const agent = planning && call.depth > 0 ? inPlanMode(effective(found, call)) : effective(found, call);
+  const whole = effective(found, call, world.schemaPrecedence);
+  const agent = planning && call.depth > 0 ? inPlanMode(whole) : whole;
   const problem = inputProblem(agent.inputs ?? {}, task.inputs ?? {});
   if (problem !== undefined)
     return failed("BAD_INPUTS", `"${name}" cannot start: ${problem}.`, {
@@ -96,16 +98,19 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
   if ("status" in model) return model;
   for (const text of model.warnings ?? [])
     emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });
-  const schema = agent.output;
+  const schema = agent.output && jsonSchemaOf(agent.output);
   if (task.schema && found.output)
     emit({
       type: "warning",
       code: "SCHEMA_UNUSED",
-      text: `${name} has an output schema of its own, so the one of the task is not used.`,
+      text:
+        agent.output === found.output
+          ? `${name} has an output schema of its own, so the one of the task is not used.`
+          : `The task has an output schema, so the one of ${name} is not used.`,
     });
   const check = schema && (await checkFor(world.validator, schema));
   if (check && "broken" in check)
-    return failed("INVALID_OUTPUT", `The output schema of "${name}" is no JSON Schema: ${check.broken}.`);
+    return failed("INVALID_OUTPUT", `The output schema of "${name}" is no schema: ${check.broken}.`);
   const completion = agent.completion ?? (schema ? "tool" : "text");
   const instructions = instructionsFor(agent, task, {
     activeModel: model.name,
@@ -148,7 +153,11 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
  * The delegation tools of a task. At the deepest level they are still there, so that a call of one is refused with the
  * reason, but no model is shown them, and there is nobody left whom they could start.
  */
-async function delegationOf(agent: Agent, { depth, maxDepth = -1 }: Call, { roster, delegation }: World): Promise<Delegating> {
+async function delegationOf(
+  agent: Agent,
+  { depth, maxDepth = -1 }: Call,
+  { roster, delegation }: World,
+): Promise<Delegating> {
   const spellings = delegationToolsOf(agent);
   if (!delegation || spellings.length === 0) return { agent, spawns: [], tools: [], barred: {}, catalog: emptyCatalog };
   const catalog = roster.catalog?.() ?? emptyCatalog;
@@ -233,10 +242,17 @@ export function barredBy({ tools }: Pick<World, "tools">, policy: Policy): Recor
   );
 }
 
-/** The agent as this task has it: what a person's task says replaces what the file says; what an agent's says only narrows it. */
-export function effective(agent: Agent, { task, depth }: Pick<Call, "task" | "depth">): Agent {
+/**
+ * The agent as this task has it: what a person's task says replaces what the file says; what an agent's says only narrows
+ * it. The schema of the agent comes before that of the call, which may be its parent's, unless somebody wants it otherwise.
+ */
+export function effective(
+  agent: Agent,
+  { task, depth }: Pick<Call, "task" | "depth">,
+  precedence: SchemaPrecedence = "agent",
+): Agent {
   const { thinking, systemPrompt, schema } = task;
-  const output = agent.output ?? schema;
+  const output = precedence === "agent" ? (agent.output ?? schema) : (schema ?? agent.output);
   const named = task.tools?.flatMap((tool) => (toolsNamed(tool).length > 0 ? toolsNamed(tool) : [tool]));
   const tools = named && depth > 0 ? named.filter((tool) => permit(agent, tool).allowed) : named;
   const spelled = task.tools?.filter((tool) => facadeOf(tool) !== undefined) ?? [];

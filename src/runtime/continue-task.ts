@@ -28,7 +28,15 @@ export async function continuing(
   store: Store,
   { run, path, prompt, allowFailed, expiresAfterDays = 7, maxContinuations = 5, now }: Continuing,
 ): Promise<{ plan: Plan; continues: string; name?: string }> {
-  const { events } = await readJournal(store.folder(run));
+  const { events } = await readJournal(store.folder(run)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "ENOENT"
+      ? new CrewError(
+          "UNKNOWN_RUN",
+          `Session not found: there is no run "${run}".`,
+          "See `subcrew runs` for those that were kept.",
+        )
+      : error;
+  });
   const state = events.reduce(reduce, emptyState(run));
   const view = theTask(state, path);
   checkEnded(state, view, allowFailed);

@@ -71,7 +71,9 @@ export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentE
     fields,
     limits: limitsOf(found, options, trace),
     // One that runs elsewhere has tools of its own, and none of ours.
-    tools: (agent.remote ? [] : names).map((name) => explainTool({ name, found, agent: whole, options, trace, ...(barred && { barred }) })),
+    tools: (agent.remote ? [] : names).map((name) =>
+      explainTool({ name, found, agent: whole, options, trace, ...(barred && { barred }) }),
+    ),
     problems: found.problems,
   };
 }

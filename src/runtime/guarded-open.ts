@@ -161,7 +161,11 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 type Connection = Readonly<{ dispatcher: Agent | Dispatcher; origin: string }>;
 
-async function connection(undici: typeof import("undici"), target: Target, { proxy, parts, silenceMs }: Way): Promise<Connection> {
+async function connection(
+  undici: typeof import("undici"),
+  target: Target,
+  { proxy, parts, silenceMs }: Way,
+): Promise<Connection> {
   const common = { pipelining: 0, maxHeaderSize: 65_536, headersTimeout: silenceMs, bodyTimeout: silenceMs };
   if (proxy === undefined || target.allowed) {
     const connect = checkedConnector(undici.buildConnector, target, parts);

@@ -54,7 +54,7 @@ test("what was appended is there after closing, in order, and in one line each",
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("whatever a tool or model says fits into one record and comes back as it was", async () => {
+test("LOG-06: whatever a tool or model says fits into one record and comes back as it was", async () => {
   const folder = tempFolder();
   const hard = ["a\nb\r\nc", "\u2028\u2029", "\0\0", "\ud800 alone", "\ufffd", "x".repeat(1 << 20), "\u001b[31m", "😀"];
   const { journal } = await opened(folder);
@@ -66,7 +66,7 @@ test("whatever a tool or model says fits into one record and comes back as it wa
 });
 
 describe("a torn end", () => {
-  test("is cut off and reported, and the next record does not grow into it", async () => {
+  test("LOG-03: is cut off and reported, and the next record does not grow into it", async () => {
     const folder = tempFolder();
     const file = await written(folder, 3);
     truncateSync(file, statSync(file).size - 7);
@@ -95,7 +95,7 @@ describe("a torn end", () => {
 });
 
 describe("damage before the end", () => {
-  test("is named with its record and place, kept aside, and never gone on from", async () => {
+  test("LOG-04: is named with its record and place, kept aside, and never gone on from", async () => {
     const folder = tempFolder();
     const file = await written(folder, 1000);
     const bytes = readFileSync(file);
@@ -129,7 +129,7 @@ describe("damage before the end", () => {
 });
 
 describe("records of another time", () => {
-  test("what a newer version wrote is kept and skipped, and said", async () => {
+  test("LOG-08: what a newer version wrote is kept and skipped, and said", async () => {
     const folder = tempFolder();
     mkdirSync(folder, { recursive: true });
     const strange = { ...note(1), type: "node.teleported", whither: "elsewhere" } as unknown as KeptEvent;
@@ -156,7 +156,7 @@ describe("records of another time", () => {
     expect((await readJournal(folder)).events[0]).toMatchObject({ effect: "write", preview: "" });
   });
 
-  test("a time that runs backwards changes nothing about the order", async () => {
+  test("CLK-03: a time that runs backwards changes nothing about the order", async () => {
     const folder = tempFolder();
     await written(folder, 4);
     expect((await readJournal(folder)).events.map(({ seq, at }) => [seq, at])).toEqual([
@@ -206,7 +206,7 @@ describe("one owner writes", () => {
     expect((await readJournal(folder)).events).toEqual([note(1)]);
   });
 
-  test("drafts that a dead process left are taken away by the next owner", async () => {
+  test("LOG-11: drafts that a dead process left are taken away by the next owner", async () => {
     const folder = tempFolder();
     mkdirSync(join(folder, "outputs", "a"), { recursive: true });
     const draft = join(folder, "outputs", "a", ".0123456789abcdef.tmp");
@@ -232,7 +232,7 @@ async function sized(size: number): Promise<Buffer> {
   return readFileSync(file);
 }
 
-test("cut at every byte of 64 KiB: exactly the whole records come back, and what was dropped is said", async () => {
+test("LOG-02: cut at every byte of 64 KiB: exactly the whole records come back, and what was dropped is said", async () => {
   const bytes = await sized(64 << 10);
   const whole = readRecords(bytes, "here");
   expect(bytes.length).toBeGreaterThanOrEqual(64 << 10);
@@ -261,7 +261,7 @@ test("cut at every byte of 64 KiB: exactly the whole records come back, and what
   expect(whole.events.length).toBeGreaterThanOrEqual(300);
 }, 60_000);
 
-test("any byte of 8 KiB changed: it is noticed, every time", async () => {
+test("LOG-05: any byte of 8 KiB changed: it is noticed, every time", async () => {
   const bytes = await sized(8 << 10);
   const { events } = readRecords(bytes, "here");
   let noticed = 0;

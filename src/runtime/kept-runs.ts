@@ -112,7 +112,9 @@ export function keptRuns(store: Store): KeptRuns {
       return (await Promise.all(asked)).flat().toSorted((a, b) => a.askedAt - b.askedAt);
     },
     origins: async () => {
-      const begun = (await store.list()).map(async (id) => [id, await firstEvent(store.folder(id)).catch(() => undefined)] as const);
+      const begun = (await store.list()).map(
+        async (id) => [id, await firstEvent(store.folder(id)).catch(() => undefined)] as const,
+      );
       return new Map(
         (await Promise.all(begun)).flatMap(([id, event]) =>
           event?.type === "run.started" && event.origin ? [[id, event.origin] as const] : [],

@@ -24,9 +24,6 @@ export async function loop(assignment: Assignment, context: PerformContext): Pro
 
 type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;
 
-/** How often an agent that hands in nothing, or nothing valid, is asked again. */
-const REPAIRS = 1;
-
 /** Turns until there is an outcome. A limit gets one grace turn; a missing or invalid result is asked for again. */
 async function converse(
   assignment: Assignment,
@@ -86,7 +83,7 @@ async function converse(
     const { finish } = reply;
     if ("output" in finish) return { status: "ok", ...finish };
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));
-    if (repairs >= REPAIRS) return partly(unusable(finish));
+    if (repairs >= assignment.limits.reminders) return partly(unusable(finish));
     repairs += 1;
     if (turn.calls.length > 0) continue;
     narrow = assignment.completion === "tool";

@@ -12,7 +12,11 @@ test.for<[string, Parameters<ReturnType<typeof createGuard>>[0], string | number
   ["no host", { authorization: "Bearer t" }, 403],
   ["a longer name", { host: "localhost:7.evil.example", authorization: "Bearer t" }, 403],
   ["another port", { host: "localhost:8", authorization: "Bearer t" }, 403],
-  ["another page of this machine", { host: "localhost:7", origin: "http://localhost:8", authorization: "Bearer t" }, 403],
+  [
+    "another page of this machine",
+    { host: "localhost:7", origin: "http://localhost:8", authorization: "Bearer t" },
+    403,
+  ],
   ["no token", { host: "localhost:7" }, 401],
   ["the token without its word", { host: "localhost:7", authorization: "t" }, 401],
 ])("a request with %s", ([, asked, judged]) => {

@@ -49,7 +49,12 @@ export async function openServer(options: ServerOptions): Promise<Serving> {
   http.on("request", (request, response) => {
     const judged = guard(request.headers, isOpen(request));
     if (typeof judged === "number") {
-      response.writeHead(judged, judged === 401 ? { "www-authenticate": "Bearer", connection: "close" } : { connection: "close" }).end();
+      response
+        .writeHead(
+          judged,
+          judged === 401 ? { "www-authenticate": "Bearer", connection: "close" } : { connection: "close" },
+        )
+        .end();
       request.resume();
       return;
     }
@@ -93,7 +98,9 @@ export type Guard = (headers: IncomingHttpHeaders, open?: boolean) => Readonly<{
  */
 export function createGuard({ tokens, port, hosts }: GuardOptions): Guard {
   const names = [...LOOPBACK, ...hosts.map(bracketed)];
-  const authorities = new Set(names.flatMap((name) => [`${name}:${port}`, ...(port === 80 || port === 443 ? [name] : [])]));
+  const authorities = new Set(
+    names.flatMap((name) => [`${name}:${port}`, ...(port === 80 || port === 443 ? [name] : [])]),
+  );
   for (const name of hosts) if (/:\d+$/.test(name)) authorities.add(name.toLowerCase()); // a port of its own, as behind a proxy
   const known = Object.entries(tokens).map(([caller, token]) => ({ caller, wanted: digest(`Bearer ${token}`) }));
   return ({ host = "", origin, authorization = "" }, open = false) => {
@@ -124,7 +131,8 @@ const statusOf = (error: unknown): number =>
 
 /** The body of a JSON request, no longer than it may be. */
 export async function readJsonBody(request: IncomingMessage): Promise<string> {
-  if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers["content-type"] ?? "")) throw httpError(415, "not JSON");
+  if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers["content-type"] ?? ""))
+    throw httpError(415, "not JSON");
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

@@ -16,6 +16,9 @@ export async function isStarting(folder: string): Promise<boolean> {
   return (await livingClaim(join(folder, FILE))) !== undefined;
 }
 
+/** How many runs may work in the background at once when nothing else is said. */
+export const DEFAULT_BACKGROUND_RUNS = 10;
+
 /** How long somebody waits who cannot know yet whether there is room for one more. */
 const PATIENCE_MS = 30_000;
 

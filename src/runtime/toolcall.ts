@@ -15,6 +15,7 @@ import type { Access, Tool, ToolResult } from "../core/tool.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../core/cut.ts";
 import { approve, verdictOn } from "./approve.ts";
 import { following, reasonOf, stopped } from "./cancel.ts";
+import { diagnosticsAfter } from "./diagnostics.ts";
 import { isDenial, isRefusal } from "./inside.ts";
 import { parseArguments } from "./toolkit.ts";
 

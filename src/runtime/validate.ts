@@ -1,6 +1,8 @@
 import { boundedPattern } from "./bounded-pattern.ts";
 import { messageOf } from "../core/error.ts";
+import { jsonSchemaOf } from "../core/jtd.ts";
 import type { JsonSchema } from "../core/json.ts";
+import { zodTypeOf } from "../core/zod-schema.ts";
 
 /** Says what is wrong with a value, or nothing. */
 export type Check = (value: unknown) => string | undefined;
@@ -11,18 +13,35 @@ export type Validator = (schema: JsonSchema) => Promise<Check>;
 /** A schema larger than this is refused rather than compiled. */
 const MAX_SCHEMA_CHARS = 200_000;
 
-/** A validator for JSON Schema, 2020-12 and draft-07. Nothing is ever fetched for a `$ref`. */
+/**
+ * A validator for JSON Schema, 2020-12 and draft-07, for JTD, and for what zod says about a value in this process. Nothing
+ * is ever fetched for a `$ref`.
+ */
 export function createValidator(): Validator {
   let ready: Promise<Compile> | undefined;
   const known = new WeakMap<JsonSchema, Check>();
   return async (schema) => {
     const before = known.get(schema);
     if (before) return before;
-    ready ??= load();
-    const check = (await ready)(schema);
+    const check = zodCheck(schema) ?? (await (ready ??= load()))(jsonSchemaOf(schema));
     known.set(schema, check);
     return check;
   };
+}
+
+/** The check of the zod schema that this one was made from: it may say more than JSON Schema can. */
+function zodCheck(schema: JsonSchema): Check | undefined {
+  const type = zodTypeOf(schema);
+  return (
+    type &&
+    ((value) => {
+      const { error } = type.safeParse(value);
+      return error?.issues
+        .slice(0, 5)
+        .map(({ path, message }) => `${path.length === 0 ? "the value" : path.join(".")}: ${message}`)
+        .join("; ");
+    })
+  );
 }
 
 type Compile = (schema: JsonSchema) => Check;

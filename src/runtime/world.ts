@@ -1,6 +1,6 @@
 import type { PeerTools } from "../core/peer-tools.ts";
 import type { Redactor } from "../core/redact.ts";
-import type { Acceptance, ModelSource, Runner } from "../core/runner.ts";
+import type { Acceptance, Diagnostics, ModelSource, Runner } from "../core/runner.ts";
 import type { Caller } from "../core/spawn.ts";
 import type { Tool } from "../core/tool.ts";
 import type { RunAccess } from "./access.ts";
@@ -9,6 +9,9 @@ import type { Isolate } from "./isolate.ts";
 import type { Reuse } from "./reuse.ts";
 import type { Roster } from "./roster.ts";
 import type { Validator } from "./validate.ts";
+
+/** Whose output schema is asked first: the agent's own, or that of the call. */
+export type SchemaPrecedence = "agent" | "call";
 
 /** Everything that carrying out a task may touch, made once by the crew and handed down. */
 export type World = Readonly<{
@@ -21,6 +24,8 @@ export type World = Readonly<{
   models: ModelSource;
   runner: Runner;
   validator: Validator;
+  /** Whose output schema counts when both have one; the agent's by default. */
+  schemaPrecedence?: SchemaPrecedence;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   /** Variables that tasks and their programs see besides the usual ones. */

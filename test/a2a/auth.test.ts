@@ -27,16 +27,43 @@ const basic = `Basic ${Buffer.from(`me:${SECRET}`).toString("base64")}`;
 test.each([
   ["an API key in a header", { type: "apiKey", key: SECRET }, header("x-api-key", SECRET)],
   ["an API key under another name", { type: "apiKey", name: "X-Agent", key: "$REMOTE" }, header("x-agent", SECRET)],
-  ["an API key in the address", { type: "apiKey", in: "query", name: "k", key: "$REMOTE" }, ({ url = "" }: IncomingMessage) => url.includes(`k=${SECRET}`)],
-  ["an API key in a cookie", { type: "apiKey", in: "cookie", name: "k", key: "$REMOTE" }, header("cookie", `k=${SECRET}`)],
-  ["a token of a variable", { type: "http", scheme: "Bearer", token: "${REMOTE}" }, header("authorization", `Bearer ${SECRET}`)],
+  [
+    "an API key in the address",
+    { type: "apiKey", in: "query", name: "k", key: "$REMOTE" },
+    ({ url = "" }: IncomingMessage) => url.includes(`k=${SECRET}`),
+  ],
+  [
+    "an API key in a cookie",
+    { type: "apiKey", in: "cookie", name: "k", key: "$REMOTE" },
+    header("cookie", `k=${SECRET}`),
+  ],
+  [
+    "a token of a variable",
+    { type: "http", scheme: "Bearer", token: "${REMOTE}" },
+    header("authorization", `Bearer ${SECRET}`),
+  ],
   ["a token in our short form", { type: "bearer", token: "$REMOTE" }, header("authorization", `Bearer ${SECRET}`)],
-  ["a name and a password", { type: "http", scheme: "Basic", username: "me", password: "$REMOTE" }, header("authorization", basic)],
-  ["any other scheme", { type: "http", scheme: "Digest", value: "$REMOTE" }, header("authorization", `Digest ${SECRET}`)],
-  ["what a command prints", { type: "bearer", token: `!echo noise >&2; printf %s ${SECRET}` }, header("authorization", `Bearer ${SECRET}`)],
+  [
+    "a name and a password",
+    { type: "http", scheme: "Basic", username: "me", password: "$REMOTE" },
+    header("authorization", basic),
+  ],
+  [
+    "any other scheme",
+    { type: "http", scheme: "Digest", value: "$REMOTE" },
+    header("authorization", `Digest ${SECRET}`),
+  ],
+  [
+    "what a command prints",
+    { type: "bearer", token: `!echo noise >&2; printf %s ${SECRET}` },
+    header("authorization", `Bearer ${SECRET}`),
+  ],
 ] as const)("signs in with %s, and the secret is nowhere to be seen", async (_, auth, accepts) => {
   const server = await guarded(accepts);
-  const crew = crewFor([server.host], { agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })], env: { PATH, REMOTE: SECRET } });
+  const crew = crewFor([server.host], {
+    agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })],
+    env: { PATH, REMOTE: SECRET },
+  });
 
   const run = crew.run({ mode: "single", agent: "it", task: "hello" });
   const events = await listen(run);
@@ -48,12 +75,17 @@ test.each([
 
 test("a secret that is refused is not in the message, even when the other side repeats it", async () => {
   const server = await guarded(() => false);
-  const crew = crewFor([server.host], { agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth: { type: "bearer", token: SECRET } })] });
+  const crew = crewFor([server.host], {
+    agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth: { type: "bearer", token: SECRET } })],
+  });
 
   const run = crew.run({ mode: "single", agent: "it", task: "hello" });
   const events = await listen(run);
 
-  expect(run.state.outcome).toMatchObject({ status: "failed", fault: { code: "REMOTE_AUTH", message: expect.stringContaining("who are you?") } });
+  expect(run.state.outcome).toMatchObject({
+    status: "failed",
+    fault: { code: "REMOTE_AUTH", message: expect.stringContaining("who are you?") },
+  });
   expect(JSON.stringify(events)).not.toContain(SECRET);
 });
 
@@ -68,13 +100,20 @@ test.each([
   const server = await guarded(() => false);
   const crew = crewFor([server.host], { agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })] });
   const { nodes } = await crew.run({ mode: "single", agent: "it", task: "hello" });
-  expect(nodes["it"]).toMatchObject({ status: "failed", fault: { code: "REMOTE_AUTH", message: expect.stringContaining(words), hint: expect.any(String) } });
+  expect(nodes["it"]).toMatchObject({
+    status: "failed",
+    fault: { code: "REMOTE_AUTH", message: expect.stringContaining(words), hint: expect.any(String) },
+  });
 });
 
 test("credentials do not go along on a redirect to another origin", async () => {
   const thief = await webServer({ "*": "{}" });
-  const server = await webServer({ "/card.json": (_, response) => response.writeHead(307, { location: thief.url("/") }).end() });
-  const crew = crewFor([server.host, thief.host], { agents: [remoteAgent("it", { cardUrl: server.url("/card.json"), auth: { type: "apiKey", key: SECRET } })] });
+  const server = await webServer({
+    "/card.json": (_, response) => response.writeHead(307, { location: thief.url("/") }).end(),
+  });
+  const crew = crewFor([server.host, thief.host], {
+    agents: [remoteAgent("it", { cardUrl: server.url("/card.json"), auth: { type: "apiKey", key: SECRET } })],
+  });
 
   await crew.run({ mode: "single", agent: "it", task: "hello" });
 
@@ -86,7 +125,8 @@ async function oauthServer(): Promise<WebServer & { valid: Set<string>; grants: 
   const valid = new Set<string>();
   const grants: URLSearchParams[] = [];
   const challenges = new Map<string, string>();
-  const json = (response: ServerResponse, status: number, value: object): void => void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+  const json = (response: ServerResponse, status: number, value: object): void =>
+    void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
   const server = await webServer({
     "/authorize": ({ url = "" }, response) => {
       const params = new URL(url, "http://x").searchParams;
@@ -100,12 +140,24 @@ async function oauthServer(): Promise<WebServer & { valid: Set<string>; grants: 
       const form = new URLSearchParams(server.requests.at(-1)!.body);
       grants.push(form);
       const grant = form.get("grant_type");
-      if (grant === "client_credentials" && headers.authorization !== `Basic ${Buffer.from(`robot:${SECRET}`).toString("base64")}`) return json(response, 401, { error: "invalid_client" });
-      const verifier = createHash("sha256").update(form.get("code_verifier") ?? "").digest("base64url");
-      if (grant === "authorization_code" && (form.get("code") !== "code-1" || challenges.get("code-1") !== verifier)) return json(response, 400, { error: "invalid_grant" });
+      if (
+        grant === "client_credentials" &&
+        headers.authorization !== `Basic ${Buffer.from(`robot:${SECRET}`).toString("base64")}`
+      )
+        return json(response, 401, { error: "invalid_client" });
+      const verifier = createHash("sha256")
+        .update(form.get("code_verifier") ?? "")
+        .digest("base64url");
+      if (grant === "authorization_code" && (form.get("code") !== "code-1" || challenges.get("code-1") !== verifier))
+        return json(response, 400, { error: "invalid_grant" });
       const token = `token-${grant}-${grants.length}-of-some-length`;
       valid.add(token);
-      json(response, 200, { access_token: token, token_type: "Bearer", expires_in: 3600, ...(grant !== "client_credentials" && { refresh_token: "refresh-1-of-some-length" }) });
+      json(response, 200, {
+        access_token: token,
+        token_type: "Bearer",
+        expires_in: 3600,
+        ...(grant !== "client_credentials" && { refresh_token: "refresh-1-of-some-length" }),
+      });
     },
   });
   return { ...server, valid, grants };
@@ -116,22 +168,41 @@ const bearerOf = (request: IncomingMessage): string => (request.headers.authoriz
 test("OAuth as a program: one token for many tasks, and a new one when it is refused", async () => {
   const oauth = await oauthServer();
   const server = await guarded((request) => oauth.valid.has(bearerOf(request)));
-  const auth = { type: "oauth", client_id: "robot", client_secret: "$REMOTE", token_url: oauth.url("/token"), scopes: ["a", "b"] };
-  const crew = crewFor([server.host, oauth.host], { agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })], env: { PATH, REMOTE: SECRET } });
+  const auth = {
+    type: "oauth",
+    client_id: "robot",
+    client_secret: "$REMOTE",
+    token_url: oauth.url("/token"),
+    scopes: ["a", "b"],
+  };
+  const crew = crewFor([server.host, oauth.host], {
+    agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })],
+    env: { PATH, REMOTE: SECRET },
+  });
 
   const together = await crew.run({ mode: "parallel", tasks: ["a", "b", "c"].map((task) => ({ agent: "it", task })) });
   expect(together.status).toBe("ok");
-  expect(oauth.grants.map((form) => [form.get("grant_type"), form.get("scope")])).toEqual([["client_credentials", "a b"]]);
+  expect(oauth.grants.map((form) => [form.get("grant_type"), form.get("scope")])).toEqual([
+    ["client_credentials", "a b"],
+  ]);
 
   oauth.valid.clear();
-  expect(await crew.run({ mode: "single", agent: "it", task: "again" })).toMatchObject({ status: "ok", output: "again" });
+  expect(await crew.run({ mode: "single", agent: "it", task: "again" })).toMatchObject({
+    status: "ok",
+    output: "again",
+  });
   expect(oauth.grants).toHaveLength(2);
 });
 
 test("OAuth as a person: a browser brings the code back, PKCE proves who asked, and the sign-in is remembered", async () => {
   const oauth = await oauthServer();
   const server = await guarded((request) => oauth.valid.has(bearerOf(request)));
-  const auth = { type: "oauth", client_id: "app", authorization_url: oauth.url("/authorize"), token_url: oauth.url("/token") };
+  const auth = {
+    type: "oauth",
+    client_id: "app",
+    authorization_url: oauth.url("/authorize"),
+    token_url: oauth.url("/token"),
+  };
   const home = tempFolder();
   const options = { agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })], home };
   const browse = async (text: string): Promise<void> => void (await fetch(/http:\S+/.exec(text)![0]));
@@ -140,11 +211,19 @@ test("OAuth as a person: a browser brings the code back, PKCE proves who asked, 
   for await (const event of run) if (event.type === "note" && event.text.includes("sign in")) await browse(event.text);
   expect(run.state.outcome).toMatchObject({ status: "ok", output: "hello" });
 
-  const later = await crewFor([server.host, oauth.host], { ...options, unattended: true }).run({ mode: "single", agent: "it", task: "later" });
+  const later = await crewFor([server.host, oauth.host], { ...options, unattended: true }).run({
+    mode: "single",
+    agent: "it",
+    task: "later",
+  });
   expect(later).toMatchObject({ status: "ok", output: "later" });
 
   oauth.valid.clear();
-  const renewed = await crewFor([server.host, oauth.host], { ...options, unattended: true }).run({ mode: "single", agent: "it", task: "renewed" });
+  const renewed = await crewFor([server.host, oauth.host], { ...options, unattended: true }).run({
+    mode: "single",
+    agent: "it",
+    task: "renewed",
+  });
   expect(renewed).toMatchObject({ status: "ok", output: "renewed" });
   expect(oauth.grants.map((form) => form.get("grant_type"))).toEqual(["authorization_code", "refresh_token"]);
   const [file] = readdirSync(join(home, "a2a"));
@@ -154,10 +233,19 @@ test("OAuth as a person: a browser brings the code back, PKCE proves who asked, 
 test("OAuth as a person fails where nobody is there, and a code with a wrong state is not taken", async () => {
   const oauth = await oauthServer();
   const server = await guarded((request) => oauth.valid.has(bearerOf(request)));
-  const auth = { type: "oauth", client_id: "app", authorization_url: oauth.url("/authorize"), token_url: oauth.url("/token") };
+  const auth = {
+    type: "oauth",
+    client_id: "app",
+    authorization_url: oauth.url("/authorize"),
+    token_url: oauth.url("/token"),
+  };
   const agents = [remoteAgent("it", { cardUrl: server.cardUrl, auth })];
 
-  const { nodes } = await crewFor([server.host, oauth.host], { agents, unattended: true }).run({ mode: "single", agent: "it", task: "hello" });
+  const { nodes } = await crewFor([server.host, oauth.host], { agents, unattended: true }).run({
+    mode: "single",
+    agent: "it",
+    task: "hello",
+  });
   expect(nodes["it"]).toMatchObject({ fault: { code: "NEEDS_ANSWER" } });
 
   const run = crewFor([server.host, oauth.host], { agents }).run({ mode: "single", agent: "it", task: "hello" });

@@ -2,7 +2,15 @@ import { Role, type Task } from "@a2a-js/sdk";
 import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { onTestFinished } from "vitest";
 import { type A2aServer, type A2aServerOptions, serveA2a } from "../../src/a2a/server.ts";
-import { createCrew, defineAgent, type Agent, type Crew, type CrewOptions, type Event, type Run } from "../../src/index.ts";
+import {
+  createCrew,
+  defineAgent,
+  type Agent,
+  type Crew,
+  type CrewOptions,
+  type Event,
+  type Run,
+} from "../../src/index.ts";
 import type { Answer } from "../../src/core/gate.ts";
 import { type Script, scripted } from "../../src/models/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -41,11 +49,19 @@ export async function listen(run: Run, answer?: (question: string) => Answer | u
 }
 
 /** A server of ours with these agents, gone when the test is over. */
-export async function ourServer(crew: Crew, options: Partial<A2aServerOptions> = {}): Promise<A2aServer & { host: string; token: string; card(name?: string): string }> {
+export async function ourServer(
+  crew: Crew,
+  options: Partial<A2aServerOptions> = {},
+): Promise<A2aServer & { host: string; token: string; card(name?: string): string }> {
   const server = await serveA2a(crew, { agents: ["worker"], ...options });
   onTestFinished(() => server.close());
   const token = Object.values(server.tokens)[0]!;
-  return { ...server, host: new URL(server.url).host, token, card: (name = "worker") => `${server.url}/${name}/.well-known/agent-card.json` };
+  return {
+    ...server,
+    host: new URL(server.url).host,
+    token,
+    card: (name = "worker") => `${server.url}/${name}/.well-known/agent-card.json`,
+  };
 }
 
 /** A crew whose worker plays these turns. */
@@ -87,7 +103,9 @@ export const message = (text: string, more: { contextId?: string; taskId?: strin
     taskId: "",
     ...more,
     role: Role.ROLE_USER,
-    parts: [{ content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "text/plain" }],
+    parts: [
+      { content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "text/plain" },
+    ],
     metadata: undefined,
     extensions: [],
     referenceTaskIds: [],
@@ -96,4 +114,6 @@ export const message = (text: string, more: { contextId?: string; taskId?: strin
 
 /** What a task made, as text. */
 export const textOf = (task: Task): string =>
-  task.artifacts.flatMap(({ parts }) => parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : []))).join("\n");
+  task.artifacts
+    .flatMap(({ parts }) => parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])))
+    .join("\n");

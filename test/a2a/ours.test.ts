@@ -17,7 +17,12 @@ describe("our client and our server", () => {
 
     const result = await here.run({ mode: "single", agent: "far", task: "hello" });
 
-    expect(result).toMatchObject({ status: "ok", output: "from afar", cost: { usd: 0.25, unpriced: 0 }, usage: { input: 30, output: 12 } });
+    expect(result).toMatchObject({
+      status: "ok",
+      output: "from afar",
+      cost: { usd: 0.25, unpriced: 0 },
+      usage: { input: 30, output: 12 },
+    });
     expect(await there.runs()).toHaveLength(1);
   });
 
@@ -25,18 +30,25 @@ describe("our client and our server", () => {
     const { here } = await bridge(["one two three four"]);
     const run = here.run({ mode: "single", agent: "far", task: "count" });
     const events = await listen(run);
-    expect(events.flatMap((event) => (event.type === "text.delta" ? [event.text] : [])).join("")).toContain("one two three");
+    expect(events.flatMap((event) => (event.type === "text.delta" ? [event.text] : [])).join("")).toContain(
+      "one two three",
+    );
   });
 
   test("a question there is a question here, and the answer goes back", async () => {
     const ask = { calls: [{ name: "ask", input: { question: "Which colour?" } }] };
-    const { here, there } = await bridge([ask, ({ messages }) => (JSON.stringify(messages).includes("Answer: blue") ? "blue it is" : "?")]);
+    const { here, there } = await bridge([
+      ask,
+      ({ messages }) => (JSON.stringify(messages).includes("Answer: blue") ? "blue it is" : "?"),
+    ]);
 
     const run = here.run({ mode: "single", agent: "far", task: "paint" });
     const events = await listen(run, () => ({ approve: true, text: "blue" }));
 
     expect(run.state.outcome).toMatchObject({ status: "ok", output: "blue it is" });
-    expect(events.filter(({ type }) => type === "gate.opened")).toMatchObject([{ question: "far asks: Which colour?" }]);
+    expect(events.filter(({ type }) => type === "gate.opened")).toMatchObject([
+      { question: "far asks: Which colour?" },
+    ]);
     expect(await there.runs()).toHaveLength(1);
   });
 
@@ -53,13 +65,19 @@ describe("our client and our server", () => {
     await run;
 
     const [id] = await there.runs();
-    await vi.waitFor(async () => expect((await there.record(id!)).outcome).toMatchObject({ status: "cancelled" }), 10_000);
+    await vi.waitFor(
+      async () => expect((await there.record(id!)).outcome).toMatchObject({ status: "cancelled" }),
+      10_000,
+    );
   });
 
   test("a failure there is a failure here, with its reason", async () => {
     const { here } = await bridge([{ error: { code: "MODEL_REFUSED", message: "not this", retryable: false } }]);
     const { nodes } = await here.run({ mode: "single", agent: "far", task: "go" });
-    expect(nodes["far"]).toMatchObject({ status: "failed", fault: { code: "AGENT_REPORTED", message: expect.stringContaining("not this") } });
+    expect(nodes["far"]).toMatchObject({
+      status: "failed",
+      fault: { code: "AGENT_REPORTED", message: expect.stringContaining("not this") },
+    });
   });
 
   test("a permission that the owner there has to give is waited for", async () => {
@@ -71,7 +89,11 @@ describe("our client and our server", () => {
     const { run: id, path, call, question } = asked!;
     const signal = new AbortController().signal;
 
-    await there.kept.tell(id, { do: "answer", path, question, answer: { approve: true }, ...(call && { call }) }, { waitMs: 5_000, signal });
+    await there.kept.tell(
+      id,
+      { do: "answer", path, question, answer: { approve: true }, ...(call && { call }) },
+      { waitMs: 5_000, signal },
+    );
 
     expect(await run).toMatchObject({ status: "ok", output: "written" });
   });

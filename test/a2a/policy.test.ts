@@ -15,7 +15,10 @@ test.each([
   ["the address is not public and was not allowed", { network: {}, permissions: { mode: "bypass" } }, "DENIED"],
 ] as const)("nothing is sent when %s: not a single connection", async (_, options, code) => {
   const server = await sdkServer(({ text }, say) => say.message(text));
-  const crew = crewFor([server.host], { agents: [remoteAgent("echo", { cardUrl: server.cardUrl })], ...options } as never);
+  const crew = crewFor([server.host], {
+    agents: [remoteAgent("echo", { cardUrl: server.cardUrl })],
+    ...options,
+  } as never);
 
   const { nodes } = await crew.run({ mode: "single", agent: "echo", task: "hello" });
 
@@ -49,7 +52,11 @@ test("a no is a no, and a rule for the server is a yes", async () => {
   const agents = [remoteAgent("echo", { cardUrl: server.cardUrl })];
   const asked = crewFor([server.host], { agents, permissions: {} }).run({ mode: "single", agent: "echo", task: "a" });
   await listen(asked, () => ({ approve: false }));
-  const ruled = await crewFor([server.host], { agents, unattended: true, permissions: { allow: [`a2a(${server.url("/*")})`] } }).run({ mode: "single", agent: "echo", task: "b" });
+  const ruled = await crewFor([server.host], {
+    agents,
+    unattended: true,
+    permissions: { allow: [`a2a(${server.url("/*")})`] },
+  }).run({ mode: "single", agent: "echo", task: "b" });
 
   expect(asked.state.outcome).toMatchObject({ status: "failed", fault: { code: "DENIED" } });
   expect(ruled).toMatchObject({ status: "ok", output: "b" });
@@ -58,15 +65,28 @@ test("a no is a no, and a rule for the server is a yes", async () => {
 test("a card that sends us to another server is asked about again, and a redirect is not followed there", async () => {
   const other = await webServer({ "*": "stolen" });
   const lured = await sdkServer(({ text }, say) => say.message(text), {
-    card: { supportedInterfaces: [{ url: other.url("/rpc"), protocolBinding: "JSONRPC", tenant: "", protocolVersion: "1.0" }] },
+    card: {
+      supportedInterfaces: [{ url: other.url("/rpc"), protocolBinding: "JSONRPC", tenant: "", protocolVersion: "1.0" }],
+    },
   });
-  const sentOn = await webServer({ "/card.json": (_, response) => response.writeHead(302, { location: other.url("/card.json") }).end() });
+  const sentOn = await webServer({
+    "/card.json": (_, response) => response.writeHead(302, { location: other.url("/card.json") }).end(),
+  });
   const hosts = [lured.host, other.host, sentOn.host];
-  const agents = [remoteAgent("lured", { cardUrl: lured.cardUrl }), remoteAgent("moved", { cardUrl: sentOn.url("/card.json") })];
+  const agents = [
+    remoteAgent("lured", { cardUrl: lured.cardUrl }),
+    remoteAgent("moved", { cardUrl: sentOn.url("/card.json") }),
+  ];
   const permissions = { allow: [`a2a(${lured.url("/*")})`, `a2a(${sentOn.url("/*")})`] };
   const crew = crewFor(hosts, { agents, unattended: true, permissions });
 
-  const { nodes } = await crew.run({ mode: "parallel", tasks: [{ agent: "lured", task: "a" }, { agent: "moved", task: "b" }] });
+  const { nodes } = await crew.run({
+    mode: "parallel",
+    tasks: [
+      { agent: "lured", task: "a" },
+      { agent: "moved", task: "b" },
+    ],
+  });
 
   expect(Object.values(nodes).filter(({ status }) => status === "failed").length).toBeGreaterThanOrEqual(2);
   expect(other.connections()).toBe(0);
@@ -77,15 +97,29 @@ test("the agents of a project that is not trusted are listed and never contacted
   const cwd = tempFolder();
   mkdirSync(join(cwd, ".gemini", "agents"), { recursive: true });
   mkdirSync(join(cwd, ".git"));
-  const file = ["one", "two"].map((name) => `- kind: remote\n  name: ${name}\n  agent_card_url: ${server.cardUrl}\n`).join("");
+  const file = ["one", "two"]
+    .map((name) => `- kind: remote\n  name: ${name}\n  agent_card_url: ${server.cardUrl}\n`)
+    .join("");
   writeFileSync(join(cwd, ".gemini", "agents", "remotes.md"), `---\n${file}---\n`);
-  const options = { cwd, home: tempFolder(), userHome: tempFolder(), env: { PATH }, permissions: { allow: ["a2a"] }, network: { allowHosts: [server.host] } };
+  const options = {
+    cwd,
+    home: tempFolder(),
+    userHome: tempFolder(),
+    env: { PATH },
+    permissions: { allow: ["a2a"] },
+    network: { allowHosts: [server.host] },
+  };
 
   const untrusted = createCrew(options);
   expect((await untrusted.agents()).untrusted.map(({ name }) => name)).toEqual(["one", "two"]);
-  await expect(Promise.resolve(untrusted.run({ mode: "single", agent: "one", task: "hello" }))).rejects.toMatchObject({ code: "UNTRUSTED" });
+  await expect(Promise.resolve(untrusted.run({ mode: "single", agent: "one", task: "hello" }))).rejects.toMatchObject({
+    code: "UNTRUSTED",
+  });
   expect(server.connections()).toBe(0);
 
   const trusted = createCrew({ ...options, trusted: true });
-  expect(await trusted.run({ mode: "single", agent: "two", task: "hello" })).toMatchObject({ status: "ok", output: "hello" });
+  expect(await trusted.run({ mode: "single", agent: "two", task: "hello" })).toMatchObject({
+    status: "ok",
+    output: "hello",
+  });
 });

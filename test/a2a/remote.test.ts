@@ -35,25 +35,40 @@ test("what a task makes comes in pieces and is one result, without its heading",
   const events = await listen(run);
 
   expect(run.state.outcome).toMatchObject({ status: "ok", output: "one two" });
-  expect(events.flatMap((event) => (event.type === "text.delta" ? [event.text] : [])).join("")).toBe("thinking\none two");
+  expect(events.flatMap((event) => (event.type === "text.delta" ? [event.text] : [])).join("")).toBe(
+    "thinking\none two",
+  );
 });
 
 test("a card that is written into the file needs no address, and a base address leads to the card", async () => {
   const server = await sdkServer(({ text }, say) => say.message(text));
   const cardJson = await (await fetch(server.cardUrl)).text();
-  const crew = crewFor([server.host], { agents: [remoteAgent("inline", { cardJson }), remoteAgent("base", { cardUrl: server.url("/") })] });
+  const crew = crewFor([server.host], {
+    agents: [remoteAgent("inline", { cardJson }), remoteAgent("base", { cardUrl: server.url("/") })],
+  });
 
-  const results = await crew.run({ mode: "parallel", tasks: [{ agent: "inline", task: "a" }, { agent: "base", task: "b" }] });
+  const results = await crew.run({
+    mode: "parallel",
+    tasks: [
+      { agent: "inline", task: "a" },
+      { agent: "base", task: "b" },
+    ],
+  });
 
   expect(results.status).toBe("ok");
-  expect(Object.values(results.nodes).flatMap((node) => ("output" in node ? [node.output] : []))).toEqual(expect.arrayContaining(["a", "b"]));
+  expect(Object.values(results.nodes).flatMap((node) => ("output" in node ? [node.output] : []))).toEqual(
+    expect.arrayContaining(["a", "b"]),
+  );
 });
 
 test("a card is fetched once per crew, however many tasks go there", async () => {
   const server = await sdkServer(({ text }, say) => say.message(text));
   const crew = crewFor([server.host], { agents: [remoteAgent("echo", { cardUrl: server.cardUrl })] });
 
-  const { status } = await crew.run({ mode: "parallel", tasks: ["a", "b", "c"].map((task) => ({ agent: "echo", task })) });
+  const { status } = await crew.run({
+    mode: "parallel",
+    tasks: ["a", "b", "c"].map((task) => ({ agent: "echo", task })),
+  });
   await crew.run({ mode: "single", agent: "echo", task: "d" });
 
   expect(status).toBe("ok");
@@ -77,19 +92,26 @@ describe("what it asks", () => {
     const events = await listen(run, () => ({ approve: true, text: "blue" }));
 
     expect(run.state.outcome).toMatchObject({ status: "ok", output: "painted blue" });
-    expect(events.filter(({ type }) => type === "gate.opened")).toMatchObject([{ question: "painter asks: Which colour?" }]);
+    expect(events.filter(({ type }) => type === "gate.opened")).toMatchObject([
+      { question: "painter asks: Which colour?" },
+    ]);
     expect(server.sent[1]).toMatchObject({ taskId: server.sent[1]!.taskId, contextId: server.sent[1]!.contextId });
     expect(server.sent[1]!.taskId).not.toBe("");
   });
 
   test("fails where nobody is there to answer, and the other side is told", async () => {
     const server = await asking();
-    const crew = crewFor([server.host], { agents: [remoteAgent("painter", { cardUrl: server.cardUrl })], unattended: true });
+    const crew = crewFor([server.host], {
+      agents: [remoteAgent("painter", { cardUrl: server.cardUrl })],
+      unattended: true,
+    });
 
     const { status, nodes } = await crew.run({ mode: "single", agent: "painter", task: "paint" });
 
     expect(status).toBe("failed");
-    expect(nodes["painter"]).toMatchObject({ fault: { code: "NEEDS_ANSWER", message: expect.stringContaining("Which colour?") } });
+    expect(nodes["painter"]).toMatchObject({
+      fault: { code: "NEEDS_ANSWER", message: expect.stringContaining("Which colour?") },
+    });
     expect(server.cancelled).toHaveLength(1);
   });
 });
@@ -148,7 +170,13 @@ test.each([
 });
 
 test("an agent without streams that answers before it is done is asked until it is", async () => {
-  const task = (state: string, more: object = {}): object => ({ kind: "task", id: "t1", contextId: "c1", status: { state }, ...more });
+  const task = (state: string, more: object = {}): object => ({
+    kind: "task",
+    id: "t1",
+    contextId: "c1",
+    status: { state },
+    ...more,
+  });
   const server = await rpcServer([
     task("working"),
     task("working"),
@@ -156,35 +184,44 @@ test("an agent without streams that answers before it is done is asked until it 
   ]);
   const crew = crewFor([server.host], { agents: [remoteAgent("old", { cardUrl: server.cardUrl })] });
 
-  expect(await crew.run({ mode: "single", agent: "old", task: "go" })).toMatchObject({ status: "ok", output: "at last" });
+  expect(await crew.run({ mode: "single", agent: "old", task: "go" })).toMatchObject({
+    status: "ok",
+    output: "at last",
+  });
 });
 
 test("a stream that breaks off is not the end: the task is asked about", async () => {
   let broke = false;
-  const server = await sdkServer((_, say) => {
-    say.task();
-    say.status(TaskState.TASK_STATE_WORKING, "half way");
-    setTimeout(() => {
-      say.artifact("all the way");
-      say.status(TaskState.TASK_STATE_COMPLETED);
-    }, 50);
-    return new Promise((resolve) => setTimeout(resolve, 100));
-  }, {
-    guard: (request, response) => {
-      if (broke || request.method === "GET") return false;
-      broke = true;
-      const end = response.write.bind(response);
-      response.write = ((chunk: string) => {
-        end(chunk);
-        if (chunk.includes("half way")) setImmediate(() => response.destroy());
-        return true;
-      }) as typeof response.write;
-      return false;
+  const server = await sdkServer(
+    (_, say) => {
+      say.task();
+      say.status(TaskState.TASK_STATE_WORKING, "half way");
+      setTimeout(() => {
+        say.artifact("all the way");
+        say.status(TaskState.TASK_STATE_COMPLETED);
+      }, 50);
+      return new Promise((resolve) => setTimeout(resolve, 100));
     },
-  });
+    {
+      guard: (request, response) => {
+        if (broke || request.method === "GET") return false;
+        broke = true;
+        const end = response.write.bind(response);
+        response.write = ((chunk: string) => {
+          end(chunk);
+          if (chunk.includes("half way")) setImmediate(() => response.destroy());
+          return true;
+        }) as typeof response.write;
+        return false;
+      },
+    },
+  );
   const crew = crewFor([server.host], { agents: [remoteAgent("shaky", { cardUrl: server.cardUrl })] });
 
-  expect(await crew.run({ mode: "single", agent: "shaky", task: "go" })).toMatchObject({ status: "ok", output: "all the way" });
+  expect(await crew.run({ mode: "single", agent: "shaky", task: "go" })).toMatchObject({
+    status: "ok",
+    output: "all the way",
+  });
 });
 
 test("an answer that does not meet the schema is asked for again, and a value is taken as it is", async () => {
@@ -210,7 +247,11 @@ test("what it used is unknown unless it says so, and then it is counted", async 
   const server = await sdkServer(({ turn }, say) => {
     say.task();
     const usage = { input: 7, output: 5, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 7, turns: 2 };
-    say.status(TaskState.TASK_STATE_COMPLETED, "done", turn === 1 ? undefined : { "subcrew.usage": { usage, cost: { usd: 0.5, unpriced: 0 } } });
+    say.status(
+      TaskState.TASK_STATE_COMPLETED,
+      "done",
+      turn === 1 ? undefined : { "subcrew.usage": { usage, cost: { usd: 0.5, unpriced: 0 } } },
+    );
   });
   const crew = crewFor([server.host], { agents: [remoteAgent("dear", { cardUrl: server.cardUrl })] });
 
@@ -229,9 +270,17 @@ describe("a conversation", () => {
     });
     const crew = crewFor([server.host], { agents: [remoteAgent("echo", { cardUrl: server.cardUrl })] });
 
-    const { nodes } = await crew.run({ mode: "parallel", tasks: [{ agent: "echo", task: "a" }, { agent: "echo", task: "b" }] });
+    const { nodes } = await crew.run({
+      mode: "parallel",
+      tasks: [
+        { agent: "echo", task: "a" },
+        { agent: "echo", task: "b" },
+      ],
+    });
 
-    const contexts = Object.values(nodes).flatMap((node) => ("output" in node && node.output && !node.output.includes("\n") ? [node.output] : []));
+    const contexts = Object.values(nodes).flatMap((node) =>
+      "output" in node && node.output && !node.output.includes("\n") ? [node.output] : [],
+    );
     expect(new Set(contexts).size).toBe(2);
     expect(server.sent.map(({ contextId }) => contextId).every((id, at, all) => all.indexOf(id) === at)).toBe(true);
   });
@@ -308,7 +357,10 @@ describe("what goes wrong", () => {
     const { nodes } = await crew.run({ mode: "single", agent: "it", task: "go", ...options });
     return { outcome: nodes["it"], server };
   };
-  const rpc = (response: ServerResponse, body: object): void => void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...body }));
+  const rpc = (response: ServerResponse, body: object): void =>
+    void response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...body }));
 
   test.each([
     [401, "REMOTE_AUTH"],
@@ -317,24 +369,42 @@ describe("what goes wrong", () => {
     [500, "REMOTE_FAILED"],
   ])("the status %i is %s", async (status, code) => {
     const { outcome } = await failing((response) => response.writeHead(status).end("no"));
-    expect(outcome).toMatchObject({ status: "failed", fault: { code, message: expect.stringMatching(/^Error calling remote agent: .*no\)$/), hint: expect.any(String) } });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      fault: { code, message: expect.stringMatching(/^Error calling remote agent: .*no\)$/), hint: expect.any(String) },
+    });
   });
 
   test("a busy agent is tried again as the retry rule says", async () => {
-    const done = { result: { kind: "message", messageId: "m", role: "agent", parts: [{ kind: "text", text: "at last" }] } };
-    const { outcome } = await failing((response, n) => (n === 1 ? response.writeHead(503, { "retry-after": "0" }).end() : rpc(response, done)), {
-      retry: { maxAttempts: 2, backoffMs: 1 },
-    });
+    const done = {
+      result: { kind: "message", messageId: "m", role: "agent", parts: [{ kind: "text", text: "at last" }] },
+    };
+    const { outcome } = await failing(
+      (response, n) => (n === 1 ? response.writeHead(503, { "retry-after": "0" }).end() : rpc(response, done)),
+      {
+        retry: { maxAttempts: 2, backoffMs: 1 },
+      },
+    );
     expect(outcome).toMatchObject({ status: "ok", output: "at last" });
   });
 
   test("an error of the protocol is told with its words", async () => {
-    const { outcome } = await failing((response) => rpc(response, { error: { code: -32005, message: "no text here" } }));
-    expect(outcome).toMatchObject({ fault: { code: "REMOTE_FAILED", message: "Error calling remote agent: no text here", hint: "It does not take text." } });
+    const { outcome } = await failing((response) =>
+      rpc(response, { error: { code: -32005, message: "no text here" } }),
+    );
+    expect(outcome).toMatchObject({
+      fault: {
+        code: "REMOTE_FAILED",
+        message: "Error calling remote agent: no text here",
+        hint: "It does not take text.",
+      },
+    });
   });
 
   test("a connection that breaks after the message was sent is not tried again", async () => {
-    const { outcome, server } = await failing((response) => response.destroy(), { retry: { maxAttempts: 3, backoffMs: 1 } });
+    const { outcome, server } = await failing((response) => response.destroy(), {
+      retry: { maxAttempts: 3, backoffMs: 1 },
+    });
     expect(outcome).toMatchObject({ fault: { code: "REMOTE_LOST" } });
     expect(server.requests.filter(({ url }) => url === "/rpc")).toHaveLength(1);
   });
@@ -343,7 +413,9 @@ describe("what goes wrong", () => {
     const server = await webServer({ "/card.json": "<html>hello</html>" });
     const crew = crewFor([server.host], { agents: [remoteAgent("it", { cardUrl: server.url("/card.json") })] });
     const { nodes } = await crew.run({ mode: "single", agent: "it", task: "go" });
-    expect(nodes["it"]).toMatchObject({ fault: { code: "REMOTE_CARD", message: expect.stringContaining("is no agent card") } });
+    expect(nodes["it"]).toMatchObject({
+      fault: { code: "REMOTE_CARD", message: expect.stringContaining("is no agent card") },
+    });
   });
 
   test("nobody there is a failure that may be tried again", async () => {
@@ -358,7 +430,12 @@ describe("what goes wrong", () => {
       await new Promise(() => {});
     });
     const crew = crewFor([server.host], { agents: [remoteAgent("slow", { cardUrl: server.cardUrl })] });
-    const { nodes } = await crew.run({ mode: "single", agent: "slow", task: "go", resourceLimits: { maxDurationMs: 1_000 } });
+    const { nodes } = await crew.run({
+      mode: "single",
+      agent: "slow",
+      task: "go",
+      resourceLimits: { maxDurationMs: 1_000 },
+    });
     expect(nodes["slow"]).toMatchObject({ fault: { code: "TIMEOUT" } });
     expect(server.cancelled).toHaveLength(1);
   });

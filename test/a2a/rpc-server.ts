@@ -1,23 +1,40 @@
 import { webServer, type WebServer } from "../support/web-server.ts";
 
 type Sent = Readonly<{ contextId?: string; taskId?: string; parts: readonly { text?: string }[] }>;
-export type RpcServer = WebServer & Readonly<{ cardUrl: string; /** Each message that came. */ sent(): Sent[] }>;
+export type RpcServer = WebServer & Readonly<{ cardUrl: string /** Each message that came. */; sent(): Sent[] }>;
 
 /** A server of the old version of the protocol (0.3) that answers message after message with these. */
 export async function rpcServer(answers: readonly object[], card: object = {}): Promise<RpcServer> {
   const server = await webServer({
     "/card.json": (_, response) => {
-      const about = { protocolVersion: "0.3.0", name: "old", description: "old", version: "1", url: server.url("/rpc"), preferredTransport: "JSONRPC" };
+      const about = {
+        protocolVersion: "0.3.0",
+        name: "old",
+        description: "old",
+        version: "1",
+        url: server.url("/rpc"),
+        preferredTransport: "JSONRPC",
+      };
       const rest = { capabilities: {}, skills: [], defaultInputModes: ["text"], defaultOutputModes: ["text"] };
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ ...about, ...rest, ...card }));
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ ...about, ...rest, ...card }));
     },
     "/rpc": (_, response) => {
       const { id } = JSON.parse(server.requests.at(-1)!.body) as { id: unknown };
       const result = answers[sent().length - 1];
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error: { code: -32603, message: "no more answers" } }) }));
+      response.writeHead(200, { "content-type": "application/json" }).end(
+        JSON.stringify({
+          jsonrpc: "2.0",
+          id,
+          ...(result ? { result } : { error: { code: -32603, message: "no more answers" } }),
+        }),
+      );
     },
   });
   const sent = (): Sent[] =>
-    server.requests.flatMap(({ url, body }) => (url === "/rpc" ? [(JSON.parse(body) as { params: { message: Sent } }).params.message] : []));
+    server.requests.flatMap(({ url, body }) =>
+      url === "/rpc" ? [(JSON.parse(body) as { params: { message: Sent } }).params.message] : [],
+    );
   return { ...server, cardUrl: server.url("/card.json"), sent };
 }

@@ -45,7 +45,10 @@ type Options = Readonly<{
 }>;
 
 /** A server made of the parts of the protocol's own library, on a plain listener. */
-export async function sdkServer(behave: Behaviour, { streaming = true, guard = () => false, card = {} }: Options = {}): Promise<SdkServer> {
+export async function sdkServer(
+  behave: Behaviour,
+  { streaming = true, guard = () => false, card = {} }: Options = {},
+): Promise<SdkServer> {
   const cancelled: string[] = [];
   const sent: Message[] = [];
   const handler: { rpc?: JsonRpcTransportHandler; card?: AgentCard } = {};
@@ -63,7 +66,9 @@ export async function sdkServer(behave: Behaviour, { streaming = true, guard = (
     execute: async (context, bus) => {
       sent.push(context.userMessage);
       const turn = sent.length;
-      const text = context.userMessage.parts.map(({ content }) => (content?.$case === "text" ? content.value : "")).join("");
+      const text = context.userMessage.parts
+        .map(({ content }) => (content?.$case === "text" ? content.value : ""))
+        .join("");
       const { taskId, contextId } = context;
       await behave({ text, taskId, contextId, turn }, saying(context, bus));
     },
@@ -124,8 +129,18 @@ function saying({ taskId, contextId }: RequestContext, bus: ExecutionEventBus): 
   return {
     bus,
     task: (state = TaskState.TASK_STATE_SUBMITTED, text) =>
-      bus.publish(AgentEvent.task({ id: taskId, contextId, status: statusOf(state, text), artifacts: [], history: [], metadata: undefined })),
-    status: (state, text, metadata) => bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status: statusOf(state, text), metadata })),
+      bus.publish(
+        AgentEvent.task({
+          id: taskId,
+          contextId,
+          status: statusOf(state, text),
+          artifacts: [],
+          history: [],
+          metadata: undefined,
+        }),
+      ),
+    status: (state, text, metadata) =>
+      bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status: statusOf(state, text), metadata })),
     artifact: (text, { name = "", id = "a", append = false, data } = {}) =>
       bus.publish(
         AgentEvent.artifactUpdate({
@@ -138,7 +153,10 @@ function saying({ taskId, contextId }: RequestContext, bus: ExecutionEventBus): 
             artifactId: id,
             name,
             description: "",
-            parts: data === undefined ? [part(text)] : [{ content: { $case: "data", value: data }, metadata: undefined, filename: "", mediaType: "" }],
+            parts:
+              data === undefined
+                ? [part(text)]
+                : [{ content: { $case: "data", value: data }, metadata: undefined, filename: "", mediaType: "" }],
             metadata: undefined,
             extensions: [],
           },

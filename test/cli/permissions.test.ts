@@ -110,7 +110,7 @@ describe("commands", () => {
   });
 });
 
-test("what was refused stays refused when the run is taken up with more rights", async () => {
+test("RES-10: what was refused stays refused when the run is taken up with more rights", async () => {
   const there = place({ "turns.json": script({ ...write, delayMs: 4_000 }, "done") });
   const started = there.start([
     "run",

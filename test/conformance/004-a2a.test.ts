@@ -1,21 +1,34 @@
 import { describe, expect, test } from "vitest";
 import { A2AClientManager } from "../../src/doors/a2a.ts";
-import { extractIds, extractMessageText, extractTaskText, type RemoteAnswer, type RemoteMessage, type RemoteTask } from "../../src/core/remote.ts";
+import {
+  extractIds,
+  extractMessageText,
+  extractTaskText,
+  type RemoteAnswer,
+  type RemoteMessage,
+  type RemoteTask,
+} from "../../src/core/remote.ts";
 import { remoteFault } from "../../src/runners/a2a-fault.ts";
 import { rpcServer } from "../a2a/rpc-server.ts";
 import { cases } from "./harness.ts";
 
 describe("a2a-text", () => {
-  test.each(cases<{ message?: RemoteMessage; task?: RemoteTask }, string>("004-gemini", "a2a-text"))("$name", ({ input, want }) => {
-    expect(input.task ? extractTaskText(input.task) : extractMessageText(input.message)).toBe(want);
-  });
+  test.each(cases<{ message?: RemoteMessage; task?: RemoteTask }, string>("004-gemini", "a2a-text"))(
+    "$name",
+    ({ input, want }) => {
+      expect(input.task ? extractTaskText(input.task) : extractMessageText(input.message)).toBe(want);
+    },
+  );
 });
 
 describe("a2a-ids", () => {
-  test.each(cases<{ response: RemoteAnswer }, { contextId: string; taskId: string | null }>("004-gemini", "a2a-ids"))("$name", ({ input, want }) => {
-    const { contextId = null, taskId = null } = extractIds(input.response);
-    expect({ contextId, taskId }).toEqual(want);
-  });
+  test.each(cases<{ response: RemoteAnswer }, { contextId: string; taskId: string | null }>("004-gemini", "a2a-ids"))(
+    "$name",
+    ({ input, want }) => {
+      const { contextId = null, taskId = null } = extractIds(input.response);
+      expect({ contextId, taskId }).toEqual(want);
+    },
+  );
 });
 
 describe("a2a-session", () => {
@@ -33,7 +46,10 @@ describe("a2a-session", () => {
   });
 
   test.each(rows.filter(({ input }) => input.error))("$name", ({ input, want }) => {
-    expect(remoteFault(new Error(input.error), { sent: false })).toMatchObject({ status: "failed", fault: { message: want.text } });
+    expect(remoteFault(new Error(input.error), { sent: false })).toMatchObject({
+      status: "failed",
+      fault: { message: want.text },
+    });
   });
 
   test.each(rows.filter(({ input }) => input.calls))("$name", async ({ input, want }) => {
@@ -49,7 +65,8 @@ describe("a2a-session", () => {
   function answerFor(reply: Reply): object {
     const message = { kind: "message", messageId: "m", role: "agent", parts: [{ kind: "text", text: "ok" }] };
     if (typeof reply === "string") return { ...message, contextId: "ctx-1" };
-    if (reply.task !== undefined) return { kind: "task", id: "task-2", contextId: "ctx-1", status: { state: reply.task } };
+    if (reply.task !== undefined)
+      return { kind: "task", id: "task-2", contextId: "ctx-1", status: { state: reply.task } };
     return { ...message, ...reply };
   }
 });

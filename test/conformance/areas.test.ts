@@ -20,8 +20,10 @@ const delegation = "test/conformance/delegation.test.ts";
 const loop = "later: agent loop";
 const loopTest = "test/conformance/loop.test.ts";
 const models = "test/conformance/models.test.ts";
+const runs2 = "test/conformance/002-runs.test.ts";
+const durability = "test/conformance/durability.test.ts";
 const background = "later: background and resume";
-const journal = "later: journal";
+const journal = "later: simulation";
 const commands = "test/conformance/skills.test.ts";
 const bundled = "test/conformance/bundled.test.ts";
 const permissions = "test/conformance/permissions.test.ts";
@@ -76,8 +78,8 @@ const areas: Readonly<Record<string, Runs>> = {
     "task-input": delegation,
     "taskoutput-input": delegation,
     "taskoutput-run": delegation,
-    "background-store": background,
-    "resume-validation": background,
+    "background-store": runs2,
+    "resume-validation": runs2,
     summary: delegation,
     depth: delegation,
     lifecycle: delegation,
@@ -87,7 +89,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "duration-format": pure2,
     "task-status-text": delegation,
     "result-text": delegation,
-    "result-cache": background,
+    "result-cache": runs2,
     "tool-list-yaml": agents2,
     "permission-check": permissions,
     "model-fallback": models,
@@ -141,11 +143,11 @@ const areas: Readonly<Record<string, Runs>> = {
     "a2a-session": a2a4,
   },
   reliability: {
-    "event-log": journal,
-    "resume-ownership": background,
+    "event-log": durability,
+    "resume-ownership": durability,
     simulation: journal,
-    "io-faults": journal,
-    clock: journal,
+    "io-faults": durability,
+    clock: durability,
     "limits-retry": loop,
     "process-hygiene": permissions,
     "path-containment": "test/conformance/path-containment.test.ts",

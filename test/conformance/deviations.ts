@@ -531,4 +531,25 @@ export const deviations: readonly Deviation[] = [
     why: "SPEC C24: what leaves the machine is asked about in every mode but bypass, and plan is never wider than default",
     ours: "prompt",
   },
+  {
+    file: "002-mycode",
+    area: "background-store",
+    name: "limits",
+    why: "DESIGN, Interfaces, State: a run is kept until `subcrew gc`, by default for seven days; outputs are kept whole",
+    ours: { max_concurrent: 10, error: "Maximum concurrent tasks (10) reached" },
+  },
+  {
+    file: "002-mycode",
+    area: "background-store",
+    name: "id format",
+    why: "DESIGN, Interfaces, Ids: a run is run_ and twelve letters or digits, whoever it is handed to",
+    ours: { id_regex: "^run_[a-z0-9]{12}$" },
+  },
+  {
+    file: "002-mycode",
+    area: "background-store",
+    name: "layout",
+    why: "DESIGN, Interfaces, State: one folder per run below $SUBCREW_HOME with its journal; no registry, which could disagree",
+    ours: { files: ["journal.jsonl", "output.md", "outputs", "request.json", "worker.log"] },
+  },
 ];

@@ -120,7 +120,7 @@ describe("what a model reads about agents keeps to its budget", () => {
       expect(bytesOf(tool!.description)).toBeLessThanOrEqual(DESCRIPTION_BYTES);
       if (count <= 100) expect(tool!.description).toContain("agent-0");
       if (count === 20) expect(tool!.description).toContain("[read-only]");
-      expect(bytesOf(JSON.stringify(inputSchemaOf(tool!)))).toBeLessThanOrEqual(count <= 20 ? 8_000 : 20_000);
+      expect(bytesOf(JSON.stringify(inputSchemaOf(tool!)))).toBeLessThanOrEqual(count <= 20 ? 6_000 : 20_000);
     }
   });
 });

@@ -221,7 +221,7 @@ describe("taking a run up again", () => {
     expect(model.prompts).toEqual(["two after 1"]);
   });
 
-  test("a run that ended is only told again", async () => {
+  test("RES-07: a run that ended is only told again", async () => {
     const home = tempFolder();
     const run = crewOf({ home, models: { model: speaker((prompt) => `<${prompt}>`) } }).run(steps);
     const result = await run;

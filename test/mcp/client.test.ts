@@ -17,6 +17,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const tempFolder = (): string => realpathSync(mkdtempSync(join(root, "t-")));
 
 const SERVER = fileURLToPath(new URL("fixture-server.mjs", import.meta.url));
+const OLD_SERVER = fileURLToPath(new URL("fixture-old-server.mjs", import.meta.url));
 const call = (name: string, input: object = {}): Script => ({ calls: [{ name, input }] });
 const allowed = { permissions: { allow: ["mcp__fix__*"] } };
 
@@ -219,6 +220,18 @@ describe.concurrent("MCP servers", () => {
       expect.stringMatching(/"fix".*there is no program "no-such-program-at-all"/),
       expect.stringMatching(/"odd".*it ended with 3: no licence/s),
     ]);
+  });
+
+  test("TOOL-03: a server of an early revision cannot take the names of our tools, and MCPC-03: is refused what it asks of us", async () => {
+    const old = { command: process.execPath, args: [OLD_SERVER] };
+    const { texts, tools, status } = await play(
+      [call("mcp__old__bash"), call("mcp__old__complete_task"), call("mcp__old__flood"), "done"],
+      { permissions: { allow: ["mcp__old__*"] }, mcpServers: { old } },
+    );
+    expect(tools.slice(0, 3)).toEqual(["mcp__old__bash", "mcp__old__complete_task", "mcp__old__other__x"]);
+    expect(tools[3]).toMatch(/^mcp__old__strange_name__[0-9a-f]{6}$/);
+    expect(texts).toEqual(["refused with -32601", "first", expect.stringContaining("failed")]);
+    expect(status).toBe("ok");
   });
 
   test("a long output is cut, and all of it is in a file", async () => {

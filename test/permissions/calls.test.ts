@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineTool } from "../../src/index.ts";
+import { type Agent, createCrew, defineTool, type Event } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted.ts";
 import { call, play } from "../support/play.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -212,28 +213,76 @@ test("SBX-12: an agent cannot send another one to a folder outside", async () =>
   expect(JSON.stringify(events)).toContain("lies outside of what this run may touch");
 });
 
-test("the issue's four: forbidden, unknown, forbidden under an alias, and what the parent lacks are four refusals without effect", async () => {
+test("two layers: forbidden, unknown, forbidden under an alias, and what the parent lacks are four refusals without effect", async () => {
   const cwd = tempFolder();
-  const { denied } = await play(
-    [
-      write("a.txt"),
-      call("no_such_tool", {}),
-      call("Write", { path: "a.txt", content: "x" }),
-      call("bash", { command: "touch a.txt" }),
-    ],
-    {
-      cwd,
-      agent: { tools: ["read_file"] },
-      permissions: { mode: "bypass" },
-    },
+  const model = scripted(
+    call("start", { agent: "helper" }),
+    call("delete_file", { path: "a.txt" }),
+    call("no_such_tool", {}),
+    call("Bash", { command: "touch a.txt" }),
+    write("a.txt"),
+    "helped",
+    "done",
   );
+  const agent = (name: string, tools: readonly string[]): Agent => ({
+    name,
+    description: name,
+    instructions: "Work.",
+    tools,
+  });
+  const crew = createCrew({
+    cwd,
+    home: tempFolder(),
+    env: { PATH: "/usr/bin:/bin", HOME: tempFolder() },
+    discover: false,
+    agents: [
+      { ...agent("worker", ["read_file", "delete_file", "bash", "start"]), spawns: ["helper"] },
+      agent("helper", ["read_file", "write_file"]),
+    ],
+    tools: [start],
+    models: { m: model },
+    model: "m",
+    permissions: { mode: "bypass", sandbox: "off" },
+    unattended: true,
+  });
+  const run = crew.run({ mode: "single", agent: "worker", task: "Go." });
+  const events: Event[] = [];
+  for await (const event of run) events.push(event);
+  expect(await run).toMatchObject({ status: "ok", output: "done" });
+  expect(model.requests[1]!.tools.map(({ name }) => name)).toEqual(["read_file"]); // what it is shown
+  const denied = events.filter((event) => event.type === "tool.denied");
   expect(denied.map(({ tool, rule }) => [tool, rule])).toEqual([
-    ["write_file", "tools of worker"],
+    ["delete_file", "tools of helper"],
     ["no_such_tool", "no such tool"],
-    ["Write", "tools of worker"],
-    ["bash", "tools of worker"],
+    ["Bash", "tools of helper"],
+    ["write_file", "the parent of helper may not use it"],
   ]);
+  const results = model.requests[5]!.messages.flatMap((message) => (message.role === "tool" ? message.results : []));
+  expect(results.map(({ error }) => error)).toEqual([true, true, true, true]);
   expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+});
+
+test("what an agent's own rules ask is asked whatever the user allows, and refused where nobody is", async () => {
+  const rules = [
+    [
+      { tool: "write_file", then: "ask" },
+      { tool: "write_file", pattern: "docs/**", then: "allow" },
+      { tool: "write_file", pattern: "docs/fixed/**", then: "deny" },
+    ],
+  ] as const;
+  const writes = [write("docs/a.md"), write("src/a.ts"), write("docs/fixed/b.md")];
+  const alone = await play(writes, { agent: { rules }, permissions: { mode: "bypass" } });
+  expect(alone.denied.map(({ rule, text }) => [rule, text.includes("nobody is there")])).toEqual([
+    ["rules of worker", true],
+    ["rules of worker", false],
+  ]);
+  expect(alone.ended).toHaveLength(1);
+  const asked = await play(writes, {
+    agent: { rules },
+    permissions: { mode: "bypass" },
+    answer: () => ({ approve: true }),
+  });
+  expect([asked.questions.length, asked.ended.length, asked.denied.length]).toEqual([1, 2, 1]);
 });
 
 test("an agent whose file limits a tool by its arguments has that much of it", async () => {

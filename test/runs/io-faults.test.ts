@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readJournal } from "../../src/runtime/journal.ts";
@@ -71,7 +71,7 @@ describe("by the kernel", () => {
   const oneThread = { UV_THREADPOOL_SIZE: "1" };
 
   test.for(["EIO", "ENOSPC"])(
-    "the second fdatasync gives %s: what it was for is not acknowledged",
+    "LOG-10: the second fdatasync gives %s: what it was for is not acknowledged",
     async (error, context) => {
       if (strace.missing !== undefined) context.skip(strace.missing);
       const at = place(words);
@@ -136,8 +136,8 @@ describe("by the kernel", () => {
   });
 });
 
-describe("a state folder", () => {
-  const mount = (folder: string, ...options: string[]): boolean => {
+/** Puts a file system of its own on a folder until the test ends; that needs root. */
+const mount = (folder: string, ...options: string[]): boolean => {
     try {
       execFileSync("mount", ["-t", "tmpfs", "-o", options.join(), "tmpfs", folder], { stdio: "ignore" });
       onTestFinished(() => void execFileSync("umount", ["-l", folder]));
@@ -147,7 +147,7 @@ describe("a state folder", () => {
     }
   };
 
-  test("on a full disk: the run stops, the files are whole, and with more space it goes on", async (context) => {
+  test("IO-01: on a full disk: the run stops, the files are whole, and with more space it goes on", async (context) => {
     const turns = Array.from({ length: 12 }, () => ({
       text: "x".repeat(8_000),
       calls: [{ name: "current_time", input: {} }],
@@ -167,7 +167,7 @@ describe("a state folder", () => {
     expect(again, again.stderr).toMatchObject({ code: 0 });
   });
 
-  test("that cannot be written to: nothing is asked of a model, and it says which folder", async (context) => {
+  test("IO-03: that cannot be written to: nothing is asked of a model, and it says which folder", async (context) => {
     const at = place(words);
     const state = at.env["SUBCREW_HOME"]!;
     mkdirSync(state, { recursive: true });
@@ -180,6 +180,22 @@ describe("a state folder", () => {
   });
 });
 
+test("IO-02: a workspace on a full disk: the tool says so, and the file has what it had", async (context) => {
+  const write = { name: "write_file", input: { path: "a.txt", content: "y".repeat(90_000) } };
+  const at = place();
+  const disk = join(at.workspace, "disk");
+  mkdirSync(disk);
+  if (!mount(disk, "size=64k")) context.skip("a small disk cannot be mounted here: that needs root");
+  writeFileSync(join(disk, "a.txt"), "x".repeat(30_000));
+  writeFileSync(join(at.home, "a.json"), script({ calls: [write] }, "done"));
+  const args = ["run", "general", "x", "--model", `scripted:${join(at.home, "a.json")}`, "--json", "--cwd", disk];
+  const { stdout } = await at.run([...args, "--permission-mode", "acceptEdits"]);
+  const [ended] = stdout.split("\n").filter((line) => line.includes('"type":"tool.ended"'));
+  expect(JSON.parse(ended ?? "{}")).toMatchObject({ error: true, text: expect.stringContaining("ENOSPC") });
+  expect(readFileSync(join(disk, "a.txt"), "utf8")).toBe("x".repeat(30_000));
+  expect(readdirSync(disk)).toEqual(["a.txt"]);
+});
+
 describe("a clock that jumps", () => {
   let faketime: Need;
   beforeAll(async () => {
@@ -187,7 +203,7 @@ describe("a clock that jumps", () => {
   }, needsTimeout);
 
   test.for(["-1h", "+1h"])(
-    "%s between two lives of a run: no span is negative, the order is that of the numbers",
+    "CLK-01: %s between two lives of a run: no span is negative, the order is that of the numbers",
     async (jump, context) => {
       if (faketime.missing !== undefined) context.skip(faketime.missing);
       const at = place(words);

@@ -4,6 +4,7 @@ import { modes, sweep } from "./kill-sweep.ts";
 /** How many points of each mode are tried with every change; the long rounds try all of them. */
 const POINTS = 20;
 
+// LOG-01: and RES-11: a real SIGKILL at every write, in every mode; finished branches are reused, a winner stays the winner.
 test.for(Object.entries(modes))(
   "%s: killed anywhere and taken up again, it comes to the same end",
   { timeout: 180_000 },

@@ -9,7 +9,7 @@ import { contend } from "./owners.ts";
 
 const ROUNDS = 50;
 
-test(`two who want a run at the same instant: one gets it, in each of ${ROUNDS} rounds`, async () => {
+test(`RES-03: two who want a run at the same instant: one gets it, in each of ${ROUNDS} rounds`, async () => {
   const { winners, busy } = await contend(tempFolder(), ROUNDS);
   expect(winners).toEqual(Array.from({ length: ROUNDS }, () => 1));
   expect(busy).toBe(ROUNDS);
@@ -20,7 +20,7 @@ const patient = {
   "quick.json": script("done"),
 };
 
-test("a dead owner is replaced within two seconds, without anybody tidying up", async () => {
+test("RES-04: a dead owner is replaced within two seconds, without anybody tidying up", async () => {
   const at = place(patient);
   const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
   await first.until("tool.started");
@@ -35,7 +35,7 @@ test("a dead owner is replaced within two seconds, without anybody tidying up", 
   await second.ended;
 });
 
-test("a process that has the number of a dead owner is not taken for it, and gets no signal", async () => {
+test("RES-05: a process that has the number of a dead owner is not taken for it, and gets no signal", async () => {
   const at = place(patient);
   const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
   await first.until("tool.started");
@@ -58,7 +58,7 @@ test("a process that has the number of a dead owner is not taken for it, and get
   }
 });
 
-test("an owner that was stopped still has its run; when it goes on, so does the run", async () => {
+test("CLK-02: an owner that was stopped still has its run; when it goes on, so does the run", async () => {
   const at = place({
     "work.json": script({ text: "wait", calls: [{ name: "sleep", input: { seconds: 1 } }] }, "done"),
   });
@@ -77,7 +77,7 @@ test("an owner that was stopped still has its run; when it goes on, so does the 
   expect(events.filter(({ type }) => type === "run.ended")).toHaveLength(1);
 });
 
-test("an owner that was stopped on its way to the disk, and followed meanwhile, acknowledges nothing that does not count", async () => {
+test("RES-06: an owner that was stopped on its way to the disk, and followed meanwhile, acknowledges nothing that does not count", async () => {
   const at = place(patient);
   const first = at.start(["run", "general", "x", "--model", "scripted:quick.json", "--json"], {
     env: { SUBCREW_FAULT: "stop@journal.write:2" },

@@ -100,7 +100,7 @@ test("IO-04: with few descriptors many tasks still end in order", async () => {
   const look = { calls: [{ name: "grep_files", input: { pattern: "done" } }] };
   const at = place({ "a.json": script(look, "done") });
   const many = ["parallel", ...Array.from({ length: 8 }, (_, n) => `general=${n}`), "--model", "scripted:a.json"];
-  const { code, stderr } = await at.run(many, { through: ["/bin/sh", "-c", 'ulimit -n 64; exec "$@"', "sh"] });
+  const { code, stderr } = await at.run(many, { through: ["/bin/sh", "-c", 'ulimit -n 128; exec "$@"', "sh"] });
   expect(code, stderr).toBe(0);
   const { events } = await readJournal(join(stateOf(at), "runs", runsOf(at)[0]!));
   expect(events.at(-1)).toMatchObject({ type: "run.ended", outcome: { status: "ok" } });

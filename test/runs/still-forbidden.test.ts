@@ -29,7 +29,7 @@ async function refusals(at: Place, id: string, ended: Ended): Promise<number> {
 test.for([
   ["after a kill and a resume", undefined],
   ["also when its file allows it by now", agent("[current_time, memory_append]")],
-] as const)("a forbidden tool stays forbidden %s", async ([, rewritten]) => {
+] as const)("RES-09: a forbidden tool stays forbidden %s", async ([, rewritten]) => {
   for (const fault of ["kill@journal.written:2", "kill@journal.synced:2", "kill@journal.synced:3"]) {
     const at = place(files);
     const killed = await at.run(run, { env: { SUBCREW_FAULT: fault } });

@@ -23,7 +23,7 @@ test("1,000 times started and ended, cancelled or killed: nothing is left", asyn
   expect(left).toEqual({ orphans: 0, zombies: 0, descriptors: 0 });
 });
 
-test("10,000 events of 20 MB are taken up within two seconds and 300 MB", async () => {
+test("LOG-09: 10,000 events of 20 MB are taken up within two seconds and 300 MB", async () => {
   const folder = tempFolder();
   const text = "x".repeat(1_900);
   const lines = Array.from({ length: 10_000 }, (_, at) =>

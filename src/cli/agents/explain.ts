@@ -63,7 +63,12 @@ export async function explain([name = ""]: readonly string[], flags: Flags): Pro
         explained.fields.filter(({ field }) => field !== "tools").map((row) => fieldRow(row)),
       ),
       part("Tools", toolRows(explained.tools)),
-      part("Model", explained.agent.remote ? [{ model: "its own", when: "always", why: "it runs elsewhere" }] : modelRows(explained.model)),
+      part(
+        "Model",
+        explained.agent.remote
+          ? [{ model: "its own", when: "always", why: "it runs elsewhere" }]
+          : modelRows(explained.model),
+      ),
       part("Limits", explained.limits.map(fieldRow)),
       part("Other definitions of this name", same.map(otherRow)),
       part(

@@ -1,0 +1,102 @@
+// @ts-check
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const { createCrew, defineAgent } = await import(join(root, "dist/index.js"));
+const { offline } = await import(join(root, "dist/models/offline.js"));
+const { scripted } = await import(join(root, "dist/models/scripted.js"));
+
+/** What somebody who is new to this repository asks. */
+const questions = [
+  "Where is the order of the agent sources decided?",
+  "How does a run give its slot back while its helpers work?",
+  "Where are secrets taken out of events?",
+  "How does race mode cancel the losers?",
+  "Which code decides whether a tool may be used?",
+  "How is a journal with a torn tail read?",
+];
+/** At least this much less has to be in the context of whoever delegates. */
+const LIMIT = 0.5;
+
+const home = mkdtempSync(join(tmpdir(), "subcrew-bench-"));
+/** @type {Record<string, unknown>[]} */
+const rows = [];
+for (const question of questions) {
+  const alone = await ask(question, "explore");
+  const delegated = await ask(question, "lead");
+  rows.push({ question, alone, delegated, saved: 1 - delegated.added / alone.added });
+}
+rmSync(home, { recursive: true, force: true });
+
+/** @param {"alone" | "delegated"} how @param {"added" | "sent" | "everywhere"} what */
+const total = (how, what) => rows.reduce((sum, row) => sum + /** @type {any} */ (row[how])[what], 0);
+const added = { alone: total("alone", "added"), delegated: total("delegated", "added") };
+const sent = { alone: total("alone", "sent"), delegated: total("delegated", "sent") };
+const everywhere = { alone: total("alone", "everywhere"), delegated: total("delegated", "everywhere") };
+const saved = 1 - added.delegated / added.alone;
+
+process.stdout.write(`subcrew delegation · what exploring this repository adds to a conversation, in bytes\n\n`);
+for (const row of rows) {
+  const { alone, delegated, question, saved: part } = /** @type {any} */ (row);
+  process.stdout.write(`${String(alone.added).padStart(8)} ${String(delegated.added).padStart(8)} ${percent(part)}  ${question}\n`);
+}
+process.stdout.write(`${String(added.alone).padStart(8)} ${String(added.delegated).padStart(8)} ${percent(saved)}  all of them\n\n`);
+process.stdout.write(`sent to the model of the main conversation in all turns: ${sent.alone} alone, ${sent.delegated} delegated\n`);
+process.stdout.write(`and to all models: ${everywhere.alone} alone, ${everywhere.delegated} delegated\n`);
+mkdirSync(join(import.meta.dirname, "results"), { recursive: true });
+writeFileSync(join(import.meta.dirname, "results/delegation.json"), `${JSON.stringify({ node: process.version, rows, added, sent, everywhere, saved }, null, 1)}\n`);
+process.stdout.write(saved >= LIMIT ? "PASS: every limit holds\n" : `FAIL: less than ${percent(LIMIT)} is saved\n`);
+if (saved < LIMIT) process.exitCode = 1;
+
+/**
+ * One question, to an agent that looks itself or to one that has it looked up; the model that looks is the offline one in
+ * both cases. What counts is the conversation of the agent that was asked.
+ *
+ * @param {string} question @param {string} agent
+ */
+async function ask(question, agent) {
+  /** @type {any[]} */
+  const requests = [];
+  const watched = async function* (/** @type {any} */ request, /** @type {AbortSignal} */ signal) {
+    requests.push(request);
+    yield* offline(request, signal);
+  };
+  const lead = scripted(
+    { calls: [{ name: "Task", input: { description: "look it up", prompt: question, subagent_type: "explore" } }] },
+    (/** @type {any} */ request) => String(request.messages.at(-1).results[0].text).slice(0, 600),
+  );
+  const crew = createCrew({
+    cwd: root,
+    home,
+    discover: false,
+    env: { PATH: process.env["PATH"], HOME: home },
+    agents: [defineAgent({ name: "lead", description: "leads", instructions: "Have it looked up.", model: "lead", tools: ["*", "Task"] })],
+    models: { offline: watched, lead },
+    model: "offline",
+    config: { agents: { explore: { model: "offline" } } },
+  });
+  const result = await crew.run({ mode: "single", agent, task: question });
+  if (result.status !== "ok") throw new Error(`${question}: ${result.fault?.message ?? result.status}`);
+  const own = agent === "lead" ? lead.requests : requests;
+  const last = own.at(-1);
+  const sizeOf = (/** @type {any} */ request) => bytes([request.system, request.messages, request.tools]);
+  const sum = (/** @type {any[]} */ all) => all.reduce((size, request) => size + sizeOf(request), 0);
+  return {
+    turns: own.length,
+    added: bytes(last.messages.slice(1)) + bytes(result.output),
+    sent: sum(own),
+    everywhere: agent === "lead" ? sum(own) + sum(requests) : sum(own),
+  };
+}
+
+/** @param {unknown} value */
+function bytes(value) {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** @param {number} part */
+function percent(part) {
+  return `${Math.round(part * 100)} %`.padStart(5);
+}

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { faults } from "./harness.ts";
+
+const journal = "src/runtime/journal.test.ts";
+const sample = "test/runs/kill-sample.test.ts";
+const state = "test/runs/state-folder.test.ts";
+const resume = "test/runs/resume.test.ts";
+const owner = "test/runs/ownership.test.ts";
+const faulty = "test/runs/io-faults.test.ts";
+
+/** Where each fault is put to the test. */
+const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "event-log": {
+    "LOG-01": sample,
+    "LOG-02": journal,
+    "LOG-03": journal,
+    "LOG-04": journal,
+    "LOG-05": journal,
+    "LOG-06": journal,
+    "LOG-07": state,
+    "LOG-08": journal,
+    "LOG-09": "test/soak/rounds.test.ts",
+    "LOG-10": faulty,
+    "LOG-11": journal,
+    "LOG-12": state,
+    "LOG-13": state,
+  },
+  "resume-ownership": {
+    "RES-01": resume,
+    "RES-02": resume,
+    "RES-03": owner,
+    "RES-04": owner,
+    "RES-05": owner,
+    "RES-06": owner,
+    "RES-07": "test/executor/runs.test.ts",
+    "RES-08": resume,
+    "RES-09": "test/runs/still-forbidden.test.ts",
+    "RES-10": "test/cli/permissions.test.ts",
+    "RES-11": sample,
+    "RES-12": resume,
+  },
+  "io-faults": {
+    "IO-01": faulty,
+    "IO-02": "test/tools.test.ts",
+    "IO-03": faulty,
+    "IO-04": state,
+    "IO-05": state,
+    "IO-06": "test/cli/json.test.ts",
+  },
+  clock: { "CLK-01": faulty, "CLK-02": owner, "CLK-03": journal },
+};
+
+describe.each(Object.entries(proven))("%s", (area, where) => {
+  test("every fault has its place, and none is made up", () => {
+    expect(Object.keys(where)).toEqual(
+      faults(area)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+  });
+
+  test.each(Object.entries(where))("%s is in %s", (id, file) => {
+    const path = new URL(`../../${file}`, import.meta.url);
+    expect(existsSync(path)).toBe(true);
+    expect(readFileSync(path, "utf8")).toContain(`${id}:`);
+  });
+});

@@ -1,0 +1,39 @@
+// A server without any library, of an early revision, that behaves badly: odd names, requests of its own, answers twice.
+import { createInterface } from "node:readline";
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const schema = { type: "object", properties: {} };
+const names = ["bash", "complete_task", "other__x", "strange name!", "flood"];
+let waiting;
+
+const calls = {
+  bash: (id) => {
+    waiting = id;
+    send({ id: "mine", method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
+  },
+  complete_task: (id) => {
+    send({ id, result: { content: [{ type: "text", text: "first" }] } });
+    send({ id, result: { content: [{ type: "text", text: "second" }] } });
+  },
+  flood: () => {
+    for (;;) if (!process.stdout.write("x".repeat(1_000_000))) break;
+    process.stdout.on("drain", () => process.stdout.write("x".repeat(1_000_000)));
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params, error } = JSON.parse(line);
+  if (method === "initialize") {
+    const result = {
+      protocolVersion: "2025-03-26",
+      capabilities: { tools: {} },
+      serverInfo: { name: "old", version: "0" },
+    };
+    send({ id, result });
+  } else if (method === "tools/list")
+    send({ id, result: { tools: names.map((name) => ({ name, inputSchema: schema })) } });
+  else if (method === "tools/call") calls[params.name]?.(id);
+  else if (id === "mine")
+    send({ id: waiting, result: { content: [{ type: "text", text: `refused with ${error?.code}` }] } });
+  else if (id !== undefined) send({ id, error: { code: -32601, message: "no such method" } });
+}

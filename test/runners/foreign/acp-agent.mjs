@@ -1,0 +1,97 @@
+// A real ACP agent, made with the protocol's own library: what it does is said by the prompt, one command per line.
+import { agent, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+import { spawn } from "node:child_process";
+import { Readable, Writable } from "node:stream";
+
+let count = 0;
+const say = (client, sessionId, text) =>
+  client.notify("session/update", {
+    sessionId,
+    update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } },
+  });
+
+const steps = {
+  say: ({ client, sessionId }, text) => say(client, sessionId, text),
+  env: ({ client, sessionId }, name) => say(client, sessionId, `${name}=${process.env[name]}`),
+  read: async ({ client, sessionId }, path) => {
+    const { content } = await client
+      .request("fs/read_text_file", { sessionId, path })
+      .catch((error) => ({ content: `no: ${error.message}` }));
+    await say(client, sessionId, `[${content.trim()}]`);
+  },
+  write: async ({ client, sessionId }, text) => {
+    const [path, content] = text.split("=");
+    const done = await client.request("fs/write_text_file", { sessionId, path, content: `${content}\n` }).then(
+      () => "written",
+      () => "refused",
+    );
+    await say(client, sessionId, `[${done}]`);
+  },
+  ask: async ({ client, sessionId }, text) => {
+    const [kind, what] = text.split("=");
+    const toolCallId = `call_${++count}`;
+    const about =
+      kind === "execute"
+        ? { rawInput: { command: what } }
+        : kind === "fetch"
+          ? { rawInput: { url: what } }
+          : { locations: [{ path: what }] };
+    await client.notify("session/update", {
+      sessionId,
+      update: { sessionUpdate: "tool_call", toolCallId, title: what, kind, status: "pending", ...about },
+    });
+    const { outcome } = await client.request("session/request_permission", {
+      sessionId,
+      toolCall: { toolCallId, title: what, kind, ...about },
+      options: [
+        { optionId: "yes", name: "Allow", kind: "allow_once" },
+        { optionId: "always", name: "Always", kind: "allow_always" },
+        { optionId: "no", name: "Reject", kind: "reject_once" },
+      ],
+    });
+    const chosen = outcome.outcome === "selected" ? outcome.optionId : outcome.outcome;
+    const status = chosen === "no" ? "failed" : "completed";
+    await client.notify("session/update", {
+      sessionId,
+      update: {
+        sessionUpdate: "tool_call_update",
+        toolCallId,
+        status,
+        content: [{ type: "content", content: { type: "text", text: chosen } }],
+      },
+    });
+    await say(client, sessionId, `[${kind}: ${chosen}]`);
+  },
+  child: () =>
+    void spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" }).unref(),
+  hang: () => new Promise(() => setInterval(() => {}, 1_000_000)),
+  crash: () => {
+    process.stderr.write("out of luck\n");
+    process.exit(9);
+  },
+};
+
+agent({ name: "test-agent" })
+  .onRequest("initialize", ({ params }) => ({
+    protocolVersion: PROTOCOL_VERSION,
+    agentCapabilities: { promptCapabilities: {} },
+    _meta: { saw: params.clientCapabilities },
+  }))
+  .onRequest("session/new", ({ params }) => {
+    process.chdir(params.cwd);
+    return { sessionId: "s1" };
+  })
+  .onNotification("session/cancel", () => {})
+  .onRequest("session/prompt", async ({ params: { sessionId, prompt }, client }) => {
+    const lines = prompt
+      .map((block) => block.text)
+      .join("\n")
+      .split("\n");
+    for (const line of lines) {
+      const [, step, rest = ""] = /^(\w+)(?: (.*))?$/.exec(line) ?? [];
+      if (step === "stop") return { stopReason: rest };
+      if (step in steps) await steps[step]({ client, sessionId }, rest);
+    }
+    return { stopReason: "end_turn" };
+  })
+  .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));

@@ -1,0 +1,125 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { wordsOf } from "../../../src/runners/foreign/acp.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+import { handTo, type Ran, said, type Setting, told } from "./lab.ts";
+
+const agentFile = join(import.meta.dirname, "acp-agent.mjs");
+const command = `acp:"${process.execPath}" "${agentFile}"`;
+
+/** Lets the agent do these, one after the other, in a folder with a file. */
+async function does(lines: (cwd: string) => readonly string[], setting: Setting = {}): Promise<Ran> {
+  const cwd = tempFolder({ "notes.txt": "the answer is 42\n", ".env": "SECRET=1\n" });
+  const { task = {}, ...rest } = setting;
+  return handTo(command, "/usr/bin", { cwd, ...rest, task: { ...task, task: lines(cwd).join("\n") } });
+}
+
+const weaker = { allowWeaker: true };
+
+describe("a task that is handed to an ACP agent", () => {
+  test("ends with what the agent says, and is told like one of ours", async () => {
+    const { result, events } = await does(() => ["say Hello", "ask read=notes.txt", "say Done."]);
+    expect(result, JSON.stringify(result.fault)).toMatchObject({ status: "ok" });
+    expect(result.output).toBe("[read: yes]Done.");
+    expect(said(events)).toBe("Hello[read: yes]Done.");
+    expect(told(events)).toEqual(["call read read", "result read ok yes"]);
+    expect(result.usage.turns).toBe(2);
+  });
+
+  test("reads and writes files through our own checks: never outside, never what is closed", async () => {
+    const { result, cwd, events } = await does(
+      (folder) => [
+        `read ${folder}/notes.txt`,
+        `read ${folder}/.env`,
+        "read /etc/passwd",
+        `write ${folder}/new.txt=made`,
+        `write ${folder}/.git/hooks/x=evil`,
+        "write /tmp/subcrew-acp-outside=evil",
+      ],
+      { permissions: { mode: "acceptEdits", deny: ["read_file(.env)"], ...weaker } },
+    );
+    expect(said(events)).toMatch(/^\[the answer is 42\]\[no: [^\]]*\]\[no: [^\]]*\]\[written\]\[refused\]\[refused\]$/);
+    expect(readFileSync(join(cwd, "new.txt"), "utf8")).toBe("made\n");
+    expect([existsSync(join(cwd, ".git")), existsSync("/tmp/subcrew-acp-outside")]).toEqual([false, false]);
+    const rules = events.flatMap((event) => (event.type === "tool.denied" ? [event.rule] : []));
+    expect(rules).toEqual(["deny read_file(.env)", "outside", "protected .git", "outside"]);
+    expect(result.status).toBe("ok");
+  });
+
+  test("has its calls judged by the policy, and asks the person where the policy asks", async () => {
+    const lines = (): string[] => [
+      "ask execute=git push",
+      "ask edit=notes.txt",
+      "ask fetch=https://example.com/x",
+      "ask delete=/etc/passwd",
+      "ask think=x",
+    ];
+    const headless = await does(lines);
+    expect(said(headless.events)).toBe("[execute: no][edit: no][fetch: no][delete: no][think: yes]");
+    const asked = await does(lines, { answer: (question) => ({ approve: question.includes("git push") }) });
+    expect(said(asked.events)).toBe("[execute: yes][edit: no][fetch: no][delete: no][think: yes]");
+    expect(asked.questions).toHaveLength(3);
+    expect(asked.questions[0]).toMatch(/worker wants to use bash .*git push/s);
+    const ruled = await does(lines, {
+      permissions: { mode: "acceptEdits", sandbox: "off", allow: ["bash(git push *)"], ...weaker },
+    });
+    expect(said(ruled.events)).toContain("[execute: yes][edit: yes][fetch: no][delete: no]");
+  });
+
+  test("is refused when the agent is bound to what nothing keeps it to", async () => {
+    const { result } = await does(() => ["say Hello"], { agent: { tools: ["read_file"] } });
+    expect(result.fault).toMatchObject({
+      code: "DENIED",
+      message: expect.stringContaining("decides itself when it asks"),
+      hint: expect.stringContaining("--allow-weaker"),
+    });
+    const plan = await does(() => ["say Hello", "ask edit=notes.txt"], { permissions: { mode: "plan", ...weaker } });
+    expect([plan.result.status, said(plan.events)]).toEqual(["ok", "Hello[edit: no]"]);
+  });
+
+  test("fails with the reason: a crash, a refusal, a program that is not there, a time that is up", async () => {
+    const faults = [
+      await does(() => ["say Hello", "crash"]),
+      await does(() => ["stop refusal"]),
+      await does(() => ["stop max_turn_requests"]),
+      await does(() => ["hang"], { task: { resourceLimits: { maxDurationMs: 600 } } }),
+      await handTo("acp:./agent", "/usr/bin"),
+      await handTo("acp:no-such-agent", "/usr/bin"),
+      await handTo("acp:true", "/usr/bin"),
+    ].map(({ result }) => result.fault);
+    expect(faults.map((fault) => fault?.code)).toEqual([
+      "CRASHED",
+      "MODEL_REFUSED",
+      "MAX_TURNS",
+      "TIMEOUT",
+      "UNSUPPORTED",
+      "UNSUPPORTED",
+      "CRASHED",
+    ]);
+    expect(faults[0]!.message).toMatch(/code 9.*out of luck/s);
+  });
+
+  test("ends with everything it started, and sees no key that is not passed on", async () => {
+    const mark = `mark-${Math.random().toString(36).slice(2)}`;
+    const { result, events } = await does(() => ["env ANTHROPIC_API_KEY", "env MARK", "child", "hang"], {
+      passEnv: ["MARK"],
+      env: { MARK: mark, ANTHROPIC_API_KEY: "sk-ant-secret", PATH: "/usr/bin:/bin" },
+      heard: (event, stop) => (event.type === "text.delta" && event.text.includes("MARK") ? stop() : undefined),
+    });
+    expect(result.status).toBe("cancelled");
+    expect(said(events)).toContain("ANTHROPIC_API_KEY=undefined");
+    const alive = readdirSync("/proc").filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, "latin1").includes(mark);
+      } catch {
+        return false;
+      }
+    });
+    expect(alive).toEqual([]);
+  });
+});
+
+test("a command line is split at blanks, and quotes keep them", () => {
+  expect(wordsOf(`node "/a b/c.mjs" --x='y z' plain`)).toEqual(["node", "/a b/c.mjs", "--x='y", "z'", "plain"]);
+});
