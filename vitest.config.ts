@@ -18,8 +18,6 @@ export default defineConfig({
       },
       { extends: true, test: { name: "alone", pool: "forks", include: alone, exclude } },
     ],
-    // Many tests start real processes side by side; on a busy machine one of them may miss a deadline of its own.
-    retry: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     teardownTimeout: 5_000,

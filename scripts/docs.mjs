@@ -17,7 +17,7 @@ export function configPage({ schema, variables, isProjects }) {
   const rows = leaves(schema, []).map(({ path, type, description }) => {
     const variable = variables.find((one) => one.path.join(".") === path.join("."))?.name;
     const project = isProjects(path) ? "yes" : "";
-    const key = path.join(".").replace(/^(agents|providers)\.\*/, "$1.NAME");
+    const key = path.join(".").replace(/^(agents|providers|mcpServers)\.\*/, "$1.NAME");
     return `| \`${key}\` | ${type} | ${variable === undefined ? "" : `\`${variable}\``} | ${project} | ${description} |`;
   });
   return `${CONFIG_BEGIN}

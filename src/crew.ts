@@ -25,6 +25,7 @@ import { isForeign, type RunnerName } from "./core/runner-name.ts";
 import type { ModelSource } from "./core/runner.ts";
 import type { Task } from "./core/task.ts";
 import type { Caller } from "./core/spawn.ts";
+import { DELEGATION_TOOL } from "./core/tool-names.ts";
 import type { Tool } from "./core/tool.ts";
 import {
   builtinRunner,
@@ -68,7 +69,7 @@ import { runId, type Store } from "./runtime/store.ts";
 import { noConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/load-config.ts";
 import { shadowNotes, withNotes } from "./runtime/shadow-notes.ts";
 import { openTrust, trustEverything } from "./runtime/trust.ts";
-import { DEFAULT_AGENT, type Roster } from "./runtime/roster.ts";
+import { agentOf, type Roster } from "./runtime/roster.ts";
 import { version } from "./core/version.ts";
 import type { WebSearch } from "./tools/search-backends.ts";
 
@@ -282,7 +283,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
-    await checkModels(plan, source, ({ runner, agent }) => runner ?? roster.find(agent ?? DEFAULT_AGENT)?.runner);
+    await checkModels(plan, source, (task) => task.runner ?? agentOf(task, roster)?.runner);
     if (more.budget?.maxUsd !== undefined) await models.loadPrices();
     const lingering = createLingering();
     const runner = builtinRunner({
@@ -409,7 +410,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
       const options = {
         dialects,
         call,
-        tools: [...tools.keys()],
+        tools: [...tools.keys(), DELEGATION_TOOL],
         placeOf: settings.placeOf,
         ...(barred && { barred }),
       };
@@ -545,11 +546,18 @@ function rosterOf(given: readonly Agent[], known: () => Known): Roster & Require
 export function catalogOf(given: readonly Agent[], { agents, disabled }: Discovery): Catalog {
   const all = [...given, ...agents.map(({ agent }) => agent)];
   const first = new Map(all.toReversed().map((agent) => [agent.name, agent]));
-  return { agents: all.filter((agent) => first.get(agent.name) === agent).map(cardOf), disabled: disabled.map(({ name }) => name) };
+  return {
+    agents: all.filter((agent) => first.get(agent.name) === agent).map(cardOf),
+    disabled: disabled.map(({ name }) => name),
+  };
 }
 
 /** A model that a task names has to exist before anything starts; the default one, when some task names none. */
-async function checkModels(body: Body, models: ModelSource, runnerOf: (task: Task) => RunnerName | undefined): Promise<void> {
+async function checkModels(
+  body: Body,
+  models: ModelSource,
+  runnerOf: (task: Task) => RunnerName | undefined,
+): Promise<void> {
   const asked = new Map<string, readonly ModelWish[]>();
   for (const node of Object.values(body.nodes)) {
     if (node.kind === "loop") await checkModels(node.body, models, runnerOf);

@@ -83,7 +83,12 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
   const store = setup.home === false ? undefined : createStore(homeOf(setup));
   const validator = createValidator();
   const models = modelsFor(setup, code.models, random);
-  const redactor = createRedactor([...secretValues(env), ...secretsIn(setup.providers), ...secretsIn(setup.mcpServers), ...(setup.secrets ?? [])]);
+  const redactor = createRedactor([
+    ...secretValues(env),
+    ...secretsIn(setup.providers),
+    ...secretsIn(setup.mcpServers),
+    ...(setup.secrets ?? []),
+  ]);
   const parts: ToolParts = {
     fetch: createGuardedFetch(setup.network),
     ...(setup.webSearch && { search: searchBackend(setup.webSearch, env) }),

@@ -29,9 +29,9 @@ const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly togethe
   { places: ["modes"] },
   { places: ["runtime"] },
   { places: ["formats", "facades", "tools", "models", "runners", "engines", "sinks"] },
-  { places: ["crew.ts", "outfit.ts", "task-child.ts", "defaults.ts", "index.ts", "testing"], together: true },
+  { places: ["crew.ts", "outfit.ts", "task-child.ts", "defaults.ts", "testing"], together: true },
   { places: ["tui", "web", "mcp", "a2a"] },
-  { places: ["doors"] }, // some of them open on a surface
+  { places: ["index.ts", "doors"], together: true }, // some doors open on a surface
   { places: ["cli"] }, // the command starts the other surfaces
 ];
 

@@ -1,30 +1,12 @@
-import type {
-  AgentCard,
-  Artifact,
-  Message,
-  Part,
-  Role,
-  StreamResponse,
-  Task,
-  TaskPushNotificationConfig,
-  TaskState,
-  TaskStatus,
-} from "@a2a-js/sdk";
+import type { AgentCard, StreamResponse, TaskPushNotificationConfig } from "@a2a-js/sdk";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { CrewError, messageOf } from "../core/error.ts";
-import type {
-  RemoteArtifact,
-  RemoteMessage,
-  RemotePart,
-  RemoteState,
-  RemoteStatus,
-  RemoteTask,
-  RemoteUpdate,
-} from "../core/remote.ts";
+import type { RemoteUpdate } from "../core/remote.ts";
 import type { Card } from "./card.ts";
 import type { Push, PushConfig, WritePush } from "./push.ts";
 import { isTaskError, type TaskErrorCode } from "./task-error.ts";
 import type { Tasks, Who } from "./tasks.ts";
+import { hasState, messageIn, pushOf, responseOf, taskOf } from "./wire.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -166,8 +148,7 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
     listTasks: ({ contextId, status, pageSize = 50, pageToken, historyLength, includeArtifacts }) =>
       guarded(async () => {
         const all = (await tasks().list(who)).filter(
-          (task) =>
-            (!contextId || task.contextId === contextId) && (!status || NUMBERS[task.status.state] === Number(status)),
+          (task) => (!contextId || task.contextId === contextId) && (!status || hasState(task, status)),
         );
         const size = Math.min(Math.max(1, pageSize), 100);
         const from = Math.max(0, Number(pageToken) || 0);
@@ -298,128 +279,3 @@ const skillOf = ({ name, description }: Pick<Card, "name" | "description">) => (
   tags: ["subagent"],
   examples: [],
 });
-
-function messageIn(message: Message | undefined): RemoteMessage {
-  const { messageId = "", contextId, taskId, parts = [] } = message ?? {};
-  return {
-    kind: "message",
-    messageId,
-    role: "user",
-    parts: parts.flatMap(partIn),
-    ...(contextId && { contextId }),
-    ...(taskId && { taskId }),
-  };
-}
-
-/** Files are named, never fetched; the text of one that came along is read. */
-function partIn({ content, filename, mediaType }: Part): RemotePart[] {
-  const file = filename ? { name: filename } : {};
-  switch (content?.$case) {
-    case "text":
-      return [{ kind: "text", text: content.value }];
-    case "data":
-      return [{ kind: "data", data: content.value as unknown }];
-    case "url":
-      return [{ kind: "file", file: { ...file, uri: content.value } }];
-    case "raw":
-      return /^text\/|json$/.test(mediaType)
-        ? [{ kind: "text", text: Buffer.from(content.value).toString("utf8") }]
-        : [{ kind: "file", file: { ...file, bytes: "" } }];
-    case undefined:
-      return [];
-  }
-}
-
-function responseOf(update: RemoteUpdate): StreamResponse {
-  switch (update.kind) {
-    case "message":
-      return { payload: { $case: "message", value: messageOfOurs(update) } };
-    case "task":
-      return { payload: { $case: "task", value: taskOf(update) } };
-    case "status-update": {
-      const { taskId, contextId, status, metadata } = update;
-      return {
-        payload: {
-          $case: "statusUpdate",
-          value: { taskId, contextId, status: statusOf(status), metadata: metadata && { ...metadata } },
-        },
-      };
-    }
-    case "artifact-update": {
-      const { taskId, contextId, artifact, append = false, lastChunk = false } = update;
-      return {
-        payload: {
-          $case: "artifactUpdate",
-          value: { taskId, contextId, artifact: artifactOf(artifact), append, lastChunk, metadata: undefined },
-        },
-      };
-    }
-  }
-}
-
-function taskOf({ id, contextId, status, artifacts = [], history = [], metadata }: RemoteTask, length?: number): Task {
-  const shown = length === undefined ? history : length === 0 ? [] : history.slice(-length);
-  return {
-    id,
-    contextId,
-    status: statusOf(status),
-    artifacts: artifacts.map(artifactOf),
-    history: shown.map(messageOfOurs),
-    metadata: metadata && { ...metadata },
-  };
-}
-
-function statusOf({ state, message, timestamp }: RemoteStatus): TaskStatus {
-  return { state: NUMBERS[state] as TaskState, message: message && messageOfOurs(message), timestamp };
-}
-
-/** The numbers that the protocol gives to states. */
-const NUMBERS: Readonly<Record<RemoteState, number>> = {
-  unknown: 0,
-  submitted: 1,
-  working: 2,
-  completed: 3,
-  failed: 4,
-  canceled: 5,
-  "input-required": 6,
-  rejected: 7,
-  "auth-required": 8,
-};
-
-function messageOfOurs({ messageId, role, parts, contextId = "", taskId = "" }: RemoteMessage): Message {
-  return {
-    messageId,
-    contextId,
-    taskId,
-    role: (role === "user" ? 1 : 2) as Role,
-    parts: parts.map(partOf),
-    metadata: undefined,
-    extensions: [],
-    referenceTaskIds: [],
-  };
-}
-
-const artifactOf = ({ artifactId, name = "", parts }: RemoteArtifact): Artifact => ({
-  artifactId,
-  name,
-  description: "",
-  parts: parts.map(partOf),
-  metadata: undefined,
-  extensions: [],
-});
-
-function partOf(part: RemotePart): Part {
-  const base = { metadata: undefined, filename: "", mediaType: "" };
-  switch (part.kind) {
-    case "text":
-      return { ...base, content: { $case: "text", value: part.text }, mediaType: "text/plain" };
-    case "data":
-      return { ...base, content: { $case: "data", value: part.data }, mediaType: "application/json" };
-    case "file":
-      return { ...base, content: { $case: "url", value: part.file.uri ?? "" }, filename: part.file.name ?? "" };
-  }
-}
-
-function pushOf({ id, url, token = "", authentication }: PushConfig, taskId: string): TaskPushNotificationConfig {
-  return { tenant: "", id, taskId, url, token, authentication: authentication && { ...authentication } };
-}

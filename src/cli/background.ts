@@ -46,7 +46,11 @@ function workerOptions({ cwd }: Crew, flags: Flags): { crew: Record<string, unkn
   return { crew: { ...Object.fromEntries(kept), cwd: resolve(cwd) }, ...(flags.yes && { yes: true }) };
 }
 
-function announce({ id, folder, outputFile }: BackgroundRun, { json }: Flags): number {
+function announce({ id, folder, outputFile }: BackgroundRun, { json, quiet }: Flags): number {
+  if (quiet && !json) {
+    process.stdout.write(`${id}\n`);
+    return 0;
+  }
   const commands = {
     status: `subcrew status ${id}`,
     attach: `subcrew attach ${id}`,

@@ -8,6 +8,9 @@ import type { CommandDefinition } from "./command.ts";
 import { jsonOption, type Flags } from "./flags.ts";
 import type { Which } from "./which-run.ts";
 
+const HOW =
+  'Answer with `subcrew inbox allow ID`, `subcrew inbox deny ID "what to change"` or `subcrew inbox answer ID "..."`.';
+
 /** How long a receipt is waited for. */
 const WAIT_MS = 10_000;
 
@@ -29,7 +32,10 @@ export const inbox: CommandDefinition = {
     const asked = await (await crewFor({})).kept.questions();
     if (flags.json) process.stdout.write(`${JSON.stringify(asked, null, 2)}\n`);
     else if (asked.length === 0) process.stderr.write("Nobody asks anything.\n");
-    else process.stdout.write(`${asked.map((one) => shown(one, Date.now())).join("\n\n")}\n`);
+    else {
+      process.stdout.write(`${asked.map((one) => shown(one, Date.now())).join("\n\n")}\n`);
+      process.stderr.write(`\n${HOW}\n`);
+    }
     return 0;
   },
   commands: {
@@ -145,5 +151,5 @@ function shown(asked: Question & { life: string; name?: string; answered: boolea
   return `${sanitize(`${run}/${path}`)}  (${about
     .filter((part) => part !== undefined)
     .map(sanitize)
-    .join(", ")})\n${sanitize(question).replace(/^/gm, "  ")}`;
+    .join(", ")})\n${sanitize(question).replace(/^(?=.)/gm, "  ")}`;
 }

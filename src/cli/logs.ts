@@ -37,7 +37,8 @@ export const logs: CommandDefinition = {
       if (path === undefined || event.path === path || event.path.startsWith(`${path}/`)) {
         if (flags.json) await writeLine(process.stdout, event);
         else {
-          const line = lineFor(event, view.state, look);
+          const line =
+            event.type === "run.ended" ? `end     ${event.outcome.status}` : lineFor(event, view.state, look);
           if (line !== undefined) process.stdout.write(`${new Date(event.at).toISOString()}  ${line}\n`);
         }
       }

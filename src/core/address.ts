@@ -8,7 +8,10 @@ export function addressee(
   if (exact !== undefined) return exact;
   const named = others.filter((path) => path.split("/").at(-1) === to);
   // Whoever is nearest: one's own child, then somebody who works for the same task, then whoever else has that name alone.
-  const [child, sibling] = [named.find((path) => aboveOf(path) === from), named.find((path) => aboveOf(path) === aboveOf(from))];
+  const [child, sibling] = [
+    named.find((path) => aboveOf(path) === from),
+    named.find((path) => aboveOf(path) === aboveOf(from)),
+  ];
   return child ?? sibling ?? (named.length === 1 ? named[0] : undefined);
 }
 

@@ -43,7 +43,8 @@ export function cardOf(agent: Agent): AgentCard {
   return {
     name,
     description: whenToUse ?? description,
-    readOnly: tools?.every((tool) => READ_ONLY_TOOLS.includes(tool) || HARMLESS.has(tool) || isFinishTool(tool)) ?? false,
+    readOnly:
+      tools?.every((tool) => READ_ONLY_TOOLS.includes(tool) || HARMLESS.has(tool) || isFinishTool(tool)) ?? false,
     ...(agent.source && { source: agent.source.kind }),
     ...(hidden && { hidden }),
     ...(output && { structured: true }),

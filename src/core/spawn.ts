@@ -27,9 +27,7 @@ export type Caller = Readonly<{
 export const DEFAULT_SPAWN = "task";
 
 /** What a written policy allows: `*`, a list with commas, a list, yes or no. */
-export function resolveSpawns(
-  written: unknown,
-): Readonly<{
+export function resolveSpawns(written: unknown): Readonly<{
   enabled: boolean;
   defaultAgent: string;
   allowedAgents: readonly string[] | null;
@@ -83,10 +81,11 @@ export function spawnRefusal(name: string, caller: Caller, now: Catalog): SpawnR
 }
 
 /** The catalog as far as somebody may start what is in it, without what is not offered. */
-export function offered({ agents }: Catalog, { spawns, blocked }: Pick<Caller, "spawns" | "blocked">): Catalog["agents"] {
-  return agents.filter(
-    ({ name, hidden }) => !hidden && name !== blocked && (spawns === "*" || spawns.includes(name)),
-  );
+export function offered(
+  { agents }: Catalog,
+  { spawns, blocked }: Pick<Caller, "spawns" | "blocked">,
+): Catalog["agents"] {
+  return agents.filter(({ name, hidden }) => !hidden && name !== blocked && (spawns === "*" || spawns.includes(name)));
 }
 
 function listed(written: unknown): string[] {

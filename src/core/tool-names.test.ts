@@ -73,6 +73,12 @@ test.each([
   ["mcp_*", "bash", false],
   ["srv__*", "srv__tool", true],
   ["srv__*", "other__tool", false],
+  ["srv__*", "mcp__srv__tool", true],
+  ["srv__tool", "mcp__srv__tool", true],
+  ["mcp__srv__tool", "mcp__srv__tool", true],
+  ["srv__*", "mcp__srv2__tool", false],
+  ["mcp_*", "mcp__srv__tool", true],
+  ["*", "mcp__srv__tool", true],
   ["bash", "bash", true],
   ["bash(git log:*)", "bash", false],
 ])("%s covers %s: %s", (pattern, tool, covered) => expect(toolMatches(pattern, tool)).toBe(covered));

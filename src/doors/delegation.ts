@@ -77,7 +77,8 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
       const tool = (await tools()).find((one) => one.name === name);
       if (!tool) return { text: `There is no tool "${name}" here.`, error: true };
       const parsed = parseArguments(tool, input);
-      if ("problem" in parsed) return { text: `The arguments of ${name} are not valid: ${parsed.problem}.`, error: true };
+      if ("problem" in parsed)
+        return { text: `The arguments of ${name} are not valid: ${parsed.problem}.`, error: true };
       const result = await tool.run(parsed.value, contextFor(call));
       return typeof result === "string" ? { text: result } : result;
     },

@@ -29,7 +29,12 @@ export function localInvocation(
       updateOutput("Subagent starting...\n");
       const id = asId(name);
       const named = declaredInputs(card, inputs);
-      const task = { agent: name, prompt: promptOf(card, inputs), refs: {}, ...(Object.keys(named).length > 0 && { inputs: named }) };
+      const task = {
+        agent: name,
+        prompt: promptOf(card, inputs),
+        refs: {},
+        ...(Object.keys(named).length > 0 && { inputs: named }),
+      };
       const run = crew.run({ nodes: { [id]: { kind: "task", task } }, output: id });
       const stop = (): void => run.cancel("stopped by whoever asked for it");
       if (signal.aborted) stop();
@@ -37,7 +42,11 @@ export function localInvocation(
       try {
         for await (const event of run) if (event.type === "thinking.delta") updateOutput(`🤖💭 ${event.text}`);
         const outcome: Outcome = (await run).nodes[id] ?? failed("CRASHED", "The run ended without an outcome.");
-        return { text: invocationResult(name, outcome), error: outcome.status !== "ok", terminate_reason: terminateMode(outcome) };
+        return {
+          text: invocationResult(name, outcome),
+          error: outcome.status !== "ok",
+          terminate_reason: terminateMode(outcome),
+        };
       } finally {
         signal.removeEventListener("abort", stop);
       }

@@ -1,10 +1,10 @@
-import { isCrewError, messageOf } from "../core/error.ts";
+import { messageOf } from "../core/error.ts";
 import type { AnyInput } from "../core/input.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Result } from "../core/result.ts";
 import { createCrew, type Crew, type RunOptions } from "../crew.ts";
 import { shortened } from "../facades/subagent-task.ts";
-import { summaryOf } from "../facades/helper.ts";
+import { summaryOf } from "../facades/carry-out.ts";
 import type { Run } from "../runtime/run.ts";
 
 /** What is different about a subagent of a type; everything else is as the agent of that name has it. */
@@ -69,8 +69,7 @@ export class Subagent {
       });
       return await this.#outputOf(this.#start(plan, { continues }));
     } catch (error) {
-      const gone = isCrewError(error) ? error.message : isMissing(error) ? "Session not found" : messageOf(error);
-      return { success: false, agentId, error: `Resume failed: ${gone}` };
+      return { success: false, agentId, error: `Resume failed: ${messageOf(error)}` };
     }
   }
 
@@ -111,15 +110,17 @@ export class Subagent {
       const agentId = `${run.id}/${plan()}`;
       const file = outcome?.file === undefined ? {} : { outputFile: outcome.file };
       this.#status = result.status === "ok" ? "completed" : "error";
-      if (outcome && result.status === "ok") return { success: true, result: shortened(outcome, this.type), agentId, ...file };
-      return { success: false, agentId, error: outcome ? summaryOf(outcome) : (result.fault?.message ?? result.status), ...file };
+      if (outcome && result.status === "ok")
+        return { success: true, result: shortened(outcome, this.type), agentId, ...file };
+      return {
+        success: false,
+        agentId,
+        error: outcome ? summaryOf(outcome) : (result.fault?.message ?? result.status),
+        ...file,
+      };
     } catch (error) {
       this.#status = "error";
       return { success: false, agentId: `${run.id}/${plan()}`, error: messageOf(error) };
     }
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

@@ -8,7 +8,11 @@ export const RESERVED_INPUT = "agent_name";
 
 /** What an agent takes that declares nothing. */
 const QUERY: Readonly<Record<string, AgentInput>> = {
-  query: { type: "string", description: "the task in full: the agent knows nothing of this conversation", required: true },
+  query: {
+    type: "string",
+    description: "the task in full: the agent knows nothing of this conversation",
+    required: true,
+  },
 };
 
 /** The inputs of an agent as whoever calls it has to give them. */
@@ -27,14 +31,22 @@ export const inputSchema = (card: AgentCard): JsonSchema => convertInputConfigTo
 /** What is wrong with given inputs, in the words of system 004; `undefined` when nothing is. */
 export function inputFault(card: AgentCard, given: Readonly<Record<string, unknown>>): string | undefined {
   const declared = Object.entries(inputsOf(card));
-  const missing = declared.filter(([name, { required }]) => required && given[name] === undefined).map(([name]) => `${name}: Required`);
+  const missing = declared
+    .filter(([name, { required }]) => required && given[name] === undefined)
+    .map(([name]) => `${name}: Required`);
   const wrong = declared.flatMap(([name, { type }]) =>
-    given[name] === undefined || isOf(type, given[name]) ? [] : [`${name}: Expected ${type}, received ${typeof given[name]}`],
+    given[name] === undefined || isOf(type, given[name])
+      ? []
+      : [`${name}: Expected ${type}, received ${typeof given[name]}`],
   );
-  const unknown = Object.keys(given).filter((name) => !declared.some(([known]) => known === name)).map((name) => `${name}: Unknown input`);
+  const unknown = Object.keys(given)
+    .filter((name) => !declared.some(([known]) => known === name))
+    .map((name) => `${name}: Unknown input`);
   const problems = [...missing, ...wrong, ...unknown];
   if (problems.length === 0) return undefined;
-  const expected = declared.map(([name, { type, required }]) => `'${name}' (${required ? "required" : "optional"} ${type})`);
+  const expected = declared.map(
+    ([name, { type, required }]) => `'${name}' (${required ? "required" : "optional"} ${type})`,
+  );
   return `${problems.join(", ")}. Expected inputs: ${expected.join(", ")}.`;
 }
 
@@ -50,7 +62,9 @@ const isOf = (type: string, value: unknown): boolean => checks[type]?.(value) ??
 
 /** What an agent is asked by its inputs: the one text, or each of them by its name. */
 export function promptOf(card: AgentCard, given: Readonly<Record<string, unknown>>): string {
-  const entries = Object.entries(given).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)] as const);
+  const entries = Object.entries(given).map(
+    ([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)] as const,
+  );
   if (entries.length === 1 && inputsOf(card) === QUERY) return entries[0]![1];
   return entries.map(([name, text]) => `${name}: ${text}`).join("\n") || "Begin.";
 }

@@ -17,16 +17,24 @@ export type Lines = Readonly<{
 }>;
 
 /** A description with a list of agents in it that keeps to its budget: first descriptions get shorter, then names are left out. */
-export function describeAgents(cards: readonly AgentCard[], { line, before, after = "", budget = DESCRIPTION_BYTES }: Lines): string {
+export function describeAgents(
+  cards: readonly AgentCard[],
+  { line, before, after = "", budget = DESCRIPTION_BYTES }: Lines,
+): string {
   const whole = (lines: readonly string[]): string =>
-    [before, lines.length === 0 ? "(There are none right now.)" : lines.join("\n"), after].filter((part) => part !== "").join("\n");
+    [before, lines.length === 0 ? "(There are none right now.)" : lines.join("\n"), after]
+      .filter((part) => part !== "")
+      .join("\n");
   for (const chars of STEPS) {
     const text = whole(cards.map((card) => line(card.name, wordsOf(card, chars))));
     if (bytesOf(text) <= budget) return text;
   }
   let shown = cards.length;
   const some = (): string =>
-    whole([...cards.slice(0, shown).map(({ name }) => line(name, "")), `(${cards.length - shown} more can be started by their names)`]);
+    whole([
+      ...cards.slice(0, shown).map(({ name }) => line(name, "")),
+      `(${cards.length - shown} more can be started by their names)`,
+    ]);
   while (shown > 0 && bytesOf(some()) > budget) shown = Math.floor(shown * 0.9);
   return some();
 }

@@ -33,7 +33,8 @@ export function agentTool(card: AgentCard, caller: Caller): Tool {
     async run(given, context) {
       const { now, news } = await look(context);
       const why = spawnRefusal(card.name, caller, now);
-      if (why !== undefined) return { text: delegationRefusal(card.name, why, caller, offered(now, caller)) + news, error: true };
+      if (why !== undefined)
+        return { text: delegationRefusal(card.name, why, caller, offered(now, caller)) + news, error: true };
       const current = now.agents.find(({ name }) => name === card.name)!;
       const inputs = isRecord(given) ? given : {};
       const fault = inputFault(current, inputs);

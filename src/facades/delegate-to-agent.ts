@@ -26,7 +26,8 @@ function delegateTool(caller: Caller, name: string): Tool {
       const { [RESERVED_INPUT]: chosen, ...inputs } = isRecord(given) ? given : {};
       const agent = typeof chosen === "string" ? chosen : "";
       const why = spawnRefusal(agent, caller, now);
-      if (why !== undefined) return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
+      if (why !== undefined)
+        return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
       const card = now.agents.find((one) => one.name === agent)!;
       const fault = reservedInput(card) ?? inputFault(card, inputs);
       return fault === undefined ? invoke(card, inputs, { context, news }) : { text: fault + news, error: true };
@@ -45,10 +46,20 @@ export function unionDescription(cards: readonly AgentCard[]): string {
 /** The schema: nothing to choose from, the one agent, or a union that the name of the agent tells apart. */
 export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
   const [only, ...others] = cards;
-  if (!only) return { type: "object", properties: { [RESERVED_INPUT]: { type: "string", description: "No agents are available." } }, required: [RESERVED_INPUT] };
+  if (!only)
+    return {
+      type: "object",
+      properties: { [RESERVED_INPUT]: { type: "string", description: "No agents are available." } },
+      required: [RESERVED_INPUT],
+    };
   if (others.length === 0) return branchOf(only);
-  if (cards.length <= MOST_BRANCHES) return { type: "object", anyOf: cards.map(branchOf), discriminator: { propertyName: RESERVED_INPUT } };
-  return { type: "object", properties: { [RESERVED_INPUT]: { type: "string", description: "the agent; its inputs follow" } }, required: [RESERVED_INPUT] };
+  if (cards.length <= MOST_BRANCHES)
+    return { type: "object", anyOf: cards.map(branchOf), discriminator: { propertyName: RESERVED_INPUT } };
+  return {
+    type: "object",
+    properties: { [RESERVED_INPUT]: { type: "string", description: "the agent; its inputs follow" } },
+    required: [RESERVED_INPUT],
+  };
 }
 
 /** With more agents the union would be longer than what it is for; then each call is checked all the same. */

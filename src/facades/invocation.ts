@@ -4,7 +4,7 @@ import type { Outcome } from "../core/outcome.ts";
 import type { ToolContext, ToolResult } from "../core/tool.ts";
 import { asId } from "../modes/names.ts";
 import { declaredInputs, promptOf } from "./agent-inputs.ts";
-import { carryOut, planFor, summaryOf } from "./helper.ts";
+import { carryOut, planFor, summaryOf } from "./carry-out.ts";
 
 /** How an agent came to its end, in the words of system 004. */
 export type AgentTerminateMode = "GOAL" | "TIMEOUT" | "MAX_TURNS" | "ABORTED" | "ERROR" | "ERROR_NO_COMPLETE_TASK_CALL";

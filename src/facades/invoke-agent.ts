@@ -26,7 +26,8 @@ function invokeTool(caller: Caller, name: string): Tool {
     async run({ agent_name: agent, prompt }, context) {
       const { now, news } = await look(context);
       const why = spawnRefusal(agent, caller, now);
-      if (why !== undefined) return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
+      if (why !== undefined)
+        return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
       const card = now.agents.find((one) => one.name === agent)!;
       const inputs = inputsFor(card, prompt);
       const fault = reservedInput(card) ?? inputFault(card, inputs);

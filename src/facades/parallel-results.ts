@@ -77,11 +77,18 @@ function added(a: UsageStats, b: UsageStats): UsageStats {
   return { ...(sum as UsageStats), contextTokens: b.contextTokens || a.contextTokens };
 }
 
-function dagInfo(tasks: readonly (readonly [string, Node])[], known: Readonly<Record<string, Outcome>>): NonNullable<ParallelToolDetails["dagInfo"]> {
+function dagInfo(
+  tasks: readonly (readonly [string, Node])[],
+  known: Readonly<Record<string, Outcome>>,
+): NonNullable<ParallelToolDetails["dagInfo"]> {
   return {
     objective: "",
     members: [],
-    tasks: tasks.map(([id, node]) => ({ id, depends: "needs" in node ? (node.needs ?? []) : [], status: known[id]?.status ?? "pending" })),
+    tasks: tasks.map(([id, node]) => ({
+      id,
+      depends: "needs" in node ? (node.needs ?? []) : [],
+      status: known[id]?.status ?? "pending",
+    })),
   };
 }
 
@@ -97,11 +104,15 @@ type Around = Readonly<{ objective?: string | undefined; outcome: Outcome }>;
 
 const texts: Readonly<Record<ParallelMode, (details: ParallelToolDetails, around: Around) => string>> = {
   single: ({ results: [only] }, { outcome }) => (only ? bodyOf(only) : explain(outcome)),
-  parallel: (details) => [headOf("Parallel", details, ""), partsOf(details.results, ({ name = "" }) => name)].join("\n\n"),
+  parallel: (details) =>
+    [headOf("Parallel", details, ""), partsOf(details.results, ({ name = "" }) => name)].join("\n\n"),
   chain: ({ results }, { outcome }) => {
     const last = results.at(-1);
     if (outcome.status === "ok" && last) return bodyOf(last);
-    return [`Chain stopped at step ${last?.step ?? 1}: ${explain(outcome)}`, ...results.slice(0, -1).map((one) => `### ✓ ${one.name}\n\n${bodyOf(one)}`)].join("\n\n");
+    return [
+      `Chain stopped at step ${last?.step ?? 1}: ${explain(outcome)}`,
+      ...results.slice(0, -1).map((one) => `### ✓ ${one.name}\n\n${bodyOf(one)}`),
+    ].join("\n\n");
   },
   race: ({ results, winner }, { outcome }) => {
     const best = results.find(({ id }) => id === winner);
@@ -110,7 +121,9 @@ const texts: Readonly<Record<ParallelMode, (details: ParallelToolDetails, around
     return `All race models failed:\n${results.map(({ id, error }) => `[${id}]: ${error}`).join("\n")}`;
   },
   team: (details, { objective }) => {
-    const blocked = (details.dagInfo?.tasks ?? []).filter(({ status }) => status === "skipped" || status === "pending").map(({ id }) => id);
+    const blocked = (details.dagInfo?.tasks ?? [])
+      .filter(({ status }) => status === "skipped" || status === "pending")
+      .map(({ id }) => id);
     return [
       headOf("Team", details, " tasks", details.dagInfo?.tasks.length),
       objective === undefined ? "" : `**Objective:** ${objective}`,
@@ -128,7 +141,12 @@ function teamName(label: string, id: string): string {
   return task === undefined ? id : `[${role}] ${role}:${task}`;
 }
 
-function headOf(title: string, { results, usage }: ParallelToolDetails, what: string, all: number = results.length): string {
+function headOf(
+  title: string,
+  { results, usage }: ParallelToolDetails,
+  what: string,
+  all: number = results.length,
+): string {
   const good = results.filter(({ exitCode }) => exitCode === 0).length;
   const cost = usage.cost > 0 ? ` | Total cost: $${usage.cost.toFixed(4)}` : "";
   return `## ${title}: ${good}/${all}${what} succeeded${cost}`;
@@ -138,7 +156,10 @@ function partsOf(results: readonly TaskResult[], nameOf: (result: TaskResult) =>
   return results
     .map((result) => {
       const { exitCode, usage, toolUsage = {} } = result;
-      const used = [usage.turns > 0 ? `${usage.turns} turn${usage.turns === 1 ? "" : "s"}` : "", usage.cost > 0 ? `$${usage.cost.toFixed(4)}` : ""].filter((part) => part !== "");
+      const used = [
+        usage.turns > 0 ? `${usage.turns} turn${usage.turns === 1 ? "" : "s"}` : "",
+        usage.cost > 0 ? `$${usage.cost.toFixed(4)}` : "",
+      ].filter((part) => part !== "");
       const tools = Object.entries(toolUsage).map(([tool, count]) => (count === 1 ? tool : `${tool}×${count}`));
       return [
         `### ${exitCode === 0 ? "✓" : "✗"} ${nameOf(result)}${used.length > 0 ? ` (${used.join(", ")})` : ""}${tools.length > 0 ? `\n**Tools used:** ${tools.join(", ")}` : ""}`,

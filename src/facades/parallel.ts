@@ -1,72 +1,23 @@
-import { z } from "zod";
 import { formatAgentList } from "../core/agent-list.ts";
 import { type AgentCard } from "../core/catalog.ts";
 import { isCrewError } from "../core/error.ts";
-import { isRecord, type JsonSchema } from "../core/json.ts";
 import { COLLAPSED_ITEM_COUNT, MAX_CONCURRENCY } from "../core/limits.ts";
 import type { Node, Plan } from "../core/plan.ts";
 import { allowedText, offered, spawnRefusal, type Caller } from "../core/spawn.ts";
 import { taskSettings } from "../core/task.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
-import { chainInput } from "../modes/chain.ts";
 import { compile } from "../modes/compile.ts";
-import { parallelInput } from "../modes/parallel.ts";
-import { raceInput } from "../modes/race.ts";
-import { runSettings } from "../modes/settings.ts";
-import { teamInput } from "../modes/team.ts";
 import { buildContext } from "../runtime/context.ts";
 import { buildDag } from "../runtime/dag.ts";
 import { DEFAULT_AGENT } from "../runtime/roster.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { createLook } from "./look.ts";
+import { parallelCall, type ParallelCall, problemsIn, shownSchema } from "./parallel-input.ts";
 import { detailsOf, parallelText, type ParallelMode } from "./parallel-results.ts";
 
 /** 003's `parallel`: exactly one of five modes. */
 export const parallel: Facade = { tools: (caller, name) => [parallelTool(caller, name)] };
-
-const { acceptCommand: _command, ...race } = raceInput.shape.race.shape; // no model runs commands by the back door
-
-const input = z.strictObject({
-  task: z.string().optional().describe("single: what one agent is asked"),
-  tasks: parallelInput.shape.tasks.optional().describe("parallel: tasks side by side"),
-  chain: chainInput.shape.chain.optional().describe("chain: steps one after the other; {previous} is the output of the step before"),
-  race: z.strictObject(race).optional().describe("race: the same task for several, the first success wins"),
-  team: teamInput.shape.team.optional().describe("team: members with roles, tasks with dependencies and reviews"),
-  agentScope: z.enum(["user", "project", "both"]).optional().describe("whose agents count"),
-  ...taskSettings,
-  ...runSettings,
-});
-type Given = z.infer<typeof input>;
-
-/** What a call may say and models are not told, since it would cost more in every turn than it is worth. */
-const UNTOLD: ReadonlySet<string> = new Set(
-  "retry resourceLimits runner cwd schema acceptSchema inputs isolation isolationDirty isolationKeep writes".split(" "),
-);
-
-/** The schema that models read: the same without the rare settings, and what settings mean is said once, at the top. */
-const shown: JsonSchema = slim(z.toJSONSchema(input, { io: "input" }) as JsonSchema, true);
-
-function slim(schema: JsonSchema, top: boolean): JsonSchema {
-  const told = (name: string): boolean => !UNTOLD.has(name) && (top || name !== "thinking");
-  const one = (name: string, value: unknown): unknown => {
-    if (!isRecord(value)) return value;
-    const { description, ...rest } = slim(value, false);
-    return description === undefined || (!top && Object.hasOwn(taskSettings, name)) ? rest : { ...rest, description };
-  };
-  const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
-    if (key === "$schema" || key === "additionalProperties") return [];
-    if (key === "properties" && isRecord(value))
-      return [[key, Object.fromEntries(Object.entries(value).flatMap(([name, each]) => (told(name) ? [[name, one(name, each)]] : [])))]];
-    if (isRecord(value)) return [[key, slim(value, false)]];
-    return [[key, Array.isArray(value) ? value.map((each: unknown) => (isRecord(each) ? slim(each, false) : each)) : value]];
-  });
-  return Object.fromEntries(entries);
-}
-
-function problemsIn({ issues }: z.ZodError): string {
-  return issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
-}
 
 function parallelTool(caller: Caller, name: string): Tool {
   const look = createLook(caller);
@@ -77,12 +28,17 @@ function parallelTool(caller: Caller, name: string): Tool {
       line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`),
       after: AFTER,
     }),
-    input: shown,
+    input: shownSchema,
     ...delegating,
     async run(asked, context) {
       const { now, news } = await look(context);
-      const parsed = input.safeParse(asked ?? {});
-      if (!parsed.success) return { text: `Invalid parameters. ${problemsIn(parsed.error)}${news}`, error: true, details: detailsOf("single", []) };
+      const parsed = parallelCall.safeParse(asked ?? {});
+      if (!parsed.success)
+        return {
+          text: `Invalid parameters. ${problemsIn(parsed.error)}${news}`,
+          error: true,
+          details: detailsOf("single", []),
+        };
       const given = parsed.data;
       const cards = inScope(offered(now, caller), given.agentScope);
       const modes = modesIn(given);
@@ -92,18 +48,24 @@ function parallelTool(caller: Caller, name: string): Tool {
         error,
         details: detailsOf(of, []),
       });
-      if (mode === undefined || modes.length > 1) return said(`${INVALID}\n\n${availableText(cards, given)}`, false, "single");
+      if (mode === undefined || modes.length > 1)
+        return said(`${INVALID}\n\n${availableText(cards, given)}`, false, "single");
       const there = { ...now, agents: inScope(now.agents, given.agentScope) };
       const judged = [...new Set(agentsIn(given))].map((agent) => ({ agent, why: spawnRefusal(agent, caller, there) }));
       const missing = judged.filter(({ why }) => why === "unknown" || why === "disabled").map(({ agent }) => agent);
-      if (missing.length > 0) return said(`${UNKNOWN[mode]}: ${missing.join(", ")}\n\n${availableText(cards, given)}`, false);
+      if (missing.length > 0)
+        return said(`${UNKNOWN[mode]}: ${missing.join(", ")}\n\n${availableText(cards, given)}`, false);
       const plan = planned(mode, given);
       if (typeof plan === "string") return said(plan, true);
       const refused = judged.find(({ why }) => why !== undefined)?.agent ?? refusedDefault(plan.nodes, caller);
       if (refused !== undefined) return said(`Cannot spawn '${refused}'. Allowed: ${allowedText(caller.spawns)}`, true);
       const delegated = await context.delegate(await withContext(plan, given, { mode, context }));
       const details = detailsOf(mode, delegated.nodes ?? {}, plan, delegated);
-      return { text: parallelText(details, { objective: given.team?.objective, outcome: delegated }) + news, error: failedWhole(mode, delegated.status), details };
+      return {
+        text: parallelText(details, { objective: given.team?.objective, outcome: delegated }) + news,
+        error: failedWhole(mode, delegated.status),
+        details,
+      };
     },
   });
 }
@@ -121,13 +83,26 @@ const UNKNOWN: Readonly<Record<ParallelMode, string>> = {
 };
 
 /** The modes that a call names; a blank task is none. */
-export function modesIn({ task, tasks, chain, race: one, team }: Given): ParallelMode[] {
-  const given: Readonly<Record<ParallelMode, unknown>> = { single: task?.trim() || undefined, parallel: tasks, chain, race: one, team };
+export function modesIn({ task, tasks, chain, race: one, team }: ParallelCall): ParallelMode[] {
+  const given: Readonly<Record<ParallelMode, unknown>> = {
+    single: task?.trim() || undefined,
+    parallel: tasks,
+    chain,
+    race: one,
+    team,
+  };
   return (Object.keys(given) as ParallelMode[]).filter((mode) => given[mode] !== undefined);
 }
 
-function agentsIn({ agent, tasks, chain, race: one, team }: Given): string[] {
-  const named = [{ agent }, ...(tasks ?? []), ...(chain ?? []), ...(one ? [one] : []), ...(team?.members ?? []), ...(team?.tasks ?? [])];
+function agentsIn({ agent, tasks, chain, race: one, team }: ParallelCall): string[] {
+  const named = [
+    { agent },
+    ...(tasks ?? []),
+    ...(chain ?? []),
+    ...(one ? [one] : []),
+    ...(team?.members ?? []),
+    ...(team?.tasks ?? []),
+  ];
   return [...named.flatMap((each) => each.agent ?? []), ...(one?.agents ?? [])];
 }
 
@@ -135,24 +110,32 @@ function agentsIn({ agent, tasks, chain, race: one, team }: Given): string[] {
 function refusedDefault(nodes: Readonly<Record<string, Node>>, { spawns }: Caller): string | undefined {
   if (spawns === "*" || spawns.includes(DEFAULT_AGENT)) return undefined;
   const unnamed = (node: Node): boolean =>
-    node.kind === "loop" ? Object.values(node.body.nodes).some(unnamed) : node.kind === "task" && node.task.agent === undefined;
+    node.kind === "loop"
+      ? Object.values(node.body.nodes).some(unnamed)
+      : node.kind === "task" && node.task.agent === undefined;
   return Object.values(nodes).some(unnamed) ? DEFAULT_AGENT : undefined;
 }
 
 /** The agents of one side, and bundled ones in any case. */
-const inScope = (cards: readonly AgentCard[], scope: Given["agentScope"]): readonly AgentCard[] =>
-  scope === undefined || scope === "both" ? cards : cards.filter(({ source }) => source === "bundled" || source === scope);
+const inScope = (cards: readonly AgentCard[], scope: ParallelCall["agentScope"]): readonly AgentCard[] =>
+  scope === undefined || scope === "both"
+    ? cards
+    : cards.filter(({ source }) => source === "bundled" || source === scope);
 
-function availableText(cards: readonly AgentCard[], { agentScope }: Given): string {
+function availableText(cards: readonly AgentCard[], { agentScope }: ParallelCall): string {
   const scope = agentScope ?? (cards.some(({ source }) => source === "project") ? "both" : "user");
-  const { text, remaining } = formatAgentList(cards.map((card) => ({ source: "user", ...card })), COLLAPSED_ITEM_COUNT);
+  const { text, remaining } = formatAgentList(
+    cards.map((card) => ({ source: "user", ...card })),
+    COLLAPSED_ITEM_COUNT,
+  );
   return `Available agents [${scope}]: ${text}${remaining > 0 ? `; ... +${remaining} more` : ""}`;
 }
 
 /** What a call means; a text says what is wrong with it. */
-function planned(mode: ParallelMode, { agentScope: _scope, ...given }: Given): Plan | string {
+function planned(mode: ParallelMode, { agentScope: _scope, ...given }: ParallelCall): Plan | string {
   try {
-    if (given.team?.tasks) buildDag(given.team.tasks, new Map((given.team.members ?? []).map((member) => [member.role, member])));
+    if (given.team?.tasks)
+      buildDag(given.team.tasks, new Map((given.team.members ?? []).map((member) => [member.role, member])));
     const plan = compile({ mode, ...own(mode, given) });
     return { ...plan, concurrency: Math.min(plan.concurrency ?? MAX_CONCURRENCY, MAX_CONCURRENCY) };
   } catch (error) {
@@ -162,9 +145,11 @@ function planned(mode: ParallelMode, { agentScope: _scope, ...given }: Given): P
 }
 
 /** A race says who races inside of it; what a call says beside it counts when it says nothing. */
-function own(mode: ParallelMode, given: Omit<Given, "agentScope">): object {
+function own(mode: ParallelMode, given: Omit<ParallelCall, "agentScope">): object {
   if (mode !== "race") return given;
-  const settings = Object.fromEntries(Object.keys(taskSettings).map((key) => [key, given[key as keyof typeof taskSettings]]));
+  const settings = Object.fromEntries(
+    Object.keys(taskSettings).map((key) => [key, given[key as keyof typeof taskSettings]]),
+  );
   const rest = Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(taskSettings, key)));
   const said = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   return { ...rest, race: { ...said, ...given.race } };
@@ -176,7 +161,7 @@ function own(mode: ParallelMode, given: Omit<Given, "agentScope">): object {
  */
 async function withContext(
   plan: Plan,
-  { context: text, contextFiles = [], gitContext }: Given,
+  { context: text, contextFiles = [], gitContext }: ParallelCall,
   { mode, context }: Readonly<{ mode: ParallelMode; context: ToolContext }>,
 ): Promise<Plan> {
   const { context: _built, ...rest } = plan;
@@ -191,9 +176,19 @@ async function withContext(
 function prefaced(nodes: Readonly<Record<string, Node>>, preface: string): Record<string, Node> {
   return Object.fromEntries(
     Object.entries(nodes).map(([id, node]): [string, Node] => {
-      if (node.kind === "loop") return [id, { ...node, body: { ...node.body, nodes: prefaced(node.body.nodes, preface) } }];
+      if (node.kind === "loop")
+        return [id, { ...node, body: { ...node.body, nodes: prefaced(node.body.nodes, preface) } }];
       if (node.kind !== "task") return [id, node];
-      return [id, { ...node, task: { ...node.task, preface: [preface, node.task.preface ?? ""].filter((part) => part !== "").join("\n\n") } }];
+      return [
+        id,
+        {
+          ...node,
+          task: {
+            ...node.task,
+            preface: [preface, node.task.preface ?? ""].filter((part) => part !== "").join("\n\n"),
+          },
+        },
+      ];
     }),
   );
 }

@@ -5,7 +5,7 @@ import { asId } from "../modes/names.ts";
 import { DEFAULT_AGENT } from "../runtime/roster.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
-import { begunTask, carryOut, planFor, summaryOf, type Assignment } from "./helper.ts";
+import { begunTask, carryOut, planFor, summaryOf, type Assignment } from "./carry-out.ts";
 import { createLook } from "./look.ts";
 import { namesOf } from "./names-in-schema.ts";
 
@@ -23,7 +23,12 @@ function spawnTool(caller: Caller, name: string): Tool {
       after: AFTER,
     }),
     input: z.strictObject({
-      type: z.string().min(1).default(DEFAULT_AGENT).describe(`which type of subagent (default: ${DEFAULT_AGENT})`).meta(namesOf(cards)),
+      type: z
+        .string()
+        .min(1)
+        .default(DEFAULT_AGENT)
+        .describe(`which type of subagent (default: ${DEFAULT_AGENT})`)
+        .meta(namesOf(cards)),
       description: z.string().min(1).describe("what it is about, in a few words"),
       input: z.string().min(1).describe("the task in full: the subagent knows nothing of this conversation"),
     }),
@@ -31,7 +36,16 @@ function spawnTool(caller: Caller, name: string): Tool {
     async run({ type, description, input }, context) {
       const { now, news } = await look(context);
       const why = spawnRefusal(type, caller, now);
-      if (why !== undefined) return { text: refusals[why](type, caller, offered(now, caller).map((card) => card.name)) + news, error: true };
+      if (why !== undefined)
+        return {
+          text:
+            refusals[why](
+              type,
+              caller,
+              offered(now, caller).map((card) => card.name),
+            ) + news,
+          error: true,
+        };
       const assignment: Assignment = { id: asId(type), agent: type, prompt: input, label: description };
       const plan = planFor([assignment]);
       const { background } = context;
@@ -49,9 +63,15 @@ const BEFORE = `Starts a subagent that works on one task in the background. Its 
 const AFTER = `Types that are [read-only] cannot change anything. Spawn several when their tasks do not depend on each other. Do what takes a
 single call of a tool yourself.`;
 
-const refusals: Readonly<Record<NonNullable<ReturnType<typeof spawnRefusal>>, (type: string, caller: Caller, names: readonly string[]) => string>> = {
+const refusals: Readonly<
+  Record<
+    NonNullable<ReturnType<typeof spawnRefusal>>,
+    (type: string, caller: Caller, names: readonly string[]) => string
+  >
+> = {
   unknown: (type, _, names) => `There is no subagent type "${type}". Types are: ${names.join(", ") || "none"}.`,
-  disabled: (type, _, names) => `The subagent type "${type}" is switched off. Types are: ${names.join(", ") || "none"}.`,
+  disabled: (type, _, names) =>
+    `The subagent type "${type}" is switched off. Types are: ${names.join(", ") || "none"}.`,
   blocked: (type) => `"${type}" is the subagent that this work was started for; it must not start itself again.`,
   spawns: (type, _, names) => `"${type}" may not be started from here. Types are: ${names.join(", ") || "none"}.`,
   depth: (_, { maxDepth }) => `Subagents may not start others below a depth of ${maxDepth}.`,
@@ -59,5 +79,9 @@ const refusals: Readonly<Record<NonNullable<ReturnType<typeof spawnRefusal>>, (t
 
 function waited({ outcome, done }: Awaited<ReturnType<typeof carryOut>>, news: string): ToolResult {
   const last = done[0]?.outcome ?? outcome;
-  return { text: summaryOf(last) + news, error: last.status !== "ok", details: { status: last.status, taskId: done[0]?.task } };
+  return {
+    text: summaryOf(last) + news,
+    error: last.status !== "ok",
+    details: { status: last.status, taskId: done[0]?.task },
+  };
 }

@@ -6,7 +6,7 @@ import { defineTool, type Tool, type ToolContext, type ToolResult } from "../cor
 import { asId, nodeIds } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade, type FacadeParts } from "./facade.ts";
-import { begunTask, carryOut, planFor, summaryOf, type Assignment, type Done } from "./helper.ts";
+import { begunTask, carryOut, planFor, summaryOf, type Assignment, type Done } from "./carry-out.ts";
 import { createLook, type Looked } from "./look.ts";
 import { createTaskDesk, type TaskDesk } from "./task-desk.ts";
 import { taskOutput } from "./task-output.ts";
@@ -43,17 +43,26 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
     ...one,
     run_in_background: z.boolean().optional().describe("go on without waiting; TaskOutput tells how it is"),
     resume: z.string().min(1).optional().describe("the agentId of an earlier call of yours: it goes on where it ended"),
-    tasks: z.array(z.strictObject(one)).optional().describe("several tasks that run side by side, in place of the one above"),
+    tasks: z
+      .array(z.strictObject(one))
+      .optional()
+      .describe("several tasks that run side by side, in place of the one above"),
   });
   return defineTool({
     name,
-    description: describeAgents(cards, { before: BEFORE, line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`), after: AFTER }),
+    description: describeAgents(cards, {
+      before: BEFORE,
+      line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`),
+      after: AFTER,
+    }),
     input,
     ...delegating,
     async run({ tasks, run_in_background: wished, resume, ...single }, context) {
       const looked = await look(context);
       const wanted = tasks !== undefined && tasks.length > 0 ? tasks : [single];
-      const refused = wanted.map(({ subagent_type }) => refusal(subagent_type, caller, looked)).find((text) => text !== undefined);
+      const refused = wanted
+        .map(({ subagent_type }) => refusal(subagent_type, caller, looked))
+        .find((text) => text !== undefined);
       if (refused !== undefined) return failure(refused, looked.news);
       const assignments = assignmentsOf(wanted, resume, desk);
       const card = looked.now.agents.find(({ name: one }) => one === single.subagent_type);
@@ -65,7 +74,10 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
       const good = done.some((each) => each.outcome.status === "ok");
       const details = done.map((each, at) => taskOutputOf(each, assignments[at]!));
       return {
-        text: (done.length === 1 ? texts[0]! : texts.map((text, at) => `## ${assignments[at]!.label}\n\n${text}`).join("\n\n")) + looked.news,
+        text:
+          (done.length === 1
+            ? texts[0]!
+            : texts.map((text, at) => `## ${assignments[at]!.label}\n\n${text}`).join("\n\n")) + looked.news,
         error: !good,
         details: done.length === 1 ? details[0] : { tasks: details },
       };
@@ -82,7 +94,10 @@ const AFTER = `How to use it:
 
 function refusal(type: string, caller: Caller, { now }: Looked): string | undefined {
   const why = spawnRefusal(type, caller, now);
-  const available = offered(now, caller).map(({ name }) => name).join(", ") || "none";
+  const available =
+    offered(now, caller)
+      .map(({ name }) => name)
+      .join(", ") || "none";
   return (
     why &&
     {
@@ -103,8 +118,15 @@ type Wanted = Readonly<{
   max_turns?: number | undefined;
 }>;
 
-function assignmentsOf(wanted: readonly Wanted[], resume: string | undefined, desk: TaskDesk): (Assignment & { label: string })[] {
-  const ids = nodeIds(wanted.map(({ subagent_type }) => ({ else: asId(subagent_type) })), "tasks");
+function assignmentsOf(
+  wanted: readonly Wanted[],
+  resume: string | undefined,
+  desk: TaskDesk,
+): (Assignment & { label: string })[] {
+  const ids = nodeIds(
+    wanted.map(({ subagent_type }) => ({ else: asId(subagent_type) })),
+    "tasks",
+  );
   return wanted.map(({ description, prompt, subagent_type, model, max_turns }, at) => ({
     id: ids[at]!,
     agent: (resume !== undefined && desk.get(resume)?.type) || subagent_type,
@@ -118,15 +140,24 @@ function assignmentsOf(wanted: readonly Wanted[], resume: string | undefined, de
 
 type Starting = Readonly<{ context: ToolContext; desk: TaskDesk; parts: FacadeParts; news: string }>;
 
-async function inBackground(assignment: Assignment & { label: string }, { context, desk, parts, news }: Starting): Promise<ToolResult> {
+async function inBackground(
+  assignment: Assignment & { label: string },
+  { context, desk, parts, news }: Starting,
+): Promise<ToolResult> {
   const { background } = context;
-  if (!background) return failure("Nothing can go on in the background here. Call again without run_in_background.", news);
+  if (!background)
+    return failure("Nothing can go on in the background here. Call again without run_in_background.", news);
   const plan = planFor([assignment]);
   const begun = await background.start(plan, "ending");
   if ("status" in begun) return failure(`Subagent execution failed: ${begun.fault.message}`, news);
   const id = begunTask(begun, assignment.id, context.run);
   const file = begun.files[assignment.id];
-  const record = { id, type: assignment.agent ?? "", description: assignment.label, ...(file !== undefined && { file }) };
+  const record = {
+    id,
+    type: assignment.agent ?? "",
+    description: assignment.label,
+    ...(file !== undefined && { file }),
+  };
   desk.begin({ ...record, status: "running", startedAt: parts.clock() }, begun);
   void background.ended(begun.key, new AbortController().signal).then(
     (delegated) => {
@@ -161,4 +192,8 @@ function failureText(outcome: Outcome, resume: string | undefined): string {
   return `Subagent execution failed: ${summaryOf(outcome)}`;
 }
 
-const failure = (text: string, news: string): ToolResult => ({ text: text + news, error: true, details: { success: false, error: text } });
+const failure = (text: string, news: string): ToolResult => ({
+  text: text + news,
+  error: true,
+  details: { success: false, error: text },
+});

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
 import { AS_LONG_AS_IT_TAKES, type FacadeParts } from "./facade.ts";
-import { summaryOf } from "./helper.ts";
+import { summaryOf } from "./carry-out.ts";
 import type { TaskDesk } from "./task-desk.ts";
 import { recordedTask, type TaskRecord } from "./task-records.ts";
 import { taskListText, taskText } from "./task-texts.ts";
@@ -14,7 +14,13 @@ const input = z.strictObject({
   action: z.enum(["status", "list", "result", "wait", "cancel"]).describe("what to do"),
   taskId: z.string().min(1).optional().describe("the task; not for list"),
   block: z.boolean().optional().describe("with result: wait until there is one"),
-  timeout: z.number().int().positive().max(MOST_WAIT_MS).optional().describe(`how long to wait, in milliseconds (default: ${DEFAULT_WAIT_MS})`),
+  timeout: z
+    .number()
+    .int()
+    .positive()
+    .max(MOST_WAIT_MS)
+    .optional()
+    .describe(`how long to wait, in milliseconds (default: ${DEFAULT_WAIT_MS})`),
   filter: z.enum(["running", "completed", "error", "cancelled", "all"]).optional().describe("with list: only those"),
 });
 type Input = z.infer<typeof input>;
@@ -50,7 +56,9 @@ const actions: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
     if (asked.block) return actions.wait(asked, around);
     const record = await find(asked.taskId, around);
     if (!record) return failure(`Task not found: ${asked.taskId}`);
-    return record.status === "running" ? "Task is still running. Use block=true to wait for completion." : result(record);
+    return record.status === "running"
+      ? "Task is still running. Use block=true to wait for completion."
+      : result(record);
   },
   wait: async ({ taskId, timeout = DEFAULT_WAIT_MS }, around) => {
     if (!(await find(taskId, around))) return failure(`Task not found: ${taskId}`);
@@ -58,7 +66,10 @@ const actions: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
     return record.status === "running" ? failure(`Task wait timeout (${timeout}ms)`) : result(record);
   },
   cancel: async ({ taskId }, { desk, context }) => {
-    const stopped = await context.background?.stop(desk.key(taskId) ?? keyOf(taskId), "cancelled by the agent that started it");
+    const stopped = await context.background?.stop(
+      desk.key(taskId) ?? keyOf(taskId),
+      "cancelled by the agent that started it",
+    );
     return stopped ? `Task cancelled: ${taskId}` : failure("Task is not running or not found");
   },
 };

@@ -25,7 +25,11 @@ export const statusOf = (outcome: Outcome): TaskStatus =>
   outcome.status === "ok" ? "completed" : outcome.status === "cancelled" ? "cancelled" : "error";
 
 /** A record with what the task came to. */
-export function endedRecord(record: TaskRecord, outcome: Outcome, { endedAt, result }: Readonly<{ endedAt: number; result: string }>): TaskRecord {
+export function endedRecord(
+  record: TaskRecord,
+  outcome: Outcome,
+  { endedAt, result }: Readonly<{ endedAt: number; result: string }>,
+): TaskRecord {
   const { usage, file } = outcome;
   return {
     ...record,
@@ -59,7 +63,10 @@ export async function recordedTask(
     tokens: { input: usage.input, output: usage.output },
   };
   if (view.outcome)
-    return endedRecord(record, view.outcome, { endedAt: view.endedAt ?? view.startedAt, result: summary(view.outcome) });
+    return endedRecord(record, view.outcome, {
+      endedAt: view.endedAt ?? view.startedAt,
+      result: summary(view.outcome),
+    });
   return isOver(events) ? { ...record, status: "error", error: "it was interrupted" } : record;
 }
 

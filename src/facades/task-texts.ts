@@ -8,11 +8,20 @@ const signs: Readonly<Record<TaskStatus, string>> = { running: "🔄", completed
 /** A box with a title and lines, open to the right so that long lines stay whole. */
 export function box(title: string, lines: readonly string[], wide: number = WIDE): string {
   const head = `┌─ ${title} `;
-  return [head + "─".repeat(Math.max(0, wide + 1 - head.length)), ...lines.map((line) => `│ ${line}`), `└${"─".repeat(wide)}`].join("\n");
+  return [
+    head + "─".repeat(Math.max(0, wide + 1 - head.length)),
+    ...lines.map((line) => `│ ${line}`),
+    `└${"─".repeat(wide)}`,
+  ].join("\n");
 }
 
 /** What the model reads when a task was started in the background. */
-export function backgroundStarted({ id, type, description, file }: Pick<TaskRecord, "id" | "type" | "description" | "file">): string {
+export function backgroundStarted({
+  id,
+  type,
+  description,
+  file,
+}: Pick<TaskRecord, "id" | "type" | "description" | "file">): string {
   const asks = (what: string): string => `  TaskOutput({ ${what} })`;
   return [
     box("Background Task Started", [

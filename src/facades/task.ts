@@ -5,7 +5,7 @@ import { defineTool, type Tool, type ToolResult } from "../core/tool.ts";
 import { asId } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
-import { carryOut, planFor, summaryOf, type Assignment, type Ended } from "./helper.ts";
+import { carryOut, planFor, summaryOf, type Assignment, type Ended } from "./carry-out.ts";
 import { createLook, type Looked } from "./look.ts";
 import { namesOf } from "./names-in-schema.ts";
 
@@ -30,7 +30,10 @@ function taskTool(caller: Caller, name: string): Tool {
   const input = z.strictObject({
     agent: z.string().describe("who does it").meta(namesOf(cards)),
     context: z.string().optional().describe("what all of the tasks have to know, put before each assignment"),
-    schema: z.record(z.string(), z.unknown()).optional().describe("the JSON Schema of each result, for agents that have none of their own"),
+    schema: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe("the JSON Schema of each result, for agents that have none of their own"),
     tasks: z.array(item).describe("the tasks; they run side by side"),
   });
   return defineTool({
@@ -66,8 +69,14 @@ type Given = Readonly<{
 
 /** What is wrong with a call, before anything has started: one bad item launches nothing. */
 function preflight({ agent, tasks }: Given, caller: Caller, { now }: Looked): string | undefined {
-  const names = [...new Set(tasks.every((one) => one.agent !== undefined) ? [] : [agent]), ...new Set(tasks.flatMap((one) => one.agent ?? []))];
-  const refusals = (names.length === 0 ? [agent] : names).map((name) => ({ name, why: spawnRefusal(name, caller, now) }));
+  const names = [
+    ...new Set(tasks.every((one) => one.agent !== undefined) ? [] : [agent]),
+    ...new Set(tasks.flatMap((one) => one.agent ?? [])),
+  ];
+  const refusals = (names.length === 0 ? [agent] : names).map((name) => ({
+    name,
+    why: spawnRefusal(name, caller, now),
+  }));
   const missing = refusals.find(({ why }) => why === "unknown" || why === "disabled");
   if (missing) return refusalText(missing.name, missing.why!, caller, now.agents);
   const bad = tasks.length === 0 ? "No tasks given: name at least one." : idProblem(tasks.map(({ id }) => id));
@@ -83,11 +92,17 @@ export function refusalText(
   caller: Caller,
   agents: readonly AgentCard[],
 ): string {
-  const available = agents.filter(({ hidden }) => !hidden).map((card) => card.name).join(", ") || "none";
+  const available =
+    agents
+      .filter(({ hidden }) => !hidden)
+      .map((card) => card.name)
+      .join(", ") || "none";
   const texts: Readonly<Record<typeof why, () => string>> = {
     unknown: () => `Unknown agent "${name}". Available: ${available}`,
-    disabled: () => `Agent "${name}" is disabled in settings. Enable it via /agents, or use a different agent type. Available: ${available}`,
-    blocked: () => `Cannot spawn '${name}': it is the agent that this work was started for, and it must not start itself again.`,
+    disabled: () =>
+      `Agent "${name}" is disabled in settings. Enable it via /agents, or use a different agent type. Available: ${available}`,
+    blocked: () =>
+      `Cannot spawn '${name}': it is the agent that this work was started for, and it must not start itself again.`,
     spawns: () => `Cannot spawn '${name}'. Allowed: ${allowedText(caller.spawns)}`,
     depth: () => `Cannot spawn '${name}': agents may not start others below a depth of ${caller.maxDepth}.`,
   };
@@ -105,7 +120,9 @@ export function idProblem(ids: readonly string[]): string | undefined {
     if (known) known.at.push(at);
     else places.set(key, { id, at: [at] });
   }
-  const twice = [...places.values()].filter(({ at }) => at.length > 1).map(({ id, at }) => `${id} (indexes ${at.join(", ")})`);
+  const twice = [...places.values()]
+    .filter(({ at }) => at.length > 1)
+    .map(({ id, at }) => `${id} (indexes ${at.join(", ")})`);
   const problems = [
     missing.length > 0 ? `Missing task ids at indexes: ${missing.join(", ")}` : "",
     twice.length > 0 ? `Duplicate task ids detected (case-insensitive): ${twice.join("; ")}` : "",
@@ -133,10 +150,14 @@ function assignmentsOf({ agent, context, schema, tasks }: Given, caller: Caller)
 function answer({ outcome, done }: Ended, news: string): ToolResult {
   if (done.length === 0) return { text: summaryOf(outcome) + news, error: true };
   const good = done.filter((one) => one.outcome.status === "ok").length;
-  const parts = done.map(({ id, outcome: one, task: name }) => `## ${id}: ${one.status} (${name})\n\n${summaryOf(one)}`);
+  const parts = done.map(
+    ({ id, outcome: one, task: name }) => `## ${id}: ${one.status} (${name})\n\n${summaryOf(one)}`,
+  );
   return {
     text: `${good}/${done.length} tasks succeeded.\n\n${parts.join("\n\n")}${news}`,
     error: good === 0,
-    details: { results: done.map(({ id, outcome: one, task: name }) => ({ id, task: name, status: one.status, file: one.file })) },
+    details: {
+      results: done.map(({ id, outcome: one, task: name }) => ({ id, task: name, status: one.status, file: one.file })),
+    },
   };
 }

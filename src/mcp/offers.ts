@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { isRecord } from "../core/json.ts";
 import { parseAs } from "../core/parse.ts";
-import { READ_ONLY_TOOLS } from "../core/tool-names.ts";
 import { compile, inputOf, type Mode } from "../modes/compile.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { type Arguments, type Offer, schemaOf } from "./offer.ts";
@@ -47,15 +46,10 @@ const offers: readonly Offer[] = [
     }),
     answer: async ({ query = "" }, { crew }) => {
       const wanted = query.toLowerCase();
-      const { agents } = await crew.agents();
+      const { agents } = await crew.catalog();
       const found = agents
-        .filter(({ agent }) => agent.hidden !== true)
-        .map(({ name, agent }) => ({
-          name,
-          description: agent.description,
-          readOnly: agent.tools?.every((tool) => READ_ONLY_TOOLS.includes(tool)) ?? false,
-          source: agent.source?.kind ?? "inline",
-        }))
+        .filter(({ hidden }) => hidden !== true)
+        .map(({ name, description, readOnly, source = "inline" }) => ({ name, description, readOnly, source }))
         .filter(({ name, description }) => `${name}\n${description}`.toLowerCase().includes(wanted));
       const lines = found.map(
         ({ name, description, readOnly }) => `${name}${readOnly ? " (only looks)" : ""}: ${description}`,

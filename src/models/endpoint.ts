@@ -14,6 +14,8 @@ export type Endpoint = Readonly<{
   local: boolean;
   thinking: ThinkingStyle;
   quirks: Quirks;
+  /** The proxy that it is asked through. */
+  proxy?: string;
   /** How long it may say nothing at all. */
   silenceMs?: number;
 }>;

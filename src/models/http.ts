@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { version } from "../core/version.ts";
+import { proxyHeaders, tunnelAgent } from "./tunnel.ts";
 
 /** Sends requests to one provider over connections that are kept. */
 export type Connection = Readonly<{ post(path: string, request: PostRequest): Promise<IncomingMessage> }>;
@@ -10,6 +11,8 @@ export type PostRequest = Readonly<{
   body: string;
   signal: AbortSignal;
 }>;
+
+export type ConnectOptions = Readonly<{ silenceMs?: number; proxy?: string }>;
 
 const usual = {
   "content-type": "application/json",
@@ -24,16 +27,23 @@ const SILENCE_MS = 10 * 60_000;
  * node:http and not fetch: a turn over it costs half the processor time. Redirects are not followed, so a key never
  * reaches another origin.
  */
-export function connect(baseURL: string, { silenceMs = SILENCE_MS }: { silenceMs?: number } = {}): Connection {
-  const client = baseURL.startsWith("https:") ? https : http;
-  const agent = new client.Agent({ keepAlive: true });
+export function connect(baseURL: string, { silenceMs = SILENCE_MS, proxy }: ConnectOptions = {}): Connection {
+  const isSecure = baseURL.startsWith("https:");
+  const client = isSecure ? https : http;
+  const gate = proxy === undefined ? undefined : new URL(proxy);
+  const agent = isSecure && gate ? tunnelAgent(gate) : new client.Agent({ keepAlive: true });
   const base = baseURL.replace(/\/+$/, "");
+  // Without a secret to keep, a proxy is told the whole address and asks for us.
+  const forwarded = gate && !isSecure ? { address: gate, headers: { host: new URL(base).host, ...proxyHeaders(gate) } } : undefined;
 
   const once = (path: string, { headers, body, signal }: PostRequest): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const length = String(Buffer.byteLength(body));
-      const all = { ...usual, "content-length": length, ...headers };
-      const req = client.request(base + path, { method: "POST", agent, headers: all, timeout: silenceMs });
+      const all = { ...usual, "content-length": length, ...headers, ...forwarded?.headers };
+      const options = { method: "POST", agent, headers: all, timeout: silenceMs };
+      const req = forwarded
+        ? client.request(forwarded.address, { ...options, path: base + path })
+        : client.request(base + path, options);
       const giveUp = (): void => void req.destroy(new Error("aborted"));
       if (signal.aborted) giveUp();
       else signal.addEventListener("abort", giveUp, { once: true });

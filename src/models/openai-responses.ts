@@ -8,6 +8,6 @@ import type { Means } from "./wire.ts";
 export async function open(endpoint: Endpoint, { prices }: Means): Promise<Model> {
   const { createOpenAI } = await import("@ai-sdk/openai");
   const { baseURL, key = "none", headers } = endpoint;
-  const provider = createOpenAI({ baseURL, apiKey: key, headers: { ...headers }, fetch: streamOnly });
+  const provider = createOpenAI({ baseURL, apiKey: key, headers: { ...headers }, fetch: streamOnly(endpoint) });
   return perModel((id) => fromLanguageModel(provider.responses(id), { prices, endpoint, options: { store: false } }));
 }

@@ -1,6 +1,7 @@
 import type { ProviderStatus } from "../core/choose-model.ts";
 import { CrewError } from "../core/error.ts";
 import type { Model } from "../core/model.ts";
+import { proxyFor } from "../core/proxy.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
 import type { Means } from "./wire.ts";
@@ -57,6 +58,7 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
   const keyName = settings?.apiKey === undefined ? keys.find((variable) => isSet(env[variable])) : undefined;
   const key = settings?.apiKey ?? (keyName === undefined ? undefined : env[keyName]);
   const bare = given.replace(/\/+$/, "");
+  const proxy = proxyFor(addressOf(name, given), env);
   const endpoint: Endpoint = {
     provider: name,
     baseURL: row.address?.(bare) ?? bare,
@@ -66,6 +68,7 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
     quirks: row.quirks ?? {},
     ...(key !== undefined && { key }),
     ...((keyName ?? keys[0]) !== undefined && { keyName: keyName ?? keys[0]! }),
+    ...(proxy !== undefined && { proxy }),
     ...(settings?.silenceMs !== undefined && { silenceMs: settings.silenceMs }),
   };
   return {
@@ -77,6 +80,11 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
     status: statusOf({ local: row.local === true, keys, key, keyName }),
     open: async (means) => (await wires[row.wire]()).open(endpoint, means),
   };
+}
+
+function addressOf(name: string, given: string): string {
+  if (URL.canParse(given)) return given;
+  throw new CrewError("BAD_INPUT", `The address of the provider "${name}" is none: ${given}`, "Write https://host/path.");
 }
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";

@@ -33,8 +33,11 @@ export type Means = Readonly<{ prices: Prices }>;
 
 /** A model that speaks a format over HTTP. Text that arrives together is one event. */
 export function speak(wire: Wire, endpoint: Endpoint, { prices }: Means): Model {
-  const { silenceMs } = endpoint;
-  const connection = connect(endpoint.baseURL, silenceMs === undefined ? {} : { silenceMs });
+  const { silenceMs, proxy } = endpoint;
+  const connection = connect(endpoint.baseURL, {
+    ...(silenceMs !== undefined && { silenceMs }),
+    ...(proxy !== undefined && { proxy }),
+  });
   const headers = { ...wire.headers(endpoint), ...endpoint.headers };
 
   return async function* (request, signal) {

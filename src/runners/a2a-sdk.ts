@@ -1,4 +1,14 @@
-import type { AgentCard, Artifact, Message, Part, StreamResponse, Task, TaskStatus, TaskState } from "@a2a-js/sdk";
+import type {
+  AgentCard,
+  Artifact,
+  Message,
+  Part,
+  Role,
+  StreamResponse,
+  Task,
+  TaskStatus,
+  TaskState,
+} from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { CrewError, messageOf } from "../core/error.ts";
 import type {
@@ -221,7 +231,7 @@ function statusOf(status: TaskStatus | undefined): RemoteStatus {
   };
 }
 
-const USER = 1;
+const ROLES: Partial<Record<Role, "user">> = { 1: "user" };
 
 /** By the numbers that the protocol gives them. */
 const STATES: Partial<Record<TaskState, RemoteState>> = {
@@ -245,7 +255,7 @@ function messageOfSdk({ messageId, role, parts, contextId, taskId }: Message): R
   return {
     kind: "message",
     messageId,
-    role: Number(role) === USER ? "user" : "agent",
+    role: ROLES[role] ?? "agent",
     parts: parts.flatMap(partOf),
     ...(contextId && { contextId }),
     ...(taskId && { taskId }),

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { z } from "zod";
 import { formatDuration } from "../core/duration.ts";
 import type { PerformContext } from "../core/engine.ts";
-import { failed, withPartial, type Failed, type Outcome } from "../core/outcome.ts";
+import { failed, withPartial, type Outcome } from "../core/outcome.ts";
 import { createRedactor } from "../core/redact.ts";
 import {
   extractMessageText,
@@ -15,24 +14,21 @@ import {
   type RemoteUpdate,
   reportedUsage,
 } from "../core/remote.ts";
-import { NETWORK, REMOTE } from "../core/rule.ts";
 import type { Assignment, Runner } from "../core/runner.ts";
 import { fill } from "../core/template.ts";
-import { defineTool } from "../core/tool.ts";
 import { addCost, addUsage, noUsage } from "../core/usage.ts";
 import { prompts } from "../embedded.ts";
-import { approve, verdictOn } from "../runtime/approve.ts";
 import { pause } from "../runtime/cancel.ts";
 import { deadlineOf, type Deadline } from "../runtime/deadline.ts";
-import { finishText, finishWith, type Finish } from "../runtime/finish.ts";
 import { asFetch } from "../runtime/guarded-as-fetch.ts";
 import type { GuardedOpen } from "../runtime/guarded-open.ts";
-import { webRefusal } from "../runtime/web-target.ts";
 import type { Credentials } from "./a2a-auth.ts";
 import type { RemoteClients } from "./a2a-clients.ts";
 import { remoteFailure, remoteFault } from "./a2a-fault.ts";
+import { createGate } from "./a2a-gate.ts";
 import { carryOf, INPUT, standingOf, wordsOf } from "./a2a-past.ts";
 import type { RemoteClient } from "./a2a-sdk.ts";
+import { verdictOf } from "./a2a-verdict.ts";
 
 export type A2aParts = Readonly<{
   clients: RemoteClients;
@@ -284,114 +280,7 @@ function newText(update: RemoteUpdate): string {
   }
 }
 
-type Verdict =
-  | Readonly<{ is: "over"; outcome: Outcome }>
-  | Readonly<{ is: "asks"; question: string }>
-  | Readonly<{ is: "unusable"; outcome: Failed; remind: string }>;
-
-/** What an answer means for the task. */
-function verdictOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): Verdict {
-  const { name } = assignment.agent;
-  const over = (outcome: Outcome): Verdict => ({ is: "over", outcome });
-  const state = answer.kind === "message" ? "completed" : answer.status.state;
-  const said = clean(answer.kind === "message" ? extractMessageText(answer) : extractTaskText(answer));
-  const because = said === "" ? "." : `: ${said}`;
-  switch (state) {
-    case "input-required":
-      return { is: "asks", question: said };
-    case "failed":
-      return over(failed("AGENT_REPORTED", `${name} failed${because}`, { retryable: true }));
-    case "rejected":
-      return over(
-        failed("REMOTE_REFUSED", `${name} refused the task${because}`, {
-          hint: "Give it another task, or ask whoever runs it.",
-        }),
-      );
-    case "canceled":
-      return over(failed("AGENT_REPORTED", `${name} was stopped on its side${because}`));
-    default:
-      return finished(finishOf(answer, assignment, clean));
-  }
-}
-
-function finishOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): Finish {
-  const { text, data } = remoteResult(answer);
-  if (data !== undefined && assignment.validate) return finishWith({ result: data }, assignment);
-  const finish = finishText(clean(text), assignment);
-  return data !== undefined && "output" in finish ? { ...finish, data } : finish;
-}
-
-function finished(finish: Finish): Verdict {
-  if ("output" in finish) return { is: "over", outcome: { status: "ok", ...finish } };
-  if ("gaveUp" in finish) return { is: "over", outcome: failed("AGENT_REPORTED", finish.gaveUp) };
-  const { problem, empty } = finish;
-  return empty
-    ? {
-        is: "unusable",
-        outcome: failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true }),
-        remind: prompts.remindEmpty,
-      }
-    : {
-        is: "unusable",
-        outcome: failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true }),
-        remind: fill(prompts.remindJson, new Map([["problem", problem]])),
-      };
-}
-
 function promptFor({ prompt, schema }: Assignment): string {
   if (!schema) return prompt;
   return `${prompt}\n\n${fill(prompts.remoteSchema, new Map([["schema", JSON.stringify(schema)]]))}`;
-}
-
-const input = z.object({ url: z.string(), agent: z.string(), prompt: z.string(), signsInWith: z.string().optional() });
-
-/** Sending a task away, as the policy and a person see it: a request that can change things. */
-const sending = defineTool({
-  name: REMOTE,
-  description: "Sends a task to an agent elsewhere.",
-  input,
-  effect: "write",
-  does: "net",
-  subjects: ({ url }) => [{ kind: "url", url }],
-  run: () => "",
-});
-
-/** Asks once about every server that gets something from us; where a server leads us on, only what is allowed anyway is followed. */
-function createGate(assignment: Assignment, context: PerformContext, signsInWith: string | undefined) {
-  const agreed = new Map<string, Promise<void>>();
-  const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
-  const judge = async (url: string): Promise<void> => {
-    const ban = assignment.access?.policy().deny.find(({ tool, pattern }) => tool === NETWORK && pattern === undefined);
-    if (ban)
-      throw remoteFailure(
-        "DENIED",
-        `nothing is sent to ${originOf(url)}: a rule forbids the network (deny ${NETWORK})`,
-        "Remove the rule to allow it.",
-      );
-    const { agent, prompt } = assignment;
-    const about = { url, agent: agent.name, prompt, ...(signsInWith !== undefined && { signsInWith }) };
-    const approved = await approve(sending, about, REMOTE, { assignment, context });
-    if ("judged" in approved) return;
-    const { rule, text } = "problem" in approved ? { rule: "its address", text: approved.problem } : approved;
-    context.emit({ type: "tool.denied", call: REMOTE, tool: REMOTE, rule, text });
-    throw remoteFailure(
-      "DENIED",
-      text.replace(/ For the user: .*$/s, ""),
-      `Allow it with --allow '${REMOTE}(${originOf(url)}/*)'.`,
-    );
-  };
-  return {
-    before: (url: string): Promise<void> => {
-      const origin = originOf(url);
-      const known = agreed.get(origin) ?? judge(url);
-      agreed.set(origin, known);
-      return known;
-    },
-    check: (url: string): void => {
-      if (agreed.has(originOf(url))) return;
-      const { decision, rule } = verdictOn(sending, assignment, { subjects: [{ kind: "url", url }] });
-      if (decision !== "allow")
-        throw webRefusal("REDIRECT", `the server sent us on to ${originOf(url)}, which is not allowed here (${rule})`);
-    },
-  };
 }

@@ -46,7 +46,8 @@ export function host(channel: HostChannel, job: Job, context: PerformContext): H
       ask: ({ question, call }, { signal }) => context.ask(question, { call, signal }),
       mail: ({ wait }, { signal }) => context.mail(wait ? signal : undefined),
       start: async ({ what, parent, tells }) =>
-        (await context.background?.start(what, parent, tells)) ?? failed("UNSUPPORTED", "Nothing goes on by itself here."),
+        (await context.background?.start(what, parent, tells)) ??
+        failed("UNSUPPORTED", "Nothing goes on by itself here."),
       ended: async (key, { signal }) => context.background?.ended(key, signal),
       stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
     };

@@ -29,14 +29,14 @@ import { attachmentsOf, backgroundOf } from "./background.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { foreignModel } from "./foreign-model.ts";
 import { checkFor } from "./validate.ts";
-import { DEFAULT_AGENT } from "./roster.ts";
+import { agentNameOf, agentOf } from "./roster.ts";
 import type { SchemaPrecedence, World } from "./world.ts";
 
 /** Agent, overrides, limits, model and rights meet here, once. Below this line nobody merges. */
 export async function assign(call: Call, world: World, emit: PerformContext["emit"]): Promise<Assignment | Failed> {
   const { task } = call;
-  const name = task.agent ?? DEFAULT_AGENT;
-  const found = world.roster.find(name);
+  const name = agentNameOf(task, world.roster);
+  const found = agentOf(task, world.roster);
   if (!found)
     return failed("DENIED", `There is no agent "${name}".`, { hint: "See `subcrew agents` for those that are known." });
   const planning = world.access?.policyFor({ name }, call.policy).level === "plan";

@@ -125,7 +125,15 @@ export async function within(
   return cut ? { exit, cut } : { exit };
 }
 
-function launch({ file, args, cwd, env, input, piped = false, talks = false }: ChildSpec): ChildProcess | { problem: string } {
+function launch({
+  file,
+  args,
+  cwd,
+  env,
+  input,
+  piped = false,
+  talks = false,
+}: ChildSpec): ChildProcess | { problem: string } {
   try {
     accessSync(file, constants.X_OK);
     const more = piped ? (["pipe", "pipe"] as const) : [];

@@ -1,35 +1,30 @@
-import { cutHead } from "../core/cut.ts";
-import type { Background, Delegated, Parent, Tells } from "../core/engine.ts";
+import type { Delegated, Parent } from "../core/engine.ts";
 import { isCrewError } from "../core/error.ts";
 import { endingOf } from "../core/ending.ts";
-import { refsOf } from "../core/graph.ts";
 import type { AnyInput } from "../core/input.ts";
-import { explain, failed, type Failed, type Outcome } from "../core/outcome.ts";
-import type { Node, Plan } from "../core/plan.ts";
+import { failed, type Failed, type Outcome } from "../core/outcome.ts";
+import type { Plan } from "../core/plan.ts";
+import { type BackgroundDesk, type Cancelled, createBackground, type Launched } from "./background-desk.ts";
 import { following, stopped, type Follower } from "./cancel.ts";
 import { nowhere } from "./fill-in.ts";
-import type { Started } from "./history.ts";
+import { lostText, type Places, placesBelow } from "./places-below.ts";
 import type { Place, Scope } from "./scope.ts";
 import { Slots } from "./slots.ts";
 import { tell } from "./tell.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** A task's slot, and what it may start below itself. */
-export type Delegation = Readonly<{
-  /** Begins an attempt with the slot in hand; false when the task was cancelled first. */
-  begin(): Promise<boolean>;
-  /** Ends the attempt: stops what was started in it and waits until that has ended. */
-  end(): Promise<void>;
-  /** Gives the slot back until the next attempt. */
-  letGo(): void;
-  delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Delegated>;
-  /** Tells the task which helpers of an earlier life nobody has asked for again: they did not come to an end. */
-  lost(): void;
-  /** The same without waiting; what it came to is told to the task. */
-  background: Background;
-  /** Waits until helpers in the background have ended; false when there are none, or the signal aborted first. */
-  news(signal: AbortSignal): Promise<boolean>;
-}>;
+export type Delegation = BackgroundDesk &
+  Readonly<{
+    /** Begins an attempt with the slot in hand; false when the task was cancelled first. */
+    begin(): Promise<boolean>;
+    /** Ends the attempt: stops what was started in it and waits until that has ended. */
+    end(): Promise<void>;
+    /** Gives the slot back until the next attempt. */
+    letGo(): void;
+    delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Delegated>;
+    /** Tells the task which helpers of an earlier life nobody has asked for again: they did not come to an end. */
+    lost(): void;
+  }>;
 
 /**
  * Runs plans under the path of the task that asks: `lead/scout`, and `lead.2/scout` the second time.
@@ -106,7 +101,7 @@ export function createDelegation({
     }
     if (!attempt) return { status: "cancelled", reason: ENDED };
     attempt.follower ??= following(signal);
-    places ??= placesBelow(path, scope);
+    places ??= placesBelow(path, scope.run);
     const { controller, release: unfollow } = following(attempt.follower.controller.signal, ...(stop ? [stop] : []));
     waitsFor += 1;
     letGo();
@@ -144,117 +139,15 @@ export function createDelegation({
     return "ended" in launched ? launched.ended : launched;
   };
   const lost = (): void => {
-    places ??= placesBelow(path, scope);
+    places ??= placesBelow(path, scope.run);
     const left = places.left();
     if (left.length > 0) tell(scope.run, path, { from: path, text: lostText(left) });
   };
-  const helpers = createHelpers({ path, run: scope.run, launch });
+  const helpers = createBackground({ path, run: scope.run, launch });
   return { begin, end, letGo, delegate, lost, ...helpers };
 }
 
-type Launched = Readonly<{ plan: Plan; under: string; ended: Promise<Delegated> }>;
-type Cancelled = Extract<Outcome, { status: "cancelled" }>;
-type Launch = (what: AnyInput | Plan, parent: Parent, stop: AbortSignal) => Promise<Launched | Failed | Cancelled>;
-
-/** Helpers that a task started without waiting for them. */
-function createHelpers({
-  path,
-  run,
-  launch,
-}: Readonly<{ path: string; run: Scope["run"]; launch: Launch }>): Pick<Delegation, "background" | "news"> {
-  type Helper = { readonly ended: Promise<Delegated>; readonly controller: AbortController; over: boolean };
-  const helpers = new Map<string, Helper>();
-  return {
-    background: {
-      start: async (what, parent, tells) => {
-        const controller = new AbortController();
-        const launched = await launch(what, parent, controller.signal);
-        if (!("ended" in launched))
-          return launched.status === "failed" ? launched : failed("DENIED", `It was not started: ${launched.reason}.`);
-        const { under, plan } = launched;
-        const ended = launched.ended.then((delegated) => {
-          helper.over = true;
-          tell(run, path, { from: under + plan.output, text: endingText(delegated, tells) });
-          return delegated;
-        });
-        ended.catch(() => {}); // whoever waits for it hears of it
-        const helper: Helper = { ended, controller, over: false };
-        helpers.set(under, helper);
-        const files = Object.keys(plan.nodes).flatMap((id) =>
-          run.outputFile ? [[id, run.outputFile(under + id)] as const] : [],
-        );
-        return { key: under, under, files: Object.fromEntries(files) };
-      },
-      ended: async (under, signal) => {
-        const helper = helpers.get(under);
-        return helper && unlessAborted(helper.ended, signal);
-      },
-      stop: async (under, reason) => {
-        const helper = helpers.get(under);
-        if (!helper || helper.over) return false;
-        helper.controller.abort(stopped(reason));
-        return true;
-      },
-    },
-    news: async (signal) => {
-      const working = [...helpers.values()].filter(({ over }) => !over);
-      if (working.length === 0) return false;
-      return (await unlessAborted(Promise.race(working.map(({ ended }) => ended)), signal)) !== undefined;
-    },
-  };
-}
-
-/** What a task is told when its helpers have ended. */
-function endingText(delegated: Delegated, tells: Tells): string {
-  const nodes = Object.entries(delegated.nodes ?? {});
-  const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);
-  if (tells === "ending") return `Ended in the background:\n${lines.join("\n")}`;
-  const { text, cut } = cutHead("output" in delegated && delegated.output ? delegated.output : explain(delegated));
-  const file = nodes.map(([, outcome]) => outcome.file).find((one) => one !== undefined);
-  return `${lines.join("\n")}\n\n${text}${cut && file !== undefined ? `\n\n... [cut, full output: ${file}]` : ""}`;
-}
-
 const ENDED = "the task that asked for it has ended";
-
-/**
- * Where each plan below a task goes. After a crash a task asks again, perhaps in another order, so a plan takes the
- * place in which the same one was begun before; any other gets a number that was never used.
- */
-function placesBelow(path: string, { run }: Scope): Places {
-  const before = [...run.history.delegated(path)];
-  let last = Math.max(0, ...before.map(({ number }) => number));
-  return {
-    claim: (plan) => {
-      const known = before.findIndex(
-        ({ spent, started }) =>
-          !spent && [...started].every(([id, event]) => isSame(plan.nodes[id], event, run.redact)),
-      );
-      if (known >= 0) return before.splice(known, 1)[0]!.prefix;
-      last += 1;
-      return last === 1 ? `${path}/` : `${path}.${last}/`;
-    },
-    left: () => {
-      const unclaimed = before.splice(0).filter(({ spent }) => !spent);
-      const tasks = unclaimed.flatMap(({ prefix, started }) => [...started.keys()].map((id) => prefix + id));
-      return tasks.filter((task) => (run.history.ended(task)?.status ?? "cancelled") === "cancelled");
-    },
-  };
-}
-
-type Places = Readonly<{
-  claim(plan: Plan): string;
-  /** The tasks of plans that nobody has claimed and that have not ended; from then on nobody can. */
-  left(): string[];
-}>;
-
-const lostText = (tasks: readonly string[]): string =>
-  `The run was interrupted while helpers of yours worked in the background, and these have not ended: ${tasks.join(", ")}. Start them again if you still need them.`;
-
-function isSame(node: Node | undefined, { kind, agent, prompt }: Started, redact: (text: string) => string): boolean {
-  if (node?.kind !== kind) return false;
-  if (node.kind !== "task") return true;
-  return node.task.agent === agent && (redact(node.task.prompt) === prompt || Object.keys(refsOf(node)).length > 0);
-}
 
 /** Each node of a plan that came to something. */
 function outcomesOf({ nodes }: Plan, outcomeOf: (id: string) => Outcome | undefined): Record<string, Outcome> {

@@ -20,7 +20,7 @@ import {
 } from "./recorded-agent.ts";
 import type { Store } from "./store.ts";
 import { takeUp } from "./take-up.ts";
-import { DEFAULT_AGENT, type Roster } from "./roster.ts";
+import { agentNameOf, type Roster } from "./roster.ts";
 
 /** What was before: in an earlier life of this run, or in the run that it goes on with. */
 export type Earlier = Readonly<{
@@ -97,7 +97,8 @@ export async function withEarlier(
   { roster, earlier }: { roster: Roster; earlier: Earlier },
   emit: PerformContext["emit"],
 ): Promise<TakenCall | Failed> {
-  const { continues, agent: name = DEFAULT_AGENT } = call.task;
+  const { continues } = call.task;
+  const name = agentNameOf(call.task, roster);
   if (continues !== undefined && call.depth > 0 && !isOwnTask(continues, call))
     return failed("DENIED", `"${call.path}" may not go on with a conversation of another run, or of somebody else.`);
   const talk = continues === undefined ? undefined : await earlier.talkOf(continues);
@@ -142,7 +143,7 @@ export function recordAgent(
   { roster, earlier }: { roster: Roster; earlier: Earlier },
   emit: PerformContext["emit"],
 ): void {
-  const name = call.task.agent ?? DEFAULT_AGENT;
+  const name = agentNameOf(call.task, roster);
   const definition = roster.find(name);
   if (!definition) return;
   const may = [...tools.keys()].filter((tool) => permit(rights, tool).allowed);

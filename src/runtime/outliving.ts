@@ -62,5 +62,7 @@ const brokenRun = (thrown: unknown): Delegated => failed("CRASHED", `It did not 
 function outcomeOf({ status, output, data, fault }: Result): Outcome {
   const told = { output, ...(data !== undefined && { data }) };
   if (status === "ok") return { status, ...told };
-  return status === "failed" && fault ? { status, fault, ...told } : { status: "cancelled", reason: "it was stopped", output };
+  return status === "failed" && fault
+    ? { status, fault, ...told }
+    : { status: "cancelled", reason: "it was stopped", output };
 }

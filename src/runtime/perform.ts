@@ -9,7 +9,7 @@ import type { Acceptance } from "../core/runner.ts";
 import type { Worked } from "./isolate.ts";
 import { promptly } from "./promptly.ts";
 import { reuseKey } from "./reuse.ts";
-import { DEFAULT_AGENT } from "./roster.ts";
+import { agentOf } from "./roster.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
 
@@ -30,7 +30,7 @@ async function perform(call: Call, world: World, context: PerformContext): Promi
   if ("status" in taken) return taken;
   const { roster } = taken;
   const work = (inner: Call): Promise<Worked> => carryOut(inner, { ...world, roster }, context);
-  const isolation = chooseIsolation(call.task, roster.find(call.task.agent ?? DEFAULT_AGENT), call.depth);
+  const isolation = chooseIsolation(call.task, agentOf(call.task, roster), call.depth);
   if (!isolation || !world.isolate) return (await work(taken.call)).outcome;
   return world.isolate.run(taken.call, isolation, context, work);
 }

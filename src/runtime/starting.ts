@@ -54,9 +54,7 @@ export async function takePlace(store: Store, run: string, most: number): Promis
 
 /** How many other runs have a worker, and how many are about to get one. */
 async function others(store: Store, run: string): Promise<{ working: number; starting: number }> {
-  const all = await Promise.all(
-    (await store.list()).filter((id) => id !== run).map((id) => placeOf(store.folder(id))),
-  );
+  const all = await Promise.all((await store.list()).filter((id) => id !== run).map((id) => placeOf(store.folder(id))));
   return {
     working: all.filter((place) => place === "working").length,
     starting: all.filter((place) => place === "starting").length,

@@ -53,6 +53,8 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
   /** The model that answers, which is another one after a fallback. */
   let answering = model.name;
   let denials = 0;
+  /** In the turn that was asked for last, nothing but handing in was possible. */
+  let closing = false;
   const unread = [...past.mail];
 
   const say = (message: Message): void => {
@@ -73,6 +75,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     if (refusal) return refusal;
     await readMail();
     await makeRoom(signal);
+    closing = last;
     const request: ModelRequest = {
       model: model.id,
       system: assignment.system,
@@ -182,6 +185,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
         };
       const before = known.get(call.id);
       if (before) return before;
+      if (closing) return tooLate(call, context.emit);
       const refusal = await context.budget.count("maxToolCalls");
       if (refusal)
         return {
@@ -269,6 +273,13 @@ const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 
 /** What a model is told that called the finish tool with nothing. */
 const NO_RESULT = 'Missing required "result" argument. You must provide your findings when calling complete_task.';
+
+/** A model may call what it was not shown: that is refused, and nothing happens. */
+function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
+  const text = `DENIED: ${name} was not offered in this turn; only handing in the result was possible.`;
+  emit({ type: "tool.denied", call: id, tool: name, rule: "only handing in is possible in the last turn", text });
+  return { id, name, text, error: true, denied: true };
+}
 
 /** What a model reads about its finish call when the talk goes on. */
 function receipt({ id, name }: ToolCall, finish: Finish | undefined): ToolAnswer {

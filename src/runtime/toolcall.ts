@@ -84,7 +84,12 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
 }
 
 type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[] }>;
-type Ended = Readonly<{ text: string; status: ToolStatus; details?: unknown /** the rule that stopped it on the way */; rule?: string }>;
+type Ended = Readonly<{
+  text: string;
+  status: ToolStatus;
+  details?: unknown /** the rule that stopped it on the way */;
+  rule?: string;
+}>;
 
 async function runTool(
   tool: Tool,

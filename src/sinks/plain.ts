@@ -39,6 +39,8 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
       return say("ask", name, "waits for an answer");
     case "gate.answered":
       return say("answer", name, answerOf(event.answer));
+    case "message.sent":
+      return say("said", name, `${oneLine(event.from)}: ${oneLine(event.text)}`);
     case "warning":
       return say("warn", name, oneLine(event.text));
     case "note":
@@ -88,5 +90,6 @@ const shades = {
   warn: "yellow",
   ask: "magenta",
   answer: "magenta",
+  said: "magenta",
   note: "dim",
 } as const;

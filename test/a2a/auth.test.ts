@@ -16,7 +16,7 @@ const guarded = (accepts: (request: IncomingMessage) => boolean, card: object = 
     card,
     guard: (request, response) => {
       if (accepts(request)) return false;
-      response.writeHead(401).end(`who are you? not ${String(request.headers.authorization)}`);
+      response.writeHead(401).end(`who are you? not ${request.headers.authorization?.split(" ").at(-1)}`);
       return true;
     },
   });

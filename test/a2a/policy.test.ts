@@ -5,6 +5,7 @@ import { createCrew } from "../../src/index.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { webServer } from "../support/web-server.ts";
 import { crewFor, listen, PATH, remoteAgent } from "./lab.ts";
+import { rpcServer } from "./rpc-server.ts";
 import { sdkServer } from "./sdk-server.ts";
 
 test.each([
@@ -90,6 +91,18 @@ test("a card that sends us to another server is asked about again, and a redirec
 
   expect(Object.values(nodes).filter(({ status }) => status === "failed").length).toBeGreaterThanOrEqual(2);
   expect(other.connections()).toBe(0);
+});
+
+test("a ban on a part of a server holds, whoever agreed to the rest of it", async () => {
+  const server = await rpcServer([], () => ({ url: `${server.url("/admin/rpc")}` }));
+  const agents = [remoteAgent("old", { cardUrl: server.cardUrl })];
+  const permissions = { allow: ["a2a"], deny: [`a2a(${server.url("/admin/*")})`] };
+  const crew = crewFor([server.host], { agents, permissions });
+
+  const { nodes } = await crew.run({ mode: "single", agent: "old", task: "hello" });
+
+  expect(nodes["old"]).toMatchObject({ status: "failed", fault: { code: "DENIED" } });
+  expect(server.requests.map(({ url }) => url)).toEqual(["/card.json"]);
 });
 
 test("the agents of a project that is not trusted are listed and never contacted", async () => {

@@ -4,7 +4,7 @@ type Sent = Readonly<{ contextId?: string; taskId?: string; parts: readonly { te
 export type RpcServer = WebServer & Readonly<{ cardUrl: string /** Each message that came. */; sent(): Sent[] }>;
 
 /** A server of the old version of the protocol (0.3) that answers message after message with these. */
-export async function rpcServer(answers: readonly object[], card: object = {}): Promise<RpcServer> {
+export async function rpcServer(answers: readonly object[], card: () => object = () => ({})): Promise<RpcServer> {
   const server = await webServer({
     "/card.json": (_, response) => {
       const about = {
@@ -18,7 +18,7 @@ export async function rpcServer(answers: readonly object[], card: object = {}): 
       const rest = { capabilities: {}, skills: [], defaultInputModes: ["text"], defaultOutputModes: ["text"] };
       response
         .writeHead(200, { "content-type": "application/json" })
-        .end(JSON.stringify({ ...about, ...rest, ...card }));
+        .end(JSON.stringify({ ...about, ...rest, ...card() }));
     },
     "/rpc": (_, response) => {
       const { id } = JSON.parse(server.requests.at(-1)!.body) as { id: unknown };

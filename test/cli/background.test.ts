@@ -233,7 +233,9 @@ describe.concurrent("a worker that is gone", () => {
     expect({ code, hint: stderr.includes(`subcrew resume ${id}`) }).toEqual({ code: 2, hint: true });
   });
 
-  test("a team in the background survives the terminal; after a reboot it is resumed and finished", async ({ skip }) => {
+  test("a team in the background survives the terminal; after a reboot it is resumed and finished", async ({
+    skip,
+  }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const there = fresh({ "team.json": team, "turns.json": script("the page") });
     const work = ["team", "--input", "team.json", "--model", "scripted:turns.json", "--bg", "--name", "site"];
@@ -452,8 +454,12 @@ describe.concurrent("looking", () => {
     screen.keys("y", "Enter");
     await screen.until("[exit 0]");
     expect(screen.history()).toContain("The answer was taken.");
-    const answers = (await there.run(["logs", id, "--json"])).stdout.split("\n").filter((line) => line.includes("gate.answered"));
-    expect(answers.map((line) => JSON.parse(line) as object)).toMatchObject([{ answer: { approve: true, by: "a person" } }]);
+    const answers = (await there.run(["logs", id, "--json"])).stdout
+      .split("\n")
+      .filter((line) => line.includes("gate.answered"));
+    expect(answers.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { answer: { approve: true, by: "a person" } },
+    ]);
   });
 
   test("replay shows a run again and asks no model", async () => {

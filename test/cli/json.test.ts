@@ -80,7 +80,7 @@ test("a reader that has seen enough ends it quietly", async () => {
   expect(plain).toMatchObject({ code: 0, stderr: "", stdout: "x".repeat(100) });
 });
 
-test("a reader that goes away stops the run, which can be resumed", async () => {
+test("IO-06: a reader that goes away stops the run, which can be resumed", async () => {
   const there = place({ "turns.json": script("first", "x"), "slow.json": script({ delayMs: 120_000, text: "late" }) });
   const began = performance.now();
   const line = `"${process.execPath}" "${command}" chain --json explore=x explore="y {previous}" --model scripted:slow.json | head -n 1`;

@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { place, script, type Place } from "./command.ts";
 
 const hang = { delayMs: 600_000, text: "never" };
@@ -118,4 +120,59 @@ test("a limit of time ends the run with exit code 4", async () => {
   expect(code).toBe(4);
   expect(stderr).toContain("Allow more with --max-time.");
   expect(ms).toBeLessThan(15_000);
+});
+
+describe("a command of an agent that is running when a signal comes", () => {
+  const command = "sleep 600.7531";
+  const running = { calls: [{ name: "bash", input: { command: `echo begun > begun.txt; ${command}` } }] };
+  const args = [
+    "run",
+    "bash",
+    "x",
+    "--model",
+    "scripted:turns.json",
+    "--permission-mode",
+    "bypass",
+    "--sandbox",
+    "off",
+  ];
+
+  /** Processes of that command, whoever started them. */
+  const left = (): string[] =>
+    readdirSync("/proc").filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("sleep\0600.7531");
+      } catch {
+        return false; // it has ended meanwhile
+      }
+    });
+
+  test.each<[id: string, signal: NodeJS.Signals, code: number, words: string]>([
+    ["PROC-05", "SIGINT", 130, "stopped with Ctrl-C"],
+    ["PROC-06", "SIGTERM", 143, "the process was told to end"],
+    ["PROC-07", "SIGHUP", 129, "the terminal was closed"],
+  ])("%s %s: it is dead when the command ends, and the run can be taken up again", async (_, signal, code, words) => {
+    if (process.platform !== "linux") return; // there is no /proc to look into
+    const there = place({ "turns.json": script(running, "done") });
+    const { child, ended } = there.start(args);
+    await expect.poll(() => existsSync(join(there.workspace, "begun.txt")), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => left().length, { timeout: 20_000 }).toBe(1);
+    child.kill(signal);
+    const { code: was, stderr } = await ended;
+    expect(was).toBe(code);
+    expect(stderr).toContain(words);
+    expect(stderr).toMatch(/next: subcrew resume run_\w{12}/);
+    await expect.poll(left, { timeout: 5_000 }).toEqual([]);
+  });
+
+  test("PROC-05 a second Ctrl-C leaves at once, and the command does not outlive it for long", async () => {
+    if (process.platform !== "linux") return;
+    const there = place({ "turns.json": script(running, "done") });
+    const { child, ended } = there.start(args);
+    await expect.poll(() => left().length, { timeout: 20_000 }).toBe(1);
+    child.kill("SIGINT");
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 130 });
+    await expect.poll(left, { timeout: 5_000 }).toEqual([]);
+  });
 });

@@ -19,7 +19,13 @@ const crewAt = ({ home, model = scripted("R"), agents = [explore], clock = Date.
   createCrew({ cwd: home, home, userHome: home, discover: false, agents, models: { m: model }, env: {}, clock });
 const single = (task: string, agent = "Explore") => ({ mode: "single", agent, task }) as const;
 
-type Store = Readonly<{ expected_in_our_product?: string; error?: string; max_concurrent?: number; id_regex?: string; files?: string[] }>;
+type Store = Readonly<{
+  expected_in_our_product?: string;
+  error?: string;
+  max_concurrent?: number;
+  id_regex?: string;
+  files?: string[];
+}>;
 const stored: Readonly<Record<string, (want: Store) => Promise<void>>> = {
   "a finished task written by another manager instance must be readable": async () => {
     const home = tempFolder();
@@ -53,7 +59,8 @@ const stored: Readonly<Record<string, (want: Store) => Promise<void>>> = {
     const { stdout } = await at.run(["run", "explore", "x", "--model", "scripted:a.json", "--bg", "--json"]);
     const { id, folder } = JSON.parse(stdout) as { id: string; folder: string };
     expect((await at.run(["wait", id])).code).toBe(0);
-    const there = (): string[] => readdirSync(folder).filter((name) => !/^(?:released|owner)\.|^control$|^\./.test(name));
+    const there = (): string[] =>
+      readdirSync(folder).filter((name) => !/^(?:released|owner)\.|^control$|^\./.test(name));
     await expect.poll(there, { timeout: 20_000 }).toEqual(files);
   },
 };
@@ -66,7 +73,10 @@ describe("background-store", () => {
 
 type Validity = Readonly<{ reason?: string; error?: string }>;
 describe("resume-validation", () => {
-  const all = cases<{ age_days?: number; resumeCount?: number; session?: null }, Validity>("002-mycode", "resume-validation");
+  const all = cases<{ age_days?: number; resumeCount?: number; session?: null }, Validity>(
+    "002-mycode",
+    "resume-validation",
+  );
   test.each(all.filter(({ want }) => want.reason !== undefined))("$name", async ({ input, want }) => {
     const home = tempFolder();
     let now = Date.now();

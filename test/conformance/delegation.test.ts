@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Agent } from "../../src/core/agent.ts";
-import { type AgentCard, cardOf, type Catalog } from "../../src/core/catalog.ts";
+import type { AgentCard, Catalog } from "../../src/core/catalog.ts";
 import type { Delegated } from "../../src/core/engine.ts";
 import type { Plan, TaskNode } from "../../src/core/plan.ts";
 import { atMaxDepth, type Caller, delegationToolsOf, resolveSpawns, spawnRefusal } from "../../src/core/spawn.ts";
@@ -30,13 +30,22 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { type Case, type CaseFile, cases } from "./harness.ts";
 
 /** One test per case of an area. */
-function area<Input, Want>(file: CaseFile, name: string, check: (one: Case<Input, Want>) => void | Promise<void>): void {
+function area<Input, Want>(
+  file: CaseFile,
+  name: string,
+  check: (one: Case<Input, Want>) => void | Promise<void>,
+): void {
   describe(`${file} ${name}`, () => {
     test.each(cases<Input, Want>(file, name))("$name", check);
   });
 }
 
-const card = (name: string, more: Partial<AgentCard> = {}): AgentCard => ({ name, description: `${name} d`, readOnly: false, ...more });
+const card = (name: string, more: Partial<AgentCard> = {}): AgentCard => ({
+  name,
+  description: `${name} d`,
+  readOnly: false,
+  ...more,
+});
 const catalogOf = (agents: readonly AgentCard[], disabled: readonly string[] = []): Catalog => ({ agents, disabled });
 const callerOf = (more: Partial<Caller> = {}): Caller => ({
   agent: "lead",
@@ -46,21 +55,35 @@ const callerOf = (more: Partial<Caller> = {}): Caller => ({
   catalog: catalogOf([]),
   ...more,
 });
-const toolOf = (spelling: string, caller: Caller, at = 0): Tool => delegationTools([spelling], caller, { clock: () => 0 })[at]!;
+const toolOf = (spelling: string, caller: Caller, at = 0): Tool =>
+  delegationTools([spelling], caller, { clock: () => 0 })[at]!;
 
 describe("000-omp selection", () => {
   type Want = string | string[] | { callable: boolean; in_description: boolean };
-  const all = cases<{ agent?: string; available?: string[]; disabledAgents?: string[]; others?: string[] }, Want>("000-omp", "selection");
+  const all = cases<{ agent?: string; available?: string[]; disabledAgents?: string[]; others?: string[] }, Want>(
+    "000-omp",
+    "selection",
+  );
   const named = (name: string) => all.find((one) => one.name === name)!;
 
   test("unknown agent", () => {
     const { input, want } = named("unknown agent");
-    expect(refusalText(input.agent!, "unknown", callerOf(), input.available!.map((name) => card(name)))).toBe(want);
+    expect(
+      refusalText(
+        input.agent!,
+        "unknown",
+        callerOf(),
+        input.available!.map((name) => card(name)),
+      ),
+    ).toBe(want);
   });
 
   test("disabled agent (later upstream)", () => {
     const { input, want } = named("disabled agent (later upstream)");
-    const now = catalogOf(input.others!.map((name) => card(name)), input.disabledAgents);
+    const now = catalogOf(
+      input.others!.map((name) => card(name)),
+      input.disabledAgents,
+    );
     expect(refusalText(input.agent!, spawnRefusal(input.agent!, callerOf(), now)!, callerOf(), now.agents)).toBe(want);
   });
 
@@ -68,13 +91,36 @@ describe("000-omp selection", () => {
     const { want } = named("rediscovery at call time");
     const cwd = tempFolder();
     mkdirSync(join(cwd, ".omp/agents"), { recursive: true });
-    const write = (): void => writeFileSync(join(cwd, ".omp/agents/late.md"), "---\nname: late\ndescription: came later\nmodel: late\n---\nWork.");
+    const write = (): void =>
+      writeFileSync(
+        join(cwd, ".omp/agents/late.md"),
+        "---\nname: late\ndescription: came later\nmodel: late\n---\nWork.",
+      );
     const models = {
-      lead: scripted(() => (write(), { calls: [{ name: "task", input: { agent: "late", tasks: [{ id: "A", assignment: "go" }] } }] }), "done"),
+      lead: scripted(
+        () => (
+          write(), { calls: [{ name: "task", input: { agent: "late", tasks: [{ id: "A", assignment: "go" }] } }] }
+        ),
+        "done",
+      ),
       late: scripted("here I am"),
     };
-    const lead = defineAgent({ name: "lead", description: "leads", instructions: "", model: "lead", tools: ["*", "task"] });
-    const crew = createCrew({ cwd, home: tempFolder(), userHome: tempFolder(), env: { PATH: "/bin" }, trusted: true, agents: [lead], models });
+    const lead = defineAgent({
+      name: "lead",
+      description: "leads",
+      instructions: "",
+      model: "lead",
+      tools: ["*", "task"],
+    });
+    const crew = createCrew({
+      cwd,
+      home: tempFolder(),
+      userHome: tempFolder(),
+      env: { PATH: "/bin" },
+      trusted: true,
+      agents: [lead],
+      models,
+    });
     await crew.run({ mode: "single", agent: "lead", task: "Lead." });
     const offered = models.lead.requests[0]!.tools.find(({ name }) => name === "task")!.description;
     const answer = JSON.stringify(models.lead.requests[1]!.messages.at(-1));
@@ -84,7 +130,12 @@ describe("000-omp selection", () => {
 
   test("check order", async () => {
     const { want } = named("check order");
-    expect((want as string[]).slice(0, 4)).toEqual(["unknown agent", "(disabled agent, later upstream)", "empty tasks", "bad/duplicate ids"]);
+    expect((want as string[]).slice(0, 4)).toEqual([
+      "unknown agent",
+      "(disabled agent, later upstream)",
+      "empty tasks",
+      "bad/duplicate ids",
+    ]);
     const now = catalogOf([card("a"), card("b")], ["off"]);
     const tool = toolOf("task", callerOf({ catalog: now, spawns: ["a"], blocked: "b" }));
     const ask = (agent: string, tasks: object[]) => callTool(tool, ".", { agent, tasks });
@@ -94,27 +145,46 @@ describe("000-omp selection", () => {
     expect(await ask("b", [])).toMatch(/^No tasks/);
     expect(await ask("b", [...good, ...good])).toMatch(/^Invalid tasks/);
     expect(await ask("b", good)).toMatch(/must not start itself/);
-    expect(await callTool(toolOf("task", callerOf({ catalog: now, spawns: ["a"] })), ".", { agent: "b", tasks: good })).toBe("Cannot spawn 'b'. Allowed: a");
+    expect(
+      await callTool(toolOf("task", callerOf({ catalog: now, spawns: ["a"] })), ".", { agent: "b", tasks: good }),
+    ).toBe("Cannot spawn 'b'. Allowed: a");
   });
 });
 
 type Resolved = { enabled: boolean; defaultAgent: string; allowedAgents: string[] | null; allowedErrorText: string };
-area<{ parent_spawns: unknown; agent?: string }, Resolved | { allowed: boolean; error?: string }>("000-omp", "spawn-policy", ({ input, want }) => {
-  if (input.agent === undefined) return expect(resolveSpawns(input.parent_spawns)).toEqual(want);
-  const { allowedAgents } = resolveSpawns(input.parent_spawns);
-  const caller = callerOf({ spawns: allowedAgents ?? "*" });
-  const why = spawnRefusal(input.agent, caller, catalogOf([card(input.agent)]));
-  const got = why === undefined ? { allowed: true } : { allowed: false, error: refusalText(input.agent, why, caller, []) };
-  return expect(got).toEqual(want);
-});
+area<{ parent_spawns: unknown; agent?: string }, Resolved | { allowed: boolean; error?: string }>(
+  "000-omp",
+  "spawn-policy",
+  ({ input, want }) => {
+    if (input.agent === undefined) return expect(resolveSpawns(input.parent_spawns)).toEqual(want);
+    const { allowedAgents } = resolveSpawns(input.parent_spawns);
+    const caller = callerOf({ spawns: allowedAgents ?? "*" });
+    const why = spawnRefusal(input.agent, caller, catalogOf([card(input.agent)]));
+    const got =
+      why === undefined ? { allowed: true } : { allowed: false, error: refusalText(input.agent, why, caller, []) };
+    return expect(got).toEqual(want);
+  },
+);
 
 type Gate = { maxRecursionDepth: number; taskDepth: number; agent_tools: string[] | null; agent_spawns: string | null };
-type Gated = { at_max: boolean; child_depth: number; child_tools: string[] | null; task_tool_visible: boolean; child_spawns: string };
+type Gated = {
+  at_max: boolean;
+  child_depth: number;
+  child_tools: string[] | null;
+  task_tool_visible: boolean;
+  child_spawns: string;
+};
 area<Partial<Gate>, Gated | number>("000-omp", "depth-gate", async ({ input, want }) => {
   if (typeof want === "number") return expect(DEFAULT_MAX_DEPTH).toBe(want);
   const { maxRecursionDepth, taskDepth, agent_tools, agent_spawns } = input as Gate;
   const names = agent_tools?.flatMap((name) => toolsNamed(name));
-  const agent: Agent = { name: "child", description: "", instructions: "", ...(names && { tools: names }), ...(agent_spawns === "*" && { spawns: "*" as const }) };
+  const agent: Agent = {
+    name: "child",
+    description: "",
+    instructions: "",
+    ...(names && { tools: names }),
+    ...(agent_spawns === "*" && { spawns: "*" as const }),
+  };
   const depth = taskDepth + 1;
   const deepest = atMaxDepth({ depth, maxDepth: maxRecursionDepth });
   expect(deepest).toBe(want.at_max);
@@ -123,7 +193,10 @@ area<Partial<Gate>, Gated | number>("000-omp", "depth-gate", async ({ input, wan
   const { shown } = await chainOf(agent, depth, maxRecursionDepth);
   expect(shown.includes("task")).toBe(want.task_tool_visible);
   expect(!deepest && delegationToolsOf(agent).length > 0 ? "*" : "").toBe(want.child_spawns);
-  if (want.child_tools) expect(shown.filter((name) => ["read_file", "task"].includes(name)).toSorted()).toEqual(want.child_tools.flatMap((name) => toolsNamed(name)).toSorted());
+  if (want.child_tools)
+    expect(shown.filter((name) => ["read_file", "task"].includes(name)).toSorted()).toEqual(
+      want.child_tools.flatMap((name) => toolsNamed(name)).toSorted(),
+    );
 });
 
 /** What a child at some depth is shown. With max 0 the first one is asked about, since nobody can start any other. */
@@ -134,59 +207,91 @@ async function chainOf(child: Agent, depth: number, maxDepth: number): Promise<{
   const models = Object.fromEntries(
     names.map((name, at) => {
       const next = names[at + 1];
-      return [name, next === undefined ? scripted("bottom") : scripted(call("task", { agent: next, tasks: [{ id: "x", assignment: "go" }] }), "up")];
+      return [
+        name,
+        next === undefined
+          ? scripted("bottom")
+          : scripted(call("task", { agent: next, tasks: [{ id: "x", assignment: "go" }] }), "up"),
+      ];
     }),
   );
-  const agents = [...levels.map((name) => defineAgent({ name, description: "", instructions: "", tools: ["*", "task"], model: name })), defineAgent({ ...child, model: "child" })];
+  const agents = [
+    ...levels.map((name) =>
+      defineAgent({ name, description: "", instructions: "", tools: ["*", "task"], model: name }),
+    ),
+    defineAgent({ ...child, model: "child" }),
+  ];
   const crew = createCrew({ cwd: tempFolder(), home: false, env: { PATH: "/bin" }, discover: false, agents, models });
   await crew.run({ mode: "single", agent: names[0]!, task: "Go." }, { maxDepth });
   return { shown: models["child"]!.requests[0]!.tools.map(({ name }) => name) };
 }
 
-area<{ plan_mode: boolean; agent: { tools: string[]; spawns: string; systemPrompt: string } }, { tools: string[]; spawns: string; prompt_prefix: string }>(
-  "000-omp",
-  "plan-mode",
-  async ({ input, want }) => {
-    const { tools, systemPrompt } = input.agent;
-    const agent: Agent = { name: "worker", description: "", instructions: systemPrompt, tools: tools.flatMap((name) => toolsNamed(name)), spawns: "*" };
-    expect(inPlanMode(agent)).toMatchObject({ tools: want.tools, spawns: [] });
-    expect(want).toMatchObject({ spawns: "", prompt_prefix: "plan-mode text + blank line + SP" });
-    const { models, shown } = await stage(
-      {
-        lead: { tools: ["*", "task"], says: [call("task", { agent: "worker", tasks: [{ id: "A", assignment: "go" }] }), "done"] },
-        worker: { ...agent, says: ["planned"] },
+area<
+  { plan_mode: boolean; agent: { tools: string[]; spawns: string; systemPrompt: string } },
+  { tools: string[]; spawns: string; prompt_prefix: string }
+>("000-omp", "plan-mode", async ({ input, want }) => {
+  const { tools, systemPrompt } = input.agent;
+  const agent: Agent = {
+    name: "worker",
+    description: "",
+    instructions: systemPrompt,
+    tools: tools.flatMap((name) => toolsNamed(name)),
+    spawns: "*",
+  };
+  expect(inPlanMode(agent)).toMatchObject({ tools: want.tools, spawns: [] });
+  expect(want).toMatchObject({ spawns: "", prompt_prefix: "plan-mode text + blank line + SP" });
+  const { models, shown } = await stage(
+    {
+      lead: {
+        tools: ["*", "task"],
+        says: [call("task", { agent: "worker", tasks: [{ id: "A", assignment: "go" }] }), "done"],
       },
-      { permissions: { mode: "plan" } },
-    );
-    expect(models["worker"]!.requests[0]!.system).toContain(`${prompts.planMode.trim()}\n\nSP`);
-    expect(shown("worker")).toEqual(want.tools);
-  },
-);
+      worker: { ...agent, says: ["planned"] },
+    },
+    { permissions: { mode: "plan" } },
+  );
+  expect(models["worker"]!.requests[0]!.system).toContain(`${prompts.planMode.trim()}\n\nSP`);
+  expect(shown("worker")).toEqual(want.tools);
+});
 
 area<{ ids: string[] }, string>("000-omp", "batch-ids", ({ input, want }) => {
   expect(idProblem(input.ids)).toBe(want);
 });
 
-area<{ context: string; assignment: string }, string | { contains_in_order: string[] }>("000-omp", "batch-prompt", ({ input, want }) => {
-  const prompt = batchPrompt(input.context, input.assignment);
-  if (typeof want === "string") return expect(prompt).toBe(want);
-  expect(want.contains_in_order.map((part) => prompt.indexOf(part))).toEqual([0, expect.any(Number)]);
-  expect(prompt.indexOf(want.contains_in_order[1]!)).toBeGreaterThan(0);
-});
+area<{ context: string; assignment: string }, string | { contains_in_order: string[] }>(
+  "000-omp",
+  "batch-prompt",
+  ({ input, want }) => {
+    const prompt = batchPrompt(input.context, input.assignment);
+    if (typeof want === "string") return expect(prompt).toBe(want);
+    expect(want.contains_in_order.map((part) => prompt.indexOf(part))).toEqual([0, expect.any(Number)]);
+    expect(prompt.indexOf(want.contains_in_order[1]!)).toBeGreaterThan(0);
+  },
+);
 
 describe("000-omp output-ids", () => {
   type Ids = { batch: string[]; then: string; child: string } | { ids: string[]; child: string };
   test.each(cases<object, Ids>("000-omp", "output-ids"))("$name", async ({ want }) => {
-    const ask = (...ids: string[]) => call("task", { agent: "worker", tasks: ids.map((id) => ({ id, assignment: `go ${id}` })) });
+    const ask = (...ids: string[]) =>
+      call("task", { agent: "worker", tasks: ids.map((id) => ({ id, assignment: `go ${id}` })) });
     const nested = "batch" in want;
     const { events } = await stage({
-      lead: { tools: ["*", "task"], says: nested ? [ask("Auth", "Api"), ask("Auth"), "done"] : [ask("Anna"), ask("Anna"), ask("Anna", "Bob"), "done"] },
+      lead: {
+        tools: ["*", "task"],
+        says: nested
+          ? [ask("Auth", "Api"), ask("Auth"), "done"]
+          : [ask("Anna"), ask("Anna"), ask("Anna", "Bob"), "done"],
+      },
       worker: {
         tools: ["*", "task"],
         says: Array.from({ length: 9 }, () => (request: { messages: readonly unknown[] }) => {
           const text = JSON.stringify(request.messages);
           return request.messages.length === 1 && /go (Auth|Anna)/.test(text) && !text.includes("Sub")
-            ? { calls: [{ name: "task", input: { agent: "leaf", tasks: [{ id: nested ? "Sub" : "Bob", assignment: "go" }] } }] }
+            ? {
+                calls: [
+                  { name: "task", input: { agent: "leaf", tasks: [{ id: nested ? "Sub" : "Bob", assignment: "go" }] } },
+                ],
+              }
             : "ok";
         }),
       },
@@ -198,28 +303,53 @@ describe("000-omp output-ids", () => {
   });
 });
 
-area<{ agent: string | null; params: string | null; session: string | null }, string | null>("000-omp", "schema-precedence", async ({ input, want }) => {
-  const schemaOf = (title: string | null) => (title === null ? undefined : { type: "object", title });
-  const [own, asked, session] = [schemaOf(input.agent), schemaOf(input.params), schemaOf(input.session)];
-  const { models } = await stage({
-    lead: {
-      tools: ["*", "task"],
-      ...(session && { output: session }),
-      says: [call("task", { agent: "worker", ...(asked && { schema: asked }), tasks: [{ id: "A", assignment: "go" }] }), ...Array.from({ length: 3 }, () => call("complete_task", { result: {} }))],
-    },
-    worker: { ...(own && { output: own }), says: Array.from({ length: 3 }, () => (own ?? asked ?? session ? call("complete_task", { result: {} }) : "text")) },
-  });
-  const finish = models["worker"]!.requests[0]!.tools.find(({ name }) => name === "complete_task");
-  const titles = ["A", "P", "S"].filter((title) => JSON.stringify(finish ?? null).includes(`"title":"${title}"`));
-  expect(titles[0] ?? null).toBe(want);
-});
+area<{ agent: string | null; params: string | null; session: string | null }, string | null>(
+  "000-omp",
+  "schema-precedence",
+  async ({ input, want }) => {
+    const schemaOf = (title: string | null) => (title === null ? undefined : { type: "object", title });
+    const [own, asked, session] = [schemaOf(input.agent), schemaOf(input.params), schemaOf(input.session)];
+    const { models } = await stage({
+      lead: {
+        tools: ["*", "task"],
+        ...(session && { output: session }),
+        says: [
+          call("task", { agent: "worker", ...(asked && { schema: asked }), tasks: [{ id: "A", assignment: "go" }] }),
+          ...Array.from({ length: 3 }, () => call("complete_task", { result: {} })),
+        ],
+      },
+      worker: {
+        ...(own && { output: own }),
+        says: Array.from({ length: 3 }, () =>
+          (own ?? asked ?? session) ? call("complete_task", { result: {} }) : "text",
+        ),
+      },
+    });
+    const finish = models["worker"]!.requests[0]!.tools.find(({ name }) => name === "complete_task");
+    const titles = ["A", "P", "S"].filter((title) => JSON.stringify(finish ?? null).includes(`"title":"${title}"`));
+    expect(titles[0] ?? null).toBe(want);
+  },
+);
 
 describe("000-omp limits", () => {
-  type Limits = { MAX_OUTPUT_BYTES: number; MAX_OUTPUT_LINES: number; summary_inline_chars: number; task_id_max: number };
-  test.each(cases<{ budget?: number }, Limits & { steer_notices?: number }>("000-omp", "limits"))("$name", ({ want }) => {
-    if (want.steer_notices !== undefined) return expect(want).toMatchObject({ steer_notices: 0 });
-    expect({ MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES, summary_inline_chars: INLINE_CHARS, task_id_max: TASK_ID_CHARS }).toMatchObject(want);
-  });
+  type Limits = {
+    MAX_OUTPUT_BYTES: number;
+    MAX_OUTPUT_LINES: number;
+    summary_inline_chars: number;
+    task_id_max: number;
+  };
+  test.each(cases<{ budget?: number }, Limits & { steer_notices?: number }>("000-omp", "limits"))(
+    "$name",
+    ({ want }) => {
+      if (want.steer_notices !== undefined) return expect(want).toMatchObject({ steer_notices: 0 });
+      expect({
+        MAX_OUTPUT_BYTES,
+        MAX_OUTPUT_LINES,
+        summary_inline_chars: INLINE_CHARS,
+        task_id_max: TASK_ID_CHARS,
+      }).toMatchObject(want);
+    },
+  );
 });
 
 area<Record<string, unknown>, Record<string, unknown>>("001-pegasus", "spawn-tool", async ({ name, input, want }) => {
@@ -230,31 +360,57 @@ area<Record<string, unknown>, Record<string, unknown>>("001-pegasus", "spawn-too
       mkdirSync(join(cwd, file, ".."), { recursive: true });
       writeFileSync(join(cwd, file), text);
     }
-    const crew = createCrew({ cwd, home: tempFolder(), userHome: tempFolder(), env: { PATH: "/bin" }, trusted: true, models: { m: scripted("researched") } });
+    const crew = createCrew({
+      cwd,
+      home: tempFolder(),
+      userHome: tempFolder(),
+      env: { PATH: "/bin" },
+      trusted: true,
+      models: { m: scripted("researched") },
+    });
     const [tool] = await crew.delegationTools(["spawn_subagent"]);
     expect(JSON.stringify(z.toJSONSchema(tool!.input as z.ZodType))).toContain("deepresearch");
-    return expect({ accepted: (await callTool(tool!, cwd, asked, { delegate: async () => ({ status: "ok", output: "ok" }) })) === "ok" }).toEqual(want);
+    return expect({
+      accepted:
+        (await callTool(tool!, cwd, asked, { delegate: async () => ({ status: "ok", output: "ok" }) })) === "ok",
+    }).toEqual(want);
   }
   const { models, read, events } = await stage({
-    lead: { tools: ["*", "spawn_subagent"], delegation: ["spawn_subagent"], says: [call("spawn_subagent", input), "waiting", "done"] },
+    lead: {
+      tools: ["*", "spawn_subagent"],
+      delegation: ["spawn_subagent"],
+      says: [call("spawn_subagent", input), "waiting", "done"],
+    },
     explore: { says: ["found"] },
   });
   const answer = JSON.parse(read("lead")[0]!) as Record<string, unknown>;
   const preview = events.find((event) => event.type === "tool.started" && event.tool === "spawn_subagent");
   expect(preview).toBeDefined();
-  if ("action" in want) return expect({ action: "spawn_subagent", type: answer["type"], description: answer["description"], input: models["explore"]!.requests[0]!.messages[0]!.role === "user" && (models["explore"]!.requests[0]!.messages[0] as { text: string }).text }).toEqual(want);
+  if ("action" in want)
+    return expect({
+      action: "spawn_subagent",
+      type: answer["type"],
+      description: answer["description"],
+      input:
+        models["explore"]!.requests[0]!.messages[0]!.role === "user" &&
+        (models["explore"]!.requests[0]!.messages[0] as { text: string }).text,
+    }).toEqual(want);
   expect({ ...answer, taskId: "<id>" }).toEqual(want);
   expect(answer["taskId"]).toMatch(/^run_\w+\/lead\/explore$/);
 });
 
 const mycode = ["Explore", "Plan", "Bash", "general-purpose"].map((name) => card(name));
 
-area<object, { valid: boolean } | { allowed: string[] } | { refused: string }>("002-mycode", "task-input", async ({ input, want }) => {
-  if ("allowed" in want) return expect([...TASK_MODELS]).toEqual(want.allowed);
-  const tool = toolOf("Task", callerOf({ catalog: catalogOf(mycode) }));
-  if ("refused" in want) return expect(await callTool(tool, ".", input)).toBe(want.refused);
-  expect({ valid: "value" in parseArguments(tool, input) }).toEqual(want);
-});
+area<object, { valid: boolean } | { allowed: string[] } | { refused: string }>(
+  "002-mycode",
+  "task-input",
+  async ({ input, want }) => {
+    if ("allowed" in want) return expect([...TASK_MODELS]).toEqual(want.allowed);
+    const tool = toolOf("Task", callerOf({ catalog: catalogOf(mycode) }));
+    if ("refused" in want) return expect(await callTool(tool, ".", input)).toBe(want.refused);
+    expect({ valid: "value" in parseArguments(tool, input) }).toEqual(want);
+  },
+);
 
 area<object, { valid: boolean }>("002-mycode", "taskoutput-input", ({ input, want }) => {
   const tool = toolOf("Task", callerOf(), 1);
@@ -267,51 +423,94 @@ area<Asked, { error?: string; output?: string }>("002-mycode", "taskoutput-run",
   const { state, ...asked } = input;
   const [task, output] = delegationTools(["Task"], callerOf({ catalog: catalogOf(mycode) }), { clock: () => 0 });
   const started = { key: "k", run: "run_x", under: "", files: {} };
-  const ends: Delegated | undefined = state && { status: "failed", fault: { code: "CRASHED", message: state.error, retryable: false } };
+  const ends: Delegated | undefined = state && {
+    status: "failed",
+    fault: { code: "CRASHED", message: state.error, retryable: false },
+  };
   const background = {
     start: async () => started,
-    ended: (_key: string, signal: AbortSignal) => (ends ? Promise.resolve(ends) : new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)))),
+    ended: (_key: string, signal: AbortSignal) =>
+      ends
+        ? Promise.resolve(ends)
+        : new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined))),
     stop: async () => false,
   };
-  await callTool(task!, ".", { description: "d", prompt: "p", subagent_type: "Explore", run_in_background: true }, { background });
+  await callTool(
+    task!,
+    ".",
+    { description: "d", prompt: "p", subagent_type: "Explore", run_in_background: true },
+    { background },
+  );
   await Promise.resolve();
   const taskId = asked.taskId === "t" ? "run_x/Explore" : asked.taskId;
-  const result = await output!.run({ ...asked, ...(taskId !== undefined && { taskId }) }, { ...emptyContext, cwd: ".", background });
+  const result = await output!.run(
+    { ...asked, ...(taskId !== undefined && { taskId }) },
+    { ...emptyContext, cwd: ".", background },
+  );
   const { text, error } = whole(result);
   expect(error ? { error: text } : { output: text }).toEqual(want);
 });
 
-const whole = (result: ToolResult): { text: string; error?: boolean } => (typeof result === "string" ? { text: result } : result);
+const whole = (result: ToolResult): { text: string; error?: boolean } =>
+  typeof result === "string" ? { text: result } : result;
 
 type History = { role: string; content: string | { type: string; text?: string }[] }[];
-area<{ type: string; history: History }, { result_length: number; result: string } | { fault: string }>("002-mycode", "summary", async ({ input, want }) => {
-  const texts = input.history.flatMap(({ role, content }) => (role === "assistant" ? [typeof content === "string" ? grown(content) : (content.find(({ text }) => text !== undefined)?.text ?? "")] : []));
-  const says = texts.length === 0 ? ["", ""] : texts.map((text, at) => (at < texts.length - 1 ? { text, calls: [{ name: "current_time", input: {} }] } : text));
-  const { result } = await stage({ lead: { name: input.type, says } as never }, { agents: [defineAgent({ name: "lead", description: "", instructions: "", model: "lead" })] });
-  if ("fault" in want) return expect(result.fault?.code).toBe(want.fault);
-  const text = shortened(result.nodes["lead"]!, input.type);
-  expect(text).toHaveLength(want.result_length);
-  expect(text.startsWith(want.result.replace(/…$/, ""))).toBe(true);
-});
+area<{ type: string; history: History }, { result_length: number; result: string } | { fault: string }>(
+  "002-mycode",
+  "summary",
+  async ({ input, want }) => {
+    const texts = input.history.flatMap(({ role, content }) =>
+      role === "assistant"
+        ? [typeof content === "string" ? grown(content) : (content.find(({ text }) => text !== undefined)?.text ?? "")]
+        : [],
+    );
+    const says =
+      texts.length === 0
+        ? ["", ""]
+        : texts.map((text, at) =>
+            at < texts.length - 1 ? { text, calls: [{ name: "current_time", input: {} }] } : text,
+          );
+    const { result } = await stage(
+      { lead: { name: input.type, says } as never },
+      { agents: [defineAgent({ name: "lead", description: "", instructions: "", model: "lead" })] },
+    );
+    if ("fault" in want) return expect(result.fault?.code).toBe(want.fault);
+    const text = shortened(result.nodes["lead"]!, input.type);
+    expect(text).toHaveLength(want.result_length);
+    expect(text.startsWith(want.result.replace(/…$/, ""))).toBe(true);
+  },
+);
 
 /** `x×1500` in the data stands for so many of them. */
-const grown = (text: string): string => text.replace(/^(.)×(\d+)$/, (_, letter: string, count: string) => letter.repeat(Number(count)));
+const grown = (text: string): string =>
+  text.replace(/^(.)×(\d+)$/, (_, letter: string, count: string) => letter.repeat(Number(count)));
 
 area<object, { maxDepth: number } | { expected: string }>("002-mycode", "depth", async ({ want }) => {
   if ("maxDepth" in want) return expect(DEFAULT_MAX_DEPTH).toBe(want.maxDepth);
   expect(want.expected).toBe("4th level refused");
   const ask = (subagent_type: string) => call("Task", { description: "d", prompt: "go", subagent_type });
   const level = (next: string) => ({ tools: ["*", "Task"], delegation: ["Task"], says: [ask(next), "up"] });
-  const { events } = await stage({ lead: level("b"), b: level("c"), c: level("d"), d: level("e"), e: { says: ["too deep"] } }, {}, { maxDepth: 3 });
+  const { events } = await stage(
+    { lead: level("b"), b: level("c"), c: level("d"), d: level("e"), e: { says: ["too deep"] } },
+    {},
+    { maxDepth: 3 },
+  );
   const paths = events.filter(({ type }) => type === "node.started").map(({ path }) => path);
   expect(paths).toEqual(["lead", "lead/b", "lead/b/c", "lead/b/c/d"]);
-  expect(events.find((event) => event.type === "tool.denied" && event.path === "lead/b/c/d")).toMatchObject({ tool: "Task", rule: "no agent may start others below the depth of 3" });
+  expect(events.find((event) => event.type === "tool.denied" && event.path === "lead/b/c/d")).toMatchObject({
+    tool: "Task",
+    rule: "no agent may start others below the depth of 3",
+  });
 });
 
 area<{ error: string } | { events: string[] }, object>("002-mycode", "lifecycle", async ({ input, want }) => {
   const message = "error" in input ? input.error : input.events[0]!.replace(/^error /, "");
   const { read, events } = await stage({
-    lead: { tools: ["*", "Task"], delegation: ["Task"], says: [call("Task", { description: "d", prompt: "go", subagent_type: "child" }), "done"] },
+    lead: {
+      tools: ["*", "Task"],
+      delegation: ["Task"],
+      says: [call("Task", { description: "d", prompt: "go", subagent_type: "child" }), "done"],
+    },
     child: { says: [{ error: { code: "MODEL_AUTH", message, retryable: false } }] },
   });
   if (!("success" in want)) return expect({ error: read("lead")[0] }).toEqual(want);
@@ -320,11 +519,22 @@ area<{ error: string } | { events: string[] }, object>("002-mycode", "lifecycle"
   expect({ success: details["success"], error: details["error"], status: "error" }).toEqual(want);
 });
 
-const record = (more: Partial<TaskRecord> = {}): TaskRecord => ({ id: "bg-explore-1-a", type: "Explore", description: "Find auth", status: "completed", startedAt: 0, endedAt: 65_000, ...more });
+const record = (more: Partial<TaskRecord> = {}): TaskRecord => ({
+  id: "bg-explore-1-a",
+  type: "Explore",
+  description: "Find auth",
+  status: "completed",
+  startedAt: 0,
+  endedAt: 65_000,
+  ...more,
+});
 area<{ tasks?: TaskRecord["status"][] }, string>("002-mycode", "task-status-text", ({ input, want }) => {
   const ids = ["bg-explore-1-a", "b", "c"];
   const text = input.tasks
-    ? taskListText(input.tasks.map((status, at) => record({ id: ids[at]!, status })), 65_000)
+    ? taskListText(
+        input.tasks.map((status, at) => record({ id: ids[at]!, status })),
+        65_000,
+      )
     : taskText(record({ tokens: { input: 100, output: 20 }, result: "R" }), 65_000);
   expect(text).toBe(want);
 });
@@ -332,10 +542,15 @@ area<{ tasks?: TaskRecord["status"][] }, string>("002-mycode", "task-status-text
 type Boxed = { taskId?: string; outputFile?: string; type?: string; task?: string; model?: string };
 area<Boxed, string | { box_title: string; lines: string[] }>("002-mycode", "result-text", ({ input, want }) => {
   if (typeof want === "string")
-    return expect(backgroundStarted({ id: input.taskId!, type: "Explore", description: "Find", file: input.outputFile! })).toBe(want);
+    return expect(
+      backgroundStarted({ id: input.taskId!, type: "Explore", description: "Find", file: input.outputFile! }),
+    ).toBe(want);
   const lines = [`Type: ${input.type}`, `Task: ${input.task}`, `Model: ${input.model}`];
   expect(lines).toEqual(want.lines);
-  expect(box(want.box_title, lines).split("\n").slice(0, 2)).toEqual([expect.stringContaining(`┌─ ${want.box_title} ─`), `│ ${lines[0]}`]);
+  expect(box(want.box_title, lines).split("\n").slice(0, 2)).toEqual([
+    expect.stringContaining(`┌─ ${want.box_title} ─`),
+    `│ ${lines[0]}`,
+  ]);
 });
 
 type Registered = { name: string; description: string; kind?: string; inputs?: Record<string, string> };
@@ -346,7 +561,10 @@ const registered = ({ name, description, inputs, kind }: Registered): AgentCard 
   ...(kind === "remote" && { remote: true }),
   ...(inputs && {
     inputs: Object.fromEntries(
-      Object.entries(inputs).map(([input, words]) => [input, { type: words.split(" ")[1]!, description: input, required: words.startsWith("required") }]),
+      Object.entries(inputs).map(([input, words]) => [
+        input,
+        { type: words.split(" ")[1]!, description: input, required: words.startsWith("required") },
+      ]),
     ),
   }),
 });
@@ -357,13 +575,22 @@ area<Delegating, unknown>("004-gemini", "delegate-tool", async ({ name, input, w
   if (name === "tool description lists agents") return expect(unionDescription(cards)).toBe(want);
   if (input.agent) return expect({ throws_on_build: reservedInput(registered(input.agent)) }).toEqual(want);
   if (input.counts) {
-    const [none, one, two] = input.counts.map((count) => unionSchema(Array.from({ length: count }, (_, at) => card(`a${at}`))));
-    expect(none).toMatchObject({ properties: { agent_name: { type: "string", description: expect.stringContaining("No agents are available") } } });
+    const [none, one, two] = input.counts.map((count) =>
+      unionSchema(Array.from({ length: count }, (_, at) => card(`a${at}`))),
+    );
+    expect(none).toMatchObject({
+      properties: { agent_name: { type: "string", description: expect.stringContaining("No agents are available") } },
+    });
     expect(one).toMatchObject({ type: "object", properties: { agent_name: { const: "a0" } } });
-    return expect(two).toMatchObject({ anyOf: [{ properties: { agent_name: { const: "a0" } } }, { properties: { agent_name: { const: "a1" } } }] });
+    return expect(two).toMatchObject({
+      anyOf: [{ properties: { agent_name: { const: "a0" } } }, { properties: { agent_name: { const: "a1" } } }],
+    });
   }
   const plans: Plan[] = [];
-  const known = cards.length > 0 ? cards : [card("test_agent", { inputs: { arg1: { type: "string", description: "", required: true } } })];
+  const known =
+    cards.length > 0
+      ? cards
+      : [card("test_agent", { inputs: { arg1: { type: "string", description: "", required: true } } })];
   const tool = toolOf("delegate_to_agent", callerOf({ catalog: catalogOf(known) }));
   const text = await callTool(tool, ".", input.params, {
     delegate: async (plan) => {
@@ -371,80 +598,143 @@ area<Delegating, unknown>("004-gemini", "delegate-tool", async ({ name, input, w
       return { status: "ok", output: "done" };
     },
   });
-  const { confirmation, throws, runs_remote_with } = want as { confirmation?: boolean; throws?: string; runs_remote_with?: object };
+  const { confirmation, throws, runs_remote_with } = want as {
+    confirmation?: boolean;
+    throws?: string;
+    runs_remote_with?: object;
+  };
   if (throws !== undefined) return expect(text).toBe(throws);
   const [node] = Object.values(plans[0]!.nodes) as TaskNode[];
   if (confirmation !== undefined) return expect(plans).toHaveLength(1); // nothing was asked: it went straight to the run
   expect(node!.task).toMatchObject({ agent: "remote_agent", inputs: runs_remote_with });
 });
 
-area<{ agent: string; params?: unknown; output?: { result: string }; activities?: string[] }, unknown>("004-gemini", "invocation", async ({ name, input, want }) => {
-  if (name === "description") return expect(invocationText(input.agent, input.params as Record<string, unknown>)).toBe(want);
-  if (name === "description cut at 200") {
-    const many = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`input${at}`, `value${at}`]));
-    return expect(invocationText(input.agent, many)).toHaveLength((want as { length: number }).length);
-  }
-  if (input.output) return expect(invocationResult(input.agent, { status: "ok", output: input.output.result })).toBe(want);
-  const { createCrew: make } = await import("../../src/index.ts");
-  const { localInvocation } = await import("../../src/doors/gemini-invocation.ts");
-  const model = scripted({ thinking: "Analyzing...", calls: [{ name: "current_time", input: {} }] }, { error: { code: "MODEL_AUTH", message: "no", retryable: false } });
-  const crew = make({ cwd: tempFolder(), home: false, env: { PATH: "/bin" }, discover: false, models: { m: model }, agents: [defineAgent({ name: "MockAgent", description: "", instructions: "" })] });
-  const updates: string[] = [];
-  await localInvocation(crew, { name: "MockAgent", inputs: { query: "go" } }).execute(new AbortController().signal, (text) => updates.push(text));
-  expect(updates).toEqual((want as { updates: string[] }).updates);
-});
+area<{ agent: string; params?: unknown; output?: { result: string }; activities?: string[] }, unknown>(
+  "004-gemini",
+  "invocation",
+  async ({ name, input, want }) => {
+    if (name === "description")
+      return expect(invocationText(input.agent, input.params as Record<string, unknown>)).toBe(want);
+    if (name === "description cut at 200") {
+      const many = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`input${at}`, `value${at}`]));
+      return expect(invocationText(input.agent, many)).toHaveLength((want as { length: number }).length);
+    }
+    if (input.output)
+      return expect(invocationResult(input.agent, { status: "ok", output: input.output.result })).toBe(want);
+    const { createCrew: make } = await import("../../src/index.ts");
+    const { localInvocation } = await import("../../src/doors/gemini-invocation.ts");
+    const model = scripted(
+      { thinking: "Analyzing...", calls: [{ name: "current_time", input: {} }] },
+      { error: { code: "MODEL_AUTH", message: "no", retryable: false } },
+    );
+    const crew = make({
+      cwd: tempFolder(),
+      home: false,
+      env: { PATH: "/bin" },
+      discover: false,
+      models: { m: model },
+      agents: [defineAgent({ name: "MockAgent", description: "", instructions: "" })],
+    });
+    const updates: string[] = [];
+    await localInvocation(crew, { name: "MockAgent", inputs: { query: "go" } }).execute(
+      new AbortController().signal,
+      (text) => updates.push(text),
+    );
+    expect(updates).toEqual((want as { updates: string[] }).updates);
+  },
+);
 
-type ToolMode = { text: string; isError: boolean; mode: string; winner: string | null; results: { id: string; exitCode: number }[]; prompts_sent: { id: string; task: string; model: string | null; tools: string[] | null }[] };
+type ToolMode = {
+  text: string;
+  isError: boolean;
+  mode: string;
+  winner: string | null;
+  results: { id: string; exitCode: number }[];
+  prompts_sent: { id: string; task: string; model: string | null; tools: string[] | null }[];
+};
 
 /** What the agents of a case answer, by what they are asked; anything else is how they fail. */
 const scripts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "parallel: mixed success": { a: "fine" },
   "single with agent and inline model": { x: "ok" },
-  "chain: dollar patterns in previous output must stay literal": { a: "price $& and $$5", "got: price $& and $$5": "final" },
+  "chain: dollar patterns in previous output must stay literal": {
+    a: "price $& and $$5",
+    "got: price $& and $$5": "final",
+  },
   "team simple mode: members run default tasks": { "check sec": "done sec", "check perf": "done perf" },
   "parallel: output over 2000 chars goes to a file": { big: "z".repeat(2_500) },
   "chain passes {previous}": { first: "P1", "use P1 and P1": "final" },
 };
 
-area<{ params: object; files: Record<string, string> }, ToolMode>("003-pi-parallel", "tool-mode", async ({ name, input, want }) => {
-  const userHome = tempFolder();
-  for (const [file, text] of Object.entries(input.files)) {
-    const path = join(userHome, file.replace(/^home\//, ""));
-    mkdirSync(join(path, ".."), { recursive: true });
-    writeFileSync(path, text);
-  }
-  const sent: { task: string; model: string; tools: readonly string[] }[] = [];
-  const answers = (model: string) =>
-    scripted(
-      ...Array.from({ length: 4 }, () => ({ messages, tools }: { messages: readonly unknown[]; tools: readonly { name: string }[] }) => {
-        const task = (messages[0] as { text: string }).text.split("\n\n").at(-1)!;
-        sent.push({ task, model, tools: tools.map((tool) => tool.name) });
-        const text = scripts[name]?.[task];
-        return text ?? { error: { code: "MODEL_AUTH" as const, message: "nope", retryable: false } };
-      }),
+area<{ params: object; files: Record<string, string> }, ToolMode>(
+  "003-pi-parallel",
+  "tool-mode",
+  async ({ name, input, want }) => {
+    const userHome = tempFolder();
+    for (const [file, text] of Object.entries(input.files)) {
+      const path = join(userHome, file.replace(/^home\//, ""));
+      mkdirSync(join(path, ".."), { recursive: true });
+      writeFileSync(path, text);
+    }
+    const sent: { task: string; model: string; tools: readonly string[] }[] = [];
+    const answers = (model: string) =>
+      scripted(
+        ...Array.from(
+          { length: 4 },
+          () =>
+            ({ messages, tools }: { messages: readonly unknown[]; tools: readonly { name: string }[] }) => {
+              const task = (messages[0] as { text: string }).text.split("\n\n").at(-1)!;
+              sent.push({ task, model, tools: tools.map((tool) => tool.name) });
+              const text = scripts[name]?.[task];
+              return text ?? { error: { code: "MODEL_AUTH" as const, message: "nope", retryable: false } };
+            },
+        ),
+      );
+    const models = Object.fromEntries(
+      ["main", "m1", "m2", "claude-sonnet-4-5"].map((model) => [model, answers(model)]),
     );
-  const models = Object.fromEntries(["main", "m1", "m2", "claude-sonnet-4-5"].map((model) => [model, answers(model)]));
-  const crew = createCrew({ cwd: tempFolder(), home: tempFolder(), userHome, env: { PATH: "/usr/bin:/bin" }, models });
-  const found = (await crew.catalog()).agents.filter(({ source }) => source !== "bundled");
-  const caller = { catalog: catalogOf(found) };
-  const [tool] = await crew.delegationTools(["parallel"], caller);
-  const { openDelegation } = await import("../../src/doors/delegation.ts");
-  const { text, error = false, details } = await openDelegation({ ...crew, catalog: async () => caller.catalog, delegationTools: async () => [tool!] }, { as: ["parallel"] })
-    .call("parallel", input.params, { signal: new AbortController().signal });
-  const { mode, winner = null, results } = details as { mode: string; winner?: string; results: { id: string; exitCode: number; fullOutputPath?: string }[] };
-  const file = results[0]?.fullOutputPath;
-  expect({
-    text: text.replace(/ \(1 turn\)/g, "").replace(file ?? "<none>", "<tmpfile>"),
-    isError: error,
-    mode,
-    winner,
-    results: results.map(({ id, exitCode }) => ({ id, exitCode })),
-  }).toEqual({ text: want.text, isError: want.isError, mode: want.mode, winner: want.winner, results: want.results });
-  expect(sent.map(({ task }) => task).toSorted()).toEqual(want.prompts_sent.map(({ task }) => task).toSorted());
-  for (const { task, model, tools } of want.prompts_sent) {
-    const one = sent.find((each) => each.task === task && (model === null || each.model === model));
-    expect(one).toBeDefined();
-    if (tools) expect(one!.tools).toEqual(expect.arrayContaining(tools.flatMap((tool) => toolsNamed(tool))));
-    if (tools) expect(one!.tools).not.toContain("write_file");
-  }
-});
+    const crew = createCrew({
+      cwd: tempFolder(),
+      home: tempFolder(),
+      userHome,
+      env: { PATH: "/usr/bin:/bin" },
+      models,
+    });
+    const found = (await crew.catalog()).agents.filter(({ source }) => source !== "bundled");
+    const caller = { catalog: catalogOf(found) };
+    const [tool] = await crew.delegationTools(["parallel"], caller);
+    const { openDelegation } = await import("../../src/doors/delegation.ts");
+    const {
+      text,
+      error = false,
+      details,
+    } = await openDelegation(
+      { ...crew, catalog: async () => caller.catalog, delegationTools: async () => [tool!] },
+      { as: ["parallel"] },
+    ).call("parallel", input.params, { signal: new AbortController().signal });
+    const {
+      mode,
+      winner = null,
+      results,
+    } = details as {
+      mode: string;
+      winner?: string;
+      results: { id: string; exitCode: number; fullOutputPath?: string }[];
+    };
+    const file = results[0]?.fullOutputPath;
+    expect({
+      text: text.replace(/ \(1 turn\)/g, "").replace(file ?? "<none>", "<tmpfile>"),
+      isError: error,
+      mode,
+      winner,
+      results: results.map(({ id, exitCode }) => ({ id, exitCode })),
+    }).toEqual({ text: want.text, isError: want.isError, mode: want.mode, winner: want.winner, results: want.results });
+    expect(sent.map(({ task }) => task).toSorted()).toEqual(want.prompts_sent.map(({ task }) => task).toSorted());
+    for (const { task, model, tools } of want.prompts_sent) {
+      const one = sent.find((each) => each.task === task && (model === null || each.model === model));
+      expect(one).toBeDefined();
+      if (tools) expect(one!.tools).toEqual(expect.arrayContaining(tools.flatMap((tool) => toolsNamed(tool))));
+      if (tools) expect(one!.tools).not.toContain("write_file");
+    }
+  },
+);

@@ -42,7 +42,7 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "io-faults": {
     "IO-01": faulty,
-    "IO-02": "test/tools.test.ts",
+    "IO-02": faulty,
     "IO-03": faulty,
     "IO-04": state,
     "IO-05": state,

@@ -15,8 +15,18 @@ const as = (spelling: string) => ({ tools: ["*", spelling], delegation: [spellin
 
 test("spawn_subagent starts a task at once, and its result comes as a message", async () => {
   const { result, read, models, events } = await stage({
-    lead: { ...as("spawn_subagent"), says: [call("spawn_subagent", { type: "explore", description: "Find X", input: "Where is X?" }), "waiting for it", (request) => (JSON.stringify(request.messages.at(-1)).includes("X is in x.ts") ? "X is there" : "nothing came")] },
-    explore: { tools: ["read_file"], says: [call("write_file", { path: "x", content: "" }), { text: "X is in x.ts", delayMs: 20 }] },
+    lead: {
+      ...as("spawn_subagent"),
+      says: [
+        call("spawn_subagent", { type: "explore", description: "Find X", input: "Where is X?" }),
+        "waiting for it",
+        (request) => (JSON.stringify(request.messages.at(-1)).includes("X is in x.ts") ? "X is there" : "nothing came"),
+      ],
+    },
+    explore: {
+      tools: ["read_file"],
+      says: [call("write_file", { path: "x", content: "" }), { text: "X is in x.ts", delayMs: 20 }],
+    },
   });
   expect(result).toMatchObject({ status: "ok", output: "X is there" });
   expect(JSON.parse(read("lead")[0]!)).toMatchObject({ status: "spawned", type: "explore", description: "Find X" });
@@ -33,23 +43,57 @@ test("spawn_subagent starts a task at once, and its result comes as a message", 
             ? [`deny ${event.tool} of ${event.path}`]
             : [],
   );
-  expect(trail).toEqual(["spawn explore: Find X", "start lead/explore as explore: Where is X?", "resolve explore with read_file", "deny write_file of lead/explore"]);
+  expect(trail).toEqual([
+    "spawn explore: Find X",
+    "start lead/explore as explore: Where is X?",
+    "resolve explore with read_file",
+    "deny write_file of lead/explore",
+  ]);
 });
 
 test("spawn_subagent means general when no type is named", async () => {
-  const { models } = await stage({ lead: { ...as("spawn_subagent"), says: [call("spawn_subagent", { description: "d", input: "do it" }), "w", "done"] }, general: { says: ["did it"] } });
+  const { models } = await stage({
+    lead: {
+      ...as("spawn_subagent"),
+      says: [call("spawn_subagent", { description: "d", input: "do it" }), "w", "done"],
+    },
+    general: { says: ["did it"] },
+  });
   expect(models["general"]!.requests).toHaveLength(1);
 });
 
 test("parallel leaves its state in the details of its result", async () => {
   const { read, events } = await stage({
-    lead: { ...as("parallel"), says: [call("parallel", { tasks: [{ agent: "scout", task: "a", name: "A" }, { agent: "sage", task: "b: {task:A}", name: "B" }], gitContext: false }), "done"] },
+    lead: {
+      ...as("parallel"),
+      says: [
+        call("parallel", {
+          tasks: [
+            { agent: "scout", task: "a", name: "A" },
+            { agent: "sage", task: "b: {task:A}", name: "B" },
+          ],
+          gitContext: false,
+        }),
+        "done",
+      ],
+    },
     scout: { says: ["from a"] },
     sage: { says: [(request) => `sage read ${(request.messages[0] as { text: string }).text}`] },
   });
-  expect(read("lead")[0]).toMatch(/^## Parallel: 2\/2 succeeded\n\n### ✓ A \(1 turn\)\n\nfrom a\n\n---\n\n### ✓ B \(1 turn\)\n\nsage read b: from a$/);
+  expect(read("lead")[0]).toMatch(
+    /^## Parallel: 2\/2 succeeded\n\n### ✓ A \(1 turn\)\n\nfrom a\n\n---\n\n### ✓ B \(1 turn\)\n\nsage read b: from a$/,
+  );
   const ended = events.find((event) => event.type === "tool.ended" && event.tool === "parallel");
-  expect(ended).toMatchObject({ details: { mode: "parallel", results: [{ id: "0-A", exitCode: 0, output: "from a" }, { id: "1-B", exitCode: 0 }], usage: { turns: 2 } } });
+  expect(ended).toMatchObject({
+    details: {
+      mode: "parallel",
+      results: [
+        { id: "0-A", exitCode: 0, output: "from a" },
+        { id: "1-B", exitCode: 0 },
+      ],
+      usage: { turns: 2 },
+    },
+  });
 });
 
 test("parallel does a chain, a race and a team, too", async () => {
@@ -57,33 +101,75 @@ test("parallel does a chain, a race and a team, too", async () => {
     lead: {
       ...as("parallel"),
       says: [
-        call("parallel", { chain: [{ agent: "scout", task: "one" }, { agent: "scout", task: "two after {previous}" }] }),
+        call("parallel", {
+          chain: [
+            { agent: "scout", task: "one" },
+            { agent: "scout", task: "two after {previous}" },
+          ],
+        }),
         call("parallel", { race: { task: "who", agents: ["scout", "stuck"] } }),
-        call("parallel", { team: { objective: "win", members: [{ role: "dev", agent: "scout" }], tasks: [{ id: "t", task: "do", assignee: "dev" }] }, gitContext: false }),
+        call("parallel", {
+          team: {
+            objective: "win",
+            members: [{ role: "dev", agent: "scout" }],
+            tasks: [{ id: "t", task: "do", assignee: "dev" }],
+          },
+          gitContext: false,
+        }),
         "done",
       ],
     },
-    scout: { says: ["first", (request) => `second of ${JSON.stringify(request.messages).includes("two after first")}`, "me", "teamed"] },
+    scout: {
+      says: [
+        "first",
+        (request) => `second of ${JSON.stringify(request.messages).includes("two after first")}`,
+        "me",
+        "teamed",
+      ],
+    },
     stuck: { says: [{ text: "late", delayMs: 60_000 }] },
   });
-  expect(read("lead")).toEqual(["second of true", "**Winner:** scout\n\nme", expect.stringMatching(/^## Team: 1\/1 tasks succeeded\n\n\*\*Objective:\*\* win\n\n### ✓ \[dev\] dev:t/)]);
+  expect(read("lead")).toEqual([
+    "second of true",
+    "**Winner:** scout\n\nme",
+    expect.stringMatching(/^## Team: 1\/1 tasks succeeded\n\n\*\*Objective:\*\* win\n\n### ✓ \[dev\] dev:t/),
+  ]);
 });
 
 test("parallel starts nobody whom its caller may not start, also when nobody is named", async () => {
-  const { read } = await stage({ lead: { ...as("parallel"), spawns: ["scout"], says: [call("parallel", { task: "x" }), call("parallel", { task: "x", agent: "sage" }), "done"] }, scout: { says: [] }, sage: { says: [] } });
+  const { read } = await stage({
+    lead: {
+      ...as("parallel"),
+      spawns: ["scout"],
+      says: [call("parallel", { task: "x" }), call("parallel", { task: "x", agent: "sage" }), "done"],
+    },
+    scout: { says: [] },
+    sage: { says: [] },
+  });
   expect(read("lead")).toEqual(["Cannot spawn 'general'. Allowed: scout", "Cannot spawn 'sage'. Allowed: scout"]);
 });
 
 test("delegate_to_agent checks inputs, fills them in, and says how the agent came to its end", async () => {
-  const inputs = { target: { type: "string", description: "what", required: true }, depth: { type: "number", description: "how deep" } };
+  const inputs = {
+    target: { type: "string", description: "what", required: true },
+    depth: { type: "number", description: "how deep" },
+  };
   const { read, models } = await stage({
     lead: {
       ...as("delegate_to_agent"),
-      says: [calls(["delegate_to_agent", { agent_name: "analyst", depth: 2 }], ["delegate_to_agent", { agent_name: "analyst", target: "auth", depth: 2 }]), "done"],
+      says: [
+        calls(
+          ["delegate_to_agent", { agent_name: "analyst", depth: 2 }],
+          ["delegate_to_agent", { agent_name: "analyst", target: "auth", depth: 2 }],
+        ),
+        "done",
+      ],
     },
     analyst: { inputs, instructions: "Analyse ${target}.", says: ["it is fine"] },
   });
-  expect(read("lead")[0]).toBe("target: Required. Expected inputs: 'target' (required string), 'depth' (optional number).");
+  expect(read("lead")[0]).toBe(
+    "target: Required. Expected inputs: 'target' (required string), 'depth' (optional number).",
+  );
   expect(read("lead")[1]).toBe("Subagent 'analyst' finished.\nTermination Reason: GOAL\nResult:\nit is fine");
   expect(models["analyst"]!.requests[0]!.system).toContain("Analyse auth.");
 });
@@ -100,18 +186,40 @@ test("invoke_agent gives its prompt to the one input of an agent", async () => {
 test("a file that lists Agent gets the tool in that spelling, and nothing else of the kind", async () => {
   const cwd = tempFolder();
   mkdirSync(join(cwd, ".claude/agents"), { recursive: true });
-  writeFileSync(join(cwd, ".claude/agents/lead.md"), "---\nname: lead\ndescription: leads\ntools: Read, Agent(helper)\n---\nLead.");
-  writeFileSync(join(cwd, ".claude/agents/helper.md"), "---\nname: helper\ndescription: helps\ntools: Read\n---\nHelp.");
+  writeFileSync(
+    join(cwd, ".claude/agents/lead.md"),
+    "---\nname: lead\ndescription: leads\ntools: Read, Agent(helper)\n---\nLead.",
+  );
+  writeFileSync(
+    join(cwd, ".claude/agents/helper.md"),
+    "---\nname: helper\ndescription: helps\ntools: Read\n---\nHelp.",
+  );
   const model = scripted(call("Agent", { description: "d", prompt: "go", subagent_type: "helper" }), "helped", "done");
-  const crew = createCrew({ cwd, home: tempFolder(), userHome: tempFolder(), env: { PATH: "/bin" }, trusted: true, models: { m: model } });
+  const crew = createCrew({
+    cwd,
+    home: tempFolder(),
+    userHome: tempFolder(),
+    env: { PATH: "/bin" },
+    trusted: true,
+    models: { m: model },
+  });
   const { status } = await crew.run({ mode: "single", agent: "lead", task: "Lead." });
   expect(status).toBe("ok");
   expect(model.requests[0]!.tools.map(({ name }) => name).toSorted()).toEqual(["Agent", "TaskOutput", "read_file"]);
-  expect(model.requests[0]!.tools.find(({ name }) => name === "Agent")!.description).toContain("- helper: helps [read-only]");
+  expect(model.requests[0]!.tools.find(({ name }) => name === "Agent")!.description).toContain(
+    "- helper: helps [read-only]",
+  );
 });
 
 describe("what a model reads about agents keeps to its budget", () => {
-  const many = (count: number): Catalog => ({ disabled: [], agents: Array.from({ length: count }, (_, at) => ({ name: `agent-${at}`, description: "Does many things. ".repeat(30), readOnly: at % 2 === 0 })) });
+  const many = (count: number): Catalog => ({
+    disabled: [],
+    agents: Array.from({ length: count }, (_, at) => ({
+      name: `agent-${at}`,
+      description: "Does many things. ".repeat(30),
+      readOnly: at % 2 === 0,
+    })),
+  });
   const caller = { agent: "lead", spawns: "*" as const, depth: 0, maxDepth: 2 };
 
   test.each(facadeNames.filter((name) => name !== "agents"))("%s", (name) => {

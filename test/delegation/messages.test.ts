@@ -25,7 +25,13 @@ test("helpers speak to each other while they work, and get receipts", async () =
     lead: {
       tools: ["*", "Task"],
       delegation: ["Task"],
-      says: [calls(["Task", { description: "a", prompt: "Tell sage.", subagent_type: "scout" }], ["Task", { description: "b", prompt: "Listen.", subagent_type: "sage" }]), "done"],
+      says: [
+        calls(
+          ["Task", { description: "a", prompt: "Tell sage.", subagent_type: "scout" }],
+          ["Task", { description: "b", prompt: "Listen.", subagent_type: "sage" }],
+        ),
+        "done",
+      ],
     },
     scout: {
       says: [
@@ -33,7 +39,10 @@ test("helpers speak to each other while they work, and get receipts", async () =
           await until(() => listening);
           return { calls: [{ name: "current_time", input: {} }] };
         },
-        ...Array.from({ length: 2 }, () => call("send_message", { to: "sage", message: "look at line 7" })), call("send_message", { to: "parent", message: "told sage" }), call("send_message", { to: "ghost", message: "?" }), "told",
+        ...Array.from({ length: 2 }, () => call("send_message", { to: "sage", message: "look at line 7" })),
+        call("send_message", { to: "parent", message: "told sage" }),
+        call("send_message", { to: "ghost", message: "?" }),
+        "told",
       ],
     },
     sage: {
@@ -49,7 +58,9 @@ test("helpers speak to each other while they work, and get receipts", async () =
   expect(receipts[0]).toMatch(/^Sent to lead(\.2)?\/sage, who reads it before the next turn\.$/);
   expect(receipts[2]).toBe("Sent to lead, who reads it before the next turn.");
   expect(receipts[3]).toMatch(/^Nobody called "ghost" is running here\. Running are: lead/);
-  expect(events.some((event) => event.type === "message.sent" && event.path === "lead" && event.text === "told sage")).toBe(true);
+  expect(
+    events.some((event) => event.type === "message.sent" && event.path === "lead" && event.text === "told sage"),
+  ).toBe(true);
   expect(JSON.stringify(models["lead"]!.requests.at(-1)!.messages)).toContain("told sage");
 });
 

@@ -13,11 +13,26 @@ const crewOf = (says: Readonly<Record<string, readonly Script[]>>, options: Crew
     env: { PATH: "/bin" },
     discover: false,
     unattended: true,
-    agents: Object.keys(says).map((name) => defineAgent({ name, description: name, instructions: name, model: name, ...(name === "main" && { tools, delegation: ["Task"] }) })),
+    agents: Object.keys(says).map((name) =>
+      defineAgent({
+        name,
+        description: name,
+        instructions: name,
+        model: name,
+        ...(name === "main" && { tools, delegation: ["Task"] }),
+      }),
+    ),
     models: Object.fromEntries(Object.entries(says).map(([name, turns]) => [name, scripted(...turns)])),
     ...options,
   });
-const inBackground: Script = { calls: [{ name: "Task", input: { description: "slow", prompt: "Be slow.", subagent_type: "slow", run_in_background: true } }] };
+const inBackground: Script = {
+  calls: [
+    {
+      name: "Task",
+      input: { description: "slow", prompt: "Be slow.", subagent_type: "slow", run_in_background: true },
+    },
+  ],
+};
 
 test("what a main agent starts in the background goes on after its message, and the next message finds it", async () => {
   let go = false;
@@ -54,9 +69,19 @@ test("what a main agent starts in the background goes on after its message, and 
 });
 
 test("a helper that outlives a message has no more rights than whoever asked for it", async () => {
-  const crew = crewOf({ main: [inBackground, "done"], slow: [{ calls: [{ name: "write_file", input: { path: "x", content: "y" } }] }, "tried"] }, {}, ["read_file", "Task"]);
+  const crew = crewOf(
+    {
+      main: [inBackground, "done"],
+      slow: [{ calls: [{ name: "write_file", input: { path: "x", content: "y" } }] }, "tried"],
+    },
+    {},
+    ["read_file", "Task"],
+  );
   const ended: Run[] = [];
-  await crew.run({ mode: "single", agent: "main", task: "Begin." }, { outliving: { ended: (run) => void ended.push(run) } });
+  await crew.run(
+    { mode: "single", agent: "main", task: "Begin." },
+    { outliving: { ended: (run) => void ended.push(run) } },
+  );
   await until(() => ended.length === 1);
   const denied: string[] = [];
   for await (const event of ended[0]!) if (event.type === "tool.denied") denied.push(event.rule);
@@ -79,7 +104,11 @@ test("a lead whose run was interrupted is told which helpers did not come to the
   cpSync(home, died, { recursive: true }); // what a crash right now would leave
   first.cancel();
   await first;
-  for (const name of readdirSync(join(died, "runs", first.id))) if (name !== "journal.jsonl") rmSync(join(died, "runs", first.id, name), { recursive: true });
-  const told: Script = ({ messages }) => (JSON.stringify(messages).includes("have not ended: main/slow.") ? "I was told" : "nobody told me");
-  expect(await crewOf({ main: [told], slow: [] }, { home: died, cwd: crew.cwd }).resume(first.id)).toMatchObject({ output: "I was told" });
+  for (const name of readdirSync(join(died, "runs", first.id)))
+    if (name !== "journal.jsonl") rmSync(join(died, "runs", first.id, name), { recursive: true });
+  const told: Script = ({ messages }) =>
+    JSON.stringify(messages).includes("have not ended: main/slow.") ? "I was told" : "nobody told me";
+  expect(await crewOf({ main: [told], slow: [] }, { home: died, cwd: crew.cwd }).resume(first.id)).toMatchObject({
+    output: "I was told",
+  });
 });

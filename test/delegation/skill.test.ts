@@ -8,7 +8,10 @@ const withSkills = () => {
   const cwd = tempFolder();
   const write = (name: string, more: string): void => {
     mkdirSync(join(cwd, ".claude/skills", name), { recursive: true });
-    writeFileSync(join(cwd, ".claude/skills", name, "SKILL.md"), `---\nname: ${name}\ndescription: about ${name}\n${more}---\nDo ${name} to $ARGUMENTS.`);
+    writeFileSync(
+      join(cwd, ".claude/skills", name, "SKILL.md"),
+      `---\nname: ${name}\ndescription: about ${name}\n${more}---\nDo ${name} to $ARGUMENTS.`,
+    );
   };
   write("tidy", "");
   write("survey", "context: fork\nagent: scout\n");
@@ -18,7 +21,17 @@ const withSkills = () => {
 
 test("a skill is handed over as text, listed on demand, and refused where it is not for models", async () => {
   const { read } = await stage(
-    { lead: { tools: ["skill"], says: [call("skill", { name: "tidy", arguments: "src" }), call("skill", {}), call("skill", { name: "secret" }), "done"] } },
+    {
+      lead: {
+        tools: ["skill"],
+        says: [
+          call("skill", { name: "tidy", arguments: "src" }),
+          call("skill", {}),
+          call("skill", { name: "secret" }),
+          "done",
+        ],
+      },
+    },
     withSkills(),
   );
   expect(read("lead")[0]).toBe("Do tidy to src.");

@@ -1,4 +1,12 @@
-import { createCrew, defineAgent, type Agent, type CrewOptions, type Event, type Result, type RunOptions } from "../../src/index.ts";
+import {
+  createCrew,
+  defineAgent,
+  type Agent,
+  type CrewOptions,
+  type Event,
+  type Result,
+  type RunOptions,
+} from "../../src/index.ts";
 import { type Script, scripted, type Scripted } from "../../src/models/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

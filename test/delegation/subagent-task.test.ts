@@ -4,7 +4,8 @@ import type { ModelRequest } from "../../src/core/model.ts";
 import { call, calls, stage } from "./stage.ts";
 
 const lead = { tools: ["*", "Task"], delegation: ["Task"] };
-const ask = (subagent_type: string, more: object = {}) => ["Task", { description: "find it", prompt: `Find it, ${subagent_type}.`, subagent_type, ...more }] as const;
+const ask = (subagent_type: string, more: object = {}) =>
+  ["Task", { description: "find it", prompt: `Find it, ${subagent_type}.`, subagent_type, ...more }] as const;
 const lastText = ({ messages }: ModelRequest): string => JSON.stringify(messages.at(-1));
 const idIn = (request: ModelRequest): string => /(run_\w+\/[\w./-]+)/.exec(JSON.stringify(request.messages))![1]!;
 
@@ -34,7 +35,13 @@ test("an agent is resumed by its id and remembers what it was told", async () =>
   const { models, read } = await stage({
     lead: {
       ...lead,
-      says: [calls(ask("scout")), (request) => ({ calls: [{ name: "Task", input: { ...ask("scout")[1], prompt: "And then?", resume: idIn(request) } }] }), "done"],
+      says: [
+        calls(ask("scout")),
+        (request) => ({
+          calls: [{ name: "Task", input: { ...ask("scout")[1], prompt: "And then?", resume: idIn(request) } }],
+        }),
+        "done",
+      ],
     },
     scout: { says: ["the first", "the second"] },
   });
@@ -43,8 +50,38 @@ test("an agent is resumed by its id and remembers what it was told", async () =>
 });
 
 test("who was never there cannot be resumed", async () => {
-  const { read } = await stage({ lead: { ...lead, says: [calls(ask("scout", { resume: "run_aaaaaaaaaaaa/lead/scout" })), "done"] }, scout: { says: [] } });
+  const { read } = await stage({
+    lead: { ...lead, says: [calls(ask("scout", { resume: "run_aaaaaaaaaaaa/lead/scout" })), "done"] },
+    scout: { says: [] },
+  });
   expect(read("lead")[0]).toBe("Resume failed: Session not found");
+});
+
+test("nobody goes on with the conversation of whoever started it", async () => {
+  const { read } = await stage({
+    lead: {
+      ...lead,
+      says: [
+        calls(ask("scout")),
+        (request) => ({
+          calls: [{ name: "Task", input: { ...ask("spy")[1], prompt: `The run is ${idIn(request).split("/")[0]}.` } }],
+        }),
+        "done",
+      ],
+    },
+    scout: { says: ["found"] },
+    spy: {
+      ...lead,
+      says: [
+        (request) => {
+          const run = /run_\w+/.exec(JSON.stringify(request.messages))![0];
+          return { calls: [{ name: "Task", input: { ...ask("scout")[1], resume: `${run}/lead` } }] };
+        },
+        "I could not",
+      ],
+    },
+  });
+  expect(read("spy")[0]).toBe("Resume failed: Session not found");
 });
 
 test("a task in the background is told when it ends, and its output is in the file that was named", async () => {
@@ -69,9 +106,11 @@ test("a task in the background is told when it ends, and its output is in the fi
 });
 
 test("TaskOutput waits, tells the status, lists and cancels", async () => {
-  const about = (action: string, more: object = {}) => (request: ModelRequest) => ({
-    calls: [{ name: "TaskOutput", input: { action, taskId: idIn(request), ...more } }],
-  });
+  const about =
+    (action: string, more: object = {}) =>
+    (request: ModelRequest) => ({
+      calls: [{ name: "TaskOutput", input: { action, taskId: idIn(request), ...more } }],
+    });
   const { read, result } = await stage({
     lead: {
       ...lead,

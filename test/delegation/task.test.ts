@@ -32,7 +32,10 @@ test("a batch runs side by side, and the lead reads a summary of each", async ()
 });
 
 test("a long result is cut for the lead, and the file that is named has all of it", async () => {
-  const { read, result } = await stage({ lead: { ...lead, says: [batch("scout", "A"), "ok"] }, scout: { says: ["z".repeat(5_000)] } });
+  const { read, result } = await stage({
+    lead: { ...lead, says: [batch("scout", "A"), "ok"] },
+    scout: { says: ["z".repeat(5_000)] },
+  });
   expect(read("lead")[0]!.length).toBeLessThan(2_500);
   expect(read("lead")[0]).toContain(`... [truncated, full output: ${result.files["lead/A"]}]`);
 });
@@ -42,8 +45,20 @@ test("one bad item launches nothing", async () => {
     lead: {
       ...lead,
       says: [
-        call("task", { agent: "scout", tasks: [{ id: "A", assignment: "go" }, { id: "B", assignment: "go", agent: "ghost" }] }),
-        call("task", { agent: "scout", tasks: [{ id: "A", assignment: "go" }, { id: "a", assignment: "go" }] }),
+        call("task", {
+          agent: "scout",
+          tasks: [
+            { id: "A", assignment: "go" },
+            { id: "B", assignment: "go", agent: "ghost" },
+          ],
+        }),
+        call("task", {
+          agent: "scout",
+          tasks: [
+            { id: "A", assignment: "go" },
+            { id: "a", assignment: "go" },
+          ],
+        }),
         "gave up",
       ],
     },
@@ -55,9 +70,11 @@ test("one bad item launches nothing", async () => {
 });
 
 test("whom a lead may not start is not offered, and refused when asked for", async () => {
-  const { read, models } = await stage(
-    { lead: { ...lead, spawns: ["scout"], says: [batch("sage", "A"), batch("scout", "A"), "ok"] }, scout: { says: ["fine"] }, sage: { says: [] } },
-  );
+  const { read, models } = await stage({
+    lead: { ...lead, spawns: ["scout"], says: [batch("sage", "A"), batch("scout", "A"), "ok"] },
+    scout: { says: ["fine"] },
+    sage: { says: [] },
+  });
   expect(read("lead")[0]).toBe("Cannot spawn 'sage'. Allowed: scout");
   const { description } = models["lead"]!.requests[0]!.tools.find(({ name }) => name === "task")!;
   expect(description).toContain("- scout");
@@ -74,25 +91,41 @@ test("the agent that the environment names is refused", async () => {
 
 test("at the last depth the tool is not shown, and a call of it all the same is refused", async () => {
   const { shown, read, events } = await stage(
-    { lead: { ...lead, says: [batch("mid", "A"), "ok"] }, mid: { ...lead, says: [batch("scout", "B"), "had to do it myself"] }, scout: { says: [] } },
+    {
+      lead: { ...lead, says: [batch("mid", "A"), "ok"] },
+      mid: { ...lead, says: [batch("scout", "B"), "had to do it myself"] },
+      scout: { says: [] },
+    },
     {},
     { maxDepth: 1 },
   );
   expect(shown("lead")).toContain("task");
   expect(shown("mid")).not.toContain("task");
   expect(read("mid")[0]).toMatch(/^DENIED: Tool "task" is not available for task type "mid"/);
-  expect(events.find((event) => event.type === "tool.denied")).toMatchObject({ path: "lead/A", rule: "no agent may start others below the depth of 1" });
+  expect(events.find((event) => event.type === "tool.denied")).toMatchObject({
+    path: "lead/A",
+    rule: "no agent may start others below the depth of 1",
+  });
 });
 
 test("without spawns and without the tool nobody delegates, also with every other tool", async () => {
-  const { shown, events } = await stage({ lead: { tools: ["*"], says: [batch("scout", "A"), "ok"] }, scout: { says: [] } });
+  const { shown, events } = await stage({
+    lead: { tools: ["*"], says: [batch("scout", "A"), "ok"] },
+    scout: { says: [] },
+  });
   expect(shown("lead")).not.toContain("task");
   expect(startedPaths(events)).toEqual(["lead"]);
 });
 
 test("in plan mode whoever is started only looks, starts nobody, and is told why", async () => {
   const { shown, models, read } = await stage(
-    { lead: { ...lead, says: [batch("worker", "A"), "planned"] }, worker: { tools: ["read_file", "write_file", "bash", "task"], says: [call("write_file", { path: "x", content: "y" }), batch("lead", "B"), "a plan"] } },
+    {
+      lead: { ...lead, says: [batch("worker", "A"), "planned"] },
+      worker: {
+        tools: ["read_file", "write_file", "bash", "task"],
+        says: [call("write_file", { path: "x", content: "y" }), batch("lead", "B"), "a plan"],
+      },
+    },
     { permissions: { mode: "plan" } },
   );
   expect(shown("lead")).toContain("task");
@@ -105,7 +138,8 @@ test("agents that came and went in the meantime are told with the next answer", 
   const cwd = tempFolder();
   const folder = join(cwd, ".subcrew/agents");
   mkdirSync(folder, { recursive: true });
-  const write = (name: string): void => writeFileSync(join(folder, `${name}.md`), `---\nname: ${name}\ndescription: is ${name}\n---\nWork.`);
+  const write = (name: string): void =>
+    writeFileSync(join(folder, `${name}.md`), `---\nname: ${name}\ndescription: is ${name}\n---\nWork.`);
   write("old");
   const { read } = await stage(
     {
@@ -125,6 +159,8 @@ test("agents that came and went in the meantime are told with the next answer", 
     },
     { cwd, discover: true, trusted: true, userHome: tempFolder() },
   );
-  expect(read("lead")[0]).toContain("[Agents have changed. New agents that you can start now: fresh. No longer there: old.]");
+  expect(read("lead")[0]).toContain(
+    "[Agents have changed. New agents that you can start now: fresh. No longer there: old.]",
+  );
   expect(read("lead")[1]).not.toContain("Agents have changed");
 });

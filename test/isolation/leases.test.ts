@@ -58,7 +58,7 @@ describe("tasks that say which files they write", () => {
       messages.at(-1)?.role === "tool" ? "done" : { calls: [{ name: "spread", input: {} }] };
     const turns = { lead: [lead, lead, lead, lead], child: Array.from({ length: 4 }, () => slow("done")) };
     const team = { members, maxConcurrency: 1 };
-    const { result, events } = await runs(cwd, turns, { mode: "team", team }, { tools: tools as never });
+    const { result, events } = await runs(cwd, turns, { mode: "team", team }, { tools });
     expect(result.status).toBe("ok");
     const met = together(events);
     expect(met.filter((pair) => /^one two$|^one\/\S+ two|^(one|two)\/(\S+) \1\//.test(pair))).toEqual([]);

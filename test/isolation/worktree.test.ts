@@ -219,7 +219,7 @@ describe("several tasks in worktrees", () => {
     const { result, events } = await runs(cwd, turns, { mode: "parallel", tasks, isolation: "worktree" });
     const all = ["one", "two"].map((name) => result.nodes[name]!.changes!);
     const [winner, loser] = all[0]!.applied ? ["one", "two"] : ["two", "one"];
-    expect(all.map(({ applied }) => applied).toSorted()).toEqual([false, true]);
+    expect(all.filter(({ applied }) => applied)).toHaveLength(1);
     expect(result.nodes[loser]!.changes!.conflicts).toEqual(["a.txt"]);
     expect(warnings(events)).toEqual([
       expect.stringMatching(new RegExp(`^CHANGES_CONFLICT: .*a\\.txt: "${winner}" changed it, too`)),

@@ -168,7 +168,7 @@ describe.concurrent("servers of others", () => {
     expect((await there.run(["mcp", "trust", "fix"])).stdout).toBe("Nothing has changed.\n");
   });
 
-  test("PROC-09: a server and what it started are gone when the program is killed", async () => {
+  test("PROC-09: a server and what it started are gone when the program is killed", async ({ expect: own }) => {
     const there = place({
       "offer.json": "{}",
       "turns.json": script(
@@ -195,7 +195,7 @@ describe.concurrent("servers of others", () => {
     child.kill("SIGKILL");
     const { stdout } = await ended;
     const pids = /"tool\.ended".*?"text":"(\d+) (\d+)"/.exec(stdout)!.slice(1).map(Number);
-    for (const pid of pids) await expect.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false);
+    for (const pid of pids) await own.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false);
   });
 });
 

@@ -110,6 +110,35 @@ test("SRV-07: a body that is too long is refused", async () => {
   expect(answer.status).toBe(413);
 });
 
+test("SRV-05: nothing is upgraded to another protocol", async () => {
+  const url = await serving(crewOf({}));
+  const headers = { authorization, connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" };
+  const answer = await raw(url, {
+    method: "GET",
+    headers: { ...headers, "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==" },
+  });
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+});
+
+test("SRV-06: an odd id means no run, and no file", async () => {
+  const client = await clientOf(await serving(crewOf({})), "auto");
+  for (const run of ["../../etc/passwd", "run_/../x", "", "\u0000", "run_000000000000"])
+    for (const name of ["result", "status", "cancel"])
+      expect(await client.callTool({ name, arguments: { run } })).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining("UNKNOWN_RUN") }],
+      });
+  await client.close();
+});
+
+test("SRV-13: a port that is taken is said", async () => {
+  const { port } = await serving(crewOf({}));
+  await expect(serveHttp(crewOf({}), { token: TOKEN, port: Number(port), onError: () => {} })).rejects.toMatchObject({
+    code: "BAD_INPUT",
+    hint: expect.stringContaining("--port"),
+  });
+});
+
 test("SRV-12: an error says nothing about this machine", async () => {
   const url = await serving(crewOf({ a: [] }));
   const bodies = [

@@ -65,7 +65,7 @@ test.for(eras)("the modes and the list of agents, over the %s protocol", async (
   expect(chain.structuredContent).toMatchObject({ status: "ok", output: "four" });
   const { structuredContent } = await client.callTool({ name: "agents", arguments: { query: "AGENT A" } });
   expect(structuredContent).toEqual({
-    agents: [],
+    agents: [{ name: "a", description: "the agent a", readOnly: false, source: "inline" }],
   });
   await client.close();
 });
@@ -145,7 +145,7 @@ test.for(eras)("what a client puts off waits in the inbox, over the %s protocol"
   await client.close();
 });
 
-test("a client without forms is told what is asked; it answers gates, and only a person allows calls", async () => {
+test("SRV-11: a client without forms is told what is asked; it answers gates, and only a person allows calls", async () => {
   const crew = crewOf({
     asker: [call("ask", { question: "Which one?" }), "the red one"],
     writer: [call("write_file", { path: "a.txt", content: "x" }), "written"],
@@ -195,7 +195,7 @@ test("start and poll: a run that is not waited for can be looked at, waited for 
   await client.close();
 });
 
-test("runs of other processes are only seen where the owner shares them", async () => {
+test("SRV-11: runs of other processes are only seen where the owner shares them", async () => {
   const crew = crewOf({ a: ["mine", "yours"] });
   const { id } = await crew.run({ mode: "single", agent: "a", task: "x" });
   const closed = await session(crew, "auto");

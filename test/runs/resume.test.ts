@@ -49,7 +49,13 @@ function killedAfter(home: string, id: string, isLast: (event: KeptEvent) => boo
   const file = join(home, "runs", id, JOURNAL_FILE);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   const last = lines.findIndex((line) => isLast(decodeLine(line)!.event));
-  writeFileSync(file, lines.slice(0, last + 1).map((line) => `${line}\n`).join(""));
+  writeFileSync(
+    file,
+    lines
+      .slice(0, last + 1)
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
   return last + 1;
 }
 

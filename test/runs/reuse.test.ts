@@ -46,7 +46,10 @@ function fresh() {
     name?: string;
   } = {}) => {
     const model = scripted(...turns);
-    const it = crew({ agents: [agent], models: { [name]: model }, clock: () => now }).run({ mode: "single", agent: "scout", task }, { reuse });
+    const it = crew({ agents: [agent], models: { [name]: model }, clock: () => now }).run(
+      { mode: "single", agent: "scout", task },
+      { reuse },
+    );
     const events: Event[] = await collect(it);
     return { ...(await it), reused: events.find(({ type }) => type === "node.reused"), asked: model.requests.length };
   };

@@ -10,7 +10,14 @@ import { place, script, type Place } from "../cli/command.ts";
 import { needs, needsTimeout, type Need } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-const fact = (seq: number, path = "a"): KeptEvent => ({ seq, run: "run_1", path, at: seq, type: "note", text: `fact ${seq}` });
+const fact = (seq: number, path = "a"): KeptEvent => ({
+  seq,
+  run: "run_1",
+  path,
+  at: seq,
+  type: "note",
+  text: `fact ${seq}`,
+});
 const words = { "a.json": script({ calls: [{ name: "current_time", input: {} }] }, "done") };
 const four = ["parallel", "general=1", "general=2", "general=3", "general=4", "--model", "scripted:a.json"];
 const stateOf = (at: Place): string => at.env["SUBCREW_HOME"]!;
@@ -19,7 +26,10 @@ const runsOf = (at: Place): string[] => readdirSync(join(stateOf(at), "runs"));
 test("LOG-07: many writers of one run at once: no number is missing, none comes twice, and all in order", async () => {
   const folder = tempFolder();
   const kept: number[] = [];
-  const journal = await openJournal(folder, { kept: (events) => kept.push(...events.map(({ seq }) => seq)), lost: () => {} });
+  const journal = await openJournal(folder, {
+    kept: (events) => kept.push(...events.map(({ seq }) => seq)),
+    lost: () => {},
+  });
   let seq = 0;
   const write = async (path: string): Promise<void> => {
     for (let n = 0; n < 1_000; n += 1) {
@@ -120,7 +130,9 @@ test("IO-05: on a disk that takes its time the run goes on, and its owner is not
   });
   await run.until('"type":"run.started"');
   expect(await isOwned(join(stateOf(at), "runs", runsOf(at)[0]!))).toBe(true);
-  await expect(openJournal(join(stateOf(at), "runs", runsOf(at)[0]!), { kept: () => {}, lost: () => {} })).rejects.toMatchObject({
+  await expect(
+    openJournal(join(stateOf(at), "runs", runsOf(at)[0]!), { kept: () => {}, lost: () => {} }),
+  ).rejects.toMatchObject({
     code: "RUN_BUSY",
   });
   expect(await run.ended).toMatchObject({ code: 0 });

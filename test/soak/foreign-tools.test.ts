@@ -21,6 +21,8 @@ type Row = Readonly<{
   env(url: string): Record<string, string>;
   home?(url: string): Record<string, string>;
   agent?: object;
+  /** Where its own choice would ask the provider first. */
+  model?: string;
   /** Tools that the model must not even be shown when the agent only looks. */
   hidden: readonly string[];
 }>;
@@ -49,6 +51,7 @@ const rows: Readonly<Record<ForeignName, Row>> = {
     write: (file) => ({ name: "write_file", input: { file_path: file, content: "made\n" } }),
     env: (url) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url }),
     home: () => ({ ".gemini/settings.json": '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' }),
+    model: "google/gemini-2.5-pro",
     hidden: ["write_file", "replace", "run_shell_command", "google_web_search", "invoke_agent"],
   },
   opencode: {
@@ -115,7 +118,13 @@ async function real(
   const row = rows[tool];
   const home = toolHome(tool, row.home?.(server.url) ?? {});
   const env = { ...row.env(server.url), HOME: home, PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` };
-  const ran = await handTo(tool, bin, { cwd, env, agent: row.agent ?? looking, ...setting });
+  const ran = await handTo(tool, bin, {
+    cwd,
+    env,
+    agent: row.agent ?? looking,
+    ...(row.model && { task: { model: row.model } }),
+    ...setting,
+  });
   return { ...ran, shown: [...shown] };
 }
 

@@ -1,11 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { tempFolder } from "./temp-folder.ts";
+import { certificate } from "./certificate.ts";
 
 /** A real server on this machine, gone when the test is over. */
 export type WebServer = Readonly<{
@@ -30,14 +27,9 @@ export function webServer(routes: Routes, { address = "127.0.0.1" } = {}): Promi
 
 /** The same with a certificate of its own for `secure.test`. */
 export async function secureServer(routes: Routes): Promise<WebServer & Readonly<{ ca: string }>> {
-  const folder = tempFolder();
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  const subject = ["-subj", "/CN=secure.test", "-addext", "subjectAltName=DNS:secure.test"];
-  const made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-  execFileSync("openssl", [...made, "-keyout", key, "-out", cert, ...subject], { stdio: "ignore" });
-  const ca = readFileSync(cert, "utf8");
+  const { key, cert: ca } = certificate();
   const requests: Asked[] = [];
-  const server = createSecureServer({ key: readFileSync(key), cert: ca }, listener(routes, requests));
+  const server = createSecureServer({ key, cert: ca }, listener(routes, requests));
   return { ...(await listening(server, { address: "127.0.0.1", requests, scheme: "https" })), ca };
 }
 

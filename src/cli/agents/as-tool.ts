@@ -18,14 +18,17 @@ export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Fla
     facadeNames.filter((spelling) => spelling !== "agents").map(async (spelling) => crew.delegationTools([spelling])),
   );
   const spellings = delegationToolsOf(agent);
-  const has = spellings.length === 0 ? [] : await crew.delegationTools(spellings, { agent: name, spawns: agent.spawns ?? "*" });
+  const has =
+    spellings.length === 0 ? [] : await crew.delegationTools(spellings, { agent: name, spawns: agent.spawns ?? "*" });
   const [tool] = own;
   const offered = all.flatMap((tools) => tools.slice(0, 1)).map((one) => sizeOf(one, name));
   const delegates = has.map((one) => sizeOf(one));
   const described = { name, readOnly: card.readOnly, hidden: card.hidden === true };
   if (flags.json) {
     const itself = tool ? { ...sizeOf(tool), description: tool.description, input: inputSchemaOf(tool) } : null;
-    process.stdout.write(`${JSON.stringify({ ...described, budget: DESCRIPTION_BYTES, itself, offered, delegates }, null, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ ...described, budget: DESCRIPTION_BYTES, itself, offered, delegates }, null, 2)}\n`,
+    );
     return 0;
   }
   const { look } = terminal(flags);
@@ -34,7 +37,9 @@ export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Fla
   process.stdout.write(
     [
       `${look.colors.bold(name)}  ${card.readOnly ? "read-only" : "may change things"}${card.hidden ? ", not offered" : ""}\n`,
-      tool ? `${tool.description}\n\n${JSON.stringify(inputSchemaOf(tool), null, 2)}\n` : "It cannot be a tool of its own: its name or inputs do not fit.\n",
+      tool
+        ? `${tool.description}\n\n${JSON.stringify(inputSchemaOf(tool), null, 2)}\n`
+        : "It cannot be a tool of its own: its name or inputs do not fit.\n",
       part("As a tool of its own", tool ? [sizeOf(tool)] : []),
       part(`Offered in (at most ${DESCRIPTION_BYTES} bytes of description)`, offered),
       part("Its own delegation tools", delegates),
@@ -51,7 +56,9 @@ function sizeOf(tool: Tool, agent?: string): Size {
     tool: tool.name,
     description: bytesOf(described),
     schema: bytesOf(JSON.stringify(inputSchemaOf(tool))),
-    ...(agent !== undefined && { named: new RegExp(`(^|[^\\w-])${agent.replace(/\W/g, "\\$&")}([^\\w-]|$)`, "m").test(described) }),
+    ...(agent !== undefined && {
+      named: new RegExp(`(^|[^\\w-])${agent.replace(/\W/g, "\\$&")}([^\\w-]|$)`, "m").test(described),
+    }),
   };
 }
 

@@ -11,7 +11,7 @@ import { type AcpTalk, openAcp, type SessionUpdate } from "./acp-sdk.ts";
 import { findProgram } from "./find-program.ts";
 import { type ForeignParts, type HandedOver, handOver, outcomeOf } from "./hand-over.ts";
 import { foreignTable } from "./table.ts";
-import { createTally, type Tally } from "./tally.ts";
+import { createTally } from "./tally.ts";
 import { field, type Heard, listIn, numberIn, textIn, together } from "./tool.ts";
 
 const MARKER = "SUBCREW_TASK";
@@ -74,11 +74,11 @@ async function talkWith(child: Child, called: string, { assignment, context, ask
       ),
     limits.enforce ? Math.min(limits.maxTimeMs, LONGEST_TIMER_MS) : LONGEST_TIMER_MS,
   );
-  const heard = readerOf(tally);
+  const reader = readerOf(tally);
   let talk: AcpTalk | undefined;
   const converse = async (): Promise<Outcome | undefined> => {
     if (!child.pipes) return undefined;
-    talk = await openAcp(child.pipes, asked.cwd, { ...acpHost({ assignment, context }), heard });
+    talk = await openAcp(child.pipes, asked.cwd, { ...acpHost({ assignment, context }), heard: reader.take });
     const { stopReason } = await talk.prompt(together(asked));
     return STOPS[stopReason]?.(called);
   };
@@ -103,6 +103,7 @@ async function talkWith(child: Child, called: string, { assignment, context, ask
   release();
   if (controller.signal.aborted) talk?.cancel();
   talk?.close();
+  reader.end();
   tally.close();
   return outcomeOf(assignment, tally, passed ?? end ?? tally.fault());
 }
@@ -126,44 +127,50 @@ const STOPS: Readonly<Record<string, (called: string) => Outcome>> = {
 };
 
 /** Reads what an agent tells while it works. Text after a result begins a new turn: the protocol knows no turns. */
-function readerOf(heard: Heard & Pick<Tally, "close">): (update: SessionUpdate) => void {
+function readerOf(heard: Heard): Readonly<{ take(update: SessionUpdate): void; end(): void }> {
   let answered = false;
-  const speak = (say: () => void): void => {
-    if (answered) heard.turnEnded();
+  let spoke = false;
+  let spent: Readonly<{ contextTokens: number; usd: number | undefined }> | undefined;
+  let told = 0;
+  /** What is said about money is the sum so far. */
+  const end = (): void => {
+    if (spoke) {
+      const usd = spent?.usd === undefined ? undefined : Math.max(0, spent.usd - told);
+      heard.turnEnded({ usage: { contextTokens: spent?.contextTokens ?? 0 }, ...(usd !== undefined && { usd }) });
+      told += usd ?? 0;
+    }
+    spoke = false;
     answered = false;
-    say();
   };
-  return (update) => {
-    const text = textIn(update, "content", "text");
-    const id = textIn(update, "toolCallId");
-    switch (update.sessionUpdate) {
-      case "agent_message_chunk":
-        return speak(() => heard.text(text));
-      case "agent_thought_chunk":
-        return speak(() => heard.thinking(text));
-      case "tool_call":
-        heard.call({
-          id,
-          name: textIn(update, "kind") || "other",
-          input: field(update, "rawInput") ?? { title: textIn(update, "title") },
-        });
-        return settled();
-      case "tool_call_update":
-        return settled();
-      case "usage_update":
-        return heard.turnEnded({
-          usage: { contextTokens: numberIn(update, "used") },
-          usd: numberIn(update, "cost", "amount"),
-        });
-    }
-    function settled(): void {
-      const status = textIn(update, "status");
-      if (status !== "completed" && status !== "failed") return;
-      answered = true;
-      const parts = listIn(update, "content").map((part) => textIn(part, "content", "text") || textIn(part, "path"));
-      heard.result(id, { text: parts.filter((part) => part !== "").join("\n"), error: status === "failed" });
-    }
+  const settle = (update: unknown): void => {
+    const status = textIn(update, "status");
+    if (status !== "completed" && status !== "failed") return;
+    answered = true;
+    const parts = listIn(update, "content").map((part) => textIn(part, "content", "text") || textIn(part, "path"));
+    const text = parts.filter((part) => part !== "").join("\n");
+    heard.result(textIn(update, "toolCallId"), { text, error: status === "failed" });
   };
+  const speak = (say: (text: string) => void, update: unknown): void => {
+    if (answered) end();
+    spoke = true;
+    say(textIn(update, "content", "text"));
+  };
+  const updates: Readonly<Record<string, (update: unknown) => void>> = {
+    agent_message_chunk: (update) => speak(heard.text, update),
+    agent_thought_chunk: (update) => speak(heard.thinking, update),
+    tool_call: (update) => {
+      spoke = true;
+      const input = field(update, "rawInput") ?? { title: textIn(update, "title") };
+      heard.call({ id: textIn(update, "toolCallId"), name: textIn(update, "kind") || "other", input });
+      settle(update);
+    },
+    tool_call_update: settle,
+    usage_update: (update) => {
+      const usd = field(update, "cost", "amount");
+      spent = { contextTokens: numberIn(update, "used"), usd: typeof usd === "number" ? usd : undefined };
+    },
+  };
+  return { take: (update) => updates[update.sessionUpdate]?.(update), end };
 }
 
 /** The keys of a tool that we know belong to it, also when it is started by its command line. */

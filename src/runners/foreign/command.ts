@@ -68,10 +68,11 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
       passed: stop,
     });
     const gone = within(child, { timeoutMs: timeOf(limits), signal: controller.signal, graceMs: GRACE_MS });
-    const over = gone.finally(async () => {
+    const over = gone.then(async (ended) => {
       watch.stop();
       release();
       await rm(folder, { recursive: true, force: true });
+      return ended;
     });
     parts.linger(over);
     const { exit, cut } = await Promise.race([over, aborted(controller.signal)]);

@@ -17,36 +17,39 @@ export type Pins = Readonly<{
   write(server: string, definition: McpServer, tools: readonly OfferedTool[]): Promise<void>;
 }>;
 
-const FILE = "mcp-tools.json";
+const FOLDER = "mcp-tools";
 
 /** The pins below a home folder; without one they only last as long as this object. */
 export function openPins(home: string | undefined): Pins {
-  const file = home === undefined ? undefined : join(home, FILE);
   const own = new Map<string, readonly PinnedTool[]>();
-  const all = async (): Promise<Readonly<Record<string, unknown>>> => {
-    const data = file === undefined ? {} : parsed(await readFile(file, "utf8").catch(() => ""));
-    return isRecord(data["servers"]) ? data["servers"] : {};
-  };
-  let last: Promise<unknown> = Promise.resolve();
+  const fileOf = (key: string): string | undefined =>
+    home === undefined ? undefined : join(home, FOLDER, `${key}.json`);
   return {
     read: async (server, definition) => {
       const key = keyOf(server, definition);
-      const kept = (await all())[key];
-      return own.get(key) ?? (Array.isArray(kept) ? kept.filter(isPinned) : undefined);
+      const file = fileOf(key);
+      return own.get(key) ?? (file === undefined ? undefined : pinsIn(file));
     },
-    write: (server, definition, tools) => {
+    write: async (server, definition, tools) => {
       const key = keyOf(server, definition);
+      const file = fileOf(key);
       own.set(key, tools.map(pinned));
-      const writing = last.then(async () => {
-        if (file === undefined) return;
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-        const servers = { ...(await all()), [key]: own.get(key) };
-        await writeAtomic(file, `${JSON.stringify({ version: 1, servers }, null, 2)}\n`);
-      });
-      last = writing.catch(() => {});
-      return writing;
+      if (file === undefined) return;
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await writeAtomic(file, `${JSON.stringify({ version: 1, server, tools: own.get(key) }, null, 2)}\n`);
     },
   };
+}
+
+/** What a file holds. One that cannot be read any more agrees to nothing, which is not the same as never having seen the server. */
+async function pinsIn(file: string): Promise<readonly PinnedTool[] | undefined> {
+  try {
+    const data: unknown = JSON.parse(await readFile(file, "utf8"));
+    return isRecord(data) && Array.isArray(data["tools"]) ? data["tools"].filter(isPinned) : [];
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    return [];
+  }
 }
 
 /** What makes a tool what it is; another order of keys does not. */
@@ -72,7 +75,7 @@ const pinned = ({ name, description, inputSchema, outputSchema, annotations }: O
 
 /** Another program behind the same name is another server. Variables and headers may change, as keys do. */
 const keyOf = (server: string, { command, args, url }: McpServer): string =>
-  `${server} ${hashOf(stableText({ command, args, url })).slice(0, 16)}`;
+  `${server}-${hashOf(stableText({ command, args, url })).slice(0, 16)}`;
 
 /** One that somebody changed in the file was not agreed to. */
 function isPinned(value: unknown): value is PinnedTool {
@@ -82,13 +85,4 @@ function isPinned(value: unknown): value is PinnedTool {
     isRecord(value["inputSchema"]) &&
     value["hash"] === toolHash(value as unknown as OfferedTool)
   );
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

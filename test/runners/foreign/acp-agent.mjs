@@ -62,8 +62,18 @@ const steps = {
     });
     await say(client, sessionId, `[${kind}: ${chosen}]`);
   },
+  cost: ({ client, sessionId }, amount) =>
+    client.notify("session/update", {
+      sessionId,
+      update: {
+        sessionUpdate: "usage_update",
+        used: 500,
+        size: 1000,
+        cost: { amount: Number(amount), currency: "USD" },
+      },
+    }),
   child: () =>
-    void spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" }).unref(),
+    spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" }).unref(),
   hang: () => new Promise(() => setInterval(() => {}, 1_000_000)),
   crash: () => {
     process.stderr.write("out of luck\n");

@@ -19,12 +19,19 @@ const weaker = { allowWeaker: true };
 
 describe("a task that is handed to an ACP agent", () => {
   test("ends with what the agent says, and is told like one of ours", async () => {
-    const { result, events } = await does(() => ["say Hello", "ask read=notes.txt", "say Done."]);
+    const { result, events } = await does(() => [
+      "say Hello",
+      "cost 0.01",
+      "ask read=notes.txt",
+      "say Done.",
+      "cost 0.03",
+    ]);
     expect(result, JSON.stringify(result.fault)).toMatchObject({ status: "ok" });
     expect(result.output).toBe("[read: yes]Done.");
     expect(said(events)).toBe("Hello[read: yes]Done.");
     expect(told(events)).toEqual(["call read read", "result read ok yes"]);
-    expect(result.usage.turns).toBe(2);
+    expect(result.usage).toMatchObject({ turns: 2, contextTokens: 500 });
+    expect(result.cost.usd).toBeCloseTo(0.03);
   });
 
   test("reads and writes files through our own checks: never outside, never what is closed", async () => {
@@ -102,10 +109,10 @@ describe("a task that is handed to an ACP agent", () => {
 
   test("ends with everything it started, and sees no key that is not passed on", async () => {
     const mark = `mark-${Math.random().toString(36).slice(2)}`;
-    const { result, events } = await does(() => ["env ANTHROPIC_API_KEY", "env MARK", "child", "hang"], {
+    const { result, events } = await does(() => ["env ANTHROPIC_API_KEY", "env MARK", "child", "ask think=x", "hang"], {
       passEnv: ["MARK"],
       env: { MARK: mark, ANTHROPIC_API_KEY: "sk-ant-secret", PATH: "/usr/bin:/bin" },
-      heard: (event, stop) => (event.type === "text.delta" && event.text.includes("MARK") ? stop() : undefined),
+      heard: (event, stop) => (event.type === "tool.ended" ? stop() : undefined),
     });
     expect(result.status).toBe("cancelled");
     expect(said(events)).toContain("ANTHROPIC_API_KEY=undefined");

@@ -58,14 +58,12 @@ export async function handTo(runner: string, path: string, setting: Setting = {}
     ...options,
     cwd,
   });
-  const run = crew.run({ mode: "single", agent: "worker", task: "What is in notes.txt?", runner, ...task } as {
-    mode: string;
-  });
+  const run = crew.run({ mode: "single", agent: "worker", task: "What is in notes.txt?", runner, ...task });
   const events: Event[] = [];
   for await (const event of run) {
     events.push(event);
     heard?.(event, () => run.cancel("enough"));
-    if (event.type === "gate.opened" && answer) run.answer(event.path, answer(event.question), event.call);
+    if (event.type === "gate.opened" && answer) await run.answer(event.path, answer(event.question), event.call);
   }
   const questions = events.flatMap((event) => (event.type === "gate.opened" ? [event.question] : []));
   return { result: await run, events, cwd, questions };

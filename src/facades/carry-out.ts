@@ -7,10 +7,16 @@ import type { ToolContext } from "../core/tool.ts";
 import { nodeIds } from "../modes/names.ts";
 
 /** What one agent is asked to do. The prompt is meant word by word: nothing in it is a placeholder. */
-export type Assignment = Pick<Task, "agent" | "prompt"> & Partial<Omit<Task, "agent" | "prompt" | "refs">> & Readonly<{ id: string }>;
+export type Assignment = Pick<Task, "agent" | "prompt"> &
+  Partial<Omit<Task, "agent" | "prompt" | "refs">> &
+  Readonly<{ id: string }>;
 
 /** What one of them came to. */
-export type Done = Readonly<{ id: string; outcome: Outcome; /** `run/path`, by which it can be found again. */ task: string }>;
+export type Done = Readonly<{
+  id: string;
+  outcome: Outcome /** `run/path`, by which it can be found again. */;
+  task: string;
+}>;
 
 /** How a delegation ended: as a whole, and each assignment in the order in which they were given. */
 export type Ended = Readonly<{ outcome: Outcome; done: readonly Done[] }>;
@@ -42,13 +48,19 @@ export function endedOf(plan: Plan, delegated: Delegated, { run }: Pick<ToolCont
 }
 
 /** The name of a task that was started without waiting for it. */
-export const begunTask = ({ run: other, under }: Begun, id: string, run: string): string => `${other ?? run}/${under}${id}`;
+export const begunTask = ({ run: other, under }: Begun, id: string, run: string): string =>
+  `${other ?? run}/${under}${id}`;
 
 /** What the caller reads of an outcome: the beginning, and where the rest is. Nothing else of it gets into its context. */
 export function summaryOf(outcome: Outcome, chars: number = INLINE_CHARS): string {
   const said = "output" in outcome ? (outcome.output ?? "") : "";
   const { text, cut } = cutHead(said, chars);
-  const rest = cut && outcome.file !== undefined ? `\n\n... [truncated, full output: ${outcome.file}]` : cut ? "\n\n... [truncated]" : "";
+  const rest =
+    cut && outcome.file !== undefined
+      ? `\n\n... [truncated, full output: ${outcome.file}]`
+      : cut
+        ? "\n\n... [truncated]"
+        : "";
   if (outcome.status === "ok") return `${text}${rest}`;
   return text === "" ? explain(outcome) : `${explain(outcome)}\n\n${text}${rest}`;
 }

@@ -1,0 +1,37 @@
+/** The environment, as far as it matters here. */
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The proxy for an address, by the variables that programs agree on: `HTTPS_PROXY` or `HTTP_PROXY`, else `ALL_PROXY`, in
+ * capitals or not, unless `NO_PROXY` names the host. What is on this machine is never asked through a proxy.
+ */
+export function proxyFor(address: string, env: Env): string | undefined {
+  const { protocol, hostname, port } = new URL(address);
+  const proxy = named(env, protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") ?? named(env, "ALL_PROXY");
+  if (proxy === undefined || isHere(hostname)) return undefined;
+  const at = { hostname, port: port || (protocol === "https:" ? "443" : "80") };
+  const isExcepted = (named(env, "NO_PROXY") ?? "").split(/[\s,]+/).some((entry) => covers(entry, at));
+  return isExcepted ? undefined : withProtocol(proxy);
+}
+
+/** Programs of a web server are handed `HTTP_PROXY` by whoever sends them a header `Proxy`; those have REQUEST_METHOD, too. */
+function named(env: Env, name: string): string | undefined {
+  const forged = name === "HTTP_PROXY" && env["REQUEST_METHOD"] !== undefined;
+  const value = env[name.toLowerCase()] || (forged ? "" : env[name]);
+  return value === undefined || value === "" ? undefined : value;
+}
+
+const isHere = (host: string): boolean =>
+  host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+
+/** `example.com` and `.example.com` both mean the host and all below it; a port makes it narrower; a star is everything. */
+function covers(entry: string, at: Readonly<{ hostname: string; port: string }>): boolean {
+  if (entry === "") return false;
+  if (entry === "*") return true;
+  const [, host = entry, port] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+  const name = host.replace(/^\*?\./, "");
+  const bare = at.hostname.replace(/^\[|\]$/g, "");
+  return (port === undefined || port === at.port) && (bare === name || bare.endsWith(`.${name}`));
+}
+
+const withProtocol = (proxy: string): string => (/^[a-z]+:\/\//i.test(proxy) ? proxy : `http://${proxy}`);

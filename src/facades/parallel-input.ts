@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { isRecord, type JsonSchema } from "../core/json.ts";
+import { taskSettings } from "../core/task.ts";
+import { chainInput } from "../modes/chain.ts";
+import { parallelInput } from "../modes/parallel.ts";
+import { raceInput } from "../modes/race.ts";
+import { runSettings } from "../modes/settings.ts";
+import { teamInput } from "../modes/team.ts";
+
+const { acceptCommand: _command, ...race } = raceInput.shape.race.shape; // no model runs commands by the back door
+
+/** What a call of `parallel` may say: one of five modes, and the settings of tasks and runs. */
+export const parallelCall = z.strictObject({
+  task: z.string().optional().describe("single: what one agent is asked"),
+  tasks: parallelInput.shape.tasks.optional().describe("parallel: tasks side by side"),
+  chain: chainInput.shape.chain
+    .optional()
+    .describe("chain: steps one after the other; {previous} is the output of the step before"),
+  race: z.strictObject(race).optional().describe("race: the same task for several, the first success wins"),
+  team: teamInput.shape.team.optional().describe("team: members with roles, tasks with dependencies and reviews"),
+  agentScope: z.enum(["user", "project", "both"]).optional().describe("whose agents count"),
+  ...taskSettings,
+  ...runSettings,
+});
+export type ParallelCall = z.infer<typeof parallelCall>;
+
+/** What a call may say and models are not told, since it would cost more in every turn than it is worth. */
+const UNTOLD: ReadonlySet<string> = new Set(
+  "retry resourceLimits runner cwd schema acceptSchema inputs isolation isolationDirty isolationKeep writes".split(" "),
+);
+
+/** The schema that models read: the same without the rare settings, and what settings mean is said once, at the top. */
+export const shownSchema: JsonSchema = slim(z.toJSONSchema(parallelCall, { io: "input" }), true);
+
+function slim(schema: JsonSchema, top: boolean): JsonSchema {
+  const told = (name: string): boolean => !UNTOLD.has(name) && (top || name !== "thinking");
+  const one = (name: string, value: unknown): unknown => {
+    if (!isRecord(value)) return value;
+    const { description, ...rest } = slim(value, false);
+    return description === undefined || (!top && Object.hasOwn(taskSettings, name)) ? rest : { ...rest, description };
+  };
+  const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
+    if (key === "$schema" || key === "additionalProperties") return [];
+    if (key === "properties" && isRecord(value))
+      return [
+        [
+          key,
+          Object.fromEntries(
+            Object.entries(value).flatMap(([name, each]) => (told(name) ? [[name, one(name, each)]] : [])),
+          ),
+        ],
+      ];
+    if (isRecord(value)) return [[key, slim(value, false)]];
+    return [
+      [key, Array.isArray(value) ? value.map((each: unknown) => (isRecord(each) ? slim(each, false) : each)) : value],
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What is wrong with a call, in a line. */
+export function problemsIn({ issues }: z.ZodError): string {
+  return issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join(".")}: ${message}`)
+    .join("; ");
+}

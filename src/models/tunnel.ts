@@ -1,0 +1,44 @@
+import http from "node:http";
+import https from "node:https";
+import tls, { type ConnectionOptions } from "node:tls";
+
+/** How long a proxy may take to open a way. */
+const OPEN_MS = 30_000;
+
+/** What a request to a proxy says about who asks: the login that its address may hold. */
+export function proxyHeaders(proxy: URL): Record<string, string> {
+  if (proxy.username === "") return {};
+  const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return { "proxy-authorization": `Basic ${Buffer.from(login).toString("base64")}` };
+}
+
+/** Connections through a proxy: it is asked for a way to the host, and what goes over it is only between us and the host. */
+export function tunnelAgent(proxy: URL): https.Agent {
+  const agent = new https.Agent({ keepAlive: true });
+  type Done = (error: Error | null, socket?: tls.TLSSocket) => void;
+  const createConnection = (options: ConnectionOptions & { host: string; port: number }, done: Done): void => {
+    const target = `${options.host}:${options.port}`;
+    const asked = (proxy.protocol === "https:" ? https : http).request({
+      host: proxy.hostname.replace(/^\[|\]$/g, ""),
+      port: proxy.port || (proxy.protocol === "https:" ? 443 : 80),
+      method: "CONNECT",
+      path: target,
+      headers: { host: target, ...proxyHeaders(proxy) },
+      agent: false,
+      timeout: OPEN_MS,
+    });
+    asked.once("connect", ({ statusCode = 0 }, socket) => {
+      if (statusCode === 200) return done(null, tls.connect({ ...options, socket, servername: options.host }));
+      socket.destroy();
+      done(new Error(`the proxy ${proxy.host} answered ${statusCode}`));
+    });
+    asked.once("response", ({ statusCode = 0 }) => {
+      asked.destroy();
+      done(new Error(`the proxy ${proxy.host} answered ${statusCode}`));
+    });
+    asked.once("timeout", () => asked.destroy(new Error(`the proxy ${proxy.host} does not answer`)));
+    asked.once("error", (error) => done(new Error(`the proxy ${proxy.host} cannot be used: ${error.message}`)));
+    asked.end();
+  };
+  return Object.assign(agent, { createConnection });
+}

@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { faults } from "./harness.ts";
+
+/** Where each fault of a server of ours is put to the test, or which part of the product will. */
+const proven: Readonly<Record<string, string>> = {
+  "SRV-01": "test/mcp/http.test.ts",
+  "SRV-02": "test/mcp/http.test.ts",
+  "SRV-03": "test/mcp/http.test.ts",
+  "SRV-04": "test/mcp/http.test.ts",
+  "SRV-05": "test/mcp/http.test.ts",
+  "SRV-06": "test/mcp/http.test.ts",
+  "SRV-07": "test/mcp/http.test.ts",
+  "SRV-08": "test/mcp/http.test.ts",
+  "SRV-09": "test/mcp/command.test.ts",
+  "SRV-10": "later: A2A",
+  "SRV-11": "test/mcp/server.test.ts",
+  "SRV-12": "test/mcp/http.test.ts",
+  "SRV-13": "test/mcp/http.test.ts",
+};
+
+test("every fault has its place, and none is made up", () => {
+  expect(Object.keys(proven)).toEqual(
+    faults("local-servers")
+      .map(({ id }) => id)
+      .toSorted(),
+  );
+});
+
+test.each(Object.entries(proven).filter(([, place]) => !place.startsWith("later: ")))("%s is in %s", (id, file) => {
+  const path = new URL(`../../${file}`, import.meta.url);
+  expect(existsSync(path)).toBe(true);
+  expect(readFileSync(path, "utf8")).toContain(id);
+});

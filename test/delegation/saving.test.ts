@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Model, ModelRequest } from "../../src/core/model.ts";
+import { createCrew, defineAgent } from "../../src/index.ts";
+import { offline } from "../../src/models/offline.ts";
+import { scripted } from "../../src/models/scripted.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const question = "Where is the order of the agent sources decided?";
+const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** Asks about the source of this project; gives back what the conversation of the agent that was asked grew by. */
+async function ask(
+  agent: "lead" | "explore",
+): Promise<{ added: number; requests: readonly ModelRequest[]; output: string }> {
+  const requests: ModelRequest[] = [];
+  const watched: Model = async function* (request, signal) {
+    requests.push(request);
+    yield* offline(request, signal);
+  };
+  const lead = scripted(
+    { calls: [{ name: "Task", input: { description: "look it up", prompt: question, subagent_type: "explore" } }] },
+    (request) => JSON.stringify(request.messages.at(-1)).slice(0, 600),
+  );
+  const crew = createCrew({
+    cwd: join(import.meta.dirname, "../.."),
+    home: tempFolder(),
+    env: { PATH: process.env["PATH"] },
+    discover: false,
+    agents: [
+      defineAgent({ name: "lead", description: "leads", instructions: "", model: "lead", tools: ["*", "Task"] }),
+    ],
+    models: { offline: watched, lead },
+    model: "offline",
+    config: { agents: { explore: { model: "offline" } } },
+  });
+  const { output, status } = await crew.run({ mode: "single", agent, task: question });
+  expect(status).toBe("ok");
+  const own = agent === "lead" ? lead.requests : requests;
+  return { added: bytes(own.at(-1)!.messages.slice(1)), requests: own, output };
+}
+
+test("whoever has this repository explored by a subagent keeps less than half of it in its own conversation", async () => {
+  const [alone, delegated] = [await ask("explore"), await ask("lead")];
+  expect(alone.output).toContain("src/runtime/sources.ts");
+  expect(delegated.added).toBeLessThan(alone.added / 2);
+  // Only the summary came back: none of what the subagent's tools answered.
+  const results = alone.requests
+    .at(-1)!
+    .messages.flatMap((message) => (message.role === "tool" ? message.results : []));
+  const longest = results.map(({ text }) => text).toSorted((a, b) => b.length - a.length)[0]!;
+  expect(JSON.stringify(delegated.requests.at(-1)!.messages)).not.toContain(
+    JSON.stringify(longest.slice(0, 3_000)).slice(1, -1),
+  );
+}, 60_000);

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { createCrew, type CrewOptions, defineTool } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted.ts";
+import { call } from "../support/play.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const brew = defineTool({ name: "brew", description: "brews", input: z.object({}), effect: "read", run: () => "tea" });
+
+function crewWith(options: CrewOptions = {}): { crew: ReturnType<typeof createCrew>; model: ReturnType<typeof scripted> } {
+  const model = scripted(call("brew", {}), "done");
+  const home = tempFolder();
+  const crew = createCrew({
+    cwd: tempFolder(),
+    home,
+    env: { PATH: "/usr/bin:/bin", HOME: home },
+    tools: [brew],
+    models: { m: model },
+    model: "m",
+    unattended: true,
+    ...options,
+  });
+  return { crew, model };
+}
+
+const shown = ({ requests }: ReturnType<typeof scripted>): string[] => requests[0]!.tools.map(({ name }) => name);
+
+test("a task that names nobody has the caller's own tools, commands and searches, and no delegation", async () => {
+  const { crew, model } = crewWith();
+  expect(await crew.run({ mode: "single", task: "Make tea." })).toMatchObject({ status: "ok", output: "done" });
+  expect(shown(model)).toEqual(expect.arrayContaining(["brew", "bash", "glob", "read_file"]));
+  expect(shown(model)).not.toContain("task");
+});
+
+test("general by its name keeps what it is documented with", async () => {
+  const { crew, model } = crewWith();
+  await crew.run({ mode: "single", agent: "general", task: "Make tea." });
+  expect(shown(model)).toHaveLength(28);
+  expect(shown(model)).not.toContain("brew");
+});
+
+test("an agent in its place counts as it is", async () => {
+  const { crew, model } = crewWith({
+    agents: [{ name: "general", description: "d", instructions: "i", tools: ["brew"] }],
+  });
+  await crew.run({ mode: "single", task: "Make tea." });
+  expect(shown(model)).toEqual(["brew"]);
+});
+
+test("what a call lists is all there is", async () => {
+  const { crew, model } = crewWith();
+  await crew.run({ mode: "single", task: "Make tea.", tools: ["brew"] });
+  expect(shown(model)).toEqual(["brew"]);
+});
+
+test.each(["omp", "mycode"] as const)("with the preset %s another one takes its place", async (preset) => {
+  const { crew, model } = crewWith({ config: { preset } });
+  expect(await crew.run({ mode: "single", task: "Make tea." })).toMatchObject({ status: "ok" });
+  expect(shown(model)).toContain("brew");
+});
