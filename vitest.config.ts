@@ -18,8 +18,9 @@ export default defineConfig({
       },
       { extends: true, test: { name: "alone", pool: "forks", include: alone, exclude } },
     ],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Generous: many tests start real processes side by side, and a busy machine is slow, not wrong.
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
     teardownTimeout: 5_000,
     passWithNoTests: false,
   },

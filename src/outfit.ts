@@ -129,7 +129,8 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
     worldFor: async (roster, runner, before) => {
       const all = await allTools();
       access ??= accessTo(setup, all, store);
-      const keep: World["keep"] = async (id, path, text) => store?.keep(id, path, redactor.text(text));
+      const clean = oneByOne(redactor.text);
+      const keep: World["keep"] = async (id, path, text) => store?.keep(id, path, await clean(text));
       return {
         roster,
         peers: peersOf(keep),
@@ -219,4 +220,20 @@ function modelsFor(
     ...(tiers && { tiers }),
     ...(named !== undefined && named !== "" && named !== "auto" && { default: named }),
   });
+}
+
+/** Longer texts than this are looked through one at a time, and others get their turn in between. */
+const LONG_CHARS = 1_000_000;
+
+function oneByOne(clean: (text: string) => string): (text: string) => Promise<string> {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (text) => {
+    if (text.length < LONG_CHARS) return clean(text);
+    const mine = last.then(async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return clean(text);
+    });
+    last = mine.catch(() => {});
+    return mine;
+  };
 }

@@ -5,7 +5,7 @@ import { emptyState, reduce, type State } from "../core/state.ts";
 import { canonicalName } from "../core/tool-names.ts";
 import { deferred } from "../runtime/deferred.ts";
 import type { Run } from "../runtime/run.ts";
-import { artifactsOf, isStopped, RESULT, type Seen, statusOf, taskView } from "./view.ts";
+import { artifactsOf, isStopped, RESULT, type Seen, taskView } from "./view.ts";
 
 /** A run that somebody asked for over the protocol, while this process works on it or watches it. */
 export type ServedRun = Readonly<{
@@ -114,6 +114,11 @@ export function serveRun(
 /** One event in the words of the protocol; most of them are nobody's business outside. */
 function teller(state: State, seen: () => Seen): (event: Event) => Generator<RemoteUpdate> {
   const ids = { taskId: state.run, contextId: seen().origin.context };
+  /** With what was used so far. */
+  const statusNow = (): RemoteUpdate => {
+    const { status, metadata } = taskView(state, seen());
+    return { kind: "status-update", ...ids, status, ...(metadata && { metadata }) };
+  };
   let begun = false;
   return function* (event) {
     switch (event.type) {
@@ -131,17 +136,16 @@ function teller(state: State, seen: () => Seen): (event: Event) => Generator<Rem
         if (event.path === state.plan?.output) begun = false; // what was said before a tool was used is not the result
         return;
       case "node.started":
-      case "gate.answered":
+        if (event.path !== state.plan?.output) return;
+        return yield statusNow();
       case "gate.opened":
-        if (event.path === state.plan?.output || event.type !== "node.started")
-          yield { kind: "status-update", ...ids, status: statusOf(state, seen()) };
-        return;
+      case "gate.answered":
+        return yield statusNow();
       case "run.ended": {
         if (isStopped(event.outcome)) return;
         for (const artifact of artifactsOf(event.outcome))
           yield { kind: "artifact-update", ...ids, artifact, append: false, lastChunk: true };
-        const { status, metadata } = taskView(state, seen()); // with what it used
-        yield { kind: "status-update", ...ids, status, ...(metadata && { metadata }) };
+        yield statusNow();
         return;
       }
       default:

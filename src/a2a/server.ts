@@ -39,6 +39,7 @@ export type A2aServer = Readonly<{
   close(): Promise<void>;
 }>;
 
+const HEARTBEAT_MS = 15_000;
 const CARD = ".well-known/agent-card.json";
 
 /** Offers agents over the A2A protocol. Nothing is offered that is not named, and every request needs a token. */
@@ -171,6 +172,8 @@ async function answer(
     "cache-control": "no-store",
     "x-accel-buffering": "no",
   });
+  const beat = setInterval(() => response.write(":\n\n"), HEARTBEAT_MS); // so that nobody on the way takes silence for the end
+  response.on("close", () => clearInterval(beat));
   for await (const event of events) await write(response, `data: ${JSON.stringify(event)}\n\n`);
   response.end();
 }

@@ -32,7 +32,7 @@ export function taskView(state: State, seen: Seen): RemoteTask {
     status: statusOf(state, seen),
     artifacts: outcome && !isStopped(outcome) ? artifactsOf(outcome) : [],
     history: historyOf(state, seen.origin),
-    ...(outcome && { metadata: { [USAGE_KEY]: { usage, cost } } }),
+    metadata: { [USAGE_KEY]: { usage, cost } },
   };
 }
 

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { CrewError } from "../core/error.ts";
 import { showHidden } from "../core/hidden-characters.ts";
+import { describeServer } from "../core/mcp-server.ts";
 import { findAgents, findCommands, findSkills } from "../defaults.ts";
 import { projectRoot } from "../runtime/discover-places.ts";
 import { openTrust, type TrustStore } from "../runtime/trust.ts";
@@ -133,8 +134,11 @@ const rowOf = ({ state, kind, names, file, hash, hidden, found }: Brought): Reco
 
 /** What an agent asks for, so that a person can judge. */
 function wishesOf({ agent }: Brought["found"][number]): string {
-  const { tools, disallowedTools = [], rules = [], permission, spawns, model } = agent;
+  const { tools, disallowedTools = [], rules = [], permission, spawns, model, mcpServers = {} } = agent;
   return [
+    ...Object.entries(mcpServers).flatMap(([name, server]) =>
+      server === true ? [] : [`MCP server ${name}: ${showHidden(describeServer(server))}`],
+    ),
     tools === undefined || tools.includes("*") ? "every tool" : tools.length === 0 ? "no tools" : tools.join(", "),
     ...(disallowedTools.length === 0 ? [] : [`not ${disallowedTools.join(", ")}`]),
     ...rules.flat().map(agentRuleText),

@@ -5,13 +5,44 @@ import type { Config } from "./config.ts";
 export type CrewWords = Defined<
   Pick<
     Config,
-    "model" | "tiers" | "providers" | "concurrency" | "passEnv" | "diagnostics" | "network" | "webSearch" | "mcpServers" | "schemaPrecedence"
+    | "model"
+    | "tiers"
+    | "providers"
+    | "concurrency"
+    | "passEnv"
+    | "diagnostics"
+    | "network"
+    | "webSearch"
+    | "mcpServers"
+    | "schemaPrecedence"
   >
 >;
 
 export function crewWords(config: Config): CrewWords {
-  const { model, tiers, providers, concurrency, passEnv, diagnostics, network, webSearch, mcpServers, schemaPrecedence } = config;
-  return defined({ model, tiers, providers, concurrency, passEnv, diagnostics, network, webSearch, mcpServers, schemaPrecedence });
+  const {
+    model,
+    tiers,
+    providers,
+    concurrency,
+    passEnv,
+    diagnostics,
+    network,
+    webSearch,
+    mcpServers,
+    schemaPrecedence,
+  } = config;
+  return defined({
+    model,
+    tiers,
+    providers,
+    concurrency,
+    passEnv,
+    diagnostics,
+    network,
+    webSearch,
+    mcpServers,
+    schemaPrecedence,
+  });
 }
 
 /** Where anything is looked for. */

@@ -28,7 +28,9 @@ const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => ({
     tie("schema").map((values) => ({ values })),
     fc.tuple(names, names, tie("schema"), tie("schema"), fc.boolean()).map(([needed, free, one, other, open]) => ({
       properties: Object.fromEntries(needed.map((name) => [name, one])),
-      optionalProperties: Object.fromEntries(free.filter((name) => !needed.includes(name)).map((name) => [name, other])),
+      optionalProperties: Object.fromEntries(
+        free.filter((name) => !needed.includes(name)).map((name) => [name, other]),
+      ),
       ...(open && { additionalProperties: true }),
     })),
     fc.tuple(tie("schema"), tie("schema")).map(([one, other]) => ({
@@ -37,13 +39,18 @@ const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => ({
     })),
   ),
 }));
-const value = fc.jsonValue({ maxDepth: 3 }).chain((any) =>
-  fc.oneof(
-    fc.constant(any),
-    fc.constantFrom("a", "b", 3, -1, 300, true, null, [], ["a"], {}),
-    fc.dictionary(fc.constantFrom("a", "b", "c", "kind", "of"), fc.constantFrom<unknown>("a", "x", "y", 1, true, any)),
-  ),
-);
+const value = fc
+  .jsonValue({ maxDepth: 3 })
+  .chain((any) =>
+    fc.oneof(
+      fc.constant(any),
+      fc.constantFrom("a", "b", 3, -1, 300, true, null, [], ["a"], {}),
+      fc.dictionary(
+        fc.constantFrom("a", "b", "c", "kind", "of"),
+        fc.constantFrom<unknown>("a", "x", "y", 1, true, any),
+      ),
+    ),
+  );
 
 test("a translated schema accepts exactly what the original accepts", () => {
   fc.assert(
@@ -75,7 +82,10 @@ test.each<[string, JsonSchema, boolean]>([
 });
 
 test("a definition is found again, and what was said about it stays", () => {
-  const given = { definitions: { n: { type: "uint8", metadata: { description: "a number" } } }, elements: { ref: "n" } };
+  const given = {
+    definitions: { n: { type: "uint8", metadata: { description: "a number" } } },
+    elements: { ref: "n" },
+  };
   expect(jsonSchemaOf(given)).toEqual({
     $defs: { n: { type: "integer", minimum: 0, maximum: 255, description: "a number" } },
     type: "array",

@@ -117,13 +117,21 @@ export function readBans({ deny }: Policy): ((place: string) => boolean) | undef
 
 /** Why a tool can never be used under a policy, whatever the call is about; `undefined` when that depends on it. */
 export function barred(
-  { level, deny }: Policy,
+  { level, deny, bounds }: Policy,
   { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">,
 ): string | undefined {
   const ban = rulesFor(deny, tool).find(({ pattern }) => pattern === undefined);
   if (ban) return `deny ${ruleText(ban)}`;
+  const bound = bounds.find(({ rules }) => isShut(rulesFor(rules, tool)));
+  if (bound) return `${bound.key} of ${bound.of}`;
   const verdict = byMode(level, { tool, does, effect }, undefined);
   return verdict.decision === "deny" ? verdict.rule : undefined;
+}
+
+/** True when rules deny every call of a tool, and none after that lets one through. */
+export function isShut(about: AgentRules): boolean {
+  const last = about.findLastIndex(({ pattern }) => pattern === undefined);
+  return about[last]?.says === "deny" && about.slice(last).every(({ says }) => says === "deny");
 }
 
 /** Whether a rule opens a protected place with all that is in it. */
@@ -139,20 +147,20 @@ export function lifts({ allow }: Policy, place: string): boolean {
 }
 
 function lastFitting(rules: AgentRules, { tool }: Ask, subject: Located | undefined): AgentRule | undefined {
-  return rules.findLast((rule) => ruleFits(rule, tool, subject, rule.then === "allow" ? "permission" : "ban"));
+  return rules.findLast((rule) => ruleFits(rule, tool, subject, rule.says === "allow" ? "permission" : "ban"));
 }
 
 /** What the file of an agent makes of a call that one of its rules fits; nothing when it leaves that to others. */
 export function boundVerdict(
   { of, key, rules }: Bound,
   tool: string,
-  fitting: Pick<AgentRule, "then"> | undefined,
+  fitting: Pick<AgentRule, "says"> | undefined,
 ): Verdict | undefined {
-  if (fitting === undefined || fitting.then === "allow") return undefined;
+  if (fitting === undefined || fitting.says === "allow") return undefined;
   const rule = `${key} of ${of}`;
   const hint = `Change the ${key} of ${of}.`;
-  if (fitting.then === "ask") return { decision: "ask", rule, why: `the file of ${of} wants it to be asked`, hint };
-  const left = rulesFor(rules, tool).filter(({ then }) => then === "allow");
+  if (fitting.says === "ask") return { decision: "ask", rule, why: `the file of ${of} wants it to be asked`, hint };
+  const left = rulesFor(rules, tool).filter(({ says }) => says === "allow");
   const why = left.length > 0 ? `${of} may only do ${left.map(ruleText).join(", ")}` : `the file of ${of} forbids it`;
   return { decision: "deny", rule, why, hint };
 }

@@ -181,7 +181,7 @@ function boundOn(bound: Bound, tool: string, line: Line): Verdict | undefined {
 function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
   const allowing: AgentRule[] = [];
   return rules.findLast((rule) => {
-    if (rule.then !== "allow") return speaksOf(rule, "", { all: flat(part) });
+    if (rule.says !== "allow") return speaksOf(rule, "", { all: flat(part) });
     allowing.push(rule);
     return isCovered(allowing, part);
   });

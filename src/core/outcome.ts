@@ -110,9 +110,9 @@ const final: ReadonlySet<FaultCode> = new Set([
   "REMOTE_REFUSED",
 ]);
 
-/** False for a fault that would be the same again. */
-export function canRetry({ code }: Fault): boolean {
-  return !final.has(code);
+/** False for a fault that would be the same again, and for what a provider refuses for good. */
+export function canRetry({ code, retryable }: Fault): boolean {
+  return !final.has(code) && (retryable || !code.startsWith("MODEL_"));
 }
 
 /** The outcome as one line of text for a person. */

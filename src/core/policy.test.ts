@@ -90,9 +90,9 @@ test("rules of an agent's file: the last that fits counts, and none of them wide
       .decision;
   const rules = [
     [
-      { tool: "bash", then: "ask" },
-      { tool: "bash", pattern: "git *", then: "allow" },
-      { tool: "bash", pattern: "git push *", then: "deny" },
+      { tool: "bash", says: "ask" },
+      { tool: "bash", pattern: "git *", says: "allow" },
+      { tool: "bash", pattern: "git push *", says: "deny" },
     ],
   ] as const;
   const commands = [
@@ -110,19 +110,25 @@ test("rules of an agent's file: the last that fits counts, and none of them wide
   expect(under("dontAsk").slice(0, 1)).toEqual(["deny"]);
   expect(under("default").slice(3, 4)).toEqual(["deny"]);
 
+  const shut = narrow(createPolicy("bypass"), { name: "a", rules: [[{ tool: "bash", says: "deny" }]] });
+  expect(barred(shut, { tool: "bash", does: "exec", effect: "write" })).toBe("rules of a"); // and so not shown
+  expect(
+    barred(narrow(createPolicy("bypass"), { name: "a", rules }), { tool: "bash", does: "exec", effect: "write" }),
+  ).toBe(undefined);
+
   const write = (policy: Policy, path: string): string =>
     judge(policy, { tool: "write_file", does: "write", effect: "write", subjects: [placed(path, true)] }).decision;
   const docs = [
     [
-      { tool: "write_file", then: "deny" },
-      { tool: "write_file", pattern: "**/*.md", then: "allow" },
+      { tool: "write_file", says: "deny" },
+      { tool: "write_file", pattern: "**/*.md", says: "allow" },
     ],
   ] as const;
   expect(write(narrow(createPolicy("bypass"), { name: "a", rules: docs }), "docs/a.md")).toBe("allow");
   expect(write(narrow(createPolicy("default"), { name: "a", rules: docs }), "docs/a.md")).toBe("ask");
   expect(write(narrow(createPolicy("bypass"), { name: "a", rules: docs }), "src/a.ts")).toBe("deny");
   expect(
-    write(narrow(createPolicy("bypass"), { name: "a", rules: [...docs, [{ tool: "*", then: "ask" }]] }), "docs/a.md"),
+    write(narrow(createPolicy("bypass"), { name: "a", rules: [...docs, [{ tool: "*", says: "ask" }]] }), "docs/a.md"),
   ).toBe("ask");
 });
 

@@ -96,8 +96,8 @@ type Narrowing = Readonly<{
 function nothingBut(rules: readonly Rule[]): AgentRules {
   const tools = [...new Set(rules.map(({ tool }) => tool))];
   return [
-    ...tools.map((tool) => ({ tool, then: "deny" as const })),
-    ...rules.map((rule) => ({ ...rule, then: "allow" as const })),
+    ...tools.map((tool) => ({ tool, says: "deny" as const })),
+    ...rules.map((rule) => ({ ...rule, says: "allow" as const })),
   ];
 }
 

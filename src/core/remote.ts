@@ -186,8 +186,8 @@ function partText(part: RemotePart): string {
 /** Where our own server says what a task used; others may, too. */
 export const USAGE_KEY = "subcrew.usage";
 
-/** What a task is said to have used; `undefined` where that is not said, or not in numbers that make sense. */
-export function reportedUsage(answer: RemoteAnswer): Readonly<{ usage: Usage; cost: Cost }> | undefined {
+/** What a task is said to have used so far; `undefined` where that is not said, or not in numbers that make sense. */
+export function reportedUsage(answer: RemoteAnswer): Reported | undefined {
   const said = answer.kind === "task" ? answer.metadata?.[USAGE_KEY] : undefined;
   if (!isRecord(said) || !isRecord(said["usage"]) || !isRecord(said["cost"])) return undefined;
   const usage = counts(said["usage"], [
@@ -202,6 +202,18 @@ export function reportedUsage(answer: RemoteAnswer): Readonly<{ usage: Usage; co
   const cost = counts(said["cost"], ["usd", "unpriced"] as const);
   return usage && cost && { usage, cost };
 }
+
+/** What came on top of what was told before. */
+export function usedSince(before: Reported, now: Reported): Reported {
+  const more = <K extends string>(a: Readonly<Record<K, number>>, b: Readonly<Record<K, number>>): Record<K, number> =>
+    Object.fromEntries(Object.keys(b).map((key) => [key, Math.max(0, b[key as K] - a[key as K])])) as Record<K, number>;
+  return {
+    usage: { ...more(before.usage, now.usage), contextTokens: now.usage.contextTokens },
+    cost: more(before.cost, now.cost),
+  };
+}
+
+type Reported = Readonly<{ usage: Usage; cost: Cost }>;
 
 function counts<K extends string>(
   value: Readonly<Record<string, unknown>>,

@@ -75,6 +75,8 @@ export type Assignment = Readonly<{
   diagnostics?: Diagnostics;
   /** Takes known secrets out of what a tool answers, before a model reads it. */
   redact?(text: string): string;
+  /** Keeps what a tool answered when it is too long to be read at once; `undefined`: nowhere, or it is too much. */
+  keepLong?(tool: string, text: string): Promise<string | undefined>;
   toolContext: Omit<ToolContext, "signal" | "report" | "delegate" | "notify">;
 }>;
 

@@ -31,7 +31,9 @@ export const taskSettings = {
   resourceLimits: resourceLimits.optional().describe("limits of time, turns, tool calls, memory and processor time"),
   runner: runnerName
     .optional()
-    .describe("who does it: this program, a thread or process of its own, another tool, or an ACP agent as acp:COMMAND"),
+    .describe(
+      "who does it: this program, a thread or process of its own, another tool, or an ACP agent as acp:COMMAND",
+    ),
   isolation: z
     .enum(isolationKinds)
     .optional()

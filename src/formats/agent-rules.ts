@@ -17,7 +17,7 @@ export function narrowBy(draft: Draft, list: AgentRules, key: string): void {
 }
 
 /** Everything is asked: what a restriction becomes that cannot be read. */
-export const ASK_ALL: AgentRules = [{ tool: "*", then: "ask" }];
+export const ASK_ALL: AgentRules = [{ tool: "*", says: "ask" }];
 
 function readList(draft: Draft, list: unknown, key: string): AgentRules {
   const texts: readonly unknown[] = Array.isArray(list) ? list : [list];

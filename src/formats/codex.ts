@@ -1,4 +1,5 @@
 import type { Dialect, Reading } from "../core/dialect.ts";
+import { problem } from "../core/problem.ts";
 import { defineFields, type Draft, say } from "./draft.ts";
 import { readCodexSettings } from "./codex-settings.ts";
 import { stemOf } from "./finish.ts";
@@ -59,6 +60,7 @@ export const codex: Dialect = {
     const read = readToml(source);
     if ("problem" in read) return failed(read.problem);
     if (isSettings(place.file)) return readCodexSettings(read.data, place, { fields, settle: strict });
+    if (read.data["name"] === undefined && read.data["description"] === undefined) return failed(ONLY_NAMED);
     return readRecord(fields, read.data, {
       place,
       freeName: true,
@@ -68,6 +70,12 @@ export const codex: Dialect = {
   },
   lineOf: tomlLineOf,
 };
+
+/** Settings for a role of `config.toml`, which has the name and the description; whoever lists that role reads this file. */
+const ONLY_NAMED = problem(
+  "no-effect",
+  "The file has neither name nor description; `[agents.ROLE]` of config.toml may name it.",
+);
 
 /** A role that is called `config` lies in a folder for roles. */
 const isSettings = (file: string): boolean => /[\\/]\.codex[\\/]config\.toml$/.test(file);

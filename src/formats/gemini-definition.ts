@@ -85,6 +85,7 @@ export function markdownToAgentDefinition(dto: AgentDto): AgentDefinition {
       ...base,
       ...(dto["agent_card_url"] === undefined ? {} : { agentCardUrl: textOf(dto["agent_card_url"]) }),
       ...(dto["agent_card_json"] === undefined ? {} : { agentCardJson: textOf(dto["agent_card_json"]) }),
+      ...(isRecord(dto["auth"]) ? { auth: dto["auth"] } : {}),
     };
   }
   const tools = listOf(dto["tools"]);

@@ -28,10 +28,10 @@ function askedOf({ agent: { tools } }: Draft, unasked: readonly string[]): Agent
   const isFree = (tool: string): boolean =>
     READ_ONLY_TOOLS.includes(tool) || unasked.some((name) => toolMatches(name, tool));
   if (tools !== undefined && !tools.includes(ALL_TOOLS))
-    return tools.filter((tool) => !isFree(tool)).map((tool) => ({ tool, then: "ask" }));
+    return tools.filter((tool) => !isFree(tool)).map((tool) => ({ tool, says: "ask" }));
   if (unasked.includes(ALL_TOOLS)) return [];
   const free = [...new Set([...READ_ONLY_TOOLS, ...unasked])];
-  return [{ tool: ALL_TOOLS, then: "ask" }, ...free.map((tool) => ({ tool, then: "allow" as const }))];
+  return [{ tool: ALL_TOOLS, says: "ask" }, ...free.map((tool) => ({ tool, says: "allow" as const }))];
 }
 
 function limitsOf(tool: string, said: Data, unasked: readonly string[]): AgentRules {
@@ -39,13 +39,13 @@ function limitsOf(tool: string, said: Data, unasked: readonly string[]): AgentRu
     ...(listOf(said[`${kind}Paths`]) ?? []),
     ...(listOf(said[`${kind}Commands`]) ?? []).flatMap((regex) => commandOf(regex, kind) ?? []),
   ]) as [string[], string[]];
-  const rest: AgentRule["then"] = said["denyByDefault"] === true ? "deny" : "ask";
+  const rest: AgentRule["says"] = said["denyByDefault"] === true ? "deny" : "ask";
   const limited = rest === "deny" || (!unasked.includes(tool) && allowed.length > 0);
   return [
     ...(limited
-      ? [{ tool, then: rest }, ...allowed.map((pattern) => ({ tool, pattern, then: "allow" as const }))]
+      ? [{ tool, says: rest }, ...allowed.map((pattern) => ({ tool, pattern, says: "allow" as const }))]
       : []),
-    ...denied.map((pattern) => ({ tool, ...(pattern !== "*" && { pattern }), then: "deny" as const })),
+    ...denied.map((pattern) => ({ tool, ...(pattern !== "*" && { pattern }), says: "deny" as const })),
   ];
 }
 

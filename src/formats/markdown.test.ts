@@ -103,7 +103,7 @@ describe("permissions of opencode", () => {
   test("one word for everything", () => {
     expect(read("permission: deny", opencode).agent.tools).toEqual([]);
     expect(read("permission: allow", opencode).agent.tools).toBeUndefined();
-    expect(read("permission: ask", opencode).agent.rules).toEqual([[{ tool: "*", then: "ask" }]]);
+    expect(read("permission: ask", opencode).agent.rules).toEqual([[{ tool: "*", says: "ask" }]]);
     expect(read("permission: 5", opencode).agent.tools).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
 import type { AgentRule, AgentRules } from "../core/agent-rule.ts";
+import { isShut } from "../core/judge-call.ts";
 import { isRecord } from "../core/json.ts";
+import { rulesFor } from "../core/policy.ts";
 import { ALL_TOOLS, DELEGATION_TOOL, FILE_CHANGING_TOOLS, toolMatches, toolsNamed } from "../core/tool-names.ts";
 import { ASK_ALL, narrowBy } from "./agent-rules.ts";
 import { type Draft, type Rule, say } from "./draft.ts";
@@ -44,36 +46,36 @@ function rulesOf(draft: Draft, name: string, answer: unknown, key: string): Agen
     draft.kept.push(`${key}.${name}`);
     return [];
   }
-  if (!isRecord(answer)) return each(name, undefined, thenOf(draft, answer, { name, key }));
-  return Object.entries(answer).flatMap(([pattern, then]) => each(name, pattern, thenOf(draft, then, { name, key })));
+  if (!isRecord(answer)) return each(name, undefined, saysOf(draft, answer, { name, key }));
+  return Object.entries(answer).flatMap(([pattern, says]) => each(name, pattern, saysOf(draft, says, { name, key })));
 }
 
 /** What cannot be read is asked. */
-function thenOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["then"] {
+function saysOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["says"] {
   if (answer === "allow" || answer === "ask" || answer === "deny") return answer;
   say(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; it is asked.`, { field: key });
   return "ask";
 }
 
-function each(name: string, pattern: string | undefined, then: AgentRule["then"]): AgentRules {
+function each(name: string, pattern: string | undefined, says: AgentRule["says"]): AgentRules {
   const found = toolsNamed(name, OPENCODE_TOOLS);
   return (found.length > 0 ? found : [name]).map((tool) => ({
     tool,
     ...(pattern !== undefined &&
-      pattern !== "*" && { pattern: tool === "bash" ? commandPattern(pattern, then) : pattern }),
-    then,
+      pattern !== "*" && { pattern: tool === "bash" ? commandPattern(pattern, says) : pattern }),
+    says,
   }));
 }
 
 /** `git diff*` is meant for the command with whatever follows; here a star ends a word, and `git difftool` is another one. */
-const commandPattern = (pattern: string, then: AgentRule["then"]): string =>
-  then === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
+const commandPattern = (pattern: string, says: AgentRule["says"]): string =>
+  says === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
 
 /** Takes away what is denied whatever it is about, and keeps the rest as rules. */
 function settle(draft: Draft, rules: AgentRules, key: string): void {
-  const closed = rules.findLast(({ tool, pattern }) => tool === ALL_TOOLS && pattern === undefined)?.then === "deny";
+  const closed = rules.findLast(({ tool, pattern }) => tool === ALL_TOOLS && pattern === undefined)?.says === "deny";
   const named = [...new Set(rules.map(({ tool }) => tool))].filter((tool) => tool !== ALL_TOOLS);
-  const gone = named.filter((tool) => isDenied(rules, tool));
+  const gone = named.filter((tool) => isShut(rulesFor(rules, tool)));
   if (closed)
     allow(
       draft,
@@ -81,28 +83,21 @@ function settle(draft: Draft, rules: AgentRules, key: string): void {
       key,
     );
   else deny(draft, gone, key);
-  const left = rules.filter(({ tool, then }) => !gone.includes(tool) && !(tool === ALL_TOOLS && then === "deny"));
+  const left = rules.filter(({ tool, says }) => !gone.includes(tool) && !(tool === ALL_TOOLS && says === "deny"));
   const counting = left.filter((rule, at) => !left.slice(at + 1).some((later) => isOverruled(rule, later)));
   narrowBy(
     draft,
-    counting.filter((rule, at) => rule.then !== "allow" || liftsAny(rule, counting.slice(0, at))),
+    counting.filter((rule, at) => rule.says !== "allow" || liftsAny(rule, counting.slice(0, at))),
     key,
   );
 }
 
 /** An `allow` says something only where a rule before it asks or denies. */
 const liftsAny = ({ tool }: AgentRule, before: AgentRules): boolean =>
-  before.some((rule) => rule.then !== "allow" && toolMatches(rule.tool, tool));
+  before.some((rule) => rule.says !== "allow" && toolMatches(rule.tool, tool));
 
 const isOverruled = ({ tool }: AgentRule, later: AgentRule): boolean =>
   later.pattern === undefined && toolMatches(later.tool, tool);
-
-/** True when the last rule about every call of a tool denies, and none after it lets one through. */
-function isDenied(rules: AgentRules, tool: string): boolean {
-  const about = rules.filter((rule) => toolMatches(rule.tool, tool));
-  const last = about.findLastIndex(({ pattern }) => pattern === undefined);
-  return about[last]?.then === "deny" && about.slice(last).every(({ then }) => then === "deny");
-}
 
 /** Which agents it may start: a yes, a no, or a rule for each name. */
 function spawnsBy(draft: Draft, rule: unknown, key: string): void {

@@ -139,15 +139,11 @@ async function stateOf(
 async function ended(crew: Crew, found: ServedRun | string, signal: AbortSignal): Promise<void> {
   if (typeof found === "string") return void (await crew.kept.ended(found, signal).catch(() => {}));
   if (isEnded(found.life())) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    if (signal.aborted) return done();
-    signal.addEventListener("abort", done, { once: true });
-    found.over.then(done, done);
+  const late = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
   });
+  await Promise.race([late, found.over.catch(() => {})]);
 }
 
 function theQuestion(state: State, path: string | undefined): Question {

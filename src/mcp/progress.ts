@@ -9,7 +9,7 @@ const EVERY_MS = 100;
 
 /** Tells a client how a run goes on, if it asked for that; gives back how to stop. */
 export function reportProgress({ listen, told }: Waited, { mcpReq }: CallContext): () => void {
-  const progressToken = mcpReq._meta?.progressToken;
+  const { _meta: { progressToken } = {} } = mcpReq;
   if (progressToken === undefined) return () => {};
   let last = Number.NEGATIVE_INFINITY;
   return listen((event, state) => {

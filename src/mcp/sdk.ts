@@ -6,7 +6,6 @@ import type {
   McpRequestContext,
   Server,
   ServerContext,
-  Tool,
 } from "@modelcontextprotocol/server";
 import { CrewError } from "../core/error.ts";
 
@@ -22,7 +21,6 @@ export type Era = McpRequestContext["era"];
 export type NeedsInput = InputRequiredResult;
 export type Questions = InputRequests;
 export type ProtocolServer = Server;
-export type ProtocolTool = Tool;
 
 export async function loadSdk(): Promise<Sdk> {
   try {

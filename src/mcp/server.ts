@@ -38,7 +38,7 @@ export function createServer(serving: Serving, era: Era): ProtocolServer {
       inputRequired: { maxRounds: MOST_ROUNDS, roundTimeoutMs: ROUND_MS },
     },
   );
-  server.onerror = serving.onError;
+  Object.assign(server, { onerror: serving.onError });
   server.setRequestHandler("tools/list", async () => ({ tools: (await serving.offers()).map(listed) }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const offer = (await serving.offers()).find(({ name }) => name === params.name);
@@ -47,8 +47,7 @@ export function createServer(serving: Serving, era: Era): ProtocolServer {
     try {
       if ("answer" in offer) return await offer.answer(args, serving.office, context.mcpReq.signal);
       const client = capabilitiesOf(server, context);
-      if ("delegate" in offer)
-        return (await delegateOrGoOn({ ...serving, offer, args, context, client })) as CallResult;
+      if ("delegate" in offer) return await delegateOrGoOn({ ...serving, offer, args, context, client });
       const task = isRecord(params["task"]);
       return (await startOrGoOn({ ...serving, server, offer, args, context, client, era, task })) as CallResult;
     } catch (thrown) {
@@ -216,7 +215,7 @@ const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 function capabilitiesOf(server: ProtocolServer, { mcpReq }: CallContext): Capabilities {
   const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
   const said = envelope[CAPABILITIES];
-  return isRecord(said) ? (said as Capabilities) : (server.getClientCapabilities() ?? {});
+  return isRecord(said) ? said : (server.getClientCapabilities() ?? {});
 }
 
 /** A mistake of the caller is told with what to do about it; anything else is nobody's business but ours. */

@@ -32,10 +32,11 @@ export async function serveStdio(
   const handle = sdk.serveStdio(({ era }) => createServer(serving, era), { transport, onerror: onError });
   const gone = new Promise<void>((resolve) => {
     const inner = transport.onclose;
-    transport.onclose = () => {
+    const onclose = (): void => {
       inner?.call(transport);
       resolve();
     };
+    Object.assign(transport, { onclose });
     input.once("end", resolve).once("close", resolve);
     output.once("close", resolve).once("error", () => resolve());
     if (signal.aborted) resolve();

@@ -80,6 +80,14 @@ const STATUSES: readonly Readonly<{
   },
 ];
 
+/** True for an error that may be none the next time: the line, not the other side's word. */
+export function isPassing(error: unknown): boolean {
+  return (isFailure(error) ? error.retryable : protocolCode(error) === undefined) && !isCrewError(error);
+}
+
+/** Failures that did not come from the other side. */
+const OURS: ReadonlySet<FaultCode> = new Set(["DENIED", "NEEDS_ANSWER", "BUDGET"]);
+
 /**
  * The outcome that an error means. `sent`: a message may have arrived, so doing it again could do something twice.
  */
@@ -87,7 +95,7 @@ export function remoteFault(error: unknown, { sent }: { sent: boolean }): Failed
   const message = `Error calling remote agent: ${messageOf(error)}`;
   if (isFailure(error)) {
     const { code, hint, retryable, retryAfterMs } = error;
-    return failed(code, code === "DENIED" || code === "NEEDS_ANSWER" ? error.message : message, {
+    return failed(code, OURS.has(code) ? error.message : message, {
       retryable,
       ...(hint !== undefined && { hint }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),

@@ -5,7 +5,7 @@ import { remoteStates, type RemoteIds, type RemoteState } from "../core/remote.t
 import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../core/usage.ts";
 
 /** Who carries what, in the journal. */
-export const CARRIED_BY = "a2a";
+const CARRIED_BY = "a2a";
 
 /** Where a conversation with an agent elsewhere stands, as the journal has it. */
 export type Standing = Readonly<{

@@ -13,10 +13,11 @@ import {
   remoteResult,
   type RemoteUpdate,
   reportedUsage,
+  usedSince,
 } from "../core/remote.ts";
 import type { Assignment, Runner } from "../core/runner.ts";
 import { fill } from "../core/template.ts";
-import { addCost, addUsage, noUsage } from "../core/usage.ts";
+import { addCost, addUsage, noUsage, type Cost, type Usage } from "../core/usage.ts";
 import { prompts } from "../embedded.ts";
 import { pause } from "../runtime/cancel.ts";
 import { deadlineOf, type Deadline } from "../runtime/deadline.ts";
@@ -24,7 +25,7 @@ import { asFetch } from "../runtime/guarded-as-fetch.ts";
 import type { GuardedOpen } from "../runtime/guarded-open.ts";
 import type { Credentials } from "./a2a-auth.ts";
 import type { RemoteClients } from "./a2a-clients.ts";
-import { remoteFailure, remoteFault } from "./a2a-fault.ts";
+import { isPassing, remoteFailure, remoteFault } from "./a2a-fault.ts";
 import { createGate } from "./a2a-gate.ts";
 import { carryOf, INPUT, standingOf, wordsOf } from "./a2a-past.ts";
 import type { RemoteClient } from "./a2a-sdk.ts";
@@ -42,6 +43,10 @@ const CANCEL_MS = 5_000;
 /** How often a task is asked about that does not tell by itself, at first and in the end. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 5_000;
+/** How often in a row a task may be asked about in vain. */
+const MOST_MISSES = 5;
+/** No answer is longer; who sends more is not listened to. */
+const MAX_ANSWER_BYTES = 5_000_000;
 /** How often an agent whose answer cannot be used is asked again. */
 const REPAIRS = 1;
 
@@ -73,17 +78,21 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
   let client: RemoteClient | undefined;
   let partial = standing.last?.text ?? "";
   let sent = false;
+  let counted = standing.ids.taskId === undefined ? undefined : { task: standing.ids.taskId, usage, cost };
 
   /** Secrets that were used here are taken out of whatever comes back. */
+  let cleaning = { secrets: 0, clean: (text: string): string => text };
   const clean = (text: string): string => {
-    const used = [...(signing?.secrets ?? [])];
-    return used.length > 0 ? createRedactor(used).known(text) : text;
+    const secrets = signing?.secrets.size ?? 0;
+    if (secrets !== cleaning.secrets)
+      cleaning = { secrets, clean: createRedactor([...(signing?.secrets ?? [])]).known };
+    return cleaning.clean(text);
   };
 
   const connected = async (): Promise<RemoteClient> => {
     signing = parts.clients.credentials(place);
     const gate = createGate(assignment, context, signing?.label);
-    const fetch = asFetch(parts.open, { ...gate, silenceMs: limits.maxTimeMs });
+    const fetch = asFetch(parts.open, { ...gate, silenceMs: limits.maxTimeMs, maxBytes: MAX_ANSWER_BYTES });
     const show = (text: string): void => context.emit({ type: "note", text });
     if (place.cardUrl !== undefined) await gate.before(place.cardUrl);
     const there = await parts.clients.open(place, { fetch, signal: clock.signal, ...(context.attended && { show }) });
@@ -112,6 +121,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
   /** Waits for a task that goes on without us: by listening where that is possible, else by asking. */
   const follow = async (there: RemoteClient): Promise<void> => {
     let told = false;
+    let misses = 0;
     for (let ms = FIRST_LOOK_MS; answer?.kind === "task" && !isSettled(answer); ms = Math.min(ms * 2, LAST_LOOK_MS)) {
       if (answer.status.state === "auth-required" && !told) {
         told = true;
@@ -124,7 +134,13 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
       const { id } = answer;
       if (there.card.streaming) await take(there.listen(id, clock.signal)).catch(() => {}); // asking tells what it was
       if (isSettled(answer)) return;
-      answer = await there.get(id, clock.signal);
+      try {
+        answer = await there.get(id, clock.signal);
+        misses = 0;
+      } catch (error) {
+        misses += 1;
+        if (clock.signal.aborted || misses >= MOST_MISSES || !isPassing(error)) throw error;
+      }
       if (isSettled(answer)) return;
       if (!(await pause(ms, clock.signal))) throw clock.signal.reason;
     }
@@ -132,36 +148,55 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
 
   /** One message and all that follows from it, until the other side has said its part. */
   const exchange = async (there: RemoteClient, text: string | undefined): Promise<RemoteAnswer> => {
-    if (text === undefined) {
-      answer = await there.get(ids.taskId ?? "", clock.signal);
-    } else {
-      turns += 1;
-      answer = undefined;
-      context.emit({
-        type: "turn.started",
-        turn: turns,
-        model,
-        ...(turns === 1 && { why: `it runs at ${new URL(there.card.url).host}` }),
-      });
-      await context.durable(); // what may have arrived must be known to have been sent
-      sent = true;
-      await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
-        if (clock.signal.aborted || answer?.kind !== "task") throw error;
-        // The line broke, the task goes on.
-      });
+    const held = await context.budget.reserve({ tokens: 0, usd: 0 }, () => {}, clock.signal);
+    if ("refused" in held)
+      throw remoteFailure(
+        "BUDGET",
+        `The budget is used up: ${held.refused}.`,
+        "Allow more with --max-usd or --max-tokens.",
+      );
+    try {
+      if (text === undefined) answer = await there.get(ids.taskId ?? "", clock.signal);
+      else await send(there, text);
+      await follow(there);
+      if (!answer) throw remoteFailure("REMOTE_FAILED", "it said nothing", "Whoever runs it has to look at it.");
+      sent = false;
+      ids = nextIds(ids, answer);
+      const said = clean(remoteResult(answer).text);
+      const used = usedBy(answer);
+      held.settle({ tokens: tokensOf(used.usage), usd: used.cost.usd });
+      usage = addUsage(usage, used.usage);
+      cost = addCost(cost, used.cost);
+      partial = said || partial;
+      const state = answer.kind === "task" ? answer.status.state : "completed";
+      context.emit({ type: "turn.ended", turn: turns, text: said, calls: [], ...used, carry: carryOf(ids, state) });
+      return answer;
+    } finally {
+      held.release();
     }
-    await follow(there);
-    if (!answer) throw remoteFailure("REMOTE_FAILED", "it said nothing", "Whoever runs it has to look at it.");
-    sent = false;
-    ids = nextIds(ids, answer);
-    const said = clean(remoteResult(answer).text);
-    const used = reportedUsage(answer) ?? { usage: { ...noUsage(), turns: 1 }, cost: { usd: 0, unpriced: 1 } };
-    usage = addUsage(usage, used.usage);
-    cost = addCost(cost, used.cost);
-    partial = said || partial;
-    const state = answer.kind === "task" ? answer.status.state : "completed";
-    context.emit({ type: "turn.ended", turn: turns, text: said, calls: [], ...used, carry: carryOf(ids, state) });
-    return answer;
+  };
+
+  const send = async (there: RemoteClient, text: string): Promise<void> => {
+    turns += 1;
+    answer = undefined;
+    const why = turns === 1 ? { why: `it runs at ${new URL(there.card.url).host}` } : {};
+    context.emit({ type: "turn.started", turn: turns, model, ...why });
+    await context.durable(); // what may have arrived must be known to have been sent
+    sent = true;
+    await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
+      if (clock.signal.aborted || answer?.kind !== "task") throw error;
+      // The line broke, the task goes on.
+    });
+  };
+
+  /** What an exchange used: a task tells its sum, of which a part was counted before. Who tells nothing is of unknown price. */
+  const usedBy = (got: RemoteAnswer): { usage: Usage; cost: Cost } => {
+    const sum = reportedUsage(got);
+    const task = got.kind === "task" ? got.id : undefined;
+    if (!sum || task === undefined) return { usage: { ...noUsage(), turns: 1 }, cost: { usd: 0, unpriced: 1 } };
+    const before = counted?.task === task ? counted : undefined;
+    counted = { task, ...sum };
+    return before ? usedSince(before, sum) : sum;
   };
 
   const converse = async (): Promise<Outcome> => {
@@ -261,6 +296,8 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
 
   return { converse, ended, spent: () => ({ usage, cost, model, tools: {} }) };
 }
+
+const tokensOf = ({ input, output, cacheRead, cacheWrite }: Usage): number => input + output + cacheRead + cacheWrite;
 
 /** True when there is nothing to wait for: it is over, or it is our turn. */
 function isSettled(answer: RemoteAnswer | undefined): boolean {

@@ -137,6 +137,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     prompt: promptFor(call),
     ...diagnosticsFor(agent, world),
     redact: world.redactor.known,
+    keepLong: longResults(call, world),
     toolContext: {
       cwd,
       env,
@@ -330,4 +331,19 @@ function promptFor(call: Call): string {
   return [backgroundOf(call), call.task.prompt, ...(attached.length > 0 ? [prompts.attached, ...attached] : [])]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+/** How many characters of long tool results one task may leave behind in files. */
+const MAX_KEPT_CHARS = 64 * 1_024 * 1_024;
+
+/** Files for what tools answered at length: `outputs/task.look-1.md`. A disk that is full does not end a task. */
+function longResults({ run, path }: Call, { keep }: World): NonNullable<Assignment["keepLong"]> {
+  let count = 0;
+  let left = MAX_KEPT_CHARS;
+  return async (tool, text) => {
+    if (text.length > left) return undefined;
+    left -= text.length;
+    count += 1;
+    return keep(run, `${path}.${tool.replace(/[^\w-]/g, "_")}-${count}`, text).catch(() => undefined);
+  };
 }

@@ -69,7 +69,7 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
     const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
     const { outcome, policy } = await work({ ...call, worktree });
     const working = { call, isolation, context, appliedBy, inTurn };
-    const patch = join(kept, "outputs", `${call.path}.patch`);
+    const patch = join(kept, "outputs", `${call.path}${call.attempt > 1 ? `.${call.attempt}` : ""}.patch`);
     await mkdir(dirname(patch), { recursive: true, mode: 0o700 });
     const captured = await capture(tree, patch);
     if ("unable" in captured) {
@@ -98,7 +98,8 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
       return ended;
     },
     sweep: async () => {
-      if (given !== undefined) await removeWorktrees(join(given, WORKTREES));
+      const kept = given ?? (await place);
+      if (kept !== undefined) await removeWorktrees(join(kept, WORKTREES));
     },
   };
 }

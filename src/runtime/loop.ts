@@ -12,14 +12,25 @@ import type { Answered } from "./turn.ts";
 
 /** Our own runner: the model and its tools take turns until a result is handed in or a limit ends it. */
 export async function loop(assignment: Assignment, context: PerformContext): Promise<Outcome> {
-  const talk = createTalk(assignment, context);
   const clock = deadlineOf(assignment.limits, context);
+  const waiting = untimed(context, clock);
+  const talk = createTalk(assignment, waiting);
   try {
-    const outcome = await converse(assignment, context, { talk, clock });
+    const outcome = await converse(assignment, waiting, { talk, clock });
     return { ...outcome, ...talk.spent() };
   } finally {
     clock.stop();
   }
+}
+
+/** The same context, in which waiting for helpers and for people takes none of the task's time. */
+function untimed(context: PerformContext, { standing }: Deadline): PerformContext {
+  return {
+    ...context,
+    delegate: (...asked) => standing(() => context.delegate(...asked)),
+    ask: (...asked) => standing(() => context.ask(...asked)),
+    mail: (wait) => (wait ? standing(() => context.mail(wait)) : context.mail()),
+  };
 }
 
 type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;

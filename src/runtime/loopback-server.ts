@@ -122,7 +122,7 @@ const bracketed = (host: string): string =>
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** An error that has a status of its own. */
-export function httpError(status: number, message: string): Error {
+function httpError(status: number, message: string): Error {
   return Object.assign(new Error(message), { status });
 }
 

@@ -100,9 +100,10 @@ export function reuseKey({
 /** What an agent that only reads may use: files and the web, and nothing that changes anything. */
 function isReadOnly({ agent, tools, rights }: Assignment): boolean {
   if (agent.remote) return false; // nobody here knows what it does
-  return [...tools.values()].every(
-    (tool) => !permit(rights, tool.name).allowed || tool.effect === "read" || classOf(tool) === "none",
-  );
+  return [...tools.values()].every((tool) => {
+    const does = classOf(tool);
+    return !permit(rights, tool.name).allowed || (does !== "spawn" && (tool.effect === "read" || does === "none"));
+  });
 }
 
 type Found = Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;

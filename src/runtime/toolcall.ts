@@ -83,6 +83,18 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   return broken === undefined ? answer(text, error) : { ...answer(text, true), denied: true };
 }
 
+/** What a model reads of a result: of a long one the end, and where all of it is. */
+async function fitting(tool: string, whole: string, { keepLong, redact = (text) => text }: Assignment): Promise<string> {
+  // Nobody waits while megabytes are searched that are not shown; a secret that begins before the cut is still found.
+  const { text, cut } = cutTail(redact(whole.slice(-LOOKED_AT)), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
+  if (!cut && whole.length <= LOOKED_AT) return text;
+  const file = await keepLong?.(tool, whole);
+  return `[the beginning was cut${file === undefined ? "" : `; all of it is in ${file}`}]\n${text}`;
+}
+
+/** The end of a result that is searched for secrets: what is shown of it, and a good deal before that. */
+const LOOKED_AT = 4 * MAX_OUTPUT_BYTES;
+
 type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[] }>;
 type Ended = Readonly<{
   text: string;
@@ -128,9 +140,8 @@ async function runTool(
     );
     const result = await unlessAborted(work, controller.signal);
     const whole = normal(result);
-    const { text, cut } = cutTail(redact(whole.text), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
     return {
-      text: cut ? `[the beginning was cut]\n${text}` : text,
+      text: await fitting(tool.name, whole.text, assignment),
       status: whole.status ?? (whole.error ? "failed" : "ok"),
       ...(whole.details !== undefined && { details: whole.details }),
     };

@@ -194,6 +194,47 @@ test("OAuth as a program: one token for many tasks, and a new one when it is ref
   expect(oauth.grants).toHaveLength(2);
 });
 
+test("what the file leaves out is taken from the card: where tokens come from, and how a key is called", async () => {
+  const oauth = await oauthServer();
+  const flow = { tokenUrl: oauth.url("/token"), refreshUrl: "", scopes: { read: "reads" } };
+  const scheme = {
+    description: "",
+    oauth2MetadataUrl: "",
+    flows: { flow: { $case: "clientCredentials", value: flow } },
+  };
+  const byToken = await guarded((request) => request.method === "GET" || oauth.valid.has(bearerOf(request)), {
+    securitySchemes: { o: { scheme: { $case: "oauth2SecurityScheme", value: scheme } } },
+  });
+  const byKey = await guarded((request) => request.method === "GET" || request.headers["x-card-key"] === SECRET, {
+    securitySchemes: {
+      k: {
+        scheme: { $case: "apiKeySecurityScheme", value: { description: "", location: "header", name: "X-Card-Key" } },
+      },
+    },
+  });
+  const crew = crewFor([byToken.host, byKey.host, oauth.host], {
+    agents: [
+      remoteAgent("token", {
+        cardUrl: byToken.cardUrl,
+        auth: { type: "oauth2", client_id: "robot", client_secret: "$REMOTE" },
+      }),
+      remoteAgent("key", { cardUrl: byKey.cardUrl, auth: { type: "apiKey", key: "$REMOTE" } }),
+    ],
+    env: { PATH, REMOTE: SECRET },
+  });
+
+  const { status } = await crew.run({
+    mode: "parallel",
+    tasks: [
+      { agent: "token", task: "a" },
+      { agent: "key", task: "b" },
+    ],
+  });
+
+  expect(status).toBe("ok");
+  expect(oauth.grants.map((form) => form.get("scope"))).toEqual(["read"]);
+});
+
 test("OAuth as a person: a browser brings the code back, PKCE proves who asked, and the sign-in is remembered", async () => {
   const oauth = await oauthServer();
   const server = await guarded((request) => oauth.valid.has(bearerOf(request)));

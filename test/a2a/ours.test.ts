@@ -46,6 +46,9 @@ describe("our client and our server", () => {
     const events = await listen(run, () => ({ approve: true, text: "blue" }));
 
     expect(run.state.outcome).toMatchObject({ status: "ok", output: "blue it is" });
+    const [id] = await there.runs();
+    const { usage, cost } = await there.record(id!);
+    expect(run.state).toMatchObject({ cost, usage: { input: usage.input, output: usage.output, turns: usage.turns } });
     expect(events.filter(({ type }) => type === "gate.opened")).toMatchObject([
       { question: "far asks: Which colour?" },
     ]);

@@ -94,7 +94,7 @@ test("a card that sends us to another server is asked about again, and a redirec
 });
 
 test("a ban on a part of a server holds, whoever agreed to the rest of it", async () => {
-  const server = await rpcServer([], () => ({ url: `${server.url("/admin/rpc")}` }));
+  const server = await rpcServer([], () => ({ url: server.url("/admin/rpc") }));
   const agents = [remoteAgent("old", { cardUrl: server.cardUrl })];
   const permissions = { allow: ["a2a"], deny: [`a2a(${server.url("/admin/*")})`] };
   const crew = crewFor([server.host], { agents, permissions });

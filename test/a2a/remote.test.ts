@@ -75,6 +75,21 @@ test("a card is fetched once per crew, however many tasks go there", async () =>
   expect(server.requests.filter(({ url }) => url.includes("agent-card"))).toHaveLength(1);
 });
 
+test("a remote agent is a member of a team like any other", async () => {
+  const server = await sdkServer(({ text }, say) => say.message(`<${text}>`));
+  const crew = crewFor([server.host], { agents: [remoteAgent("echo", { cardUrl: server.cardUrl })] });
+  const tasks = [
+    { id: "one", task: "a", assignee: "far" },
+    { id: "two", task: "b after {result:one}", assignee: "far", depends: ["one"] },
+  ];
+
+  const run = crew.run({ mode: "team", team: { members: [{ role: "far", agent: "echo" }], tasks, gitContext: false } });
+  await run;
+
+  expect(run.state.outcome?.status).toBe("ok");
+  expect(run.state.nodes.get("two")?.outcome).toMatchObject({ output: expect.stringContaining("b after <") });
+});
+
 describe("what it asks", () => {
   const asking = () =>
     sdkServer(({ text, turn }, say) => {
@@ -260,6 +275,25 @@ test("what it used is unknown unless it says so, and then it is counted", async 
 
   expect(silent).toMatchObject({ cost: { usd: 0, unpriced: 1 } });
   expect(told).toMatchObject({ cost: { usd: 0.5, unpriced: 0 }, usage: { input: 7, output: 5, turns: 2 } });
+});
+
+test("what it says it used counts against the budget of the run", async () => {
+  const server = await sdkServer((_, say) => {
+    say.task();
+    const usage = { input: 7, output: 5, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 7, turns: 1 };
+    say.status(TaskState.TASK_STATE_COMPLETED, "done", { "subcrew.usage": { usage, cost: { usd: 0.5, unpriced: 0 } } });
+  });
+  const crew = crewFor([server.host], { agents: [remoteAgent("dear", { cardUrl: server.cardUrl })] });
+  const chain = [
+    { agent: "dear", task: "one" },
+    { agent: "dear", task: "two" },
+  ];
+
+  const run = crew.run({ mode: "chain", chain }, { budget: { maxUsd: 0.4 } });
+  await run;
+
+  expect(run.state.outcome).toMatchObject({ status: "failed", fault: { code: "BUDGET" } });
+  expect(server.sent).toHaveLength(1);
 });
 
 describe("a conversation", () => {

@@ -57,7 +57,7 @@ test("a question of the agent asks for input, and the answer goes on with the sa
   expect(textOf(done)).toBe("you said blue");
 });
 
-test("a permission is not the caller's to give: it waits for the owner", async () => {
+test("SRV-11: a permission is not the caller's to give: it waits for the owner", async () => {
   const write = { calls: [{ name: "write_file", input: { path: "a.txt", content: "x" } }] };
   const crew = workerCrew([write, "done"]);
   const server = await ourServer(crew);
@@ -266,7 +266,7 @@ describe("who may ask", () => {
     fetch(url, { method: "POST", headers, body });
   const hello = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "run_aaaaaaaaaaaa" } });
 
-  test("every address needs the token, a name of ours and JSON that is not too long", async () => {
+  test("SRV-02, SRV-03, SRV-07: every address needs the token, a name of ours and JSON that is not too long", async () => {
     const server = await ourServer(workerCrew([]));
     const good = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
     const statusOf = async (path: string, headers: Record<string, string>, body = hello): Promise<number> =>
@@ -294,7 +294,7 @@ describe("who may ask", () => {
     expect((await post(`${server.url}/worker`, { "content-type": "application/json" }, hello)).status).toBe(401);
   });
 
-  test("nobody sees the tasks of another caller, of another agent, or those that were started here", async () => {
+  test("SRV-10: nobody sees the tasks of another caller, of another agent, or those that were started here", async () => {
     const tokens = { ann: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", ben: "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb" };
     const agents = ["worker", "other"].map((name) => defineAgent({ name, description: name, instructions: "Work." }));
     const crew = workerCrew(["one", "two", "three"], { agents });
@@ -328,7 +328,7 @@ describe("who may ask", () => {
     expect("status" in context && (await crew.record(context.id)).continues).toBeUndefined();
   });
 
-  test("what goes wrong inside is not told outside", async () => {
+  test("SRV-12: what goes wrong inside is not told outside", async () => {
     const crew = workerCrew([], { model: "nothing/there" });
     const server = await ourServer(crew);
     const client = await sdkClient(server.card(), server.token);

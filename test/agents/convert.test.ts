@@ -52,10 +52,10 @@ const rule: fc.Arbitrary<AgentRule> = fc
   .record({
     tool: fc.constantFrom("bash", "write_file", "*", "http_get"),
     pattern: fc.option(fc.constantFrom("git *", "src/**", "=exact"), { nil: undefined }),
-    then: fc.constantFrom("allow", "ask", "deny"),
+    says: fc.constantFrom("allow", "ask", "deny"),
   })
-  .map(({ tool, pattern, then }) =>
-    pattern === undefined || pattern.startsWith("=") ? { tool, then } : { tool, pattern, then },
+  .map(({ tool, pattern, says }) =>
+    pattern === undefined || pattern.startsWith("=") ? { tool, says } : { tool, pattern, says },
   );
 
 const agentShape = fc.record(
@@ -285,8 +285,8 @@ describe("what is denied stays denied in another dialect", () => {
       disallowedTools: ["write_file", "edit_file"],
       rules: [
         [
-          { tool: "bash", then: "deny" },
-          { tool: "bash", pattern: "git log *", then: "allow" },
+          { tool: "bash", says: "deny" },
+          { tool: "bash", pattern: "git log *", says: "allow" },
         ],
       ],
     },

@@ -174,7 +174,13 @@ describe.concurrent("--bg", () => {
     configure(there, "background:\n  maxRuns: 2\n");
     const args = ["run", "explore", "x", "--model", "scripted:turns.json", "--bg"];
     const all = await Promise.all(Array.from({ length: 5 }, () => there.run(args)));
-    expect(all.map(({ code }) => code).toSorted()).toEqual([0, 0, 3, 3, 3]);
+    expect(all.map(({ code }) => String(code)).toSorted((a, b) => a.localeCompare(b))).toEqual([
+      "0",
+      "0",
+      "3",
+      "3",
+      "3",
+    ]);
     for (const { stderr } of all.filter(({ code }) => code === 3)) {
       expect(stderr).toContain("Maximum concurrent tasks (2) reached");
       expect(stderr).toContain("background.maxRuns");

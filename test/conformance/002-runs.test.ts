@@ -109,7 +109,7 @@ describe("result-cache", () => {
     return { home, ask, pass: (ms: number) => (now += ms) };
   };
 
-  test(`${life!.name}`, async () => {
+  test(life!.name, async () => {
     const { home, ask, pass } = lab();
     const first = await ask("Find auth");
     expect(await ask("Find auth")).toMatchObject({ asked: false, output: "R of Explore" });
@@ -123,7 +123,7 @@ describe("result-cache", () => {
     expect(first.output).toBe("R of Explore");
   });
 
-  test(`${key!.name}`, async () => {
+  test(key!.name, async () => {
     const { ask } = lab();
     for (const agent of ["Explore", "Plan"]) expect((await ask("Find auth", agent)).asked).toBe(true);
     for (const agent of ["Explore", "Plan"])

@@ -15,9 +15,7 @@ const agents2 = "test/conformance/002-agents.test.ts";
 const agents3 = "test/conformance/003-agents.test.ts";
 const a2a4 = "test/conformance/004-a2a.test.ts";
 const agents4 = "test/conformance/004-agents.test.ts";
-const agents = "later: agents";
 const delegation = "test/conformance/delegation.test.ts";
-const loop = "later: agent loop";
 const loopTest = "test/conformance/loop.test.ts";
 const models = "test/conformance/models.test.ts";
 const runs2 = "test/conformance/002-runs.test.ts";
@@ -27,7 +25,6 @@ const journal = "later: simulation";
 const commands = "test/conformance/skills.test.ts";
 const bundled = "test/conformance/bundled.test.ts";
 const permissions = "test/conformance/permissions.test.ts";
-const policy = "later: trust and permissions";
 const network = "later: network and peers";
 const surfaces = "later: surfaces";
 const scaleOut = "later: scale-out";
@@ -70,7 +67,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "skill-description-fallback": commands,
     "skill-file": commands,
     "skill-routing": commands,
-    limits: loop,
+    limits: loopTest,
   },
   "002-mycode": {
     "agent-type": bundled,
@@ -148,7 +145,7 @@ const areas: Readonly<Record<string, Runs>> = {
     simulation: journal,
     "io-faults": durability,
     clock: durability,
-    "limits-retry": loop,
+    "limits-retry": "test/reliability/limits.test.ts",
     "process-hygiene": permissions,
     "path-containment": "test/conformance/path-containment.test.ts",
     "shell-policy": "test/conformance/shell-policy.test.ts",

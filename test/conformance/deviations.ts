@@ -567,4 +567,11 @@ export const deviations: readonly Deviation[] = [
     why: "DESIGN, Interfaces, State: one folder per run below $SUBCREW_HOME with its journal; no registry, which could disagree",
     ours: { files: ["journal.jsonl", "output.md", "outputs", "request.json", "worker.log"] },
   },
+  {
+    file: "001-pegasus",
+    area: "limits",
+    name: "tool result cut before entering the context",
+    why: "SPEC C18, issue of the loop: 50 KB or 2,000 lines of any result, the end is kept, and all of it is in a file where runs are kept",
+    ours: { kept: 51_200, suffix_contains: "[the beginning was cut]" },
+  },
 ];

@@ -7,7 +7,10 @@ import type { Model } from "../../src/core/model.ts";
 import type { Outcome } from "../../src/core/outcome.ts";
 import { createCrew, defineTool, type Event } from "../../src/index.ts";
 import { never, scripted, type Script, type Scripted } from "../../src/models/scripted.ts";
+import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { cases } from "./harness.ts";
+
+const bundledAgents = readBundledAgents().map(({ agent }) => agent);
 
 describe("template", () => {
   type Input = { template: string; inputs: Record<string, unknown> };
@@ -232,4 +235,27 @@ describe("completion of system 000", () => {
       fault: { code: "AGENT_REPORTED", message: "blocked by permissions" },
     });
   });
+});
+
+describe("limits of system 001", () => {
+  type Limits = { chars?: number; types?: string[] };
+  test.each(cases<Limits, { kept?: number; suffix_contains?: string; max_chars?: number }>("001-pegasus", "limits"))(
+    "$name",
+    async ({ input, want }) => {
+      for (const type of input.types ?? [])
+        expect(bundledAgents.find(({ name }) => name === type)?.instructions).toContain(`below ${want.max_chars} characters`);
+      if (input.chars === undefined) return;
+      const model = scripted({ calls: [{ name: "speak", input: {} }] }, "done");
+      const text = "x".repeat(input.chars);
+      const speak = defineTool({ name: "speak", description: "speaks", input: z.object({}), effect: "read", run: () => text });
+      await createCrew({ home: false, discover: false, tools: [speak], models: { m: model } }).run({
+        mode: "single",
+        agent: "general",
+        task: "speak",
+        tools: ["speak"],
+      });
+      const [told] = model.requests[1]!.messages.flatMap((one) => (one.role === "tool" ? one.results : []));
+      expect(told?.text).toBe(`${want.suffix_contains}\n${"x".repeat(want.kept!)}`);
+    },
+  );
 });

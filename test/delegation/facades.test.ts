@@ -211,6 +211,20 @@ test("a file that lists Agent gets the tool in that spelling, and nothing else o
   );
 });
 
+test("what models read says what an agent is for, what only looks, and when to use none", async () => {
+  const crew = createCrew({ cwd: tempFolder(), home: false, env: { PATH: "/bin" }, discover: false });
+  const [own, subagent, spawn] = await crew
+    .delegationTools(["task", "Task", "spawn_subagent"])
+    .then((tools) => tools.filter(({ name }) => name !== "TaskOutput"));
+  for (const tool of [own!, subagent!, spawn!]) {
+    expect(tool.description).toMatch(/explore.*Finds things out.*\[read-only\]/);
+    expect(tool.description).toMatch(/single\s+call of a tool yourself/);
+  }
+  expect(own!.description).toMatch(/fixed shape keeps to it: do not ask it for another format/);
+  expect(subagent!.description).toMatch(/Explore to search.*Plan to design.*Bash to run/);
+  expect(spawn!.description).toContain('spawn_subagent(type: "plan"):');
+});
+
 describe("what a model reads about agents keeps to its budget", () => {
   const many = (count: number): Catalog => ({
     disabled: [],

@@ -1,6 +1,4 @@
 import { expect, test } from "vitest";
-import { cpSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { createCrew, type CrewOptions, defineAgent, type Run } from "../../src/index.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -86,29 +84,4 @@ test("a helper that outlives a message has no more rights than whoever asked for
   const denied: string[] = [];
   for await (const event of ended[0]!) if (event.type === "tool.denied") denied.push(event.rule);
   expect(denied).toEqual(["the parent of slow may not use it"]);
-});
-
-test("a lead whose run was interrupted is told which helpers did not come to their end", async () => {
-  let waiting = false;
-  const stuck: Script = async () => {
-    waiting = true;
-    await new Promise(() => {});
-    return "never";
-  };
-  const home = tempFolder();
-  const crew = crewOf({ main: [inBackground, { text: "", delayMs: 60_000 }], slow: [stuck] }, { home });
-  const first = crew.run({ mode: "single", agent: "main", task: "Begin." });
-  const isThinking = (): boolean => first.state.nodes.get("main")?.doing === "thinking" && waiting;
-  await until(isThinking);
-  const died = tempFolder();
-  cpSync(home, died, { recursive: true }); // what a crash right now would leave
-  first.cancel();
-  await first;
-  for (const name of readdirSync(join(died, "runs", first.id)))
-    if (name !== "journal.jsonl") rmSync(join(died, "runs", first.id, name), { recursive: true });
-  const told: Script = ({ messages }) =>
-    JSON.stringify(messages).includes("have not ended: main/slow.") ? "I was told" : "nobody told me";
-  expect(await crewOf({ main: [told], slow: [] }, { home: died, cwd: crew.cwd }).resume(first.id)).toMatchObject({
-    output: "I was told",
-  });
 });

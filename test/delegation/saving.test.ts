@@ -53,3 +53,29 @@ test("whoever has this repository explored by a subagent keeps less than half of
     JSON.stringify(longest.slice(0, 3_000)).slice(1, -1),
   );
 }, 60_000);
+
+test("Explore finds and Plan plans, started side by side by one message, on this repository", async () => {
+  const task = (subagent_type: string) => ({
+    name: "Task",
+    input: { description: "look", prompt: question, subagent_type },
+  });
+  const lead = scripted({ calls: [task("Explore"), task("Plan")] }, "done");
+  const crew = createCrew({
+    cwd: join(import.meta.dirname, "../.."),
+    home: tempFolder(),
+    env: { PATH: process.env["PATH"] },
+    discover: false,
+    agents: [
+      defineAgent({ name: "lead", description: "leads", instructions: "", model: "lead", tools: ["*", "Task"] }),
+    ],
+    models: { lead },
+    config: { agents: { Explore: { model: "offline" }, Plan: { model: "offline" } } },
+  });
+  const { nodes } = await crew.run({ mode: "single", agent: "lead", task: "Lead." });
+  expect(nodes["lead/Explore"]).toMatchObject({
+    status: "ok",
+    output: expect.stringContaining("src/runtime/sources.ts"),
+  });
+  expect(nodes["lead.2/Plan"] ?? nodes["lead/Plan"]).toMatchObject({ status: "ok" });
+  expect(lead.requests[1]!.messages).toHaveLength(3); // the question, the calls, their two summaries
+}, 60_000);

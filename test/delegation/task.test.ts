@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createCrew, defineAgent } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted.ts";
 import { prompts } from "../../src/embedded.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { call, stage } from "./stage.ts";
@@ -163,4 +165,29 @@ test("agents that came and went in the meantime are told with the next answer", 
     "[Agents have changed. New agents that you can start now: fresh. No longer there: old.]",
   );
   expect(read("lead")[1]).not.toContain("Agents have changed");
+});
+
+test("what an agent that starts others came to is never used again for the same question", async () => {
+  const model = scripted(batch("scout", "A"), "first", batch("scout", "A"), "second");
+  const crew = createCrew({
+    cwd: tempFolder(),
+    home: tempFolder(),
+    env: { PATH: "/bin" },
+    discover: false,
+    agents: [
+      defineAgent({ name: "lead", description: "", instructions: "", model: "lead", tools: ["read_file", "task"] }),
+      defineAgent({ name: "scout", description: "", instructions: "", model: "scout", tools: ["read_file"] }),
+    ],
+    models: { lead: model, scout: scripted("found", "found again") },
+  });
+  const ask = async () => (await crew.run({ mode: "single", agent: "lead", task: "Lead." }, { reuse: true })).output;
+  expect([await ask(), await ask()]).toEqual(["first", "second"]);
+});
+
+test("waiting for helpers takes none of a lead's own time", async () => {
+  const { result } = await stage({
+    lead: { ...lead, limits: { maxDurationMs: 400 }, says: [batch("scout", "A"), "all in time"] },
+    scout: { says: [{ text: "slow", delayMs: 900 }] },
+  });
+  expect(result).toMatchObject({ status: "ok", output: "all in time" });
 });

@@ -144,7 +144,7 @@ const rows: readonly Row[] = [
     "backend:sql",
     {
       disallowedTools: EDITS,
-      rules: [[{ tool: "bash", then: "ask" }]],
+      rules: [[{ tool: "bash", says: "ask" }]],
       spawns: ["reader"],
       model: "anthropic/claude-sonnet",
       temperature: 0.2,
@@ -287,9 +287,9 @@ const rows: readonly Row[] = [
       disallowedTools: ["bash"],
       rules: [
         [
-          { tool: "bash", then: "ask" },
-          { tool: "tickets__list", then: "ask" },
-          { tool: "mail__*", then: "ask" },
+          { tool: "bash", says: "ask" },
+          { tool: "tickets__list", says: "ask" },
+          { tool: "mail__*", says: "ask" },
         ],
       ],
     },
@@ -332,6 +332,12 @@ test("a key that Codex does not know makes the role malformed, and the nearest o
   expect(skipped?.problems).toMatchObject([
     { code: "unknown-field", severity: "error", field: "sandbox_mod", hint: 'Did you mean "sandbox_mode"?' },
   ]);
+});
+
+test("a file of Codex that only config.toml could give a name is no agent, and no mistake", () => {
+  const place = { file: "/p/.codex/agents/x.toml", relative: "x.toml" };
+  const { agents, problems } = dialects["codex"]!.read('model = "m"\ndeveloper_instructions = "Look."\n', place);
+  expect([agents, problems.map(({ severity }) => severity)]).toEqual([[], ["info"]]);
 });
 
 test("a mistaken allow-list narrows, and its right name is told", () => {

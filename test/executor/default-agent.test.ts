@@ -7,7 +7,10 @@ import { tempFolder } from "../support/temp-folder.ts";
 
 const brew = defineTool({ name: "brew", description: "brews", input: z.object({}), effect: "read", run: () => "tea" });
 
-function crewWith(options: CrewOptions = {}): { crew: ReturnType<typeof createCrew>; model: ReturnType<typeof scripted> } {
+function crewWith(options: CrewOptions = {}): {
+  crew: ReturnType<typeof createCrew>;
+  model: ReturnType<typeof scripted>;
+} {
   const model = scripted(call("brew", {}), "done");
   const home = tempFolder();
   const crew = createCrew({

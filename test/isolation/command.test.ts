@@ -49,7 +49,7 @@ test("a run that was killed leaves its worktree to whoever resumes it, who goes 
   expect(shell(there.workspace, "cat a.txt")).toBe("one\n");
   const quick = edits("never.txt", { calls: slow.calls }, "done");
   shell(there.workspace, `cat > turns.json <<'X'\n${quick}\nX`);
-  const { code, stderr } = await there.run(["resume", id]);
+  const { code, stderr } = await there.run(["resume", id], { env: { SUBCREW_PERMISSIONS_MODE: "acceptEdits" } });
   expect(code, stderr).toBe(0);
   expect(stderr).toMatch(/to 2 files \(a\.txt, b\.txt\) were applied/);
   expect(worktrees(there.workspace)).toBe(1);

@@ -70,7 +70,7 @@ async function play(
   const events: Event[] = [];
   for await (const event of run) {
     events.push(event);
-    if (event.type === "gate.opened") run.answer(event.path, { approve: answer === true }, event.call);
+    if (event.type === "gate.opened") await run.answer(event.path, { approve: answer === true }, event.call);
   }
   const { status, id } = await run;
   return {

@@ -168,6 +168,32 @@ describe.concurrent("servers of others", () => {
     expect((await there.run(["mcp", "trust", "fix"])).stdout).toBe("Nothing has changed.\n");
   });
 
+  test("MCPC-01: the server that an agent of a project brings along is shown before the project is trusted", async () => {
+    const servers = JSON.stringify({ mine: { command: "sh", args: ["-c", "touch started"] } });
+    const there = place({
+      ".git/HEAD": "",
+      ".agents/agents/helper.md": `---\nname: helper\ndescription: Helps.\nmcpServers: ${servers}\n---\nHelp.\n`,
+    });
+    const { stdout } = await there.run(["trust", "--yes"]);
+    expect(stdout).toContain('MCP server mine: sh -c "touch started"');
+    await there.run(["agents", "--all"]);
+    await there.run(["mcp", "list"]);
+    expect(existsSync(join(there.workspace, "started"))).toBe(false);
+  });
+
+  test("a task in a process of its own has the tools of servers, too", async () => {
+    const there = place({
+      "offer.json": "{}",
+      "turns.json": script({ calls: [{ name: "mcp__fix__echo", input: { text: "hi" } }] }, "done"),
+    });
+    withServers(there, { fix: { command: process.execPath, args: [SERVER, join(there.workspace, "offer.json")] } });
+    const tools = ["--tools", "mcp__fix__*", "--allow", "mcp__fix__*"];
+    const args = ["run", "general", "go", "--runner", "process", "--model", "scripted:turns.json", ...tools, "--json"];
+    const { stdout, code } = await there.run(args);
+    expect(stdout).toContain('"text":"echo: hi"');
+    expect(code).toBe(0);
+  });
+
   test("PROC-09: a server and what it started are gone when the program is killed", async ({ expect: own }) => {
     const there = place({
       "offer.json": "{}",

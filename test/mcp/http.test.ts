@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, expect, test } from "vitest";
 import { type HttpServing, serveHttp } from "../../src/mcp/http.ts";
 import type { Crew } from "../../src/index.ts";
@@ -15,9 +15,9 @@ async function serving(crew: Crew): Promise<URL> {
   return new URL(served.url);
 }
 
-async function clientOf(url: URL, mode: EraMode, token = TOKEN): Promise<Client> {
-  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-  const headers = { authorization: `Bearer ${token}` };
+async function clientOf(url: URL, mode: EraMode, options: ClientOptions = {}): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode }, ...options });
+  const headers = { authorization: `Bearer ${TOKEN}` };
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   return client;
 }
@@ -51,6 +51,16 @@ test.for(eras)("a client of the %s protocol runs an agent over HTTP, with progre
   );
   expect(result.structuredContent).toMatchObject({ status: "ok", output: "found" });
   expect(told.at(-1)).toBe("scout: ok");
+  await client.close();
+});
+
+test("what a run asks becomes a form over HTTP, too: the answer comes with another request", async () => {
+  const turns = [{ calls: [{ name: "ask", input: { question: "Which one?" } }] }, "the red one"];
+  const url = await serving(crewOf({ asker: turns }));
+  const client = await clientOf(url, "auto", { capabilities: { elicitation: { form: {} } } });
+  client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { text: "red" } }));
+  const { structuredContent } = await client.callTool({ name: "run", arguments: { agent: "asker", task: "x" } });
+  expect(structuredContent).toMatchObject({ status: "ok", output: "the red one" });
   await client.close();
 });
 

@@ -265,9 +265,9 @@ test("two layers: forbidden, unknown, forbidden under an alias, and what the par
 test("what an agent's own rules ask is asked whatever the user allows, and refused where nobody is", async () => {
   const rules = [
     [
-      { tool: "write_file", then: "ask" },
-      { tool: "write_file", pattern: "docs/**", then: "allow" },
-      { tool: "write_file", pattern: "docs/fixed/**", then: "deny" },
+      { tool: "write_file", says: "ask" },
+      { tool: "write_file", pattern: "docs/**", says: "allow" },
+      { tool: "write_file", pattern: "docs/fixed/**", says: "deny" },
     ],
   ] as const;
   const writes = [write("docs/a.md"), write("src/a.ts"), write("docs/fixed/b.md")];

@@ -115,7 +115,7 @@ test("TRUST-06, TRUST-13: of other families a trusted project brings agents and 
     "done",
   );
   const greedy = (await crew.agents()).agents.find(({ name }) => name === "greedy")!;
-  expect(greedy.problems.map(({ field }) => field).toSorted()).toEqual(["hooks", "mcpServers", "permissionMode"]);
+  expect(greedy.problems.map(({ field = "" }) => field).toSorted()).toEqual(["hooks", "mcpServers", "permissionMode"]);
   const events = await eventsOf(crew.run({ mode: "single", agent: "greedy", task: "Go." }));
   expect(events.flatMap((event) => (event.type === "tool.denied" ? [event.tool] : []))).toEqual(["write_file", "bash"]);
   expect([existsSync(place.mark), seen(), readdirSync(place.cwd).includes("a")]).toEqual([false, 0, false]);

@@ -88,6 +88,18 @@ describe.runIf(linux)("a task in a process of its own", () => {
     });
   });
 
+  test("PROC-11: that throws where nobody catches it fails alone, and the seven beside it finish", async () => {
+    const agents = { lead: [calls("throw_later"), "Never."], other: ["Done."] };
+    const { crew } = lab({ agents, runner: "process", more: { other: { runner: "local" } } });
+    const others = Array.from({ length: 7 }, (_, at) => ({ agent: "other", task: "Go.", name: `b${at}` }));
+    const { result } = await listen(
+      crew.run({ mode: "parallel", tasks: [{ agent: "lead", task: "Go.", name: "a" }, ...others] }),
+    );
+    expect(result.status).toBe("failed");
+    expect(result.nodes["a"]).toMatchObject({ status: "failed", fault: { code: "CRASHED" } });
+    expect(others.map(({ name }) => result.nodes[name]?.status)).toEqual(others.map(() => "ok"));
+  });
+
   test("that crashed is tried again when the task says so", async () => {
     const retry = { maxAttempts: 2, backoffMs: 1 };
     const { crew } = lab({ agents: { lead: [calls("crash"), "Never."] }, runner: "process" });

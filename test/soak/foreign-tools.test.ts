@@ -50,7 +50,10 @@ const rows: Readonly<Record<ForeignName, Row>> = {
     read: () => ({ name: "read_file", input: { file_path: "notes.txt" } }),
     write: (file) => ({ name: "write_file", input: { file_path: file, content: "made\n" } }),
     env: (url) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url }),
-    home: () => ({ ".gemini/settings.json": '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' }),
+    home: () => ({
+      ".gemini/settings.json":
+        '{"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-2.5-pro"}}',
+    }),
     model: "google/gemini-2.5-pro",
     hidden: ["write_file", "replace", "run_shell_command", "google_web_search", "invoke_agent"],
   },
@@ -101,7 +104,7 @@ async function real(
   tool: ForeignName,
   bin: string,
   call: (cwd: string) => ProviderCall,
-  setting: Setting = {},
+  { runner = tool, ...setting }: Setting & { runner?: string } = {},
 ): Promise<Ran & { shown: string[] }> {
   const cwd = tempFolder({ "notes.txt": "the answer is 42\n" });
   let asked = 0;
@@ -118,7 +121,7 @@ async function real(
   const row = rows[tool];
   const home = toolHome(tool, row.home?.(server.url) ?? {});
   const env = { ...row.env(server.url), HOME: home, PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` };
-  const ran = await handTo(tool, bin, {
+  const ran = await handTo(runner, bin, {
     cwd,
     env,
     agent: row.agent ?? looking,
@@ -177,5 +180,39 @@ describe.each(foreignTools)("the real %s", (tool) => {
     const elsewhere = join(toolHome(`${tool}-elsewhere`, { keep: "" }), "made.txt");
     await real(tool, need.path, () => rows[tool].write(elsewhere), { permissions, agent });
     expect(existsSync(elsewhere)).toBe(false);
+  });
+});
+
+/** Those that also speak ACP. Not all of them ask before they write, which is why that is never taken for granted. */
+describe.each<[ForeignName, flag: string, asks: boolean]>([
+  ["gemini", "--acp", true],
+  ["opencode", "acp", false],
+  ["copilot", "--acp", true],
+])("the real %s over ACP", (tool, flag, asks) => {
+  const setting = {
+    runner: `acp:${tool} ${flag}`,
+    agent: {},
+    permissions: { mode: "default" as const, allowWeaker: true },
+  };
+
+  test("reads and answers", async (ctx) => {
+    const need = await realTool(tool);
+    if (need.missing !== undefined) return ctx.skip(need.missing);
+    const { result } = await real(tool, need.path, rows[tool].read, setting);
+    expect(result, JSON.stringify(result.fault)).toMatchObject({
+      status: "ok",
+      output: expect.stringContaining("42."),
+    });
+  });
+
+  test.runIf(asks).each([false, true])("writes only what the person agrees to: %s", async (approve, ctx) => {
+    const need = await realTool(tool);
+    if (need.missing !== undefined) return ctx.skip(need.missing);
+    const write = (folder: string): ProviderCall => rows[tool].write(join(folder, "made.txt"));
+    const { cwd, questions } = await real(tool, need.path, write, { ...setting, answer: () => ({ approve }) });
+    expect({ asked: questions.length > 0, made: existsSync(join(cwd, "made.txt")) }).toEqual({
+      asked: true,
+      made: approve,
+    });
   });
 });

@@ -51,12 +51,12 @@ function addRules(rows: Record<string, unknown>, { rules = [] }: Agent): void {
   const closed = rows["*"] === "deny"; // what is not listed stays shut, whatever a rule says about every tool
   const all = closed ? Object.keys(rows).filter((word) => word !== "*") : ["*"];
   const shut = new Set(Object.keys(rows).filter((word) => rows[word] === "deny"));
-  for (const { tool, pattern, then } of list) {
+  for (const { tool, pattern, says } of list) {
     for (const word of tool === ALL_TOOLS ? all : spelled([tool], opencodeTools)) {
       const before = rows[word];
       if (shut.has(word) || (closed && before === undefined)) continue;
       const map = isRecord(before) ? before : before === undefined ? {} : { "*": before };
-      rows[word] = pattern === undefined ? then : { ...map, [pattern]: then };
+      rows[word] = pattern === undefined ? says : { ...map, [pattern]: says };
     }
   }
 }

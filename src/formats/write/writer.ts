@@ -51,7 +51,7 @@ const everyTool = ({ tools = [] }: Agent, { names, allMcp }: Spelling): readonly
 
 /** Tools of which every call is denied but for exceptions. */
 const mostlyDenied = ({ rules = [] }: Agent): readonly string[] =>
-  rules.flat().flatMap(({ tool, pattern, then }) => (then === "deny" && pattern === undefined ? [tool] : []));
+  rules.flat().flatMap(({ tool, pattern, says }) => (says === "deny" && pattern === undefined ? [tool] : []));
 
 /** True when everything that it may use only looks, so far as it can be said. */
 export function onlyLooks({ tools }: Agent, readOnly: readonly string[]): boolean {

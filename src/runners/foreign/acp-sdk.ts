@@ -41,7 +41,11 @@ export async function openAcp(
       return { outcome: chosen ? { outcome: "selected", optionId: chosen.optionId } : { outcome: "cancelled" } };
     })
     .onRequest("fs/read_text_file", async ({ params: { path, line, limit } }) => ({
-      content: await host.read({ path, ...(line != null && { line }), ...(limit != null && { limit }) }),
+      content: await host.read({
+        path,
+        ...(typeof line === "number" && { line }),
+        ...(typeof limit === "number" && { limit }),
+      }),
     }))
     .onRequest("fs/write_text_file", async ({ params: { path, content } }) => {
       await host.write({ path, content });

@@ -9,7 +9,7 @@ import { following, reasonOf, stopped } from "../../runtime/cancel.ts";
 import { acpHost } from "./acp-host.ts";
 import { type AcpTalk, openAcp, type SessionUpdate } from "./acp-sdk.ts";
 import { findProgram } from "./find-program.ts";
-import { type ForeignParts, type HandedOver, handOver, outcomeOf } from "./hand-over.ts";
+import { type ForeignParts, type HandedOver, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
 import { foreignTable } from "./table.ts";
 import { createTally } from "./tally.ts";
 import { field, type Heard, listIn, numberIn, textIn, together } from "./tool.ts";
@@ -25,8 +25,8 @@ export function acpRunner(command: string, parts: ForeignParts): Runner {
   const [program = "", ...args] = wordsOf(command);
   const called = basename(program);
   return handOver(called, keeps, async (task) => {
-    const { toolContext, access } = task.assignment;
-    const file = findProgram(program, parts.env["PATH"], [toolContext.cwd, ...(access?.roots ?? [])]);
+    const { toolContext } = task.assignment;
+    const file = findProgram(program, parts.env["PATH"], writtenBy(task.assignment));
     if (file === undefined)
       return failed("UNSUPPORTED", `"${program}" was not found, so nobody can do this over ACP.`, {
         hint: "Name a program in PATH or its absolute path, outside of the folder that is worked in.",

@@ -81,7 +81,7 @@ function mayDo(name: Ability, rights: Rights, policy: Policy): "yes" | "some" | 
 
 /** What a tool can be kept to. */
 export type Keeps = Readonly<{
-  /** Each ability can be taken away. `but`: those that cannot, with the reason. */
+  /** Each ability can be taken away; it decides itself when it asks; or these cannot be taken away, with the reason. */
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
   /** It understands rules about arguments. */
   patterns: boolean;
@@ -94,22 +94,24 @@ export type Keeps = Readonly<{
 /** What a task is bound to and a tool cannot keep, a clause for each. */
 export function lacking(bounds: Bounds, keeps: Keeps): string[] {
   const { may, deny, own, sandbox } = bounds;
-  const taken = abilityNames.filter((name) => may[name] === "no");
-  const stuck =
-    keeps.without === "each"
-      ? []
-      : keeps.without === "asks"
-        ? taken.length === 0
-          ? []
-          : [`it decides itself when it asks, so nothing keeps it from ${taken.join(", ")}`]
-        : taken.flatMap((name) => (keeps.without as Partial<Record<Ability, string>>)[name] ?? []);
+  const stuck = { each: () => [], asks: () => unasked(may) };
+  const missing =
+    typeof keeps.without === "string"
+      ? stuck[keeps.without]()
+      : Object.entries(keeps.without).flatMap(([name, why]) => (may[name as Ability] === "no" ? [why] : []));
   return [
-    ...new Set(stuck),
+    ...new Set(missing),
     ...(keeps.patterns ? [] : deny.map((rule) => `it does not know the rule against ${ruleText(rule)}`)),
     ...own.map((what) => `it does not know ${what}`),
     ...(!keeps.places && does(may.write_file) ? ["it writes files wherever it likes"] : []),
     ...(!keeps.sandbox && sandbox && does(may.bash) ? ["its commands run outside of the sandbox"] : []),
   ];
+}
+
+/** Who decides itself when it asks may do without a word what it is not allowed to, or only after asking. */
+function unasked(may: Bounds["may"]): string[] {
+  const bound = abilityNames.filter((name) => may[name] !== "yes");
+  return bound.length === 0 ? [] : [`it decides itself when it asks, so nothing keeps it from ${bound.join(", ")}`];
 }
 
 const does = (may: "yes" | "some" | "ask" | "no"): boolean => may === "yes" || may === "some";

@@ -9,7 +9,7 @@ import { type Exit, startChild, within } from "../../runtime/child.ts";
 import { following, stopped } from "../../runtime/cancel.ts";
 import { createMeter } from "../../runtime/process-meter.ts";
 import { keepLimits } from "../keep-limits.ts";
-import { type ForeignParts, handOver, outcomeOf } from "./hand-over.ts";
+import { type ForeignParts, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
 import { findProgram } from "./find-program.ts";
 import { jsonLines } from "./json-lines.ts";
 import { createTally } from "./tally.ts";
@@ -24,9 +24,8 @@ const SAID_CHARS = 2_000;
 /** Hands each task to the command of another tool: one process with everything below it, that ends with the task. */
 export function commandRunner(name: string, tool: ForeignTool, parts: ForeignParts): Runner {
   return handOver(name, tool.keeps, async ({ assignment, context, bounds, asked }) => {
-    const { limits, toolContext, access } = assignment;
-    const roots = [toolContext.cwd, ...(access?.roots ?? [])];
-    const file = findProgram(tool.program, parts.env["PATH"], roots);
+    const { limits, toolContext } = assignment;
+    const file = findProgram(tool.program, parts.env["PATH"], writtenBy(assignment));
     if (file === undefined)
       return failed("UNSUPPORTED", `"${tool.program}" was not found, so ${name} cannot do this.`, {
         hint: `Install it: ${tool.install}. It has to be in PATH, outside of the folder that is worked in.`,

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { isInside } from "../../runtime/inside.ts";
 
@@ -12,7 +12,8 @@ export function findProgram(name: string, path: string | undefined, writable: re
           .split(delimiter)
           .filter((folder) => isAbsolute(folder))
           .map((folder) => join(folder, name));
-  return places.find((file) => isProgram(file) && !writable.some((root) => isInside(root, file)));
+  const isOutside = (file: string): boolean => !writable.some((root) => isInside(root, file));
+  return places.find((file) => isProgram(file) && isOutside(file) && isOutside(realpathSync(file)));
 }
 
 function isProgram(file: string): boolean {

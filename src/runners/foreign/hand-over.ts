@@ -19,6 +19,11 @@ export type ForeignParts = Readonly<{
   linger(work: Promise<unknown>): void;
 }>;
 
+/** The folders that the agents of a task write, in which no program is looked for. */
+export function writtenBy({ call, toolContext, access }: Assignment): string[] {
+  return [toolContext.cwd, ...(access?.roots ?? []), ...(call.worktree ? [call.worktree.of] : [])];
+}
+
 /** A task on its way to another tool. */
 export type HandedOver = Readonly<{
   assignment: Assignment;

@@ -49,9 +49,8 @@ export async function connect(sdk: ClientSdk, transport: McpTransport, signal: A
   );
   let known: readonly OfferedTool[] | undefined;
   const closed = new Promise<void>((resolve) => {
-    client.onclose = resolve;
+    Object.assign(client, { onclose: resolve, onerror: () => {} }); // an error that matters fails the request it belongs to
   });
-  client.onerror = () => {}; // what matters fails the request that it belongs to
   client.setNotificationHandler("notifications/tools/list_changed", () => {
     known = undefined;
   });

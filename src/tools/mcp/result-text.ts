@@ -19,7 +19,7 @@ function blockText(block: McpResult["content"][number]): string {
       return `[resource: ${block.uri}]`;
     case "resource":
       return isRecord(block.resource) && "text" in block.resource
-        ? String(block.resource.text)
+        ? block.resource.text
         : `[resource: ${block.resource.uri}]`;
     default:
       return `[${String((block as { type: unknown }).type)}]`;

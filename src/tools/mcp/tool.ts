@@ -75,7 +75,10 @@ async function unchanged(
   const agreed = seen.find(({ name }) => name === before.name) ?? before;
   if (toolHash(tool) === agreed.hash) return undefined;
   const answer = await context.ask?.(changeText(server.name, agreed, tool));
-  if (answer?.approve) return void (await server.agree(tool));
+  if (answer?.approve) {
+    await server.agree(tool);
+    return undefined;
+  }
   return {
     text: `DENIED: ${before.name} of the MCP server "${server.name}" is not what was agreed to any more. For the user: look at it with \`subcrew mcp trust ${server.name}\`.`,
     error: true,

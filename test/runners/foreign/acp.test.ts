@@ -8,14 +8,14 @@ import { handTo, type Ran, said, type Setting, told } from "./lab.ts";
 const agentFile = join(import.meta.dirname, "acp-agent.mjs");
 const command = `acp:"${process.execPath}" "${agentFile}"`;
 
+const weaker = { mode: "default" as const, allowWeaker: true };
+
 /** Lets the agent do these, one after the other, in a folder with a file. */
 async function does(lines: (cwd: string) => readonly string[], setting: Setting = {}): Promise<Ran> {
   const cwd = tempFolder({ "notes.txt": "the answer is 42\n", ".env": "SECRET=1\n" });
-  const { task = {}, ...rest } = setting;
-  return handTo(command, "/usr/bin", { cwd, ...rest, task: { ...task, task: lines(cwd).join("\n") } });
+  const { task = {}, permissions = weaker, ...rest } = setting;
+  return handTo(command, "/usr/bin", { cwd, permissions, ...rest, task: { ...task, task: lines(cwd).join("\n") } });
 }
-
-const weaker = { allowWeaker: true };
 
 describe("a task that is handed to an ACP agent", () => {
   test("ends with what the agent says, and is told like one of ours", async () => {
@@ -44,7 +44,7 @@ describe("a task that is handed to an ACP agent", () => {
         `write ${folder}/.git/hooks/x=evil`,
         "write /tmp/subcrew-acp-outside=evil",
       ],
-      { permissions: { mode: "acceptEdits", deny: ["read_file(.env)"], ...weaker } },
+      { permissions: { ...weaker, mode: "acceptEdits", deny: ["read_file(.env)"] } },
     );
     expect(said(events)).toMatch(/^\[the answer is 42\]\[no: [^\]]*\]\[no: [^\]]*\]\[written\]\[refused\]\[refused\]$/);
     expect(readFileSync(join(cwd, "new.txt"), "utf8")).toBe("made\n");
@@ -69,19 +69,23 @@ describe("a task that is handed to an ACP agent", () => {
     expect(asked.questions).toHaveLength(3);
     expect(asked.questions[0]).toMatch(/worker wants to use bash .*git push/s);
     const ruled = await does(lines, {
-      permissions: { mode: "acceptEdits", sandbox: "off", allow: ["bash(git push *)"], ...weaker },
+      permissions: { ...weaker, mode: "acceptEdits", sandbox: "off", allow: ["bash(git push *)"] },
     });
     expect(said(ruled.events)).toContain("[execute: yes][edit: yes][fetch: no][delete: no]");
   });
 
   test("is refused when the agent is bound to what nothing keeps it to", async () => {
-    const { result } = await does(() => ["say Hello"], { agent: { tools: ["read_file"] } });
-    expect(result.fault).toMatchObject({
-      code: "DENIED",
-      message: expect.stringContaining("decides itself when it asks"),
-      hint: expect.stringContaining("--allow-weaker"),
-    });
-    const plan = await does(() => ["say Hello", "ask edit=notes.txt"], { permissions: { mode: "plan", ...weaker } });
+    for (const setting of [{ permissions: {} }, { permissions: {}, agent: { tools: ["read_file"] } }]) {
+      const { result } = await does(() => ["say Hello"], setting);
+      expect(result.fault).toMatchObject({
+        code: "DENIED",
+        message: expect.stringContaining("decides itself when it asks"),
+        hint: expect.stringContaining("--allow-weaker"),
+      });
+    }
+    const free = { permissions: { mode: "bypass" as const, sandbox: "off" as const } };
+    expect((await does(() => ["say Hello"], free)).result.fault?.message).toContain("wherever it likes");
+    const plan = await does(() => ["say Hello", "ask edit=notes.txt"], { permissions: { ...weaker, mode: "plan" } });
     expect([plan.result.status, said(plan.events)]).toEqual(["ok", "Hello[edit: no]"]);
   });
 
@@ -91,9 +95,9 @@ describe("a task that is handed to an ACP agent", () => {
       await does(() => ["stop refusal"]),
       await does(() => ["stop max_turn_requests"]),
       await does(() => ["hang"], { task: { resourceLimits: { maxDurationMs: 600 } } }),
-      await handTo("acp:./agent", "/usr/bin"),
-      await handTo("acp:no-such-agent", "/usr/bin"),
-      await handTo("acp:true", "/usr/bin"),
+      await handTo("acp:./agent", "/usr/bin", { permissions: weaker }),
+      await handTo("acp:no-such-agent", "/usr/bin", { permissions: weaker }),
+      await handTo("acp:true", "/usr/bin", { permissions: weaker }),
     ].map(({ result }) => result.fault);
     expect(faults.map((fault) => fault?.code)).toEqual([
       "CRASHED",

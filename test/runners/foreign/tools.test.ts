@@ -10,10 +10,27 @@ const looking = { tools: ["read_file", "glob", "grep_files", "list_files"] };
 /** An agent that each tool can keep to what it is bound to. */
 const fits = (tool: string): object => (tool === "codex" ? {} : looking);
 
+const keys = {
+  ANTHROPIC_API_KEY: "a",
+  OPENAI_API_KEY: "o",
+  GEMINI_API_KEY: "g",
+  GH_TOKEN: "h",
+  AWS_SECRET_ACCESS_KEY: "s",
+};
+const many = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
+const own: Readonly<Record<string, readonly string[]>> = {
+  claude: ["ANTHROPIC_API_KEY"],
+  codex: ["OPENAI_API_KEY"],
+  gemini: ["GEMINI_API_KEY"],
+  copilot: ["GH_TOKEN"],
+  opencode: many,
+  pi: many,
+};
+
 describe.each(foreignTools)("a task that is handed to %s", (tool) => {
-  test("ends with its answer, and is told like one of ours", async () => {
-    const { bin } = fake(tool, transcripts[tool]!);
-    const { result, events } = await handTo(tool, bin, { agent: fits(tool) });
+  test("ends with its answer, is told like one of ours, and sees the keys of nobody else", async () => {
+    const { bin, called } = fake(tool, transcripts[tool]!);
+    const { result, events } = await handTo(tool, bin, { agent: fits(tool), env: { ...keys, LANG: "C" } });
     expect(result, JSON.stringify(result.fault)).toMatchObject({ status: "ok", output: "It is 42." });
     expect(said(events)).toBe("Let me look.It is 42.");
     expect(told(events)).toEqual([
@@ -25,48 +42,20 @@ describe.each(foreignTools)("a task that is handed to %s", (tool) => {
     const priced: Record<string, number> = { claude: 0.0012, opencode: 0.0012, pi: 0.0012 };
     expect(result.cost.usd).toBeCloseTo(priced[tool] ?? 0);
     expect(result.cost.unpriced > 0).toBe(priced[tool] === undefined);
+
+    const { env, cwd, input } = called();
+    expect(Object.keys(keys).filter((name) => env[name] !== undefined)).toEqual(own[tool]);
+    expect([env["LANG"], existsSync(join(cwd, "notes.txt"))]).toEqual(["C", true]);
+    expect(input).toContain("What is in notes.txt?");
   });
 
-  test("finds it nowhere: the error says how to get it", async () => {
+  test("that is nowhere to be found fails with the way to get it", async () => {
     const { result } = await handTo(tool, tempFolder(), { agent: fits(tool) });
     expect(result.fault).toMatchObject({
       code: "UNSUPPORTED",
       message: expect.stringContaining("was not found"),
       hint: expect.stringMatching(/npm install -g .* outside of the folder/),
     });
-  });
-
-  test("sees the usual variables and its own keys, and those of nobody else", async () => {
-    const { bin, called } = fake(tool, transcripts[tool]!);
-    const keys = {
-      ANTHROPIC_API_KEY: "a",
-      OPENAI_API_KEY: "o",
-      GEMINI_API_KEY: "g",
-      GH_TOKEN: "h",
-      AWS_SECRET_ACCESS_KEY: "s",
-      LANG: "C",
-    };
-    await handTo(tool, bin, { agent: fits(tool), env: keys });
-    const { env, cwd, input } = called();
-    const own: Record<string, string> = {
-      claude: "a",
-      codex: "o",
-      gemini: "g",
-      copilot: "h",
-      opencode: "aog",
-      pi: "aog",
-    };
-    const seen = [
-      env["ANTHROPIC_API_KEY"],
-      env["OPENAI_API_KEY"],
-      env["GEMINI_API_KEY"],
-      env["GH_TOKEN"],
-      env["AWS_SECRET_ACCESS_KEY"],
-    ];
-    expect(seen.filter((value) => value !== undefined).join("")).toBe(own[tool]);
-    expect(env["LANG"]).toBe("C");
-    expect(existsSync(join(cwd, "notes.txt"))).toBe(true);
-    expect(input).toContain("What is in notes.txt?");
   });
 });
 
