@@ -26,7 +26,11 @@ export async function bundleDoors(dir, modules) {
       input,
       platform: "node",
       external: (id) => /^[^./\0]/.test(id) && !/^[a-z]:[\\/]/i.test(id) && !INSIDE.includes(id.split("/")[0] ?? ""),
-      plugins: [smallZod, await bundledAgents(modules), { name: "trunk", buildEnd: collectInto(trunk, input["index"] ?? "") }],
+      plugins: [
+        smallZod,
+        await bundledAgents(modules),
+        { name: "trunk", buildEnd: collectInto(trunk, input["index"] ?? "") },
+      ],
       logLevel: "silent",
     });
     await bundle.write({

@@ -8,7 +8,9 @@ const root = join(import.meta.dirname, "..");
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   exports: Record<string, string | { default: string }>;
 };
-const doors = Object.entries(exports).flatMap(([door, to]) => (typeof to === "string" ? [] : [[door, to.default] as const]));
+const doors = Object.entries(exports).flatMap(([door, to]) =>
+  typeof to === "string" ? [] : [[door, to.default] as const],
+);
 const built = (file: string): Promise<Record<string, unknown>> =>
   import(join(root, file)) as Promise<Record<string, unknown>>;
 
@@ -19,7 +21,9 @@ test.each(doors)("the door %s is bundled, and offers what its source offers", as
 });
 
 test("a tool whose input was written with the user's own zod works with the copy inside of the library", async () => {
-  const { createCrew, defineAgent, defineTool } = (await built("./dist/lib/index.js")) as typeof import("../src/index.ts");
+  const { createCrew, defineAgent, defineTool } = (await built(
+    "./dist/lib/index.js",
+  )) as typeof import("../src/index.ts");
   const { scripted } = (await built("./dist/lib/testing.js")) as typeof import("../src/doors/testing.ts");
   const seen: unknown[] = [];
   const look = defineTool({

@@ -37,7 +37,7 @@ export async function openContender(name) {
       if (taken.error !== undefined) throw new Error(`${name}: ${taken.error}`);
       return taken;
     },
-    close: () => void child.disconnect(),
+    close: () => child.disconnect(),
   };
 }
 

@@ -54,20 +54,23 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
   /** @type {Buffer[]} */
   const parts = [];
   req.on("data", (part) => parts.push(part));
-  req.on("end", async () => {
-    const body = Buffer.concat(parts);
-    const wait = Number(/^\/(\d+)\//.exec(req.url ?? "")?.[1] ?? 0);
-    if (wait > 0) await sleep(wait);
-    if (body.includes("DRIBBLE")) return dribble(res);
-    const said = body.indexOf("TURNS ");
-    const wanted = Number.parseInt(body.toString("latin1", said + 6, said + 12), 10);
-    if (said < 0) return res.writeHead(200, STREAM).end(speech);
-    const n = count(body, TOOL_RESULT);
-    answers += 1; // an id that is not new means the same message to some
-    const answer = (n < wanted && calls[n]) || done;
-    res.writeHead(200, STREAM).end(answer.replaceAll('"id":"c"', `"id":"c${answers}"`));
-  });
+  req.on("end", () => void answer(req.url ?? "", Buffer.concat(parts), res));
 });
+
+/** @param {string} path @param {Buffer} body @param {import("node:http").ServerResponse} res */
+async function answer(path, body, res) {
+  const wait = Number(/^\/(\d+)\//.exec(path)?.[1] ?? 0);
+  if (wait > 0) await sleep(wait);
+  if (body.includes("DRIBBLE")) return dribble(res);
+  const said = body.indexOf("TURNS ");
+  const wanted = Number.parseInt(body.toString("latin1", said + 6, said + 12), 10);
+  if (said < 0) return res.writeHead(200, STREAM).end(speech);
+  const n = count(body, TOOL_RESULT);
+  answers += 1; // an id that is not new means the same message to some
+  const answer = (n < wanted && calls[n]) || done;
+  res.writeHead(200, STREAM).end(answer.replaceAll('"id":"c"', `"id":"c${answers}"`));
+}
+
 server.listen({ port: 0, host: "127.0.0.1", backlog: 4_096 }, () => {
   const address = /** @type {import("node:net").AddressInfo} */ (server.address());
   process.stdout.write(`http://127.0.0.1:${address.port}\n`);

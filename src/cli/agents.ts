@@ -28,7 +28,7 @@ export const agents: CommandDefinition = {
   words: "[command]",
   usage: "[COMMAND]",
   options: [
-    new Option("--all", "also those that are shadowed, switched off, untrusted or broken, with the reason"),
+    new Option("--all", "also those that are shadowed, switched off or broken, with the reason"),
     presetOption(),
     ...placeOptions(),
   ],

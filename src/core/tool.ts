@@ -35,7 +35,8 @@ export type ToolResult =
   | Readonly<{
       text: string /** set when the call did not succeed */;
       error?: boolean /** how it ended, when more is known than that */;
-      status?: ToolStatus /** what came of it as data: recorded with the call, and not shown to the model */;
+      status?: ToolStatus /** where all of it is, when the text is only the end of something longer */;
+      file?: string /** what came of it as data: recorded with the call, and not shown to the model */;
       details?: unknown;
     }>;
 

@@ -49,7 +49,7 @@ function taskTool(caller: Caller, name: string): Tool {
       const looked = await look(context);
       const problem = preflight(given, caller, looked);
       if (problem !== undefined) return { text: problem + looked.news, error: true };
-      const ended = await carryOut(planFor(assignmentsOf(given, caller)), context);
+      const ended = await carryOut(planFor(assignmentsOf(given, caller, looked.now.agents)), context);
       return answer(ended, looked.news);
     },
   });
@@ -136,15 +136,24 @@ export function batchPrompt(context: string | undefined, assignment: string): st
   return shared === "" ? assignment : `${shared}\n\n${assignment}`;
 }
 
-function assignmentsOf({ agent, context, schema, tasks }: Given, caller: Caller): Assignment[] {
-  const wanted = schema ?? caller.schema;
-  return tasks.map(({ id, description, assignment, agent: own }) => ({
-    id: asId(id.trim()),
-    agent: own ?? agent,
-    prompt: batchPrompt(context, assignment),
-    label: description ?? id,
-    ...(wanted && { schema: wanted }),
-  }));
+/** Of the shape of a result the agent decides, then the call, then whoever calls. */
+function assignmentsOf(
+  { agent, context, schema, tasks }: Given,
+  caller: Caller,
+  agents: readonly AgentCard[],
+): Assignment[] {
+  return tasks.map(({ id, description, assignment, agent: other }) => {
+    const who = other ?? agent;
+    const structured = agents.find(({ name }) => name === who)?.structured === true;
+    const wanted = schema ?? (structured ? undefined : caller.schema);
+    return {
+      id: asId(id.trim()),
+      agent: who,
+      prompt: batchPrompt(context, assignment),
+      label: description ?? id,
+      ...(wanted && { schema: wanted }),
+    };
+  });
 }
 
 function answer({ outcome, done }: Ended, news: string): ToolResult {

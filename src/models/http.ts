@@ -34,7 +34,8 @@ export function connect(baseURL: string, { silenceMs = SILENCE_MS, proxy }: Conn
   const agent = isSecure && gate ? tunnelAgent(gate) : new client.Agent({ keepAlive: true });
   const base = baseURL.replace(/\/+$/, "");
   // Without a secret to keep, a proxy is told the whole address and asks for us.
-  const forwarded = gate && !isSecure ? { address: gate, headers: { host: new URL(base).host, ...proxyHeaders(gate) } } : undefined;
+  const forwarded =
+    gate && !isSecure ? { address: gate, headers: { host: new URL(base).host, ...proxyHeaders(gate) } } : undefined;
 
   const once = (path: string, { headers, body, signal }: PostRequest): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {

@@ -84,7 +84,11 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
 
 function addressOf(name: string, given: string): string {
   if (URL.canParse(given)) return given;
-  throw new CrewError("BAD_INPUT", `The address of the provider "${name}" is none: ${given}`, "Write https://host/path.");
+  throw new CrewError(
+    "BAD_INPUT",
+    `The address of the provider "${name}" is none: ${given}`,
+    "Write https://host/path.",
+  );
 }
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";

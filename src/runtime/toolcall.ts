@@ -84,11 +84,15 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
 }
 
 /** What a model reads of a result: of a long one the end, and where all of it is. */
-async function fitting(tool: string, whole: string, { keepLong, redact = (text) => text }: Assignment): Promise<string> {
+async function fitting(
+  tool: string,
+  { text: whole, file: kept }: Readonly<{ text: string; file?: string }>,
+  { keepLong, redact = (text) => text }: Assignment,
+): Promise<string> {
   // Nobody waits while megabytes are searched that are not shown; a secret that begins before the cut is still found.
   const { text, cut } = cutTail(redact(whole.slice(-LOOKED_AT)), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
   if (!cut && whole.length <= LOOKED_AT) return text;
-  const file = await keepLong?.(tool, whole);
+  const file = kept ?? (await keepLong?.(tool, whole));
   return `[the beginning was cut${file === undefined ? "" : `; all of it is in ${file}`}]\n${text}`;
 }
 
@@ -141,7 +145,7 @@ async function runTool(
     const result = await unlessAborted(work, controller.signal);
     const whole = normal(result);
     return {
-      text: await fitting(tool.name, whole.text, assignment),
+      text: await fitting(tool.name, whole, assignment),
       status: whole.status ?? (whole.error ? "failed" : "ok"),
       ...(whole.details !== undefined && { details: whole.details }),
     };

@@ -63,7 +63,8 @@ export function told(result: CommandResult, timeoutMs: number): Exclude<ToolResu
   const whole = [body.trimEnd(), ...notes.map((note) => `[${note}]`)].filter((part) => part !== "").join("\n");
   const status =
     ended === "timeout" || ended === "cancelled" ? ended : ended === "exited" && code === 0 ? "ok" : "failed";
-  return { text: whole === "" ? "[it printed nothing]" : whole, error: status !== "ok", status };
+  const file = result.cutBytes > 0 && result.file !== undefined ? { file: result.file } : {};
+  return { text: whole === "" ? "[it printed nothing]" : whole, error: status !== "ok", status, ...file };
 }
 
 function endOf({ ended, code, signal }: CommandResult, timeoutMs: number): string {

@@ -83,7 +83,7 @@ test("a remote agent is a member of a team like any other", async () => {
     { id: "two", task: "b after {result:one}", assignee: "far", depends: ["one"] },
   ];
 
-  const run = crew.run({ mode: "team", team: { members: [{ role: "far", agent: "echo" }], tasks, gitContext: false } });
+  const run = crew.run({ mode: "team", team: { members: [{ role: "far", agent: "echo" }], tasks } });
   await run;
 
   expect(run.state.outcome?.status).toBe("ok");

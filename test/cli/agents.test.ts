@@ -28,14 +28,17 @@ function project(): Place {
 const rowsOf = (text: string): Record<string, unknown>[] => JSON.parse(text) as Record<string, unknown>[];
 
 describe("subcrew agents", () => {
-  test("lists what can run, in columns, without colours, whole lines where nobody looks", async () => {
-    const { code, stdout } = await project().run(["agents"]);
+  test("lists what can run, in columns, without colours, whole lines where nobody looks; apart what is not trusted, with what to do", async () => {
+    const { code, stdout, stderr } = await project().run(["agents"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^helper +user omp +haiku +all +About helper\.$/m);
     expect(stdout).toMatch(/^explore +bundled +- +15 +Finds things out without changing anything\. .*evidence\.$/m);
     expect(stdout).toMatch(/^cli-help +bundled +- +none /m);
-    expect(stdout).not.toContain("critic");
     expect(stdout).not.toContain("\u001b");
+    const [ready = "", untrusted = ""] = stdout.split("\nUntrusted\n");
+    expect(ready).not.toContain("critic");
+    expect(untrusted).toMatch(/^critic +\S+critic\.md +the project, or this file of it, is not trusted\n$/);
+    expect(stderr).toContain("1 agent of this project cannot run: it is not trusted. See `subcrew trust`.");
   });
 
   test("--all shows the rest with its reason", async () => {

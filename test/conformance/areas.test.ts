@@ -25,7 +25,6 @@ const journal = "later: simulation";
 const commands = "test/conformance/skills.test.ts";
 const bundled = "test/conformance/bundled.test.ts";
 const permissions = "test/conformance/permissions.test.ts";
-const network = "later: network and peers";
 const surfaces = "later: surfaces";
 const scaleOut = "later: scale-out";
 

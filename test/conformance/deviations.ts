@@ -571,7 +571,7 @@ export const deviations: readonly Deviation[] = [
     file: "001-pegasus",
     area: "limits",
     name: "tool result cut before entering the context",
-    why: "SPEC C18, issue of the loop: 50 KB or 2,000 lines of any result, the end is kept, and all of it is in a file where runs are kept",
+    why: "SPEC C16: 50 KB or 2,000 lines of any result, the end is kept, and all of it is in a file where runs are kept",
     ours: { kept: 51_200, suffix_contains: "[the beginning was cut]" },
   },
 ];

@@ -243,11 +243,19 @@ describe("limits of system 001", () => {
     "$name",
     async ({ input, want }) => {
       for (const type of input.types ?? [])
-        expect(bundledAgents.find(({ name }) => name === type)?.instructions).toContain(`below ${want.max_chars} characters`);
+        expect(bundledAgents.find(({ name }) => name === type)?.instructions).toContain(
+          `below ${want.max_chars} characters`,
+        );
       if (input.chars === undefined) return;
       const model = scripted({ calls: [{ name: "speak", input: {} }] }, "done");
       const text = "x".repeat(input.chars);
-      const speak = defineTool({ name: "speak", description: "speaks", input: z.object({}), effect: "read", run: () => text });
+      const speak = defineTool({
+        name: "speak",
+        description: "speaks",
+        input: z.object({}),
+        effect: "read",
+        run: () => text,
+      });
       await createCrew({ home: false, discover: false, tools: [speak], models: { m: model } }).run({
         mode: "single",
         agent: "general",

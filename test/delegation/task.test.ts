@@ -183,11 +183,3 @@ test("what an agent that starts others came to is never used again for the same 
   const ask = async () => (await crew.run({ mode: "single", agent: "lead", task: "Lead." }, { reuse: true })).output;
   expect([await ask(), await ask()]).toEqual(["first", "second"]);
 });
-
-test("waiting for helpers takes none of a lead's own time", async () => {
-  const { result } = await stage({
-    lead: { ...lead, limits: { maxDurationMs: 400 }, says: [batch("scout", "A"), "all in time"] },
-    scout: { says: [{ text: "slow", delayMs: 900 }] },
-  });
-  expect(result).toMatchObject({ status: "ok", output: "all in time" });
-});

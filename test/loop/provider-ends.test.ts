@@ -21,16 +21,57 @@ const once = { retry: { maxAttempts: 1, backoffMs: 1 } };
 
 type Row = [what: string, turns: readonly ProviderTurn[], task: object, wanted: object, told?: RegExp];
 const rows: readonly Row[] = [
-  ["429 with Retry-After is waited for", [{ fault: "rate-limit", retryAfter: "0.05" }, "hello"], {}, { status: "ok", output: "hello" }, /Trying again/],
-  ["429 that asks for too long", [{ fault: "rate-limit", retryAfter: "3600" }], {}, { fault: { code: "MODEL_RATE_LIMIT", retryAfterMs: 3_600_000 } }],
+  [
+    "429 with Retry-After is waited for",
+    [{ fault: "rate-limit", retryAfter: "0.05" }, "hello"],
+    {},
+    { status: "ok", output: "hello" },
+    /Trying again/,
+  ],
+  [
+    "429 that asks for too long",
+    [{ fault: "rate-limit", retryAfter: "3600" }],
+    {},
+    { fault: { code: "MODEL_RATE_LIMIT", retryAfterMs: 3_600_000 } },
+  ],
   ["500", [{ fault: "broken" }], once, { fault: { code: "MODEL_OVERLOADED", retryable: true } }],
-  ["dropped in the middle", [{ fault: "dropped", text: "so far " }], once, { fault: { code: "MODEL_NETWORK" }, output: "" }],
-  ["arguments that are garbage are answered, and the work goes on", [garbage, "done"], {}, { status: "ok", output: "done" }],
-  ["a provider that hangs", [{ fault: "hang" }], { ...once, resourceLimits: { maxIdleMs: 150 } }, { fault: { code: "TIMEOUT" } }],
-  ["one that never finishes gets its last turn", [{ fault: "endless" }, "what I have"], { resourceLimits: { maxDurationMs: 250 } }, { status: "ok", output: "what I have" }],
-  ["one that does not finish then, either", [{ fault: "endless" }, { fault: "endless" }], { resourceLimits: { maxDurationMs: 200, graceMs: 150 } }, { fault: { code: "TIMEOUT" } }],
+  [
+    "dropped in the middle",
+    [{ fault: "dropped", text: "so far " }],
+    once,
+    { fault: { code: "MODEL_NETWORK" }, output: "" },
+  ],
+  [
+    "arguments that are garbage are answered, and the work goes on",
+    [garbage, "done"],
+    {},
+    { status: "ok", output: "done" },
+  ],
+  [
+    "a provider that hangs",
+    [{ fault: "hang" }],
+    { ...once, resourceLimits: { maxIdleMs: 150 } },
+    { fault: { code: "TIMEOUT" } },
+  ],
+  [
+    "one that never finishes gets its last turn",
+    [{ fault: "endless" }, "what I have"],
+    { resourceLimits: { maxDurationMs: 250 } },
+    { status: "ok", output: "what I have" },
+  ],
+  [
+    "one that does not finish then, either",
+    [{ fault: "endless" }, { fault: "endless" }],
+    { resourceLimits: { maxDurationMs: 200, graceMs: 150 } },
+    { fault: { code: "TIMEOUT" } },
+  ],
   ["an empty answer, twice", [{ fault: "empty" }, { fault: "empty" }], {}, { fault: { code: "EMPTY" } }],
-  ["a wrong schema, twice", [finish({ n: "x" }), finish({ n: "y" })], { schema }, { fault: { code: "INVALID_OUTPUT" } }],
+  [
+    "a wrong schema, twice",
+    [finish({ n: "x" }), finish({ n: "y" })],
+    { schema },
+    { fault: { code: "INVALID_OUTPUT" } },
+  ],
   ["a wrong schema, once", [finish({ n: "x" }), finish({ n: 1 })], { schema }, { status: "ok", data: { n: 1 } }],
 ];
 
@@ -51,7 +92,9 @@ describe.each(kinds)("%s over HTTP", (_, model) => {
 });
 
 test("the default that has too much to do gives way to the next of the list, and the run says so", async () => {
-  const server = await provider(({ model }) => (model.startsWith("claude") ? { fault: "overloaded" } : `I am ${model}`));
+  const server = await provider(({ model }) =>
+    model.startsWith("claude") ? { fault: "overloaded" } : `I am ${model}`,
+  );
   const crew = createCrew({
     home: false,
     discover: false,

@@ -7,15 +7,17 @@ const finish = (result: unknown): Script => ({ calls: [{ name: "complete_task", 
 
 async function play(
   turns: readonly Script[],
-  { output, schema, ...options }: Partial<CrewOptions> & { output?: Agent["output"] | z.ZodType; schema?: unknown } = {},
+  {
+    output,
+    schema,
+    ...options
+  }: Partial<CrewOptions> & { output?: Agent["output"] | z.ZodType; schema?: unknown } = {},
 ): Promise<{ result: Result; events: Event[]; shown: unknown; turns: number }> {
   const model = scripted(...turns);
   const crew = createCrew({
     home: false,
     discover: false,
-    agents: [
-      defineAgent({ name: "worker", description: "works", instructions: "Work.", ...(output && { output }) }) as Agent,
-    ],
+    agents: [defineAgent({ name: "worker", description: "works", instructions: "Work.", ...(output && { output }) })],
     models: { m: model },
     model: "m",
     ...options,
@@ -24,7 +26,12 @@ async function play(
   const events: Event[] = [];
   for await (const event of run) events.push(event);
   const shown = model.requests[0]?.tools.find(({ name }) => name === "complete_task")?.input["properties"];
-  return { result: await run, events, shown: (shown as { result?: unknown } | undefined)?.result, turns: model.requests.length };
+  return {
+    result: await run,
+    events,
+    shown: (shown as { result?: unknown } | undefined)?.result,
+    turns: model.requests.length,
+  };
 }
 
 const jtd = { properties: { n: { type: "uint8" } }, optionalProperties: { tags: { elements: { type: "string" } } } };
@@ -67,14 +74,20 @@ test.each([
   [undefined, "A", /the one of the task is not used/],
   ["agent", "A", /the one of the task is not used/],
   ["call", "C", /the one of worker is not used/],
-] as const)("with schemaPrecedence %s the schema that counts is %s, and the other is named", async (first, title, told) => {
-  const both = { output: titled("A"), schema: titled("C") };
-  const { shown, events } = await play([finish({})], { ...both, ...(first && { config: { schemaPrecedence: first } }) });
-  expect(shown).toMatchObject({ title });
-  expect(events.flatMap((event) => (event.type === "warning" ? [event.text] : []))).toEqual([
-    expect.stringMatching(told),
-  ]);
-});
+] as const)(
+  "with schemaPrecedence %s the schema that counts is %s, and the other is named",
+  async (first, title, told) => {
+    const both = { output: titled("A"), schema: titled("C") };
+    const { shown, events } = await play([finish({})], {
+      ...both,
+      ...(first && { config: { schemaPrecedence: first } }),
+    });
+    expect(shown).toMatchObject({ title });
+    expect(events.flatMap((event) => (event.type === "warning" ? [event.text] : []))).toEqual([
+      expect.stringMatching(told),
+    ]);
+  },
+);
 
 test.each([
   [0, 1],

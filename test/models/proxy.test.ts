@@ -41,7 +41,9 @@ async function startProxy(to: number, { refuse = false } = {}): Promise<{ port: 
     const { pathname } = new URL(req.url ?? "");
     const way = connect(to, "127.0.0.1", () => {
       const { "proxy-authorization": _login, ...headers } = req.headers;
-      const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${String(value)}`);
+      const lines = Object.entries({ ...headers, connection: "close" }).map(
+        ([name, value]) => `${name}: ${String(value)}`,
+      );
       way.write(`${req.method} ${pathname} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
       req.pipe(way);
     });
@@ -74,7 +76,9 @@ process.exit();
 test("models are asked through HTTPS_PROXY, whichever client speaks", async () => {
   const server = await provider(({ model }) => `I am ${model}`);
   const { key, cert, file } = certificate();
-  const secure = createTlsServer({ key, cert }, (socket) => joined(socket, connect(Number(new URL(server.url).port), "127.0.0.1")));
+  const secure = createTlsServer({ key, cert }, (socket) =>
+    joined(socket, connect(Number(new URL(server.url).port), "127.0.0.1")),
+  );
   const { port, asked } = await startProxy(await listening(secure));
   const env = Object.fromEntries(
     Object.entries(server.env).map(([name, value]) => [name, value.replace(server.url, "https://secure.test")]),
@@ -82,7 +86,11 @@ test("models are asked through HTTPS_PROXY, whichever client speaks", async () =
   const ask = async (more: Record<string, string>, ...models: string[]): Promise<string[]> => {
     const { PATH = "", HOME = "" } = process.env;
     const all = { PATH, HOME, ...env, NODE_EXTRA_CA_CERTS: file, ...more };
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program, library, ...models], { env: all });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--input-type=module", "-e", program, library, ...models],
+      { env: all },
+    );
     return stdout.trim().split("\n");
   };
   const gate = `http://me:secret@127.0.0.1:${port}`;
@@ -119,6 +127,9 @@ test("a proxy that refuses is named", async () => {
   const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "https://model.test", HTTPS_PROXY: `127.0.0.1:${port}` };
   expect(await run(env)).toMatchObject({
     status: "failed",
-    fault: { code: "MODEL_NETWORK", message: expect.stringContaining(`the proxy 127.0.0.1:${port} answered 407`) as string },
+    fault: {
+      code: "MODEL_NETWORK",
+      message: expect.stringContaining(`the proxy 127.0.0.1:${port} answered 407`) as string,
+    },
   });
 });

@@ -1,5 +1,11 @@
 // @ts-check
-import { Agent, OpenAIChatCompletionsModel, run as runAgent, setTracingDisabled, tool as defineTool } from "@openai/agents";
+import {
+  Agent,
+  OpenAIChatCompletionsModel,
+  run as runAgent,
+  setTracingDisabled,
+  tool as defineTool,
+} from "@openai/agents";
 import OpenAI from "openai";
 import { schema, system, together, tool } from "../job.mjs";
 
@@ -18,7 +24,7 @@ export const run = (job) => {
       name: "looker",
       instructions: system,
       tools: [look],
-      model: new OpenAIChatCompletionsModel(/** @type {any} */ (client), "m"),
+      model: new OpenAIChatCompletionsModel(client, "m"),
     });
     const stream = await runAgent(agent, job.prompt, { stream: true, maxTurns: job.turns + 2 });
     for await (const _event of stream);

@@ -25,7 +25,7 @@ export const run = async ({ baseURL, prompt, agents, turns, look, home }) => {
     env: { HOME: home },
   });
   const task = { agent: "looker", task: prompt, resourceLimits: { maxTurns: turns + 2, maxDurationMs: 600_000 } };
-  const run = crew.run(
+  const started = crew.run(
     agents === 1
       ? { mode: "single", ...task }
       : { mode: "parallel", tasks: Array.from({ length: agents }, (_, n) => ({ ...task, name: `t${n}` })) },
@@ -36,9 +36,11 @@ export const run = async ({ baseURL, prompt, agents, turns, look, home }) => {
     },
   );
   let events = 0;
-  for await (const _event of run) events += 1;
-  const { status, output, nodes } = await run;
+  for await (const _event of started) events += 1;
+  const { status, output, nodes } = await started;
   if (status !== "ok" || events === 0) throw new Error(`the run ended ${status}: ${output}`);
   if (agents === 1) return [output];
-  return Object.entries(nodes).flatMap(([path, node]) => (/^t\d+$/.test(path) && "output" in node ? [node.output ?? ""] : []));
+  return Object.entries(nodes).flatMap(([path, node]) =>
+    /^t\d+$/.test(path) && "output" in node ? [node.output ?? ""] : [],
+  );
 };

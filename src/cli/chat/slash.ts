@@ -2,7 +2,7 @@ import { CrewError } from "../../core/error.ts";
 import { nearest } from "../../core/nearest.ts";
 import { formatCost, formatTokens } from "../../core/usage.ts";
 import type { Crew } from "../../crew.ts";
-import { commands } from "../commands.ts";
+import type { CommandDefinition } from "../command.ts";
 import type { Flags } from "../flags.ts";
 import type { Conversation } from "./conversation.ts";
 
@@ -84,9 +84,18 @@ export async function obeySlash(line: string, on: Slash): Promise<boolean> {
   return (await row.act(words, on)) === true;
 }
 
-/** The same command as outside of a conversation. */
-async function asCommand(name: string, words: readonly string[], inner?: string): Promise<void> {
-  const whole = await commands[name]!.load();
+/** The commands that are the same as outside of a conversation. */
+const same = {
+  agents: async () => (await import("../agents.ts")).agents,
+  inbox: async () => (await import("../inbox.ts")).inbox,
+  models: async () => (await import("../models.ts")).models,
+  ps: async () => (await import("../ps.ts")).ps,
+  runs: async () => (await import("../runs.ts")).runs,
+  status: async () => (await import("../status.ts")).status,
+} satisfies Readonly<Record<string, () => Promise<CommandDefinition>>>;
+
+async function asCommand(name: keyof typeof same, words: readonly string[], inner?: string): Promise<void> {
+  const whole: CommandDefinition = await same[name]();
   const part = inner === undefined ? whole : whole.commands?.[inner];
   if (!part?.act)
     throw new CrewError(

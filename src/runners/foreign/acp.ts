@@ -24,7 +24,7 @@ export function acpRunner(command: string, parts: ForeignParts): Runner {
   const keeps = { without: "asks", patterns: false, places: false, sandbox: false } as const;
   const [program = "", ...args] = wordsOf(command);
   const called = basename(program);
-  return handOver(called, keeps, async (task) => {
+  return handOver(called, { keeps }, async (task) => {
     const { toolContext } = task.assignment;
     const file = findProgram(program, parts.env["PATH"], writtenBy(task.assignment));
     if (file === undefined)

@@ -23,7 +23,7 @@ const SAID_CHARS = 2_000;
 
 /** Hands each task to the command of another tool: one process with everything below it, that ends with the task. */
 export function commandRunner(name: string, tool: ForeignTool, parts: ForeignParts): Runner {
-  return handOver(name, tool.keeps, async ({ assignment, context, bounds, asked }) => {
+  return handOver(name, tool, async ({ assignment, context, bounds, asked }) => {
     const { limits, toolContext } = assignment;
     const file = findProgram(tool.program, parts.env["PATH"], writtenBy(assignment));
     if (file === undefined)

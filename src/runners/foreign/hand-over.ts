@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { PerformContext } from "../../core/engine.ts";
 import { failed, type Outcome, withPartial } from "../../core/outcome.ts";
 import { createPolicy } from "../../core/policy.ts";
@@ -6,9 +8,9 @@ import { fill } from "../../core/template.ts";
 import { prompts } from "../../embedded.ts";
 import { reasonOf } from "../../runtime/cancel.ts";
 import { finishText } from "../../runtime/finish.ts";
-import { type Bounds, boundsOf, type Keeps, lacking } from "./bounds.ts";
+import { type Bounds, boundsOf, lacking } from "./bounds.ts";
 import type { Tally } from "./tally.ts";
-import type { Asked } from "./tool.ts";
+import type { Asked, ForeignTool } from "./tool.ts";
 
 /** What runners of other tools share. */
 export type ForeignParts = Readonly<{
@@ -36,7 +38,11 @@ export type HandedOver = Readonly<{
  * Refuses what another tool could not keep, unless somebody accepted that, and never repeats what was interrupted: nobody
  * knows what the tool had done by then.
  */
-export function handOver(name: string, keeps: Keeps, work: (task: HandedOver) => Promise<Outcome>): Runner {
+export function handOver(
+  name: string,
+  { keeps, obeys = [] }: Pick<ForeignTool, "keeps" | "obeys">,
+  work: (task: HandedOver) => Promise<Outcome>,
+): Runner {
   return async (assignment, context) => {
     const { call, rights, access, agent } = assignment;
     const who = call.task.agent ?? agent.name;
@@ -48,13 +54,22 @@ export function handOver(name: string, keeps: Keeps, work: (task: HandedOver) =>
     const { sandbox, weaker } = access?.demands ?? { sandbox: "auto", weaker: false };
     const policy = access?.policy() ?? createPolicy("default");
     const bounds = boundsOf({ rights, policy, sandbox, checkedLater: call.worktree !== undefined });
-    const missing = lacking(bounds, keeps);
+    const missing = [
+      ...lacking(bounds, keeps),
+      ...found(obeys, assignment.toolContext.cwd).map((file) => `it obeys ${file} of the project`),
+    ];
     const text = `${name} cannot keep all that "${who}" is bound to: ${missing.join("; ")}.`;
     if (missing.length > 0 && !weaker)
       return failed("DENIED", text, { hint: "Accept that with --allow-weaker, or choose another runner." });
     if (missing.length > 0) context.emit({ type: "warning", code: "WEAKER", text });
     return work({ assignment, context, bounds, asked: askedOf(assignment) });
   };
+}
+
+/** Those of some files that are in a folder or in one above it. */
+function found(files: readonly string[], cwd: string): string[] {
+  const above = cwd === dirname(cwd) ? [] : found(files, dirname(cwd));
+  return [...new Set([...files.filter((file) => existsSync(join(cwd, file))), ...above])];
 }
 
 function askedOf({ prompt, instructions, schema, model, agent, toolContext, access }: Assignment): HandedOver["asked"] {

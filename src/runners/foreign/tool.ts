@@ -11,6 +11,8 @@ export type ForeignTool = Readonly<{
   /** Variables that it needs besides the usual ones: its keys, its address, where it keeps its own settings. */
   variables: readonly string[];
   keeps: Keeps;
+  /** Files of a project that it obeys, hooks and servers among them, and that no flag of its makes it ignore. */
+  obeys?: readonly string[];
   /** Pure: the command line for a task. */
   translate(asked: Asked): Invocation;
   /** Reads what it prints, one JSON value after the other. */
