@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { ModelRequest } from "../src/index.ts";
 
 const root = join(import.meta.dirname, "..");
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -47,7 +46,7 @@ test("a tool whose input was written with the user's own zod works with the copy
   });
   expect(await crew.run({ mode: "single", agent: "a", task: "look" })).toMatchObject({ status: "ok", output: "done" });
   expect(seen).toEqual([{ at: "here", often: 3 }]);
-  const [first] = model.requests as readonly ModelRequest[];
+  const [first] = model.requests;
   expect(first?.tools[0]?.input).toMatchObject({
     properties: { at: { type: "string", description: "where" }, often: { type: "integer", default: 3 } },
     required: ["at"],

@@ -36,7 +36,7 @@ export type ToolResult =
       text: string /** set when the call did not succeed */;
       error?: boolean /** how it ended, when more is known than that */;
       status?: ToolStatus /** where all of it is, when the text is only the end of something longer */;
-      file?: string /** what came of it as data: recorded with the call, and not shown to the model */;
+      file?: string /** what came of it as JSON, 200,000 characters at most: recorded with the call, and not shown to the model */;
       details?: unknown;
     }>;
 

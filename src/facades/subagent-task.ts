@@ -35,7 +35,11 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
   const one = {
     description: z.string().min(1).describe("what it is about, in 3 to 5 words"),
     prompt: z.string().min(1).describe("the task in full: the agent knows nothing of this conversation"),
-    subagent_type: z.string().min(1).describe("which agent does it").meta(namesOf(cards)),
+    subagent_type: z
+      .string({ error: "subagent_type is required" })
+      .min(1)
+      .describe("which agent does it")
+      .meta(namesOf(cards)),
     model: z.enum(TASK_MODELS).optional().describe("haiku for what is simple, sonnet for most, opus for what is hard"),
     max_turns: z.number().int().positive().optional().describe("how many turns it may take at the most"),
   };
@@ -70,6 +74,7 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
         return inBackground(assignments[0]!, { context, desk, parts, news: looked.news });
       const { outcome, done } = await carryOut(planFor(assignments), context);
       if (done.length === 0) return failure(failureText(outcome, resume), looked.news);
+      for (const [at, { task: id }] of done.entries()) desk.did(id, assignments[at]!.agent ?? "");
       const texts = done.map((each, at) => resultText(each, assignments[at]!, resume));
       const good = done.some((each) => each.outcome.status === "ok");
       const details = done.map((each, at) => taskOutputOf(each, assignments[at]!));
@@ -129,7 +134,7 @@ function assignmentsOf(
   );
   return wanted.map(({ description, prompt, subagent_type, model, max_turns }, at) => ({
     id: ids[at]!,
-    agent: (resume !== undefined && desk.get(resume)?.type) || subagent_type,
+    agent: (resume !== undefined && desk.typeOf(resume)) || subagent_type,
     prompt,
     label: description,
     ...(model !== undefined && { model }),

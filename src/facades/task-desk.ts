@@ -7,6 +7,10 @@ export type TaskDesk = Readonly<{
   /** What is known about a task. */
   get(id: string): TaskRecord | undefined;
   all(): readonly TaskRecord[];
+  /** Which agent did a task, also one that was waited for. */
+  typeOf(id: string): string | undefined;
+  /** Remembers that. */
+  did(id: string, type: string): void;
   /** By which the run knows a task. */
   key(id: string): string | undefined;
   begin(record: TaskRecord, begun: Begun): void;
@@ -16,7 +20,10 @@ export type TaskDesk = Readonly<{
 export function createTaskDesk(): TaskDesk {
   const records = new Map<string, TaskRecord>();
   const keys = new Map<string, string>();
+  const types = new Map<string, string>();
   return {
+    typeOf: (id) => types.get(id) ?? records.get(id)?.type,
+    did: (id, type) => void types.set(id, type),
     get: (id) => records.get(id),
     all: () => [...records.values()],
     key: (id) => keys.get(id),

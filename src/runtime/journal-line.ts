@@ -4,8 +4,17 @@ import { completed } from "../core/old-event.ts";
 
 /** One record: the event, the epoch of its writer, and a checksum over both as written. JSON has no raw line end in it. */
 export function encodeLine(event: KeptEvent, epoch: number): string {
-  const body = `"epoch":${epoch},"event":${JSON.stringify(event)}`;
-  return `{"crc":"${checksum(body)}",${body}}\n`;
+  return encoderFor(epoch)(event);
+}
+
+/** The same for all records of one writer: what they have in common is made and summed up once. */
+export function encoderFor(epoch: number): (event: KeptEvent) => string {
+  const head = `"epoch":${epoch},"event":`;
+  const sum = crc32(head);
+  return (event) => {
+    const json = JSON.stringify(event);
+    return `{"crc":"${hex(crc32(json, sum))}",${head}${json}}\n`;
+  };
 }
 
 export type Decoded = Readonly<{ event: KeptEvent; epoch: number }>;
@@ -36,6 +45,6 @@ function recordIn(line: string): Decoded | undefined {
   }
 }
 
-function checksum(bytes: string | Buffer): string {
-  return crc32(bytes).toString(16).padStart(8, "0");
-}
+const checksum = (bytes: Buffer): string => hex(crc32(bytes));
+
+const hex = (sum: number): string => sum.toString(16).padStart(8, "0");

@@ -5,7 +5,7 @@ import { CrewError, isCrewError, messageOf } from "../core/error.ts";
 import type { KeptEvent } from "../core/event.ts";
 import { isKnown } from "../core/old-event.ts";
 import { fault } from "./fault.ts";
-import { decodeBytes, encodeLine } from "./journal-line.ts";
+import { decodeBytes, encoderFor } from "./journal-line.ts";
 import { claim, type Owner } from "./owner.ts";
 import { makeFolder, syncFolder } from "./sync-folder.ts";
 import { removeDrafts } from "./write-atomic.ts";
@@ -20,6 +20,7 @@ export const JOURNAL_FILE = "journal.jsonl";
 export async function openJournal(folder: string, listener: JournalListener): Promise<Journal> {
   const { owner, file, kept } = await take(folder).catch(cannotWrite(folder));
   let opened: Kept | undefined = kept; // until something is added, it need not be read again
+  const encode = encoderFor(owner.epoch);
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
   let flushing: Promise<void> | undefined;
@@ -30,7 +31,7 @@ export async function openJournal(folder: string, listener: JournalListener): Pr
       const batch = waiting;
       waiting = [];
       let text = ""; // a string that grows costs less than a list that is joined
-      for (const event of batch) text += encodeLine(event, owner.epoch);
+      for (const event of batch) text += encode(event);
       const bytes = Buffer.byteLength(text);
       try {
         owner.hold();

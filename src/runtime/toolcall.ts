@@ -147,7 +147,7 @@ async function runTool(
     return {
       text: await fitting(tool.name, whole, assignment),
       status: whole.status ?? (whole.error ? "failed" : "ok"),
-      ...(whole.details !== undefined && { details: whole.details }),
+      ...recordable(whole.details),
     };
   } catch (thrown) {
     if (isRefusal(thrown) && isDenial(thrown))
@@ -194,6 +194,19 @@ function accessFor(
     check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }),
     ...(commands && { commands }),
   };
+}
+
+/** How much data a call may leave in the record. */
+const MOST_DETAILS = 200_000;
+
+/** What a call leaves in the record as data: JSON that is not too long, or nothing. */
+function recordable(value: unknown): Readonly<{ details?: unknown }> {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text === undefined || text.length > MOST_DETAILS ? {} : { details: JSON.parse(text) as unknown };
+  } catch {
+    return {}; // a circle, or a number that JSON does not have
+  }
 }
 
 /** Tools of others may give back anything. */

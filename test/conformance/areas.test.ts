@@ -20,7 +20,6 @@ const loopTest = "test/conformance/loop.test.ts";
 const models = "test/conformance/models.test.ts";
 const runs2 = "test/conformance/002-runs.test.ts";
 const durability = "test/conformance/durability.test.ts";
-const background = "later: background and resume";
 const journal = "later: simulation";
 const commands = "test/conformance/skills.test.ts";
 const bundled = "test/conformance/bundled.test.ts";
@@ -91,8 +90,8 @@ const areas: Readonly<Record<string, Runs>> = {
     "model-fallback": models,
     "progress-label": surfaces,
     "agent-file-defaults": agents2,
-    "continue-agent": background,
-    fork: background,
+    "continue-agent": delegation,
+    fork: delegation,
   },
   "003-pi-parallel": {
     "tool-args-preview": pure3,

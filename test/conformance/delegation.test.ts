@@ -471,7 +471,7 @@ area<{ type: string; history: History }, { result_length: number; result: string
             at < texts.length - 1 ? { text, calls: [{ name: "current_time", input: {} }] } : text,
           );
     const { result } = await stage(
-      { lead: { name: input.type, says } as never },
+      { lead: { says } },
       { agents: [defineAgent({ name: "lead", description: "", instructions: "", model: "lead" })] },
     );
     if ("fault" in want) return expect(result.fault?.code).toBe(want.fault);
@@ -517,6 +517,47 @@ area<{ error: string } | { events: string[] }, object>("002-mycode", "lifecycle"
   const ended = events.find((event) => event.type === "tool.ended" && event.tool === "Task");
   const details = (ended as { details: Record<string, unknown> }).details;
   expect({ success: details["success"], error: details["error"], status: "error" }).toEqual(want);
+});
+
+type Continued = { resume: string; agent: string } | { error_contains: string };
+area<object, Continued>("002-mycode", "continue-agent", async ({ input, want }) => {
+  const tool = toolOf("Task", callerOf({ catalog: catalogOf(mycode) }));
+  if ("error_contains" in want) {
+    const parsed = parseArguments(tool, { ...input, description: "d" });
+    return expect("problem" in parsed && parsed.problem).toContain(want.error_contains);
+  }
+  const ask = (subagent_type: string, more: object = {}) => ({
+    calls: [{ name: "Task", input: { description: "d", prompt: "go", subagent_type, ...more } }],
+  });
+  const idIn = (request: object): string => /agentId: ([^\]]+)\]/.exec(JSON.stringify(request))![1]!;
+  let resume = "";
+  const { events } = await stage({
+    lead: {
+      tools: ["*", "Task"],
+      delegation: ["Task"],
+      says: [ask("Explore"), (request) => ask("Plan", { resume: (resume = idIn(request)) }), "done"],
+    },
+    Explore: { says: ["found", "and more"] },
+    Plan: { says: [] },
+  });
+  const started = events.filter((event) => event.type === "node.started").at(-1) as {
+    continues: string;
+    agent: string;
+  };
+  expect(want).toEqual({ resume: "agent-session-123", agent: "Explore" });
+  expect({ resume: started.continues, agent: started.agent }).toEqual({ resume, agent: "Explore" });
+});
+
+area<object, { max: number }>("002-mycode", "fork", async ({ want }) => {
+  const { models } = await stage({
+    lead: {
+      tools: ["*", "Task"],
+      delegation: ["Task"],
+      says: [call("Task", { description: "d", prompt: "go", subagent_type: "child" }), "done"],
+    },
+    child: { says: ["done"] },
+  });
+  expect(models["child"]!.requests[0]!.messages.length - 1).toBe(want.max);
 });
 
 const record = (more: Partial<TaskRecord> = {}): TaskRecord => ({

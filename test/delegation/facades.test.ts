@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bytesOf, DESCRIPTION_BYTES } from "../../src/facades/agent-lines.ts";
 import { facadeNames } from "../../src/core/delegation-names.ts";
-import { createCrew } from "../../src/index.ts";
+import { z } from "zod";
+import { createCrew, defineTool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted.ts";
 import { inputSchemaOf } from "../../src/runtime/toolkit.ts";
 import type { Catalog } from "../../src/core/catalog.ts";
@@ -94,6 +95,25 @@ test("parallel leaves its state in the details of its result", async () => {
       usage: { turns: 2 },
     },
   });
+});
+
+test("what cannot be recorded of a call is left out, and the run goes on", async () => {
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+  const odd = defineTool({
+    name: "odd",
+    description: "odd",
+    input: z.object({ long: z.boolean() }),
+    effect: "read",
+    run: ({ long }) => ({ text: "fine", details: long ? "x".repeat(300_000) : circle }),
+  });
+  const { events, result } = await stage(
+    { lead: { tools: ["odd"], says: [calls(["odd", { long: true }], ["odd", { long: false }]), "done"] } },
+    { tools: [odd] },
+  );
+  expect(result.status).toBe("ok");
+  const ended = events.filter(({ type }) => type === "tool.ended");
+  expect(ended.map((event) => "details" in event)).toEqual([false, false]);
 });
 
 test("parallel does a chain, a race and a team, too", async () => {

@@ -27,7 +27,9 @@ export const run = (job) => {
       model: new OpenAIChatCompletionsModel(client, "m"),
     });
     const stream = await runAgent(agent, job.prompt, { stream: true, maxTurns: job.turns + 2 });
-    for await (const _event of stream);
+    let events = 0;
+    for await (const event of stream) events += event.type === "" ? 0 : 1;
+    if (events === 0) throw new Error("nothing was heard");
     await stream.completed;
     return String(stream.finalOutput);
   });

@@ -1,6 +1,10 @@
 // @ts-check
-import { createCrew, defineAgent, defineTool } from "../../../dist/lib/index.js";
+import * as library from "../../../dist/lib/index.js";
 import { schema, system, tool } from "../job.mjs";
+
+const { createCrew, defineAgent, defineTool } = /** @type {typeof import("../../../src/index.ts")} */ (
+  /** @type {unknown} */ (library)
+);
 
 /**
  * As users have it: one run, its journal in a folder, every event heard, and limits on turns, time, calls and tokens.
@@ -36,7 +40,7 @@ export const run = async ({ baseURL, prompt, agents, turns, look, home }) => {
     },
   );
   let events = 0;
-  for await (const _event of started) events += 1;
+  for await (const event of started) events += event.run === started.id ? 1 : 0;
   const { status, output, nodes } = await started;
   if (status !== "ok" || events === 0) throw new Error(`the run ended ${status}: ${output}`);
   if (agents === 1) return [output];

@@ -32,7 +32,7 @@ export const gemini: ForeignTool = {
   ],
   keeps: { without: "each", patterns: false, places: true, sandbox: false },
   // It only works in a folder that it is told to trust, and what it trusts it obeys.
-  obeys: [".gemini/settings.json", ".gemini/.env"],
+  obeys: [".gemini/settings.json", ".gemini/.env", ".env"],
   translate: (asked) => {
     const { bounds, model, roots, rulesFile } = asked;
     const given = abilityNames.filter((name) => bounds.may[name] === "yes");

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PerformContext } from "../../core/engine.ts";
 import { failed, type Outcome, withPartial } from "../../core/outcome.ts";
@@ -8,6 +9,7 @@ import { fill } from "../../core/template.ts";
 import { prompts } from "../../embedded.ts";
 import { reasonOf } from "../../runtime/cancel.ts";
 import { finishText } from "../../runtime/finish.ts";
+import { topOf } from "../../runtime/git.ts";
 import { type Bounds, boundsOf, lacking } from "./bounds.ts";
 import type { Tally } from "./tally.ts";
 import type { Asked, ForeignTool } from "./tool.ts";
@@ -44,7 +46,8 @@ export function handOver(
   work: (task: HandedOver) => Promise<Outcome>,
 ): Runner {
   return async (assignment, context) => {
-    const { call, rights, access, agent } = assignment;
+    const { call, rights, access, agent, toolContext } = assignment;
+    const cwd = await realpath(toolContext.cwd).catch(() => toolContext.cwd);
     const who = call.task.agent ?? agent.name;
     if (context.signal.aborted) return { status: "cancelled", reason: reasonOf(context.signal) };
     if (context.past.some(({ type }) => type === "turn.started"))
@@ -56,7 +59,7 @@ export function handOver(
     const bounds = boundsOf({ rights, policy, sandbox, checkedLater: call.worktree !== undefined });
     const missing = [
       ...lacking(bounds, keeps),
-      ...found(obeys, assignment.toolContext.cwd).map((file) => `it obeys ${file} of the project`),
+      ...found(obeys, cwd, (await topOf(cwd)) ?? cwd).map((file) => `it obeys ${file} of the project`),
     ];
     const text = `${name} cannot keep all that "${who}" is bound to: ${missing.join("; ")}.`;
     if (missing.length > 0 && !weaker)
@@ -66,9 +69,9 @@ export function handOver(
   };
 }
 
-/** Those of some files that are in a folder or in one above it. */
-function found(files: readonly string[], cwd: string): string[] {
-  const above = cwd === dirname(cwd) ? [] : found(files, dirname(cwd));
+/** Those of some files that are in a folder, or above it in the same repository; what lies further up is the person's own. */
+function found(files: readonly string[], cwd: string, top: string): string[] {
+  const above = cwd === top || cwd === dirname(cwd) ? [] : found(files, dirname(cwd), top);
   return [...new Set([...files.filter((file) => existsSync(join(cwd, file))), ...above])];
 }
 

@@ -28,6 +28,8 @@ export const opencode: ForeignTool = {
     "XDG_CONFIG_HOME",
   ],
   keeps: { without: "each", patterns: false, places: true, sandbox: false },
+  // What is said to switch these off does not, as the real one showed.
+  obeys: ["opencode.json", "opencode.jsonc", ".opencode"],
   translate: (asked) => ({
     args: ["run", "--format=json", "--pure", ...(asked.model === undefined ? [] : [`--model=${asked.model}`])],
     env: {

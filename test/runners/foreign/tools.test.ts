@@ -192,6 +192,20 @@ describe("a restriction that a tool cannot keep", () => {
   );
 });
 
+test.each([
+  ["gemini", ".gemini/settings.json"],
+  ["opencode", "opencode.json"],
+])("%s is refused in a project whose own %s it would obey, also from a folder below", async (tool, file) => {
+  const cwd = tempFolder({ [file]: "{}", ".git/HEAD": "", "sub/notes.txt": "" });
+  for (const folder of [cwd, join(cwd, "sub")]) {
+    const { result } = await handTo(tool, fake(tool, transcripts[tool]!).bin, { agent: looking, cwd: folder });
+    expect(result.fault).toMatchObject({
+      code: "DENIED",
+      message: expect.stringContaining(`it obeys ${file} of the project`),
+    });
+  }
+});
+
 describe("a tool that does not behave", () => {
   const agent = looking;
 
