@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { conflictsIn, type FileChange, readChanges } from "../core/changes.ts";
 import { isRecord } from "../core/json.ts";
@@ -119,10 +119,17 @@ async function stage(
   await mkdir(env.GIT_OBJECT_DIRECTORY, { recursive: true, mode: 0o700 });
   await rm(env.GIT_INDEX_FILE, { force: true });
   // With the index comes what git knows about files, so that it need not read them all again.
-  await copyFile(index, env.GIT_INDEX_FILE).catch(() => {});
+  // Its time is kept: what was written in the same moment as an index is what git looks at again.
+  await copyWithTime(index, env.GIT_INDEX_FILE).catch(() => {});
   const git: Staged["git"] = (...args) => origin.repository.work(args, { ...tree, folder, env });
   const added = await git("add", "--all", "--", ".");
   return added.ok ? { git } : { unable: added.reason };
+}
+
+async function copyWithTime(from: string, to: string): Promise<void> {
+  const { atime, mtime } = await stat(from);
+  await copyFile(from, to);
+  await utimes(to, atime, mtime);
 }
 
 async function patchOf({ git }: Staged, base: string, file: string): Promise<Captured | Unable> {

@@ -91,7 +91,10 @@ test("a task in a folder of the repository stays in it: what lies beside it does
     alone("worker"),
     { tools },
   );
-  expect(result.nodes["worker"]!.changes).toMatchObject({ applied: false, files: ["a.txt"] });
+  expect(result.nodes["worker"]!.changes, JSON.stringify([result, warnings(events)])).toMatchObject({
+    applied: false,
+    files: ["a.txt"],
+  });
   expect(warnings(events).at(-1)).toContain("outside of the folder that is worked in");
 });
 
