@@ -195,7 +195,7 @@ async function timed(way) {
  * @param {number} by
  * @returns {T[]}
  */
-const rotated = (list, by) => list.map((_, at) => /** @type {T} */ (list[(at + by + list.length) % list.length]));
+const rotated = (list, by) => [...list.slice(by % list.length), ...list.slice(0, by % list.length)];
 
 /** @type {Record<string, unknown>} */
 const results = {

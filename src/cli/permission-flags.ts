@@ -60,6 +60,18 @@ export function permissionsIn({
   };
 }
 
+/** What a run was allowed, as the flags that would allow it again. */
+export function permissionFlagsOf({ mode, allow, ask, deny, sandbox, allowWeaker }: Permissions = {}): PermissionFlags {
+  return {
+    ...(mode && { permissionMode: mode }),
+    ...(allow && { allow }),
+    ...(ask && { ask }),
+    ...(deny && { deny }),
+    ...(sandbox && { sandbox }),
+    ...(allowWeaker && { allowWeaker }),
+  };
+}
+
 function mode(text: string): PolicyMode {
   const known = policyModes.find((each) => each.toLowerCase() === text.replace(/-/g, "").toLowerCase());
   if (known) return known;

@@ -3,7 +3,8 @@ import { Option } from "commander";
 import { CrewError } from "../core/error.ts";
 import { isEnded } from "../core/life.ts";
 import type { CommandDefinition } from "./command.ts";
-import { budgetOptions, outputOptions, runningOptions } from "./flags.ts";
+import { budgetOptions, type Flags, outputOptions, runningOptions } from "./flags.ts";
+import { permissionFlagsOf } from "./permission-flags.ts";
 
 /** What was settled when the run began stays as it was. */
 const settled: ReadonlySet<string> = new Set(["--strict"]);
@@ -47,14 +48,16 @@ export const resume: CommandDefinition = {
     const message = (await promptOf(words)).trim();
     const anywhere = await crewFor({});
     const id = await anywhere.findRun(name);
-    const { cwd, status } = await anywhere.record(id);
+    const { cwd, status, permissions } = await anywhere.record(id);
     if (flags.cwd === undefined && cwd !== "" && !existsSync(cwd))
       throw new CrewError(
         "BAD_FILE",
         `The folder that the run works in is gone: ${cwd}.`,
         "Bring it back, or say where it is now with --cwd.",
       );
-    const crew = await crewFor({ ...(cwd !== "" && { cwd }), ...flags });
+    // What it was allowed when it began it still is, and no more.
+    const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && { cwd }), ...flags };
+    const crew = await crewFor(all);
     const { name: _name, ...wished } = runOptionsOf(flags, place);
     const options = { ...wished, ...(flags.refreshAgent && { refreshAgent: true }) };
     if (message === "") {
@@ -63,7 +66,7 @@ export const resume: CommandDefinition = {
         isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&
         status !== "cancelled" &&
         !(status === "failed" && flags.retryFailed);
-      if (flags.bg && !over) return (await import("./background.ts")).resumeInBackground(crew, id, more, flags);
+      if (flags.bg && !over) return (await import("./background.ts")).resumeInBackground(crew, id, more, all);
       return attend(crew.resume(id, more), flags, place);
     }
     const asked = {
@@ -74,7 +77,7 @@ export const resume: CommandDefinition = {
     };
     const { plan, continues } = await crew.continuing(asked);
     const more = { ...options, continues, ...(flags.name !== undefined && { name: flags.name }) };
-    if (flags.bg) return (await import("./background.ts")).runInBackground(crew, plan, more, flags);
+    if (flags.bg) return (await import("./background.ts")).runInBackground(crew, plan, more, all);
     return attend(crew.run(plan, more), flags, place);
   },
 };

@@ -4,6 +4,7 @@ import type { Answer } from "./gate.ts";
 import { nodeAt } from "./graph.ts";
 import type { Outcome } from "./outcome.ts";
 import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "./usage.ts";
+import type { Permissions } from "./permissions.ts";
 import type { Plan } from "./plan.ts";
 
 /** What is known about one node. */
@@ -43,6 +44,8 @@ export type State = {
   continues: string | undefined;
   /** Who asked for it from outside. */
   origin: Origin | undefined;
+  /** What its agents were allowed when it began. */
+  permissions: Permissions | undefined;
   status: "starting" | "running" | Outcome["status"];
   outcome: Outcome | undefined;
   readonly nodes: Map<string, NodeView>;
@@ -64,6 +67,7 @@ export function emptyState(run: string): State {
     cwd: "",
     continues: undefined,
     origin: undefined,
+    permissions: undefined,
     status: "starting",
     outcome: undefined,
     nodes: new Map(),
@@ -85,6 +89,7 @@ export function reduce(state: State, event: Event): State {
       state.name = event.name;
       state.cwd = event.cwd;
       state.continues = event.continues;
+      state.permissions = event.permissions;
       state.origin = event.origin;
       state.startedAt = event.at;
       state.status = "running";

@@ -8,6 +8,11 @@ import type { Means } from "./wire.ts";
 export async function open(endpoint: Endpoint, { prices }: Means): Promise<Model> {
   const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
   const { baseURL, key = "none", headers } = endpoint;
-  const provider = createGoogleGenerativeAI({ baseURL, apiKey: key, headers: { ...headers }, fetch: streamOnly(endpoint) });
+  const provider = createGoogleGenerativeAI({
+    baseURL,
+    apiKey: key,
+    headers: { ...headers },
+    fetch: streamOnly(endpoint),
+  });
   return perModel((id) => fromLanguageModel(provider(id), { prices, endpoint }));
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { place, script, type Place } from "./command.ts";
@@ -95,7 +95,6 @@ test("a run that is killed is taken up again where it was, and finished work is 
   const listed = await there.run(["runs"]);
   expect(listed.stdout).toMatch(/^run_\w{12} {2}unfinished {2}.* nightly\n$/);
 
-  const { writeFileSync } = await import("node:fs");
   writeFileSync(`${there.workspace}/later.json`, script("now it works"));
   const { code, stdout, stderr } = await there.run(["resume", "nightly"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "## quick\n\ndone already\n\n## stuck\n\nnow it works\n" });
@@ -177,4 +176,30 @@ describe("a command of an agent that is running when a signal comes", () => {
     expect(await ended).toMatchObject({ code: 130 });
     await expect.poll(left, { timeout: 5_000 }).toEqual([]);
   });
+});
+
+test.each([
+  ["acceptEdits", true],
+  ["default", false],
+])("taken up again, a run in the mode %s may write as before: %s", async (mode, written) => {
+  const there = place({ "turns.json": script(hang) });
+  const args = [
+    "run",
+    "general",
+    "Go.",
+    "--model",
+    "scripted:turns.json",
+    "--permission-mode",
+    mode,
+    "--name",
+    "edits",
+  ];
+  const { child, ended, until } = there.start([...args, "--json"]);
+  await until('"turn.started"');
+  child.kill("SIGKILL");
+  await ended;
+  const write = { name: "write_file", input: { path: "new.txt", content: "x" } };
+  writeFileSync(join(there.workspace, "turns.json"), script({ calls: [write] }, "It is over."));
+  expect((await there.run(["resume", "edits"])).stdout).toBe("It is over.\n");
+  expect(existsSync(join(there.workspace, "new.txt"))).toBe(written);
 });

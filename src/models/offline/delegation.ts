@@ -43,7 +43,8 @@ export function relayed(tools: readonly ToolSpec[], after: readonly Message[]): 
   const answers = hand ? [...exchanges(after)].filter(({ call }) => call.name === hand.tool) : [];
   if (!answers.some(({ answer }) => !answer.error)) return undefined;
   const parts = answers.map(({ call, answer }) => {
-    const asked = isRecord(call.input) && hand ? String(call.input[hand.what] ?? "") : "";
+    const part = isRecord(call.input) && hand ? call.input[hand.what] : undefined;
+    const asked = typeof part === "string" ? part : "";
     const title = answers.length > 1 ? `## ${asked}\n\n` : "";
     return `${title}${answer.error ? `The agent did not succeed: ${answer.text}` : withoutVoice(answer.text).replace(ADDRESS, "").trim()}`;
   });
