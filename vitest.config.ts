@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Tests that count what their whole process holds open need one of their own. */
@@ -18,6 +19,8 @@ export default defineConfig({
       },
       { extends: true, test: { name: "alone", pool: "forks", include: alone, exclude } },
     ],
+    // Most of the time goes by while processes start, so more files than processors are under way.
+    maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     // Generous: many tests start real processes side by side, and a busy machine is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 60_000,

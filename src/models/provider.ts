@@ -58,10 +58,11 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
   const keyName = settings?.apiKey === undefined ? keys.find((variable) => isSet(env[variable])) : undefined;
   const key = settings?.apiKey ?? (keyName === undefined ? undefined : env[keyName]);
   const bare = given.replace(/\/+$/, "");
-  const proxy = proxyFor(addressOf(name, given), env);
+  const baseURL = row.address?.(bare) ?? bare;
+  const proxy = proxyFor(addressOf(name, baseURL), env);
   const endpoint: Endpoint = {
     provider: name,
-    baseURL: row.address?.(bare) ?? bare,
+    baseURL,
     headers: settings?.headers ?? {},
     local: row.local === true,
     thinking: row.thinking,

@@ -122,33 +122,37 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       expect(performance.now() - cancelled).toBeLessThan(3_000);
     });
 
-    test.runIf(elsewhere)("refuses a task that may use tools or models which were handed in as code", async () => {
-      const agents = { lead: ["Hello."] };
-      const tools = [
-        { name: "look", description: "looks", input: { type: "object" }, effect: "read" as const, run: () => "seen" },
-      ];
-      const withTool = await play({ agents, options: { tools } }, single);
-      expect(withTool.result).toMatchObject({
-        status: "failed",
-        fault: { code: "UNSUPPORTED", message: expect.stringContaining('"look"') },
-      });
-      const without = await play({ agents, options: { tools }, more: { lead: { disallowedTools: ["look"] } } }, single);
-      expect(without.result).toMatchObject({ status: "ok", output: "Hello." });
-      const crew = createCrew({
-        home: false,
-        discover: false,
-        models: {
-          m: async function* () {
-            yield { type: "end", usage: { input: 1, output: 1 } };
+    if (elsewhere)
+      test("refuses a task that may use tools or models which were handed in as code", async () => {
+        const agents = { lead: ["Hello."] };
+        const tools = [
+          { name: "look", description: "looks", input: { type: "object" }, effect: "read" as const, run: () => "seen" },
+        ];
+        const withTool = await play({ agents, options: { tools } }, single);
+        expect(withTool.result).toMatchObject({
+          status: "failed",
+          fault: { code: "UNSUPPORTED", message: expect.stringContaining('"look"') },
+        });
+        const without = await play(
+          { agents, options: { tools }, more: { lead: { disallowedTools: ["look"] } } },
+          single,
+        );
+        expect(without.result).toMatchObject({ status: "ok", output: "Hello." });
+        const crew = createCrew({
+          home: false,
+          discover: false,
+          models: {
+            m: async function* () {
+              yield { type: "end", usage: { input: 1, output: 1 } };
+            },
           },
-        },
+        });
+        const withModel = await listen(crew.run({ mode: "single", task: "Go.", runner }));
+        expect(withModel.result).toMatchObject({
+          status: "failed",
+          fault: { code: "UNSUPPORTED", hint: expect.stringContaining("local") },
+        });
       });
-      const withModel = await listen(crew.run({ mode: "single", task: "Go.", runner }));
-      expect(withModel.result).toMatchObject({
-        status: "failed",
-        fault: { code: "UNSUPPORTED", hint: expect.stringContaining("local") },
-      });
-    });
 
     test("leaves no process behind", async () => {
       const { crew, mark } = lab({
