@@ -15,21 +15,15 @@ export const attach: CommandDefinition = {
   options: outputOptions().filter(({ long }) => long !== "--deltas"),
   examples: [["subcrew attach nightly", "watch a run in the background"]],
   act: async ([word], flags) => {
-    const [
-      { whichRun },
-      { terminal },
-      { createTextSink },
-      { writeJsonLines },
-      { answerGates, askPerson },
-      { keyboard },
-    ] = await Promise.all([
-      import("./which-run.ts"),
-      import("./terminal.ts"),
-      import("../sinks/text.ts"),
-      import("../sinks/jsonl.ts"),
-      import("./gates.ts"),
-      import("./keyboard.ts"),
-    ]);
+    const [{ whichRun }, { terminal }, { createTextSink }, { writeJsonLines }, { answerGates }, { seatAt }] =
+      await Promise.all([
+        import("./which-run.ts"),
+        import("./terminal.ts"),
+        import("../sinks/text.ts"),
+        import("../sinks/jsonl.ts"),
+        import("./gates.ts"),
+        import("./seat.ts"),
+      ]);
     const { crew, run } = await whichRun(word);
     const { id } = run;
     const { look, live, attended } = terminal(flags);
@@ -55,18 +49,7 @@ export const attach: CommandDefinition = {
     for (const name of signals) process.on(name, detach);
     process.once("exit", text.close);
     process.stdout.once("error", detach);
-    const keys = attended ? keyboard({ interrupt: detach, pause: text.pause, resume: text.resume }) : undefined;
-    const person = askPerson({
-      interrupt: detach,
-      pause: () => {
-        keys?.release();
-        text.pause();
-      },
-      resume: async () => {
-        await keys?.hold();
-        text.resume();
-      },
-    });
+    const { keys, person } = seatAt(text, { attended, interrupt: detach });
     const give = async (
       { path, question, call }: { path: string; question: string; call?: string },
       answer: { approve: boolean },

@@ -3,8 +3,8 @@ import type { Run } from "../runtime/run.ts";
 import { writeJsonLines } from "../sinks/jsonl.ts";
 import { createTextSink, type TextOptions } from "../sinks/text.ts";
 import type { Flags } from "./flags.ts";
-import { answerGates, answering, askPerson, yes } from "./gates.ts";
-import { keyboard } from "./keyboard.ts";
+import { answerGates, answering, yes } from "./gates.ts";
+import { seatAt } from "./seat.ts";
 import { onSignals, type Signals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -34,18 +34,7 @@ export async function attend(
   });
   process.once("exit", text.close); // however we leave, the terminal is as it was
   process.stdout.once("error", () => run.cancel("nobody reads the output"));
-  const keys = attended ? keyboard({ ...signals, pause: text.pause, resume: text.resume }) : undefined;
-  const person = askPerson({
-    interrupt: signals.interrupt,
-    pause: () => {
-      keys?.release();
-      text.pause();
-    },
-    resume: async () => {
-      await keys?.hold();
-      text.resume();
-    },
-  });
+  const { keys, person } = seatAt(text, { attended, interrupt: signals.interrupt });
   const show = flags.json ? writeJsonLines(run, process.stdout, { deltas: flags.deltas ?? false }) : text.follow(run);
   try {
     // Where nobody is, the run knows it, and fails instead of asking.

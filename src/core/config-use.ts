@@ -1,48 +1,26 @@
 import type { BudgetLimits } from "./budget.ts";
 import type { Config } from "./config.ts";
 
+const CREW_WORDS = [
+  "model",
+  "tiers",
+  "providers",
+  "concurrency",
+  "passEnv",
+  "diagnostics",
+  "network",
+  "webSearch",
+  "mcpServers",
+  "schemaPrecedence",
+] as const satisfies readonly (keyof Config)[];
+
 /** The settings of a crew as a whole. */
-export type CrewWords = Defined<
-  Pick<
-    Config,
-    | "model"
-    | "tiers"
-    | "providers"
-    | "concurrency"
-    | "passEnv"
-    | "diagnostics"
-    | "network"
-    | "webSearch"
-    | "mcpServers"
-    | "schemaPrecedence"
-  >
->;
+export type CrewWords = Defined<Pick<Config, (typeof CREW_WORDS)[number]>>;
 
 export function crewWords(config: Config): CrewWords {
-  const {
-    model,
-    tiers,
-    providers,
-    concurrency,
-    passEnv,
-    diagnostics,
-    network,
-    webSearch,
-    mcpServers,
-    schemaPrecedence,
-  } = config;
-  return defined({
-    model,
-    tiers,
-    providers,
-    concurrency,
-    passEnv,
-    diagnostics,
-    network,
-    webSearch,
-    mcpServers,
-    schemaPrecedence,
-  });
+  return defined(
+    Object.fromEntries(CREW_WORDS.map((word) => [word, config[word]])) as Pick<Config, (typeof CREW_WORDS)[number]>,
+  );
 }
 
 /** Where anything is looked for. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { extractToolArgsPreview } from "./preview.ts";
 
-const long = `/root/${"a".repeat(60)}/end.ts`;
+const long = `/base/${"a".repeat(60)}/end.ts`;
 
 describe("the canonical tools", () => {
   test.each([

@@ -8,8 +8,8 @@ export const DESCRIPTION_BYTES = 8_000;
 const STEPS = [Number.POSITIVE_INFINITY, 400, 200, 100, 0];
 
 export type Lines = Readonly<{
-  /** How an agent is written; the text is empty when there is no room for it. */
-  line(name: string, text: string): string;
+  /** How an agent is written, where not as an item of a list; the text is empty when there is no room for it. */
+  line?(name: string, text: string): string;
   /** What stands around the list. */
   before: string;
   after?: string;
@@ -19,7 +19,7 @@ export type Lines = Readonly<{
 /** A description with a list of agents in it that keeps to its budget: first descriptions get shorter, then names are left out. */
 export function describeAgents(
   cards: readonly AgentCard[],
-  { line, before, after = "", budget = DESCRIPTION_BYTES }: Lines,
+  { line = asItem, before, after = "", budget = DESCRIPTION_BYTES }: Lines,
 ): string {
   const whole = (lines: readonly string[]): string =>
     [before, lines.length === 0 ? "(There are none right now.)" : lines.join("\n"), after]
@@ -38,6 +38,8 @@ export function describeAgents(
   while (shown > 0 && bytesOf(some()) > budget) shown = Math.floor(shown * 0.9);
   return some();
 }
+
+const asItem = (name: string, text: string): string => (text === "" ? `- ${name}` : `- ${name}: ${text}`);
 
 /** What a text takes where it is sent. */
 export const bytesOf = (text: string): number => Buffer.byteLength(text);

@@ -25,7 +25,6 @@ function parallelTool(caller: Caller, name: string): Tool {
     name,
     description: describeAgents(offered(caller.catalog, caller), {
       before: BEFORE,
-      line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`),
       after: AFTER,
     }),
     input: shownSchema,

@@ -56,7 +56,6 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
     name,
     description: describeAgents(cards, {
       before: BEFORE,
-      line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`),
       after: AFTER,
     }),
     input,

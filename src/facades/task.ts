@@ -40,7 +40,6 @@ function taskTool(caller: Caller, name: string): Tool {
     name,
     description: describeAgents(cards, {
       before: BEFORE,
-      line: (agent, text) => (text === "" ? `- ${agent}` : `- ${agent}: ${text}`),
       after: AFTER,
     }),
     input,

@@ -68,6 +68,15 @@ describe("without a terminal", () => {
     expect(again.stderr).not.toContain("subcrew:");
   });
 
+  test("a person may say more than a program may that takes a task up again", async () => {
+    const at = place(files);
+    const answers = Array.from({ length: 8 }, (_, n) => `Answer ${n + 1}.`);
+    const { code, stdout } = await at.run(["chat", ...scripts(at, answers)], {
+      input: "And?\n".repeat(answers.length),
+    });
+    expect([code, stdout]).toEqual([0, `${answers.join("\n")}\n`]);
+  });
+
   test("of an agent's work only its answer comes back to the main conversation", async () => {
     const at = place({ "src/login.ts": `export function login(): void {} // ${"long ".repeat(2_000)}\n` });
     await at.run(["ask", "Where is the login function?"]);

@@ -6,8 +6,8 @@ import { outputOf } from "../../sinks/output.ts";
 import { createTextSink } from "../../sinks/text.ts";
 import { counted, listed, oneLine, spentInAll, took } from "../../sinks/words.ts";
 import type { Flags } from "../flags.ts";
-import { answerGates, answering, askPerson } from "../gates.ts";
-import { keyboard } from "../keyboard.ts";
+import { answerGates, answering } from "../gates.ts";
+import { seatAt } from "../seat.ts";
 import type { Terminal } from "../terminal.ts";
 import { boxesOn } from "./boxes.ts";
 
@@ -33,18 +33,7 @@ export async function watch(
   });
   const interrupt = interrupting(run, text.hint);
   const end = (): void => run.cancel("the terminal was closed");
-  const keys = attended ? keyboard({ interrupt, pause: text.pause, resume: text.resume }) : undefined;
-  const person = askPerson({
-    interrupt,
-    pause: () => {
-      keys?.release();
-      text.pause();
-    },
-    resume: async () => {
-      await keys?.hold();
-      text.resume();
-    },
-  });
+  const { keys, person } = seatAt(text, { attended, interrupt });
   process.on("SIGINT", interrupt);
   for (const name of ENDS) process.on(name, end);
   process.once("exit", text.close);
@@ -68,14 +57,13 @@ const ENDS = ["SIGTERM", "SIGHUP"] as const;
 
 /** What a press of Ctrl-C stops: the agents below, then the answer, then everything. */
 function interrupting(run: Run, hint: (text: string) => void): () => void {
-  let presses = 0;
+  let stopped: "nothing" | "agents" | "answer" = "nothing";
   return () => {
-    presses += 1;
-    const below = presses === 1 ? runningBelow(run.state) : [];
+    if (stopped === "answer") process.exit(130);
+    const below = stopped === "nothing" ? runningBelow(run.state) : [];
+    stopped = below.length > 0 ? "agents" : "answer";
     for (const path of below) run.cancelTask(path, "stopped with Ctrl-C");
     if (below.length > 0) return hint(`stopped ${counted(below.length, "agent")}; Ctrl-C again stops the answer`);
-    if (presses > 1 && run.state.status === "cancelled") process.exit(130);
-    if (presses > 2) process.exit(130);
     run.cancel("stopped with Ctrl-C");
     hint("stopping; Ctrl-C again leaves");
   };
