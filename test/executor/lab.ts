@@ -96,8 +96,12 @@ export async function observe(experiment: Experiment): Promise<Observed> {
   const moment = (signal?: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
-      pending.push(resolve);
-      signal?.addEventListener("abort", () => resolve(), { once: true });
+      const over = (): void => {
+        signal?.removeEventListener("abort", over);
+        resolve();
+      };
+      pending.push(over);
+      signal?.addEventListener("abort", over, { once: true });
     });
   const working = async (signal: AbortSignal, moments: number): Promise<void> => {
     atWork += 1;
