@@ -12,6 +12,7 @@ import {
   type Result,
 } from "../../src/index.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
+import { deferred } from "../../src/runtime/deferred.ts";
 import type { FaultName, ProviderTurn } from "../../src/testing/provider-turn.ts";
 import { provider } from "../models/talk.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -114,8 +115,11 @@ test("LIM-04: a long result is cut between two characters, with a marker, and al
 
 test("LIM-05: of a hundred tasks eight work at once, never nine, and all of them end", async () => {
   let [active, peak] = [0, 0];
+  const full = deferred<void>();
   const model: Model = async function* () {
     peak = Math.max(peak, (active += 1));
+    if (active === 8) full.resolve();
+    await full.promise; // with fewer than eight at once nobody gets on
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
     active -= 1;
     yield { type: "text", text: "done" };
