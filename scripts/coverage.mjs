@@ -107,7 +107,7 @@ const namesOf = ({ fullName, ancestorTitles, title }) => [fullName, [...ancestor
 const pathIn = (folder, file) => (isAbsolute(file) ? relative(folder, file) : file).split(sep).join("/");
 
 if (isMain(import.meta.url)) {
-  const reportFile = process.argv[2] ?? join(root, ".cache", "vitest", "report.json");
+  const reportFile = process.argv[2] ?? join(root, ".cache", "vitest", "all", "report.json");
   if (!existsSync(reportFile)) {
     process.stderr.write(`${reportFile} is missing: run npm test first\n`);
     process.exit(2);

@@ -1,61 +1,101 @@
 // @ts-check
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { build } from "./build.mjs";
 import { checkCoverage } from "./coverage.mjs";
 import { install } from "./install.mjs";
 import { root, tools } from "./step.mjs";
 
 /** @typedef {import("./coverage.mjs").Report} Report */
+/** @typedef {Report["testResults"][number]} TestFile */
+/** @typedef {{ clean: boolean, report: Report, skips: Array<{ test: string, reason: string }> }} Ran */
 
 const args = process.argv.slice(2);
 const folder = join(root, ".cache", "vitest");
-const reportFile = join(folder, "report.json");
-const skipsFile = join(folder, "skips.json");
 
-const outcome = await everything();
-if (outcome.skips.length > 0) {
+/** So many files that fail get a second look; more of them are no accident. */
+const SECOND_LOOK_FILES = 3;
+
+const { passed, failed, skips, unsteady } = await everything();
+if (skips.length > 0) {
   console.log("\nskipped:");
-  for (const { test, reason } of outcome.skips) console.log(`  ${test}\n    ${reason}`);
+  for (const { test, reason } of skips) console.log(`  ${test}\n    ${reason}`);
 }
-const skipped = outcome.skips.length > 0 ? `, ${outcome.skips.length} skipped` : "";
-console.log(`\n${outcome.passed} passed, ${outcome.failed} failed${skipped}`);
-process.exitCode = outcome.failed > 0 ? 1 : 0;
+if (unsteady.length > 0) {
+  console.log("\nunsteady: failed beside the others and passed alone. Find out why:");
+  for (const test of unsteady) console.log(`  ${test}`);
+}
+console.log(`\n${passed} passed, ${failed} failed${skips.length > 0 ? `, ${skips.length} skipped` : ""}`);
+process.exitCode = failed > 0 ? 1 : 0;
 
-/** @returns {Promise<{ passed: number, failed: number, skips: Array<{ test: string, reason: string }> }>} */
+/** @returns {Promise<{ passed: number, failed: number, skips: Ran["skips"], unsteady: string[] }>} */
 async function everything() {
-  const nothing = { passed: 0, failed: 1, skips: [] };
-  if (!install()) return nothing;
-  if (!(await build())) return nothing;
+  const nothing = { passed: 0, failed: 1, skips: [], unsteady: [] };
+  if (!install() || !(await build())) return nothing;
+  rmSync(folder, { recursive: true, force: true });
 
-  const clean = vitest();
-  if (!existsSync(reportFile)) return nothing;
-  /** @type {Report} */
-  const report = JSON.parse(readFileSync(reportFile, "utf8"));
-  const tests = report.testResults.flatMap((file) => file.assertionResults);
-  const passed = tests.filter((test) => test.status === "passed").length;
-  let failed = tests.filter((test) => test.status === "failed").length;
-  failed += report.testResults.filter(brokeBeforeItsTests).length;
-  if (!clean && failed === 0) failed = 1; // an error outside of any test
+  const ran = vitest("all", args);
+  if (!ran) return nothing;
+  const second = args.length === 0 ? secondLook(ran) : undefined;
+  const report = second ? merged(ran.report, second.report) : ran.report;
+
+  const files = report.testResults;
+  let failed = failuresOf(files).length + files.filter(brokeBeforeItsTests).length;
+  if (!(second ?? ran).clean && failed === 0) failed = 1; // an error outside of any test
   if (args.length === 0) failed += coverage(report);
-  const skips = existsSync(skipsFile) ? JSON.parse(readFileSync(skipsFile, "utf8")) : [];
-  return { passed, failed, skips };
+  const still = new Set(failuresOf(files));
+  return {
+    passed: files.flatMap((file) => file.assertionResults).filter((test) => test.status === "passed").length,
+    failed,
+    skips: ran.skips,
+    unsteady: second ? failuresOf(ran.report.testResults).filter((name) => !still.has(name)) : [],
+  };
 }
 
-function vitest() {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const reporters = ["default", "json", join(root, "scripts", "skips.mjs")].map((name) => `--reporter=${name}`);
+/** A few files that failed are run again, one at a time: a machine that was too busy for a test is not a broken product. */
+function secondLook(/** @type {Ran} */ { clean, report }) {
+  const again = report.testResults.filter((file) => file.status === "failed").map((file) => file.name);
+  if (clean || again.length === 0 || again.length > SECOND_LOOK_FILES) return undefined;
+  console.log(`\nA second look, one file at a time: ${again.map((file) => relative(root, file)).join(", ")}`);
+  return vitest("again", ["--maxWorkers=1", ...again]);
+}
+
+/** @param {Report} first @param {Report} second @returns {Report} */
+function merged(first, second) {
+  const later = new Map(second.testResults.map((file) => [file.name, file]));
+  return { ...first, testResults: first.testResults.map((file) => later.get(file.name) ?? file) };
+}
+
+/** @param {string} name @param {string[]} more @returns {Ran | undefined} */
+function vitest(name, more) {
+  const reportFile = join(folder, name, "report.json");
+  const skipsFile = join(folder, name, "skips.json");
+  mkdirSync(join(folder, name), { recursive: true });
+  const reporters = ["default", "json", join(root, "scripts", "skips.mjs")].map((each) => `--reporter=${each}`);
   const run = spawnSync(
     process.execPath,
-    [join(root, tools.vitest), "run", ...reporters, `--outputFile.json=${reportFile}`, ...args],
+    [join(root, tools.vitest), "run", ...reporters, `--outputFile.json=${reportFile}`, ...more],
     { cwd: root, stdio: "inherit", env: { ...process.env, SUBCREW_TEST_SKIPS: skipsFile } },
   );
-  return run.status === 0;
+  if (!existsSync(reportFile)) return undefined;
+  return {
+    clean: run.status === 0,
+    report: JSON.parse(readFileSync(reportFile, "utf8")),
+    skips: existsSync(skipsFile) ? JSON.parse(readFileSync(skipsFile, "utf8")) : [],
+  };
 }
 
-/** @param {Report["testResults"][number]} file */
+/** @param {TestFile[]} files @returns {string[]} */
+function failuresOf(files) {
+  return files.flatMap((file) =>
+    file.assertionResults
+      .filter((test) => test.status === "failed")
+      .map((test) => `${relative(root, file.name)} › ${[...test.ancestorTitles, test.title].join(" › ")}`),
+  );
+}
+
+/** @param {TestFile} file */
 function brokeBeforeItsTests(file) {
   return file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed");
 }

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,7 +34,7 @@ export function terminal(
   }: { columns?: number; rows?: number; env?: Readonly<Record<string, string>> } = {},
 ): Terminal {
   number += 1;
-  const socket = `subcrew-${process.pid}-${number}`;
+  const socket = `subcrew-${randomUUID()}`; // files are tested side by side in one process
   const started = join(workspace, `.start-${number}.sh`);
   const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
   writeFileSync(
@@ -69,7 +70,7 @@ export function terminal(
     keys: (...keys) => void server("send-keys", "-t", "s", ...keys),
     resize: (width, height) => void server("resize-window", "-t", "s", "-x", String(width), "-y", String(height)),
     until: async (text) => {
-      for (const end = performance.now() + 20_000; performance.now() < end; await sleep(40)) {
+      for (const end = performance.now() + 60_000; performance.now() < end; await sleep(40)) {
         const lines = screen();
         if (typeof text === "string" ? lines.join("\n").includes(text) : text.test(lines.join("\n"))) return lines;
       }

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, lab, listen } from "./lab.ts";
 
@@ -16,10 +18,13 @@ test.each(["worker", "process"] as const)(
         "all is done",
       ],
       helper: ["I helped."],
-      late: ["I was late."],
+      late: [calls("bash", { command: "until [ -e waited-for ]; do sleep 0.05; done" }), "I was late."],
     };
     const more = { lead: { tools: ["*", "task"], delegation: ["Task", "spawn_subagent"], spawns: "*", runner } };
-    const { result, events } = await listen(lab({ agents, more }).crew.run(single));
+    const { crew, folder } = lab({ agents, more });
+    const { result, events } = await listen(crew.run(single), (event) => {
+      if (event.type === "text.delta" && event.text === "waiting") writeFileSync(join(folder, "waited-for"), "");
+    });
     expect(result).toMatchObject({ status: "ok", output: "all is done" });
     const texts = events.flatMap((event) => (event.type === "tool.ended" && event.path === "lead" ? [event.text] : []));
     expect(texts[0]).toMatch(/^I helped\.\n\n\[agentId: run_\w+\/lead\/helper\]$/);

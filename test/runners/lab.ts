@@ -99,7 +99,7 @@ function textOf(file: string): string {
 }
 
 /** Waits until something is so; gives back how long that took. */
-export async function until(isSo: () => boolean, ms = 10_000): Promise<number> {
+export async function until(isSo: () => boolean, ms = 60_000): Promise<number> {
   const began = performance.now();
   while (!isSo()) {
     if (performance.now() - began > ms) throw new Error(`it is not so after ${ms} ms`);
