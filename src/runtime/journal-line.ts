@@ -4,22 +4,41 @@ import { completed } from "../core/old-event.ts";
 
 /** One record: the event, the epoch of its writer, and a checksum over both as written. JSON has no raw line end in it. */
 export function encodeLine(event: KeptEvent, epoch: number): string {
-  return encoderFor(epoch)(event);
+  return encodeLines([event], epoch).toString();
 }
 
-/** The same for all records of one writer: what they have in common is made and summed up once. */
-export function encoderFor(epoch: number): (event: KeptEvent) => string {
-  const head = `"epoch":${epoch},"event":`;
-  const sum = crc32(head);
-  return (event) => {
-    const json = JSON.stringify(event);
-    return `{"crc":"${hex(crc32(json, sum))}",${head}${json}}\n`;
-  };
+/**
+ * The same for many at once, as bytes. The checksums are put in when all of it is bytes: to sum up a string, each one
+ * would have to become bytes for that alone.
+ */
+export function encodeLines(events: readonly KeptEvent[], epoch: number): Buffer {
+  const head = `{"crc":"00000000","epoch":${epoch},"event":`;
+  let text = ""; // a string that grows costs less than a list that is joined
+  for (const event of events) text += `${head}${JSON.stringify(event)}}\n`;
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(LINE_END, start);
+    writeHex(bytes, start + SUM_AT, crc32(viewOf(bytes, start + BODY_AT, end - 1)));
+    start = end + 1;
+  }
+  return bytes;
+}
+
+/** What `subarray` gives, for a third of its cost. */
+const viewOf = ({ buffer, byteOffset }: Buffer, start: number, end: number): Uint8Array =>
+  new Uint8Array(buffer, byteOffset + start, end - start);
+
+function writeHex(bytes: Buffer, at: number, sum: number): void {
+  for (let place = at + 7, left = sum; place >= at; place -= 1, left >>>= 4) bytes[place] = HEX[left & 15]!;
 }
 
 export type Decoded = Readonly<{ event: KeptEvent; epoch: number }>;
 
+const SUM_AT = '{"crc":"'.length;
 const BODY_AT = '{"crc":"00000000",'.length;
+const HEX = Buffer.from("0123456789abcdef");
+/** What ends a record. */
+export const LINE_END = 0x0a;
 const CLOSE = 0x7d;
 
 /** The record in a line, or `undefined` when it is not whole. */

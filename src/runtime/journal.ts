@@ -1,11 +1,11 @@
-import { copyFile, open, readFile, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { Journal, JournalListener } from "../core/engine.ts";
 import { CrewError, isCrewError, messageOf } from "../core/error.ts";
 import type { KeptEvent } from "../core/event.ts";
 import { isKnown } from "../core/old-event.ts";
+import { type Disk, type DiskFile, machineDisk } from "./disk.ts";
 import { fault } from "./fault.ts";
-import { decodeBytes, encoderFor } from "./journal-line.ts";
+import { decodeBytes, encodeLines, LINE_END } from "./journal-line.ts";
 import { claim, type Owner } from "./owner.ts";
 import { makeFolder, syncFolder } from "./sync-folder.ts";
 import { removeDrafts } from "./write-atomic.ts";
@@ -17,10 +17,13 @@ export const JOURNAL_FILE = "journal.jsonl";
  * The journal of a run as a file that only grows. What is appended in one turn is written and synced together,
  * and `kept` hears of it only then: acknowledged means on the disk.
  */
-export async function openJournal(folder: string, listener: JournalListener): Promise<Journal> {
-  const { owner, file, kept } = await take(folder).catch(cannotWrite(folder));
+export async function openJournal(
+  folder: string,
+  listener: JournalListener,
+  disk: Disk = machineDisk,
+): Promise<Journal> {
+  const { owner, file, kept } = await take(folder, disk).catch(cannotWrite(folder));
   let opened: Kept | undefined = kept; // until something is added, it need not be read again
-  const encode = encoderFor(owner.epoch);
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
   let flushing: Promise<void> | undefined;
@@ -30,22 +33,20 @@ export async function openJournal(folder: string, listener: JournalListener): Pr
     while (waiting.length > 0 && !broken) {
       const batch = waiting;
       waiting = [];
-      let text = ""; // a string that grows costs less than a list that is joined
-      for (const event of batch) text += encode(event);
-      const bytes = Buffer.byteLength(text);
+      const bytes = encodeLines(batch, owner.epoch);
       try {
         owner.hold();
         fault("journal.write");
-        await writeWhole(file, text, bytes);
+        await writeWhole(file, bytes, owner);
         fault("journal.written");
         await file.datasync();
         // Whoever takes the run over claims it before it reads: if nobody has by now, it will find these records.
         owner.hold();
-        length += bytes;
+        length += bytes.length;
         fault("journal.synced");
       } catch (error) {
         broken = isCrewError(error) ? error : unwritable(folder, error);
-        if (broken.code === "STATE_UNWRITABLE") await cutBack(file, length, bytes);
+        if (broken.code === "STATE_UNWRITABLE") await cutBack(file, owner, { length, written: bytes.length });
         listener.lost(broken);
         return;
       }
@@ -73,7 +74,7 @@ export async function openJournal(folder: string, listener: JournalListener): Pr
     },
     durable,
     problems: kept.problems,
-    read: async () => (opened ?? (await readJournal(folder))).events,
+    read: async () => (opened ?? (await readJournal(folder, disk))).events,
     close: async () => {
       await durable().catch(() => {});
       await file.close();
@@ -113,8 +114,8 @@ export type Kept = Readonly<{
  * Everything in a journal that is whole. A torn last record is left out and reported; damage before it throws. So is what
  * an earlier owner wrote after a later one had begun: the journal belongs to whoever has the highest epoch.
  */
-export async function readJournal(folder: string): Promise<Kept> {
-  return readRecords(await readFile(join(folder, JOURNAL_FILE)), folder);
+export async function readJournal(folder: string, disk: Disk = machineDisk): Promise<Kept> {
+  return readRecords(await disk.readFile(join(folder, JOURNAL_FILE)), folder);
 }
 
 /** The same for the bytes of a journal, or for those that follow on what was read `before`. */
@@ -135,6 +136,7 @@ export function readRecords(
       tornBytes = bytes.length - start;
       break;
     }
+    if (decoded && decoded.epoch > epoch) late += forget(events, decoded.event.seq - before.seq - 1);
     if (decoded && decoded.epoch < epoch) late += 1;
     else if (decoded?.event.seq === before.seq + events.length + 1) {
       events.push(decoded.event);
@@ -153,7 +155,13 @@ export function readRecords(
   return { events, problems, wholeBytes: start, tornBytes, epoch };
 }
 
-const LINE_END = 0x0a;
+/**
+ * A later owner goes on behind what it found when it came. What an earlier one wrote in between was told to nobody: it
+ * looks whether it still owns the run before it tells.
+ */
+function forget(events: KeptEvent[], found: number): number {
+  return found < 0 ? 0 : events.splice(found).length;
+}
 
 /** A record without an end, or a hole that a power cut left, with nothing behind it. */
 function isTorn(bytes: Buffer, start: number, end: number): boolean {
@@ -162,11 +170,11 @@ function isTorn(bytes: Buffer, start: number, end: number): boolean {
 }
 
 /** A journal that is to be gone on with. A damaged one is kept aside as it is now, and the run stops here. */
-export async function readForResume(folder: string): Promise<Kept> {
-  return readJournal(folder).catch(async (error: unknown) => {
+export async function readForResume(folder: string, disk: Disk = machineDisk): Promise<Kept> {
+  return readJournal(folder, disk).catch(async (error: unknown) => {
     if (!isCrewError(error) || error.code !== "RUN_DAMAGED") throw error;
     const aside = join(folder, "journal.damaged.jsonl");
-    const kept = await copyFile(join(folder, JOURNAL_FILE), aside).then(
+    const kept = await disk.copyFile(join(folder, JOURNAL_FILE), aside).then(
       () => true,
       () => false,
     );
@@ -178,23 +186,23 @@ export async function readForResume(folder: string): Promise<Kept> {
   });
 }
 
-type Taken = Readonly<{ owner: Owner; file: FileHandle; kept: Kept }>;
+type Taken = Readonly<{ owner: Owner; file: DiskFile; kept: Kept }>;
 
 /** Makes the run ours and its journal whole. */
-async function take(folder: string): Promise<Taken> {
+async function take(folder: string, disk: Disk): Promise<Taken> {
   fault("run.folder");
-  await makeFolder(folder);
-  let owner = await claim(folder);
+  await makeFolder(folder, disk);
+  let owner = await claim(folder, 0, disk);
   try {
-    let { file, kept } = await openWhole(folder);
+    let { file, kept } = await openWhole(folder, disk);
     // The claims of an earlier life may be gone; what it wrote is not, and a lower number than its own would not count.
     if (kept.epoch >= owner.epoch) {
       await owner.release();
       await file.close();
-      owner = await claim(folder, kept.epoch);
-      ({ file, kept } = await openWhole(folder));
+      owner = await claim(folder, kept.epoch, disk);
+      ({ file, kept } = await openWhole(folder, disk));
     }
-    await removeDrafts(folder, join(folder, "outputs"));
+    await removeDrafts(folder, join(folder, "outputs"), disk);
     return { owner, file, kept };
   } catch (error) {
     await owner.release();
@@ -203,17 +211,16 @@ async function take(folder: string): Promise<Taken> {
 }
 
 /** Opens the journal at the end of what is whole. A torn last record is cut off, so that the next one does not grow into it. */
-async function openWhole(folder: string): Promise<{ file: FileHandle; kept: Kept }> {
+async function openWhole(folder: string, disk: Disk): Promise<{ file: DiskFile; kept: Kept }> {
   fault("journal.open");
-  const file = await open(join(folder, JOURNAL_FILE), "a", 0o600);
+  const file = await disk.open(join(folder, JOURNAL_FILE), "a", 0o600);
   try {
-    const kept = await readForResume(folder);
-    if (kept.events.length === 0) await syncFolder(folder);
-    if (kept.tornBytes > 0) {
-      await file.truncate(kept.wholeBytes);
-      await file.sync();
-      fault("journal.cut");
-    }
+    const kept = await readForResume(folder, disk);
+    if (kept.events.length === 0) await syncFolder(folder, disk);
+    if (kept.tornBytes > 0) await file.truncate(kept.wholeBytes);
+    // Whoever wrote it may have died before it was on the disk, and from here on it is told.
+    if (kept.wholeBytes + kept.tornBytes > 0) await file.sync();
+    if (kept.tornBytes > 0) fault("journal.cut");
     return { file, kept };
   } catch (error) {
     await file.close();
@@ -222,11 +229,12 @@ async function openWhole(folder: string): Promise<{ file: FileHandle; kept: Kept
 }
 
 /** Takes back what a failed write left of its records, as far as the disk allows that: nobody was told of them. */
-async function cutBack(file: FileHandle, length: number, written: number): Promise<void> {
+async function cutBack(file: DiskFile, owner: Owner, at: Readonly<{ length: number; written: number }>): Promise<void> {
   try {
     const { size } = await file.stat();
+    owner.hold(); // whoever took over has read them, and counts on them
     // More than that is not ours alone; the next one who opens it sorts it out.
-    if (size > length && size <= length + written) await file.truncate(length);
+    if (size > at.length && size <= at.length + at.written) await file.truncate(at.length);
   } catch {
     // The next one finds a torn record, or whole ones that nobody was told of.
   }
@@ -235,11 +243,10 @@ async function cutBack(file: FileHandle, length: number, written: number): Promi
 /** Whatever else happens in this turn is recorded together, and what it sets going does not wait for the record to be written. */
 const turnOver = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A write may be short; only the whole counts. */
-async function writeWhole(file: FileHandle, text: string, length: number): Promise<void> {
-  let { bytesWritten: offset } = await file.write(text);
-  if (offset === length) return;
-  for (const bytes = Buffer.from(text); offset < length; ) {
+/** A write may be short; only the whole counts. Whoever took over meanwhile has cut off the first part: no rest follows it. */
+async function writeWhole(file: DiskFile, bytes: Buffer, owner: Owner): Promise<void> {
+  for (let offset = 0; offset < bytes.length; ) {
+    if (offset > 0) owner.hold();
     const { bytesWritten } = await file.write(bytes, offset);
     if (bytesWritten === 0) throw new Error("nothing more could be written");
     offset += bytesWritten;

@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, stat } from "node:fs/promises";
+import { open, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CrewError } from "../core/error.ts";
 import type { KeptEvent } from "../core/event.ts";
+import { type Disk, machineDisk } from "./disk.ts";
 import { decodeLine } from "./journal-line.ts";
 import { JOURNAL_FILE } from "./journal.ts";
 import { writeAtomic } from "./write-atomic.ts";
@@ -13,16 +14,17 @@ export type Store = Readonly<{
   index: string;
   /** Keeps a node's full output; returns the file. */
   keep(run: string, path: string, text: string): Promise<string>;
-  /** The file in which that is. */
+  /** The file in which that is, and the folder of all of them. */
   output(run: string, path: string): string;
+  outputs(run: string): string;
   /** The run that an id, a name, or the beginning of an id means; of several with one name, the newest. */
   find(word: string): Promise<string>;
   /** Every run, newest first. */
   list(): Promise<readonly string[]>;
 }>;
 
-/** A store below a home folder. */
-export function createStore(home: string): Store {
+/** A store below a home folder; what tasks hand in goes to this disk. */
+export function createStore(home: string, disk: Disk = machineDisk): Store {
   const runs = join(home, "runs");
   const list = async (): Promise<string[]> => {
     const names = await readdir(runs).catch(() => []);
@@ -33,16 +35,18 @@ export function createStore(home: string): Store {
     );
     return dated.toSorted((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
   };
-  const output = (run: string, path: string): string => join(runs, run, "outputs", `${path}.md`);
+  const outputs = (run: string): string => join(runs, run, "outputs");
+  const output = (run: string, path: string): string => join(outputs(run), `${path}.md`);
   return {
     output,
+    outputs,
     folder: (run) => join(runs, run),
     index: join(home, "results.jsonl"),
     list,
     keep: async (run, path, text) => {
       const file = output(run, path);
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await writeAtomic(file, text.endsWith("\n") ? text : `${text}\n`);
+      await disk.mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await writeAtomic(file, text.endsWith("\n") ? text : `${text}\n`, disk);
       return file;
     },
     find: async (word) => {

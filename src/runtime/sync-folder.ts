@@ -1,10 +1,10 @@
-import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { type Disk, machineDisk } from "./disk.ts";
 
 /** Makes what was created, renamed or removed in a folder survive a power cut. */
-export async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string, disk: Disk = machineDisk): Promise<void> {
   if (process.platform === "win32") return; // folders cannot be opened there, and need not be
-  const handle = await open(folder, "r");
+  const handle = await disk.open(folder, "r");
   try {
     await handle.sync();
   } catch (error) {
@@ -15,10 +15,10 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /** A folder of one's own with all that lead to it, there for good. */
-export async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+export async function makeFolder(folder: string, disk: Disk = machineDisk): Promise<void> {
+  const first = await disk.mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made), disk);
 }
 
 /** Some file systems cannot do this for folders; what they keep, they keep without it. */

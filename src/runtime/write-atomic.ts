@@ -1,23 +1,23 @@
 import { randomBytes } from "node:crypto";
-import { readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { type Disk, machineDisk } from "./disk.ts";
 import { fault } from "./fault.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** Writes a file whole or not at all, also through a power cut: whoever reads it sees the old text or the new one. */
-export async function writeAtomic(file: string, text: string): Promise<void> {
+export async function writeAtomic(file: string, text: string, disk: Disk = machineDisk): Promise<void> {
   const draft = join(dirname(file), `.${randomBytes(8).toString("hex")}.tmp`);
   try {
     fault("file.write");
-    await writeFile(draft, text, { flag: "wx", mode: 0o600, flush: true });
+    await disk.writeFile(draft, text, { flag: "wx", mode: 0o600, flush: true });
     fault("file.rename");
-    await rename(draft, file);
+    await disk.rename(draft, file);
   } catch (error) {
-    await rm(draft, { force: true });
+    await disk.rm(draft, { force: true });
     throw error;
   }
   fault("file.renamed");
-  await syncFolder(dirname(file));
+  await syncFolder(dirname(file), disk);
 }
 
 const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
@@ -25,13 +25,13 @@ const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
 const LEFT_MS = 60_000;
 
 /** Takes away drafts whose writer died over them; those in `own` folders have no other writer than us. */
-export async function removeDrafts(folder: string, own: string): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+export async function removeDrafts(folder: string, own: string, disk: Disk = machineDisk): Promise<void> {
+  const entries = await disk.readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
   for (const entry of entries.filter(({ name }) => DRAFT.test(name))) {
     const parent = entry.parentPath ?? entry.path;
     const file = join(parent, entry.name);
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
+    const { mtimeMs } = await disk.stat(file).catch(() => ({ mtimeMs: Date.now() }));
     if (parent === own || parent.startsWith(`${own}/`) || Date.now() - mtimeMs > LEFT_MS)
-      await rm(file, { force: true });
+      await disk.rm(file, { force: true });
   }
 }

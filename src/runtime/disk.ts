@@ -1,0 +1,49 @@
+import { existsSync, type Dirent } from "node:fs";
+import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+
+/** A file that is open. */
+export type DiskFile = Readonly<{
+  write(bytes: Uint8Array, offset: number): Promise<Readonly<{ bytesWritten: number }>>;
+  /** Resolves once what was written is there for good. */
+  datasync(): Promise<void>;
+  sync(): Promise<void>;
+  truncate(length: number): Promise<void>;
+  stat(): Promise<Readonly<{ size: number }>>;
+  close(): Promise<void>;
+}>;
+
+/**
+ * The calls through which a run is kept: its journal, its claims, its outputs. They mean what they mean in `node:fs`. Handed
+ * in, so that a simulation can put a disk of its own there that is slow, full or cut off from its power.
+ */
+export type Disk = Readonly<{
+  open(path: string, flags: "a" | "r", mode?: number): Promise<DiskFile>;
+  readFile(path: string): Promise<Buffer>;
+  writeFile(path: string, text: string, how: Readonly<{ flag: "wx"; mode: number; flush?: boolean }>): Promise<void>;
+  copyFile(from: string, to: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  link(from: string, to: string): Promise<void>;
+  rm(path: string, how: Readonly<{ force: true }>): Promise<void>;
+  stat(path: string): Promise<Readonly<{ mtimeMs: number }>>;
+  mkdir(path: string, how: Readonly<{ recursive: true; mode: number }>): Promise<string | undefined>;
+  readdir(path: string): Promise<string[]>;
+  readdir(path: string, how: Readonly<{ withFileTypes: true; recursive: true }>): Promise<Entry[]>;
+  existsSync(path: string): boolean;
+}>;
+
+type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
+
+/** The disk of this machine. */
+export const machineDisk: Disk = {
+  open,
+  readFile,
+  writeFile,
+  copyFile,
+  rename,
+  link,
+  rm,
+  stat,
+  mkdir,
+  readdir,
+  existsSync,
+};

@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { judgeUrl, parseAllowedHosts } from "../../src/runtime/web-target.ts";
+import { isSpecial, spelling6, SPELLINGS, spellings4 } from "../support/special-addresses.ts";
+import type { Tries } from "./mutate.ts";
+
+/** FUZZ-03: an address is judged alike in every spelling, and no special one passes. */
+export function addressesAreJudgedAlike(tries: Tries): void {
+  const nobody = parseAllowedHosts([]);
+  const passes = (host: string): boolean => {
+    try {
+      judgeUrl(`http://${host}/`, nobody);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const addresses = fc.oneof(
+    fc.bigInt({ min: 0n, max: 2n ** 32n - 1n }).map((value) => ({ value, family: 4 as const })),
+    fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).map((value) => ({ value, family: 6 as const })),
+    fc.bigInt({ min: 0x2000n << 112n, max: (0x4000n << 112n) - 1n }).map((value) => ({ value, family: 6 as const })),
+  );
+  // Those with a user, and those inside an IPv6 address, are refused whatever they lead to.
+  const plain = Array.from({ length: SPELLINGS }, (_, at) => at).filter((at) => at < 18);
+  fc.assert(
+    fc.property(addresses, ({ value, family }) => {
+      const special = isSpecial(value, family);
+      const spelled =
+        family === 4 ? plain.map((at) => spellings4(value, at)) : [0, 1, 2, 3, 4].map((at) => spelling6(value, at));
+      const verdicts = new Set(spelled.map(passes));
+      expect(verdicts.size, spelled.join(" ")).toBe(1);
+      if (special) expect(verdicts.has(true), spelled[0]).toBe(false);
+      if (family === 4)
+        for (let at = 18; at < SPELLINGS; at += 1) if (special) expect(passes(spellings4(value, at))).toBe(false);
+    }),
+    tries,
+  );
+}

@@ -1,0 +1,167 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { Agent } from "../../src/core/agent.ts";
+import { ALL_TOOLS, READ_ONLY_TOOLS, toolMatches } from "../../src/core/tool-names.ts";
+import { readConfig } from "../../src/formats/config.ts";
+import { dialects } from "../../src/formats/table.ts";
+import { builtinTools } from "../../src/tools/table.ts";
+import { mutated, type Tries } from "./mutate.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** Every agent file that there is here to bend: those of the program, and those in the manner of others. */
+function samples(): string[] {
+  const folders = [join(root, "agents"), join(root, "test/discovery/fixtures")];
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+  );
+  return files.filter((file) => statSync(file).isFile()).map((file) => readFileSync(file, "utf8").slice(0, 4_000));
+}
+
+/**
+ * FUZZ-01: whatever a file holds, no dialect throws, nothing gets into the prototype of everything, and an agent that comes
+ * of it has fields of the kinds they are. `slowest` is told how long the slowest one took.
+ */
+export function filesAreRead(tries: Tries, slowest: (ms: number) => void = () => {}): void {
+  const before = Object.getOwnPropertyNames(Object.prototype).join();
+  let longest = 0;
+  fc.assert(
+    fc.property(mutated(samples()), fc.constantFrom(...Object.values(dialects)), (text, dialect) => {
+      const began = performance.now();
+      const reading = dialect.read(text.slice(0, 64 * 1024), { file: "/x/agent.md", relative: "agent.md" });
+      longest = Math.max(longest, performance.now() - began);
+      for (const { agent } of reading.agents) expect(faultsIn(agent)).toEqual([]);
+      for (const { message } of reading.problems) expect(typeof message).toBe("string");
+    }),
+    tries,
+  );
+  expect(Object.getOwnPropertyNames(Object.prototype).join()).toBe(before);
+  expect(Object.keys({})).toEqual([]);
+  slowest(longest);
+}
+
+type Kind = (value: unknown) => boolean;
+const text: Kind = (value) => typeof value === "string";
+const texts: Kind = (value) => Array.isArray(value) && value.every(text);
+const data: Kind = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const flag: Kind = (value) => typeof value === "boolean";
+const number: Kind = (value) => typeof value === "number" && Number.isFinite(value);
+const oneOf =
+  (...kinds: readonly Kind[]): Kind =>
+  (value) =>
+    kinds.some((kind) => kind(value));
+
+/** What each field of an agent is, written down apart from the program. */
+const fields: Readonly<Record<string, Kind>> = {
+  name: (value) => text(value) && value !== "",
+  description: text,
+  instructions: text,
+  tools: texts,
+  disallowedTools: texts,
+  model: oneOf(text, texts),
+  thinking: oneOf(text, number, data, flag),
+  limits: data,
+  output: data,
+  completion: (value) => ["tool", "tool-or-text", "text"].includes(String(value)),
+  outputName: text,
+  spawns: oneOf(texts, (value) => value === "*"),
+  delegation: texts,
+  extends: text,
+  displayName: text,
+  whenToUse: text,
+  documentation: text,
+  temperature: number,
+  topP: number,
+  permission: (value) => ["plan", "default", "acceptEdits", "auto", "dontAsk", "bypass"].includes(String(value)),
+  skills: texts,
+  background: flag,
+  hidden: flag,
+  isolation: (value) => value === "worktree",
+  runner: text,
+  memory: (value) => ["user", "project", "local"].includes(String(value)),
+  cacheMs: number,
+  inputs: data,
+  remote: data,
+  source: data,
+  rules: Array.isArray,
+  mcpServers: data,
+};
+
+function faultsIn(agent: Agent): string[] {
+  return Object.entries(agent).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return fields[name]?.(value) ? [] : [`${name} is ${JSON.stringify(value)?.slice(0, 80)}`];
+  });
+}
+
+/** One line that does not belong into a frontmatter, which says nothing about tools and does not end it. */
+const line = fc.oneof(
+  fc.constantFrom(
+    ...[
+      "x: a: b",
+      "x: [",
+      "x: {",
+      "x: 'open",
+      'x: "open',
+      "x: *a",
+      "x: &a",
+      "  x: y",
+      "\tx: y",
+      "- x",
+      "? x",
+      "x",
+      ":",
+    ],
+    ...[
+      "x: !!js/function y",
+      "x: |",
+      "x: >-",
+      "x: @y",
+      "x: %y",
+      "x: `y",
+      "<<: *a",
+      "x: [a, b",
+      "x: }",
+      "\u00a0x: y",
+      "x:\ty",
+    ],
+  ),
+  fc.string({ unit: "grapheme-ascii", maxLength: 20 }).filter((text) => !/tool|-{3}|'|"|permission|access/i.test(text)),
+);
+
+/** FUZZ-01: a file that has to be repaired never has more tools than it names, or than those that only look. */
+export function repairsOnlyNarrow(tries: Tries): void {
+  // A name that no tool has gives nothing.
+  const named = new Set([...READ_ONLY_TOOLS, "read_file", "grep_files", "write_file"]);
+  const others = [ALL_TOOLS, ...Object.keys(builtinTools)].filter((tool) => !named.has(tool));
+  fc.assert(
+    fc.property(line, fc.nat(3), fc.constantFrom("own", "omp", "pi", "claude", "qwen", "factory"), (odd, at, id) => {
+      const lines = ["name: careful", "description: is careful", "tools: read_file, grep_files, write_file"];
+      lines.splice(at, 0, odd);
+      const file = `---\n${lines.join("\n")}\n---\nBe careful.\n`;
+      const reading = dialects[id]!.read(file, { file: "/x/careful.md", relative: "careful.md" });
+      for (const { agent } of reading.agents) {
+        expect(agent.tools, file).toBeDefined();
+        expect(
+          agent.tools?.filter((tool) => others.some((other) => toolMatches(tool, other))),
+          file,
+        ).toEqual([]);
+      }
+    }),
+    tries,
+  );
+}
+
+/** Settings are read or refused, and never thrown about. */
+export function settingsAreRead(tries: Tries): void {
+  const sample =
+    "model: offline\nconcurrency: 3\npermissions:\n  mode: plan\n  allow: [read_file]\nbackground:\n  maxRuns: 2\n";
+  fc.assert(
+    fc.property(mutated([sample]), (given) => {
+      expect(typeof readConfig(given)).toBe("object");
+    }),
+    tries,
+  );
+}

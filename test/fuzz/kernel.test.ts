@@ -1,0 +1,48 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { needs, needsTimeout, type Need } from "../needs.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { readersOnlyRead, readOnlyCommands, watch } from "./commands.ts";
+import { pathsStayInside } from "./paths.ts";
+
+const seed = 20_261_116;
+let bwrap: Need;
+let strace: Need;
+beforeAll(async () => {
+  bwrap = await needs("bwrap");
+  strace = await needs("strace");
+}, needsTimeout);
+
+describe("FUZZ-02: paths", () => {
+  test("among any links never lead out of the workspace", async () => {
+    expect(await pathsStayInside({ folder: tempFolder() }, { numRuns: 40, seed })).toBeGreaterThan(100);
+  });
+
+  test("that are opened are there in a world of nothing but the workspace", async (ctx) => {
+    if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
+    const opened = await pathsStayInside({ folder: tempFolder(), bwrap: bwrap.path }, { numRuns: 15, seed: seed + 1 });
+    expect(opened).toBeGreaterThan(30);
+  });
+});
+
+describe("FUZZ-04: commands", () => {
+  const commands = readOnlyCommands({ numRuns: 4_000, seed });
+
+  test("that are judged read-only change nothing, reach nobody and start nothing else", (ctx) => {
+    if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
+    if (strace.missing !== undefined) return ctx.skip(strace.missing);
+    expect(commands.length).toBeGreaterThan(50);
+    readersOnlyRead(commands.slice(0, 40), { folder: tempFolder(), bwrap: bwrap.path, strace: strace.path });
+  });
+
+  test("that write, connect or start something are seen when they do", (ctx) => {
+    if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
+    if (strace.missing !== undefined) return ctx.skip(strace.missing);
+    const at = { folder: tempFolder(), bwrap: bwrap.path, strace: strace.path };
+    const { changed, started, sockets } = watch(["touch new", "cat < /dev/tcp/127.0.0.1/1"], at);
+    expect({ changed, started: started.includes("touch"), sockets: sockets.length > 0 }).toEqual({
+      changed: true,
+      started: true,
+      sockets: true,
+    });
+  });
+});

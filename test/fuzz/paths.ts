@@ -1,0 +1,134 @@
+import { spawnSync } from "node:child_process";
+import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import fc from "fast-check";
+import { expect } from "vitest";
+import { isInside, isRefusal, openInside, rootOf } from "../../src/runtime/inside.ts";
+import { openSpot } from "../../src/runtime/spot.ts";
+import type { Tries } from "./mutate.ts";
+
+const NAMES = ["a", "b", "c", "é", "a b"];
+const name = fc.constantFrom(...NAMES);
+/** Where links lead: inside, outside, nowhere, in circles. */
+const target = fc.oneof(
+  fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant("..") }, { weight: 3, arbitrary: name }), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  fc.constantFrom(
+    ["/", "OUT"],
+    ["/", "OUT", "secret"],
+    ["/", "WS"],
+    ["/", "WS", "a"],
+    ["/", "proc", "self", "root"],
+    ["/", "etc"],
+  ),
+);
+const entry = fc.record({
+  at: fc.array(name, { minLength: 1, maxLength: 2 }),
+  kind: fc.constantFrom("file", "folder", "link", "link", "hard"),
+  target,
+});
+const step = fc.oneof(
+  { weight: 8, arbitrary: name },
+  { weight: 2, arbitrary: fc.constantFrom("..", ".", "") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom("secret", "OUT", "WS", "%2e%2e", "..\\", "~", "\u2025", "a\n", " ..", "proc"),
+  },
+);
+const path = fc
+  .tuple(
+    fc.constantFrom("", "", "", "/", "./", "../", "../WS/", "../OUT/", "ABS/", "//"),
+    fc.array(step, { maxLength: 4 }),
+  )
+  .map(([start, steps]) => start + steps.join("/"));
+
+export type Trees = Readonly<{
+  folder: string /** the program that makes a world of nothing but the workspace */;
+  bwrap?: string;
+}>;
+
+/**
+ * FUZZ-02: whatever paths and links there are, nothing outside of the workspace is opened or could be written. The kernel has
+ * the last word: what was opened has to be there in a world in which only the workspace exists.
+ */
+export async function pathsStayInside({ folder, bwrap }: Trees, tries: Tries): Promise<number> {
+  const [workspace, outside] = [join(folder, "WS"), join(folder, "OUT")];
+  let opened = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(entry, { minLength: 6, maxLength: 14 }),
+      fc.array(path, { minLength: 15, maxLength: 30 }),
+      async (tree, paths) => {
+        for (const each of [workspace, outside]) {
+          rmSync(each, { recursive: true, force: true });
+          mkdirSync(each, { recursive: true });
+        }
+        writeFileSync(join(outside, "secret"), "CANARY");
+        for (const one of tree) attempt(() => grow(one, { workspace, outside }));
+        const root = await rootOf(workspace);
+        const allowed: string[] = [];
+        for (const given of paths) {
+          const asked = given.replace(/^ABS\//, `${workspace}/`);
+          const found = await openInside(root, asked).catch(refused);
+          if (found) {
+            const text = found.kind === "file" ? await found.handle.readFile("utf8") : "";
+            await found.handle.close();
+            expect(text, asked).not.toContain("CANARY");
+            expect(isInside(workspace, found.real), `${asked} is ${found.real}`).toBe(true);
+            allowed.push(resolve(workspace, asked)); // a step up is taken as it is written, before any link is followed
+          }
+          const spot = await openSpot(root, asked).catch(refused);
+          if (!spot) continue;
+          expect(isInside(workspace, spot.real), `${asked} would be written at ${spot.real}`).toBe(true);
+          await spot.close();
+        }
+        opened += allowed.length;
+        if (bwrap !== undefined && allowed.length > 0) expect(missingAlone(bwrap, workspace, allowed)).toEqual([]);
+      },
+    ),
+    tries,
+  );
+  return opened;
+}
+
+type Entry = Readonly<{ at: readonly string[]; kind: string; target: readonly string[] }>;
+
+function grow({ at, kind, target }: Entry, { workspace, outside }: { workspace: string; outside: string }): void {
+  const file = join(workspace, ...at);
+  const [first, ...rest] = target;
+  const place =
+    first === "/" ? `/${rest.join("/")}`.replace(/^\/OUT/, outside).replace(/^\/WS/, workspace) : target.join("/");
+  mkdirSync(dirname(file), { recursive: true });
+  if (kind === "folder") mkdirSync(file);
+  else if (kind === "file") writeFileSync(file, "inside");
+  else if (kind === "link") symlinkSync(place, file);
+  else linkSync(join(workspace, ...at.slice(0, -1), "a"), file);
+}
+
+/** Of these paths those that are not there when nothing but the workspace is. */
+function missingAlone(bwrap: string, workspace: string, paths: readonly string[]): string[] {
+  const look = 'while IFS= read -r -d "" p; do [ -e "$p" ] || printf "%s\\0" "$p"; done';
+  const args = [
+    ...["--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"],
+    ...["--symlink", "usr/bin", "/bin", "--ro-bind", workspace, workspace, "--unshare-all", "--chdir", workspace],
+    ...["/usr/bin/bash", "-c", look],
+  ];
+  const { stdout, stderr, status } = spawnSync(bwrap, args, { input: paths.map((one) => `${one}\0`).join("") });
+  if (status !== 0) throw new Error(stderr.toString());
+  return stdout.toString().split("\0").slice(0, -1);
+}
+
+function refused(error: unknown): undefined {
+  if (!isRefusal(error)) throw error;
+  return undefined;
+}
+
+function attempt(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // There is something else already.
+  }
+}

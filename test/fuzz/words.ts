@@ -1,0 +1,246 @@
+import { PassThrough } from "node:stream";
+import fc from "fast-check";
+import { expect } from "vitest";
+import { expandCommand, expandSkill } from "../../src/core/arguments.ts";
+import { parsePlan } from "../../src/core/check.ts";
+import { isCrewError } from "../../src/core/error.ts";
+import type { KeptEvent } from "../../src/core/event.ts";
+import { fillInputs } from "../../src/core/input-template.ts";
+import type { Input } from "../../src/modes/compile.ts";
+import { compile } from "../../src/modes/compile.ts";
+import { createRedactor, REDACTED } from "../../src/core/redact.ts";
+import { parseRules } from "../../src/core/rule.ts";
+import { reveal, sanitize } from "../../src/core/sanitize.ts";
+import { fill } from "../../src/core/template.ts";
+import { createEventReader } from "../../src/models/sse.ts";
+import { pipeChannel } from "../../src/runners/pipes.ts";
+import { encodeLine } from "../../src/runtime/journal-line.ts";
+import { readRecords } from "../../src/runtime/journal.ts";
+import { redacting } from "../../src/runtime/redact-events.ts";
+import { cuts, inPieces, mutated, type Tries } from "./mutate.ts";
+
+const anyText = fc.string({ unit: "binary", maxLength: 200 });
+
+/** Throws nothing but our own errors. */
+function orRefused(act: () => unknown): void {
+  try {
+    act();
+  } catch (error) {
+    if (!isCrewError(error)) throw error;
+    expect(error.message).not.toBe("");
+    expect(error.hint).not.toBe("");
+  }
+}
+
+const note = (seq: number, text: string): KeptEvent => ({ seq, run: "run_1", path: "a", at: 0, type: "note", text });
+
+/** FUZZ-05: a journal with anything in it is read up to there, or called damaged; what is read is what was written. */
+export function journalsAreRead(tries: Tries): void {
+  const journals = fc.record({
+    texts: fc.array(anyText, { minLength: 1, maxLength: 8 }),
+    spoil: fc.option(fc.record({ at: fc.nat(), bytes: fc.uint8Array({ maxLength: 6 }), cut: fc.nat(80) }), {
+      nil: undefined,
+      freq: 4,
+    }),
+  });
+  fc.assert(
+    fc.property(journals, ({ texts, spoil }) => {
+      const events = texts.map((text, index) => note(index + 1, Buffer.from(text).toString()));
+      const whole = Buffer.from(events.map((event) => encodeLine(event, 1)).join(""));
+      if (!spoil) {
+        expect(readRecords(whole, "x").events).toEqual(events);
+        return;
+      }
+      const at = spoil.at % whole.length;
+      const spoiled = Buffer.concat([whole.subarray(0, at), spoil.bytes, whole.subarray(at + spoil.cut)]);
+      orRefused(() => {
+        const { events: read } = readRecords(spoiled, "x");
+        expect(read).toEqual(events.slice(0, read.length));
+      });
+    }),
+    tries,
+  );
+}
+
+/** FUZZ-05: server-sent events and JSON lines mean the same however the wire cuts them, and nothing in them breaks a reader. */
+export async function splitsDoNotMatter(tries: Tries): Promise<void> {
+  const stream = mutated(['data: {"a":1}\n\nevent: x\nid: 3\ndata: two\ndata: lines\n\n: comment\n\ndata: [DONE]\n\n']);
+  const read = (pieces: readonly string[]): string[] => {
+    const reader = createEventReader();
+    return [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()];
+  };
+  fc.assert(
+    fc.property(stream, cuts, (text, at) => {
+      expect(read(inPieces(at, text))).toEqual(read([text]));
+    }),
+    tries,
+  );
+  const lines = fc.array(fc.oneof(fc.json({ maxDepth: 2 }), fc.constant('{"type":"emit","fact":{}}'), anyText), {
+    maxLength: 6,
+  });
+  await fc.assert(
+    fc.asyncProperty(lines, cuts, async (all, at) => {
+      const bytes = Buffer.from(`${all.join("\n")}\n`).toString("latin1");
+      expect(await received(inPieces(at, bytes))).toEqual(await received([bytes]));
+    }),
+    { ...tries, numRuns: Math.ceil(tries.numRuns / 4) },
+  );
+}
+
+/** What a channel hears when its bytes come in these pieces. */
+function received(pieces: readonly string[]): Promise<unknown[]> {
+  const input = new PassThrough();
+  const heard: unknown[] = [];
+  return new Promise((resolve) => {
+    pipeChannel(input, new PassThrough()).listen(
+      (message) => heard.push(message),
+      () => resolve(heard),
+    );
+    for (const piece of pieces) input.write(Buffer.from(piece, "latin1"));
+    input.end();
+  });
+}
+
+const FORBIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const SEQUENCES = [
+  "\x1b[31m",
+  "\x1b]0;title\x07",
+  "\x1b]8;;http://x\x1b\\",
+  "\x9b1;2H",
+  "\x90q\x9c",
+  "\x1b",
+  "\x1bP",
+  "\r",
+  "\b",
+  "\x07",
+];
+
+/** FUZZ-06: no terminal can be driven by what is shown, in whatever pieces it comes; plain text stays as it is. */
+export function terminalsAreSafe(tries: Tries): void {
+  const texts = fc
+    .array(fc.oneof(fc.constantFrom(...SEQUENCES), fc.string({ unit: "binary", maxLength: 6 })), { maxLength: 20 })
+    .map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(texts, cuts, fc.string({ unit: "grapheme", maxLength: 40 }), (text, at, plain) => {
+      const clean = sanitize(text);
+      expect(clean).not.toMatch(FORBIDDEN);
+      expect(sanitize(clean)).toBe(clean);
+      expect(reveal(text)).not.toMatch(FORBIDDEN);
+      expect(inPieces(at, text).map(sanitize).join("")).not.toMatch(FORBIDDEN);
+      if (!FORBIDDEN.test(plain)) expect(sanitize(plain)).toBe(plain);
+    }),
+    tries,
+  );
+}
+
+/** FUZZ-07: a secret is gone from whatever is told, in whatever pieces it comes; text without one stays as it is. */
+export function secretsAreGone(tries: Tries): void {
+  const secrets = fc.string({ unit: fc.constantFrom(...'abcXYZ0189-_+/=%&"\\é '), minLength: 12, maxLength: 30 });
+  const around = fc.string({ unit: fc.constantFrom(..."mnop \n.,"), maxLength: 30 });
+  fc.assert(
+    fc.property(secrets, around, around, cuts, (secret, before, after, at) => {
+      fc.pre(secret.trim() === secret);
+      const redactor = createRedactor([secret]);
+      expect(redactor.text(before + after)).toBe(before + after);
+      const spellings = [secret, Buffer.from(secret).toString("base64"), JSON.stringify(secret).slice(1, -1)];
+      for (const spelled of [...spellings, encodeURIComponent(secret), Buffer.from(secret).toString("hex")]) {
+        const told = redactor.text(`${before}${spelled}${after}`);
+        expect(told).not.toContain(spelled);
+        expect(told).toContain(REDACTED);
+      }
+      const shown: string[] = [];
+      const { emit, live } = redacting(redactor, {
+        emit: (_, fact) => void shown.push(JSON.stringify(fact)),
+        live: (_, { text }) => void shown.push(text),
+      });
+      if (!/\s/.test(secret))
+        for (const text of inPieces(at, `${before} ${secret} ${after}`)) live("a", { type: "text.delta", text });
+      emit("a", { type: "note", text: `${before}${secret}${after}` });
+      emit("", { type: "run.ended", outcome: { status: "ok", output: secret } });
+      expect(shown.join("")).not.toContain(secret);
+    }),
+    tries,
+  );
+}
+
+/** Inputs, plans and rules of people and models: taken or refused in our own words, and templates are filled once. */
+export function inputsAreJudged(tries: Tries): void {
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom<unknown>(
+        null,
+        true,
+        0,
+        -1,
+        1.5,
+        "",
+        "a",
+        "n0",
+        "single",
+        "parallel",
+        "team",
+        "chain",
+        "race",
+        "{a}",
+      ),
+      anyText,
+      fc.array(tie("any"), { maxLength: 4 }),
+      fc.dictionary(fc.constantFrom(...KEYS), tie("any"), { maxKeys: 6 }),
+    ),
+  })).any;
+  fc.assert(
+    fc.property(
+      value,
+      fc.constantFrom("single", "parallel", "chain", "race", "team", "plan"),
+      anyText,
+      (given, mode, text) => {
+        orRefused(() => parsePlan(given));
+        orRefused(() => compile(given as Input));
+        orRefused(() => compile({ ...(given as object), mode } as Input));
+        orRefused(() => parseRules([text]));
+        const inputs = { a: text, b: "${a}" };
+        expect(fillInputs("<${a}|${b}>", inputs)).toBe(`<${text}|\${a}>`);
+        expect(fill("<{a}|{b}>", new Map(Object.entries({ a: text, b: "{a}" })))).toBe(`<${text}|{a}>`);
+        expect(typeof expandSkill(text, text) + typeof expandCommand(text, text)).toBe("stringstring");
+      },
+    ),
+    tries,
+  );
+}
+
+const KEYS = [
+  ...[
+    "nodes",
+    "output",
+    "kind",
+    "needs",
+    "task",
+    "tasks",
+    "prompt",
+    "refs",
+    "mode",
+    "agent",
+    "agents",
+    "chain",
+    "race",
+    "team",
+  ],
+  ...[
+    "members",
+    "role",
+    "id",
+    "depends",
+    "review",
+    "retry",
+    "maxAttempts",
+    "pick",
+    "count",
+    "body",
+    "until",
+    "max",
+    "a",
+    "n0",
+  ],
+  ...["__proto__", "constructor", "toString", "concurrency", "context", "resourceLimits", "model", "tools"],
+];

@@ -1,0 +1,66 @@
+import type { Dice } from "./dice.ts";
+import type { DiskFaults } from "./disk.ts";
+
+/** What can go wrong in one simulation. Each has its own share of them: a fault that is always there hides others. */
+export type Faults = Readonly<{
+  disk: DiskFaults;
+  /** One in so many turns of a model fails, is endless, or breaks off. */
+  model?: number;
+  /** One in so many calls of a tool throws, hangs, or does not hear that it is to stop. */
+  tool?: number;
+  /** The process ends, or the machine loses its power, after so many steps; several times. */
+  crashes: readonly Crash[];
+  /** The person ends everything, or one task, after so many milliseconds. */
+  cancelAt?: number;
+  cancelTaskAt?: number;
+  /** The clock of the machine is set, by so many milliseconds. */
+  clockJump?: number;
+  /** What is asked for comes twice: calls, answers. */
+  duplicates: boolean;
+  /** A second process takes the run for abandoned while the first one lives, after so many steps. */
+  usurpedAt?: number;
+  /** Whoever takes it up wants to allow more than was allowed before. */
+  widens: boolean;
+}>;
+
+export type Crash = Readonly<{ step: number; power: boolean }>;
+
+export const noFaults: Faults = { disk: {}, crashes: [], duplicates: false, widens: false };
+
+export function drawFaults(dice: Dice): Faults {
+  const sometimes = <T>(many: number, value: () => T): T | undefined => (dice.oneIn(many) ? value() : undefined);
+  const rate = (least: number): number => least + dice.below(20);
+  const drawn = {
+    disk: {
+      full: sometimes(6, () => rate(30)),
+      broken: sometimes(6, () => rate(30)),
+      short: sometimes(4, () => rate(3)),
+      slow: sometimes(4, () => rate(5)),
+    },
+    model: sometimes(2, () => rate(3)),
+    tool: sometimes(2, () => rate(3)),
+    cancelAt: sometimes(5, () => dice.below(40_000)),
+    cancelTaskAt: sometimes(6, () => dice.below(20_000)),
+    clockJump: sometimes(5, () => (dice.below(2) * 2 - 1) * dice.below(10 * 86_400_000)),
+    usurpedAt: sometimes(6, () => 20 + dice.below(150)),
+  };
+  // An owner that was wrongly taken for dead and whose disk fails in that very moment: see decision 045.
+  if (drawn.usurpedAt !== undefined)
+    drawn.disk = { ...drawn.disk, short: undefined, full: undefined, broken: undefined };
+  return {
+    ...present(drawn),
+    disk: present(drawn.disk),
+    crashes: dice.oneIn(2)
+      ? Array.from({ length: 1 + dice.below(3) }, () => ({ step: 5 + dice.below(250), power: dice.oneIn(2) }))
+      : [],
+    duplicates: dice.oneIn(4),
+    widens: dice.oneIn(3),
+  };
+}
+
+/** The same without what was not drawn. */
+function present<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(value).filter(([, given]) => given !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}

@@ -1,0 +1,135 @@
+import type { Agent } from "../../src/core/agent.ts";
+import type { Engine, Perform } from "../../src/core/engine.ts";
+import type { Event, KeptEvent } from "../../src/core/event.ts";
+import type { Permissions } from "../../src/core/permissions.ts";
+import type { Plan } from "../../src/core/plan.ts";
+import { createRedactor } from "../../src/core/redact.ts";
+import { localEngine } from "../../src/engines/local.ts";
+import { retrying } from "../../src/models/retrying.ts";
+import { compile } from "../../src/modes/compile.ts";
+import { local } from "../../src/runners/local.ts";
+import { accessParts, boundBy, createRunAccess } from "../../src/runtime/access.ts";
+import type { Disk } from "../../src/runtime/disk.ts";
+import { drive } from "../../src/runtime/drive.ts";
+import { createEarlier } from "../../src/runtime/earlier.ts";
+import { openJournal, readForResume } from "../../src/runtime/journal.ts";
+import { createPerformer } from "../../src/runtime/perform.ts";
+import { Run } from "../../src/runtime/run.ts";
+import { createStore } from "../../src/runtime/store.ts";
+import { createValidator } from "../../src/runtime/validate.ts";
+import { agents, allowed, modelOn, SECRET, toolsOn, type Stage } from "./cast.ts";
+
+export const RUN = "run_simulation00";
+export const HOME = "/state";
+
+/** What one process of a simulation is given: everything that is chance or outside comes from here. */
+export type LifeParts = Readonly<{
+  number: number;
+  stage: Stage;
+  disk: Disk;
+  plan: Plan;
+  slots: number;
+  /** The clock of the machine, which people may set. */
+  clock(): number;
+  /** What this process is told to allow. */
+  permissions: Permissions;
+  duplicates(): boolean;
+  published(event: Event): void;
+  performed(key: string): void;
+}>;
+
+/** A process that works on the run: how it goes on, and what the journal said when it began. */
+export type Life = Readonly<{ run: Run; past: readonly KeptEvent[] }>;
+
+/** Begins a process as the command does: it reads what is there, and goes on with it; `undefined`: the run has ended. */
+export async function begin(parts: LifeParts): Promise<Life | undefined> {
+  const { stage, disk, plan, clock, permissions, published } = parts;
+  const store = createStore(HOME, disk);
+  const { events: past } = await readForResume(store.folder(RUN), disk).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return { events: [] };
+    throw error;
+  });
+  if (past.at(-1)?.type === "run.ended") return undefined;
+  const tools = toolsOn(stage);
+  const names = tools.map(({ name }) => name);
+  const access = accessParts(
+    past.length > 0 ? permissions : allowed,
+    { cwd: "/", home: undefined, state: HOME },
+    names,
+  );
+  const bounded = createRunAccess(past.length > 0 ? boundBy(access, allowed, names) : access);
+  const redactor = createRedactor([SECRET]);
+  const model = retrying(modelOn(stage), { random: stage.dice.random });
+  const perform = createPerformer({
+    roster: { find: (name) => agents.find((agent: Agent) => agent.name === name), names: () => agents.map(nameOf) },
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    models: { choose: async () => ({ name: "m", id: "m", ref: "m", why: "it is the only one", model }) },
+    runner: local,
+    validator: createValidator(),
+    cwd: "/",
+    env: {},
+    passEnv: [],
+    access: {
+      policyFor: bounded.policyFor,
+      // It looks up the working folder, which is a real one: the root of the file system.
+      accessFor: (task) => stage.time.outside(() => bounded.accessFor(task)),
+    },
+    earlier: createEarlier(past, { store }),
+    redactor,
+    clock,
+    keep: (run, path, text) => store.keep(run, path, redactor.text(text)),
+  });
+  const engine = localEngine({
+    perform: counted(perform, parts),
+    journal: (run, listener) => openJournal(store.folder(run), listener, disk),
+  });
+  const run = new Run(RUN, (it) =>
+    drive(
+      {
+        plan,
+        engine: parts.duplicates() ? twice(engine) : engine,
+        clock,
+        random: stage.dice.random,
+        redactor,
+        version: "0",
+        cwd: "/",
+        context: "",
+        compile: (what) => compile(what),
+        concurrency: parts.slots,
+        permissions: allowed,
+        ...(past.length > 0 && { takesUp: { retryFailed: false } }),
+      },
+      {
+        ...it,
+        publish: (event) => {
+          published(event);
+          it.publish(event);
+        },
+      },
+    ),
+  );
+  return { run, past };
+}
+
+const nameOf = ({ name }: Agent): string => name;
+
+/** Tells of every call that is really carried out. */
+const counted =
+  (perform: Perform, { performed }: LifeParts): Perform =>
+  (call, context) => {
+    performed(`${call.path}#${call.attempt}`);
+    return perform(call, context);
+  };
+
+/** An engine that is asked for everything twice. */
+const twice = (engine: Engine): Engine => ({
+  ...engine,
+  perform: (call, context) => {
+    void engine.perform(call, context);
+    return engine.perform(call, context);
+  },
+  give: async (key, answer) => {
+    const [first] = await Promise.all([engine.give(key, answer), engine.give(key, answer)]);
+    return first;
+  },
+});

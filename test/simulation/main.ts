@@ -1,0 +1,14 @@
+import { brokenRules } from "./rules.ts";
+import { simulate } from "./simulate.ts";
+
+/** `FIRST COUNT`: plays seeds one after the other until one breaks a rule, and says which in one line of JSON. */
+const [first = 1, count = 1] = process.argv.slice(2).map(Number);
+let found: { seed: number; broken: readonly string[] } | undefined;
+let seed = first;
+for (; seed < first + count && !found; seed += 1) {
+  const broken = brokenRules(await simulate(seed));
+  if (broken.length > 0) found = { seed, broken: broken.slice(0, 5) };
+}
+process.stdout.write(`${JSON.stringify({ played: seed - first, ...found })}\n`);
+// What a simulated process left waiting when it ended waits for ever.
+process.exit(0);

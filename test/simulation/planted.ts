@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process";
+import { readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+/** One defect: what stands in a file of the program, and what stands there instead. */
+export type Defect = Readonly<{ name: string; file: string; good: string; bad: string }>;
+
+/** Ten ways to break the program that its users would pay for; the simulation has to notice. */
+export const defects: readonly Defect[] = [
+  {
+    name: "skip fsync",
+    file: "runtime/journal.ts",
+    good: "await file.datasync();",
+    bad: "",
+  },
+  {
+    name: "drop the check of the lock",
+    file: "runtime/owner.ts",
+    good: "if (next.some((file) => disk.existsSync(file))) throw busy(folder);",
+    bad: "",
+  },
+  {
+    name: "two terminal events",
+    file: "runtime/drive.ts",
+    good: "    over = true;\n    if (lost) throw lost;",
+    bad: '    emit("", { type: "run.ended", outcome });\n    over = true;\n    if (lost) throw lost;',
+  },
+  {
+    name: "lost cancel",
+    file: "runtime/execute.ts",
+    good: 'scope.signal.addEventListener("abort", cancel, { once: true });',
+    bad: "",
+  },
+  {
+    name: "retry of what cannot be retried",
+    file: "runtime/task-node.ts",
+    good: 'outcome.status === "failed" && canRetry(outcome.fault)',
+    bad: 'outcome.status === "failed"',
+  },
+  {
+    name: "lost winner",
+    file: "core/join.ts",
+    good: "if (join.good >= count) return",
+    bad: "if (join.good >= count && join.open === 0) return noneOf(partsOf(join, entries), count); if (join.good >= count) return",
+  },
+  {
+    name: "leaked child",
+    file: "runtime/toolcall.ts",
+    good: "const { controller, release } = following(context.signal);",
+    bad: "const { controller, release } = following();",
+  },
+  {
+    name: "off-by-one limit",
+    file: "runtime/slots.ts",
+    good: "if (this.#taken < this.#limit) {",
+    bad: "if (this.#taken <= this.#limit) {",
+  },
+  {
+    name: "stale cache of policy",
+    file: "runtime/access.ts",
+    good: "(agent, parent) => narrow(parent ?? parts.policy, agent);",
+    bad: "(agent, parent) => { const known = stale.get(agent.name) ?? narrow(parent ?? parts.policy, agent); stale.set(agent.name, known); return known; };\n  const stale = new Map();",
+  },
+  {
+    name: "missing redaction",
+    file: "runtime/redact-events.ts",
+    good: "emit(path, redactor.deep(fact));",
+    bad: "emit(path, fact);",
+  },
+];
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** Builds the simulation with a defect in it, or without one, into a folder that is empty; gives the program. */
+export async function simulatorIn(folder: string, defect?: Defect): Promise<string> {
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const outfile = join(folder, "simulation.mjs");
+  await build({
+    entryPoints: [join(import.meta.dirname, "main.ts")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    logLevel: "error",
+    plugins: defect
+      ? [
+          {
+            name: "defect",
+            setup: ({ onLoad }) => {
+              const path = join(root, "src", defect.file);
+              onLoad({ filter: /\.ts$/ }, (file) =>
+                file.path === path ? { contents: defectIn(defect), loader: "ts" } : undefined,
+              );
+            },
+          },
+        ]
+      : [],
+  });
+  return outfile;
+}
+
+/** The file with its defect. One that no longer finds its place is one that nobody plants. */
+export function defectIn({ name, file, good, bad }: Defect): string {
+  const text = readFileSync(join(root, "src", file), "utf8");
+  if (text.split(good).length !== 2) throw new Error(`"${name}" has no place in ${file} any more`);
+  return text.replace(good, () => bad);
+}
+
+/** What came of playing seeds until one broke a rule. */
+export type Played = Readonly<{ played: number; seed?: number; broken?: readonly string[] }>;
+
+export function play(program: string, { first, count }: { first: number; count: number }): Promise<Played> {
+  const child = spawn(process.execPath, [program, String(first), String(count)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => resolve(JSON.parse(said) as Played));
+  });
+}

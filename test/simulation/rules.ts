@@ -1,0 +1,167 @@
+import { isKept, type KeptEvent } from "../../src/core/event.ts";
+import { emptyState, reduce, type State } from "../../src/core/state.ts";
+import { agents, SECRET } from "./cast.ts";
+import { RUN } from "./life.ts";
+import type { Story } from "./simulate.ts";
+
+/** What holds in every simulation, whatever went wrong in it: each rule gives what broke it, in words. */
+export function brokenRules(story: Story): readonly string[] {
+  const state = story.journal.reduce(reduce, emptyState(RUN));
+  const seen: Seen = { ...story, state };
+  return [...story.broken, ...rules.flatMap((rule) => rule(seen))];
+}
+
+type Seen = Story & Readonly<{ state: State }>;
+type Rule = (story: Seen) => string[];
+
+const rules: readonly Rule[] = [
+  function endsOnce({ journal }) {
+    // A run that was cancelled may be taken up again by somebody who was already on the way.
+    const ends = journal.filter(
+      (event, at) =>
+        event.type === "run.ended" && !(event.outcome.status === "cancelled" && journal[at + 1]?.type === "note"),
+    );
+    return ends.length === 1 && journal.at(-1) === ends[0] ? [] : [`the journal holds ${ends.length} ends`];
+  },
+  function nothingStaysOpen({ state }) {
+    return [...state.nodes.values()].filter(({ outcome }) => !outcome).map(({ path }) => `${path} never ended`);
+  },
+  function nothingAcknowledgedIsLost({ journal, lives }) {
+    return lives.flatMap(({ number, published, sent }) => [
+      ...published
+        .filter(isKept)
+        .filter((event) => JSON.stringify(journal[event.seq - 1]) !== JSON.stringify(event))
+        .map(({ seq, type }) => `record ${seq} (${type}) of process ${number} was told and is lost`),
+      ...sent
+        .filter((text) => !journal.some((event) => event.type === "message.sent" && event.text.includes(text)))
+        .map((text) => `the message "${text}" was taken and is lost`),
+    ]);
+  },
+  function nothingRecordedIsDoneAgain({ journal, lives, deeds }) {
+    const tasks = lives.flatMap(({ number, past, performed }) => {
+      const done = doneIn(past);
+      return performed
+        .filter((key, at) => done.has(key) || performed.indexOf(key) !== at)
+        .map((key) => `${key} was performed again by process ${number}`);
+    });
+    const effects = deeds.filter(({ tool }) => tool === "change" || tool === "launch").map(({ id }) => id);
+    const recorded = attempted(journal).flatMap(({ event, attempt }) => {
+      if (event.type === "turn.ended") return [`turn ${event.turn} of ${event.path}#${attempt}`];
+      return event.type === "tool.ended" ? [`call ${event.call} of ${event.path}#${attempt}`] : [];
+    });
+    return [
+      ...tasks,
+      ...repeated(effects).map((id) => `the effect of call ${id} was had again`),
+      ...repeated(recorded).map((what) => `${what} is recorded twice`),
+    ];
+  },
+  function rightsOnlyNarrow({ journal, deeds }) {
+    const starts = new Map(
+      journal.flatMap((event) => (event.type === "node.started" ? [[event.path, event.agent] as const] : [])),
+    );
+    return deeds.flatMap(({ tool, path, agent }) => {
+      const above = path
+        .split("/")
+        .slice(0, -1)
+        .map((_, at, parts) => parts.slice(0, at + 1).join("/"))
+        .flatMap((prefix) => starts.get(prefix) ?? starts.get(prefix.replace(/\.\d+$/, "")) ?? []);
+      const without = [agent, ...above].filter((name) => !mayUse(name, tool));
+      return without.map((name) => `${path} (${agent}) used ${tool}, which ${name} may not`);
+    });
+  },
+  function secretsStayInside({ files, lives }) {
+    const kept = [...files].filter(([, bytes]) => bytes.includes(SECRET)).map(([file]) => `${file} holds a secret`);
+    const told = lives.flatMap(({ published }) => {
+      const texts = new Map<string, string>();
+      for (const event of published) {
+        const stream = isKept(event) ? "" : `${event.path} ${event.type} ${"call" in event ? event.call : ""}`;
+        const text = isKept(event) ? JSON.stringify(event) : event.text;
+        texts.set(stream, (texts.get(stream) ?? "") + text);
+      }
+      return [...texts].filter(([, text]) => text.includes(SECRET)).map(([stream]) => `a secret was shown: ${stream}`);
+    });
+    return [...kept, ...told];
+  },
+  function limitsHold({ journal }) {
+    const names = new Map<string, string>();
+    return journal.flatMap((event) => {
+      if (event.type === "node.started" && event.agent !== undefined) names.set(event.path, event.agent);
+      if (event.type !== "turn.started") return [];
+      const most = agents.find(({ name }) => name === names.get(event.path))?.limits?.maxTurns ?? 30;
+      return event.turn > most + 1 ? [`${event.path} began turn ${event.turn} of ${most}`] : [];
+    });
+  },
+  function onlyWhatMayPassIsTriedAgain({ journal, plan }) {
+    const tries = new Map<string, number>();
+    return journal.flatMap((event) => {
+      if (event.type !== "node.retried") return [];
+      const { path, outcome } = event;
+      const count = (tries.get(path) ?? 1) + 1;
+      tries.set(path, count);
+      const node = plan.nodes[path];
+      const most = node?.kind === "task" ? (node.task.retry?.maxAttempts ?? 1) : Number.POSITIVE_INFINITY;
+      const fault = outcome.status === "failed" ? outcome.fault : undefined;
+      return [
+        ...(count > most ? [`${path} was tried ${count} times of ${most}`] : []),
+        ...(fault && fault.code !== "MODEL_AUTH" ? [] : [`${path} was tried again after ${fault?.code ?? "no fault"}`]),
+      ];
+    });
+  },
+  function whatIsCancelledBeginsNothing({ cancelled, deeds, thoughts }) {
+    if (!cancelled) return [];
+    return [...deeds, ...thoughts]
+      .filter(({ life, step, late }) => life === cancelled.life && step > cancelled.step && !late)
+      .map(() => "something began after everything was cancelled");
+  },
+  function winnersAreKept({ plan, state }) {
+    return Object.entries(plan.nodes).flatMap(([id, node]) => {
+      const outcome = state.nodes.get(id)?.outcome;
+      if (node.kind !== "join" || node.pick !== "first" || !outcome) return [];
+      const good = node.needs.filter((need) => state.nodes.get(need)?.outcome?.status === "ok");
+      const enough = good.length >= (node.count ?? 1);
+      if (outcome.status === "failed" && enough) return [`${id} failed although ${good.join(", ")} succeeded`];
+      if (outcome.status !== "ok") return [];
+      return enough && outcome.from?.every((from) => good.includes(from))
+        ? []
+        : [`${id} won with what did not succeed`];
+    });
+  },
+  function theRunEndsAsItsOutputDid({ plan, state, journal }) {
+    const last = journal.at(-1);
+    const output = state.nodes.get(plan.output)?.outcome;
+    if (last?.type !== "run.ended" || !output || output.status === "skipped") return [];
+    return last.outcome.status === output.status
+      ? []
+      : [`its output ended ${output.status}, it ${last.outcome.status}`];
+  },
+];
+
+/** What the cast may do, from its own table: nobody may use what is forbidden, and who only plans changes nothing. */
+function mayUse(name: string, tool: string): boolean {
+  const agent = agents.find((one) => one.name === name);
+  if (!agent || tool === "forbidden") return false;
+  if (agent.permission === "plan" && (tool === "change" || tool === "launch")) return false;
+  return agent.tools?.includes(tool) ?? true;
+}
+
+/** What a journal says was carried out to its end; what was cancelled may be taken up again. */
+function doneIn(past: readonly KeptEvent[]): ReadonlySet<string> {
+  const done = new Set<string>();
+  for (const { event, attempt } of attempted(past)) {
+    const ended =
+      event.type === "node.retried" || (event.type === "node.ended" && event.outcome.status !== "cancelled");
+    if (ended && attempt !== undefined) done.add(`${event.path}#${attempt}`);
+  }
+  return done;
+}
+
+/** Each event with the number of the try that its task was in. */
+function attempted(journal: readonly KeptEvent[]): { event: KeptEvent; attempt: number | undefined }[] {
+  const attempts = new Map<string, number>();
+  return journal.map((event) => {
+    if (event.type === "node.started") attempts.set(event.path, event.attempt);
+    return { event, attempt: attempts.get(event.path) };
+  });
+}
+
+const repeated = (all: readonly string[]): string[] => all.filter((one, at) => all.indexOf(one) !== at);

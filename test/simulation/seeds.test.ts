@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { brokenRules } from "./rules.ts";
+import { simulate, type Story } from "./simulate.ts";
+
+/**
+ * What a change is tried with. The seeds are always the same ones; `SUBCREW_SEED=12` plays that one alone, and the soak plays
+ * ten thousand others.
+ */
+const given = process.env["SUBCREW_SEED"];
+const seeds = given === undefined ? Array.from({ length: 400 }, (_, at) => at + 1) : [Number(given)];
+const TWICE = 100;
+
+/** How to see a seed again, with what happened in it. */
+function report({ seed, faults, lives, journal }: Story, broken: readonly string[]): string {
+  const last = journal.slice(-8).map(({ seq, path, type }) => `  ${seq} ${type} ${path}`);
+  return [
+    `seed ${seed}: SUBCREW_SEED=${seed} npm test -- test/simulation/seeds.test.ts`,
+    ...broken.slice(0, 10),
+    `faults ${JSON.stringify(faults)}`,
+    ...lives.map(({ number, end, why }) => `process ${number} ${end}${why === undefined ? "" : `: ${why}`}`),
+    ...last,
+  ].join("\n");
+}
+
+test("SIM-01, SIM-02: a seed gives the same run byte for byte, and whatever goes wrong in it, what we promise holds", async () => {
+  const wrong: string[] = [];
+  const hashes = new Map<number, string>();
+  const met = new Set<string>();
+  for (const seed of seeds) {
+    const story = await simulate(seed);
+    const broken = brokenRules(story);
+    if (broken.length > 0) wrong.push(report(story, broken));
+    hashes.set(seed, story.hash);
+    for (const one of metIn(story)) met.add(one);
+  }
+  expect(wrong.join("\n\n")).toBe("");
+  const differing: number[] = [];
+  for (const seed of seeds.slice(0, TWICE)) if ((await simulate(seed)).hash !== hashes.get(seed)) differing.push(seed);
+  expect(differing).toEqual([]);
+  expect(new Set(hashes.values()).size).toBe(hashes.size);
+  if (given === undefined) expect(everything.filter((one) => !met.has(one))).toEqual([]);
+});
+
+/** What the seeds of a change have to meet, all together. */
+const everything = [
+  ...["disk full", "disk broken", "disk short", "disk slow", "power cut", "crash", "model", "tool", "clockJump"],
+  ...["duplicates", "usurpedAt", "widens", "cancelAt", "cancelTaskAt", "crashed", "refused", "ended"],
+  ...["run ok", "run failed", "run cancelled", "node.retried", "gate.answered", "tool.denied", "message.sent"],
+  ...["limit.reached", "warning", "cancelled by the person"],
+];
+
+function metIn({ faults, lives, journal, cancelled }: Story): string[] {
+  const last = journal.at(-1);
+  return [
+    ...Object.keys(faults.disk).map((name) => `disk ${name}`),
+    ...faults.crashes.map(({ power }) => (power ? "power cut" : "crash")),
+    ...Object.entries(faults).flatMap(([name, drawn]) => (drawn === false ? [] : [name])),
+    ...lives.map(({ end }) => end),
+    ...journal.map(({ type }) => type),
+    ...(cancelled ? ["cancelled by the person"] : []),
+    ...(last?.type === "run.ended" ? [`run ${last.outcome.status}`] : []),
+  ];
+}

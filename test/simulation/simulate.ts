@@ -1,0 +1,256 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { isKept, type Event, type KeptEvent } from "../../src/core/event.ts";
+import type { Node, Plan } from "../../src/core/plan.ts";
+import { messageOf } from "../../src/core/error.ts";
+import { readRecords } from "../../src/runtime/journal.ts";
+import { worlds } from "../executor/random-plan.ts";
+import { agents, allowed, wider, type Deed, type Stage, type Thought } from "./cast.ts";
+import { createDice, type Dice } from "./dice.ts";
+import { createDisk } from "./disk.ts";
+import { drawFaults, type Faults } from "./faults.ts";
+import { begin, HOME, RUN, type Life } from "./life.ts";
+import { createTime } from "./time.ts";
+
+/** Everything that one seed led to. */
+export type Story = Readonly<{
+  seed: number;
+  plan: Plan;
+  slots: number;
+  faults: Faults;
+  /** The journal as it lies on the disk at the end. */
+  journal: readonly KeptEvent[];
+  /** Of all that was seen and done, in order: the same for the same seed. */
+  hash: string;
+  files: ReadonlyMap<string, Buffer>;
+  lives: readonly LifeStory[];
+  deeds: readonly Deed[];
+  thoughts: readonly Thought[];
+  steps: number;
+  /** When the person ended it. */
+  cancelled?: Readonly<{ life: number; step: number }>;
+  /** What holds at every moment and did not. */
+  broken: readonly string[];
+}>;
+
+export type LifeStory = {
+  readonly number: number;
+  past: readonly KeptEvent[];
+  readonly published: Event[];
+  readonly performed: string[];
+  /** Messages that were taken, as the person was told. */
+  readonly sent: string[];
+  end: "ended" | "crashed" | "refused" | "under way";
+  why?: string;
+};
+
+/** No simulation needs more; one that does never ends. */
+const MOST_STEPS = 30_000;
+const MOST_LIVES = 12;
+
+export type Setting = Readonly<{ plan?: Plan; slots?: number; faults?: Faults }>;
+
+/** Plays what follows from a seed, from the first process that works on a run to the end of the run. */
+export async function simulate(seed: number, setting: Setting = {}): Promise<Story> {
+  const dice = createDice(seed);
+  const time = createTime(dice);
+  const faults = setting.faults ?? drawFaults(dice);
+  const { plan, slots } = setting.plan ? { plan: setting.plan, slots: setting.slots ?? 4 } : drawPlan(seed, dice);
+  let calm = false;
+  const disk = createDisk(time, dice, () => (calm ? {} : faults.disk));
+  const stage: Stage = {
+    dice,
+    time,
+    modelFaults: () => faults.model,
+    toolFaults: () => faults.tool,
+    deeds: [],
+    thoughts: [],
+    calls: { made: 0 },
+  };
+  const trace = createHash("sha256");
+  const lives: LifeStory[] = [];
+  const broken: string[] = [];
+  let cancelled: Story["cancelled"];
+  let over = false;
+  let failure: unknown;
+  const crashes = [...faults.crashes];
+
+  const watch = (story: LifeStory, life: Life): void => {
+    const { number } = story;
+    const { run } = life;
+    story.past = life.past;
+    const later = (ms: number | undefined, act: () => void): void => {
+      if (ms !== undefined && number === 1) time.after(ms, () => story.end === "under way" && act(), number);
+    };
+    later(faults.cancelAt, () => {
+      cancelled = { life: number, step: time.steps() };
+      run.cancel("by the person");
+    });
+    later(faults.cancelTaskAt, () => {
+      const running = [...run.state.nodes.values()].filter(({ status }) => status === "running");
+      if (running.length > 0) run.cancelTask(dice.pick(running).path, "by the person");
+    });
+    later(2_000 + dice.below(9_000), () => {
+      const running = [...run.state.nodes.values()].filter(({ status }) => status === "running");
+      if (running.length === 0) return;
+      const text = `word ${dice.below(1_000_000)}`;
+      void run.send(dice.pick(running).path, text).then(
+        (taken) => taken && story.sent.push(text),
+        () => {},
+      );
+    });
+    run.then(
+      () => {
+        story.end = "ended";
+        for (const { life: of, tool, path, signal, over: done } of stage.deeds)
+          if (of === number && !done && !signal.aborted) broken.push(`${tool} of ${path} goes on after the end`);
+        for (const { life: of, signal, over: done } of stage.thoughts)
+          if (of === number && !done && !signal.aborted) broken.push("a model goes on after the end");
+        over = true;
+      },
+      (error: unknown) => {
+        story.end = "refused";
+        story.why = messageOf(error);
+        time.after(1_000 + dice.below(3_000), takeOver, 0);
+      },
+    );
+  };
+  const published = (story: LifeStory, run: () => Life["run"] | undefined, event: Event): void => {
+    if (time.isOver(story.number)) return;
+    story.published.push(event);
+    trace.update(JSON.stringify(event));
+    const busy = stage.thoughts.filter(({ life, over, signal }) => life === story.number && !over && !signal.aborted);
+    if (busy.length > slots) broken.push(`${busy.length} models at work in ${slots} slots`);
+    if (!isKept(event) || event.type !== "gate.opened" || event.seq <= story.past.length) return;
+    const { path, call } = event;
+    const answer = { approve: !dice.oneIn(4), always: dice.oneIn(4), text: "says the person" };
+    time.after(dice.below(2_000), () => void run()?.answer(path, answer, call), story.number);
+  };
+
+  const start = (): void => {
+    if (over || lives.length >= MOST_LIVES) return;
+    const number = lives.length + 1;
+    calm = number > 6;
+    const story: LifeStory = { number, past: [], published: [], performed: [], sent: [], end: "under way" };
+    lives.push(story);
+    let life: Life | undefined;
+    time.after(
+      0,
+      () => {
+        begin({
+          number,
+          stage,
+          disk: disk.for(number),
+          plan,
+          slots,
+          clock: () => 1_800_000_000_000 + time.now() + (time.steps() > 60 ? (faults.clockJump ?? 0) : 0),
+          permissions: number > 1 && faults.widens ? wider : allowed,
+          duplicates: () => faults.duplicates,
+          published: (event) => published(story, () => life?.run, event),
+          performed: (key) => {
+            story.performed.push(key);
+            trace.update(key);
+          },
+        }).then(
+          (begun) => {
+            life = begun;
+            if (begun) return watch(story, begun);
+            story.end = "ended";
+            over = true;
+          },
+          (error: unknown) => {
+            story.end = "refused";
+            story.why = messageOf(error);
+            time.after(2_000, takeOver, 0);
+          },
+        );
+      },
+      number,
+    );
+  };
+
+  /** Somebody takes the run up again, unless somebody has. */
+  const takeOver = (): void => {
+    if (!lives.some(({ end }) => end === "under way")) start();
+  };
+
+  const uninstall = time.install();
+  try {
+    start();
+    while (!over) {
+      if (time.steps() > MOST_STEPS) {
+        broken.push("it never ends");
+        break;
+      }
+      const newest = lives.at(-1)!;
+      if (crashes.length > 0 && time.steps() >= crashes[0]!.step && newest.end === "under way") {
+        const { power } = crashes.shift()!;
+        for (const story of lives.filter(({ end }) => end === "under way")) {
+          story.end = "crashed";
+          disk.interrupt(story.number);
+          time.end(story.number);
+        }
+        if (power) disk.cutPower();
+        const soon = crashes[0];
+        if (soon) crashes[0] = { ...soon, step: time.steps() + soon.step };
+        time.after(5_000, takeOver, 0);
+      }
+      const began = newest.published.length > 0;
+      if (faults.usurpedAt === time.steps() && lives.length === 1 && newest.end === "under way" && began) {
+        if (dice.oneIn(2)) time.hold(newest.number, dice.below(5_000));
+        time.after(0, () => start(), 0);
+      }
+      if (!(await time.step())) {
+        if (over) break;
+        broken.push(`it is stuck after ${time.steps()} steps`);
+        break;
+      }
+    }
+  } catch (error) {
+    failure = error;
+  } finally {
+    uninstall();
+  }
+  if (failure !== undefined) broken.push(`the simulation broke: ${messageOf(failure)}`);
+  const files = disk.files();
+  const bytes = files.get(`${HOME}/runs/${RUN}/journal.jsonl`) ?? Buffer.alloc(0);
+  let journal: readonly KeptEvent[] = [];
+  try {
+    journal = readRecords(bytes, RUN).events;
+  } catch (error) {
+    broken.push(messageOf(error));
+  }
+  trace.update(bytes);
+  return {
+    seed,
+    plan,
+    slots,
+    faults,
+    journal,
+    hash: trace.digest("hex"),
+    files,
+    lives,
+    deeds: stage.deeds,
+    thoughts: stage.thoughts,
+    steps: time.steps(),
+    ...(cancelled && { cancelled }),
+    broken,
+  };
+}
+
+const drawn = worlds();
+
+/** A random plan whose tasks are done by random agents. */
+function drawPlan(seed: number, dice: Dice): { plan: Plan; slots: number } {
+  const [world] = fc.sample(drawn, { seed, numRuns: 1 });
+  const { plan, slots } = world!;
+  const cast = (node: Node): Node => {
+    if (node.kind === "loop") return { ...node, body: { ...node.body, nodes: mapped(node.body.nodes, cast) } };
+    if (node.kind !== "task") return node;
+    return { ...node, task: { ...node.task, agent: dice.pick(agents).name } };
+  };
+  return { plan: { ...plan, nodes: mapped(plan.nodes, cast) }, slots };
+}
+
+const mapped = (nodes: Plan["nodes"], change: (node: Node) => Node): Plan["nodes"] =>
+  Object.fromEntries(Object.entries(nodes).map(([id, node]) => [id, change(node)]));
