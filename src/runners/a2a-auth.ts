@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { isPrivateWay } from "../core/loopback-host.ts";
+import type { TokenFiles } from "../runtime/token-files.ts";
 import { remoteFailure, statusFailure } from "./a2a-fault.ts";
-import { createOAuth, isLoopback, oauthScheme, type SignIn, type TokenStore } from "./a2a-oauth.ts";
+import { createOAuth, oauthScheme, type SignIn } from "./a2a-oauth.ts";
 import { secretLabel, secretOf, type SecretSource } from "./a2a-secret.ts";
 
 const secret = z.string().min(1);
@@ -46,7 +48,7 @@ export type Credentials = Readonly<{
   secrets: ReadonlySet<string>;
 }>;
 
-export type CredentialParts = SecretSource & Readonly<{ tokens?: TokenStore }>;
+export type CredentialParts = SecretSource & Readonly<{ tokens?: TokenFiles }>;
 
 /** The credentials that `auth` of an agent's file describes. Throws when it cannot be read. */
 export function createCredentials(auth: Readonly<Record<string, unknown>>, parts: CredentialParts): Credentials {
@@ -146,7 +148,7 @@ export function signedFetch(inner: typeof fetch, credentials: Credentials | unde
   const once = async (url: string, init: RequestInit): Promise<Response> => {
     const credential = credentials ? await credentials.get(how) : {};
     const at = new URL(url);
-    if (credentials && at.protocol === "http:" && !isLoopback(at.hostname))
+    if (credentials && !isPrivateWay(at))
       throw remoteFailure(
         "REMOTE_AUTH",
         `${at.host} is asked without encryption, so no secret is sent there`,

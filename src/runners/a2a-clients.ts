@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RemoteCard as RemotePlace } from "../core/agent.ts";
 import { isCrewError, messageOf } from "../core/error.ts";
 import { stableText } from "../core/stable-hash.ts";
-import { writeAtomic } from "../runtime/write-atomic.ts";
+import { type TokenFiles, tokenFiles } from "../runtime/token-files.ts";
 import { checked, createCredentials, type CredentialParts, type Credentials, signedFetch } from "./a2a-auth.ts";
 import { remoteFailure } from "./a2a-fault.ts";
-import type { SignIn, TokenStore } from "./a2a-oauth.ts";
+import type { SignIn } from "./a2a-oauth.ts";
 import { type AgentCard, connect, readCard, type RemoteClient, schemesOf } from "./a2a-sdk.ts";
 
 /** What is known of agents elsewhere, as long as the crew lasts: a card is fetched once, a token asked for once. */
@@ -104,22 +103,5 @@ function parsed(text: string, what: string): unknown {
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "REMOTE_CARD";
 
-/** Tokens in files of the crew's home, one each, that only the user can read. */
-export function tokenFiles(home: string): TokenStore {
-  const folder = join(home, "a2a");
-  const fileOf = (key: string): string => join(folder, `token-${key}.json`);
-  return {
-    read: async (key) => {
-      try {
-        return JSON.parse(await readFile(fileOf(key), "utf8")) as unknown;
-      } catch {
-        return undefined; // none, or none that can be read: somebody signs in again
-      }
-    },
-    write: async (key, token) => {
-      if (!token) return rm(fileOf(key), { force: true });
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeAtomic(fileOf(key), JSON.stringify(token));
-    },
-  };
-}
+/** Tokens below the crew's home. */
+export const remoteTokens = (home: string): TokenFiles => tokenFiles(join(home, "a2a"));

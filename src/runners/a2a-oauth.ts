@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { isRecord } from "../core/json.ts";
-import { waitForCode } from "./a2a-callback.ts";
+import { isPrivateWay } from "../core/loopback-host.ts";
+import { type SignInProblem, signInProblem, waitForCode } from "../runtime/sign-in-callback.ts";
+import type { TokenFiles } from "../runtime/token-files.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 import type { CardScheme } from "./a2a-sdk.ts";
 
@@ -29,18 +31,12 @@ export type SignIn = Readonly<{
   signal: AbortSignal;
 }>;
 
-/** Where tokens are kept between runs; those that a person signed in for, above all. */
-export type TokenStore = Readonly<{
-  read(key: string): Promise<unknown>;
-  write(key: string, value: Token | undefined): Promise<void>;
-}>;
-
-export type Token = Readonly<{ access: string; refresh?: string; expiresAt?: number }>;
+type Token = Readonly<{ access: string; refresh?: string; expiresAt?: number }>;
 
 type OAuthParts = Readonly<{
   read(written: string, signal: AbortSignal): Promise<string>;
   secrets: Set<string>;
-  tokens?: TokenStore;
+  tokens?: TokenFiles;
 }>;
 
 /** A token is renewed this long before it ends, so that it does not end on the way. */
@@ -164,10 +160,19 @@ async function inBrowser(
       for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
       how.show?.(`Open this address in a browser to sign in: ${url.href}`);
     },
+  }).catch((error: unknown) => {
+    const problem = signInProblem(error);
+    throw problem ? remoteFailure("REMOTE_AUTH", (error as Error).message, SIGN_IN_HINTS[problem]) : error;
   });
   const grant = { grant_type: "authorization_code", code, redirect_uri: redirect, code_verifier: verifier };
   return askToken(tokenUrl, grant, client, how);
 }
+
+const SIGN_IN_HINTS: Readonly<Record<SignInProblem, string>> = {
+  PORT: "Choose another redirect_port.",
+  REFUSED: "Try it again.",
+  UNFINISHED: "Run it again and sign in.",
+};
 
 /** One question to a token endpoint. A client with a secret shows it in the header, or in the form where that is refused. */
 async function askToken(
@@ -177,7 +182,7 @@ async function askToken(
   { fetch, signal }: SignIn,
 ): Promise<Token> {
   const at = new URL(url);
-  if (at.protocol !== "https:" && !isLoopback(at.hostname))
+  if (!isPrivateWay(at))
     throw remoteFailure(
       "REMOTE_AUTH",
       `${at.host} is asked without encryption, so no secret is sent there`,
@@ -225,9 +230,6 @@ async function askToken(
     ...(Number.isFinite(seconds) && seconds > 0 && { expiresAt: Date.now() + seconds * 1_000 }),
   };
 }
-
-/** This machine: nobody listens on the way. */
-export const isLoopback = (host: string): boolean => /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(host);
 
 const isFresh = ({ expiresAt }: Token): boolean => expiresAt === undefined || expiresAt - EARLY_MS > Date.now();
 

@@ -5,6 +5,7 @@ import { permit } from "../core/permit.ts";
 import type { Assignment, Runner } from "../core/runner.ts";
 import { addCost, addUsage, noCost, noUsage } from "../core/usage.ts";
 import { reasonOf } from "../runtime/cancel.ts";
+import { onAbort } from "../runtime/on-abort.ts";
 import type { Used } from "../runtime/process-meter.ts";
 import { host, type Hosted } from "./host.ts";
 import { keepLimits } from "./keep-limits.ts";
@@ -87,7 +88,7 @@ function firstOf(place: Place, hosted: Hosted, assignment: Assignment, tally: Ta
     let over = false;
     const settle = (outcome: Outcome, graceMs = GRACE_MS): void => {
       over = true;
-      signal.removeEventListener("abort", abort);
+      deaf();
       limits.stop();
       resolve({ outcome, graceMs });
     };
@@ -111,7 +112,7 @@ function firstOf(place: Place, hosted: Hosted, assignment: Assignment, tally: Ta
         tally.context.emit({ type: "limit.reached", limit: "MEMORY", text: fault.fault.message, enforced: true });
       settle(partly(fault));
     };
-    signal.addEventListener("abort", abort, { once: true });
+    const deaf = onAbort(signal, abort);
     hosted.outcome.then(settle, () => {});
     gone().catch(() => {});
   });

@@ -2,6 +2,7 @@ import type { PerformContext } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import { following, stopped } from "../runtime/cancel.ts";
+import { onAbort } from "../runtime/on-abort.ts";
 import type { Job, Request, Requests, TaskChannel, ToTask } from "./protocol.ts";
 
 /** Carries out a job; the context is that of the run, wherever it is. */
@@ -24,7 +25,7 @@ export function beGuest(channel: TaskChannel, work: Work, stop: AbortSignal): Pr
     const id = last;
     const got = new Promise<Requests[K]["get"]>((resolve, reject) => {
       const drop = (): void => channel.send({ type: "drop", id });
-      const done = (): void => signal?.removeEventListener("abort", drop);
+      let done = (): void => {};
       waiting.set(id, {
         resolve: (get) => {
           done();
@@ -37,7 +38,7 @@ export function beGuest(channel: TaskChannel, work: Work, stop: AbortSignal): Pr
       });
       channel.send({ type: "request", id, request: { ask, give } as Request });
       if (signal?.aborted) drop();
-      else signal?.addEventListener("abort", drop, { once: true });
+      else if (signal) done = onAbort(signal, drop);
     });
     return { id, got };
   };

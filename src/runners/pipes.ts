@@ -28,6 +28,7 @@ export function pipeChannel<In, Out>(input: Readable, output: Writable): Channel
         for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
           waiting.push(chunk.subarray(from, at));
           take(Buffer.concat(waiting.splice(0)).toString("utf8"));
+          if (input.destroyed) return; // nothing after a message that was none, in whatever pieces it comes
           length = 0;
           from = at + 1;
         }

@@ -12,6 +12,7 @@ import { type CrewOptions, createCrew, defineAgent, type Agent, type Event } fro
 import type { McpServer } from "../../src/core/mcp-server.ts";
 import { type Script, scripted } from "../../src/models/scripted.ts";
 import { bearersOf } from "../../src/runtime/process-tree.ts";
+import { patiently } from "../support/patiently.ts";
 
 /** Tests run side by side here, so what they make goes when all of them are over. */
 const root = mkdtempSync(join(tmpdir(), "subcrew-mcp-"));
@@ -84,7 +85,9 @@ async function play(
 }
 
 const warnings = ({ events }: Played): string[] =>
-  events.flatMap((event) => (event.type === "warning" && event.code === "MCP" ? [event.text] : []));
+  events.flatMap((event) =>
+    event.type === "warning" && ["MCP", "NEEDS_LOGIN"].includes(event.code) ? [event.text] : [],
+  );
 
 const children: { kill(): void }[] = [];
 afterAll(() => {
@@ -208,17 +211,19 @@ describe.concurrent("MCP servers", () => {
   });
 
   test("MCPC-02: a server that ends is started again, one that hangs is given up, and the agent goes on", async () => {
-    const { server, starts } = fixture();
-    const { texts, status } = await play(
-      [call("mcp__fix__crash"), call("mcp__fix__echo", { text: "back" }), call("mcp__fix__hang"), "done"],
-      { ...allowed, mcpServers: { fix: { ...server, timeoutMs: 500 } } },
-    );
-    expect(texts).toEqual([
-      expect.stringContaining("failed"),
-      "echo: back",
-      expect.stringMatching(/failed.*timed out/is),
-    ]);
-    expect([starts(), status]).toEqual([2, "ok"]);
+    await patiently(async (times) => {
+      const { server, starts } = fixture();
+      const { texts, status } = await play(
+        [call("mcp__fix__crash"), call("mcp__fix__echo", { text: "back" }), call("mcp__fix__hang"), "done"],
+        { ...allowed, mcpServers: { fix: { ...server, timeoutMs: 500 * times } } },
+      );
+      expect(texts).toEqual([
+        expect.stringContaining("failed"),
+        "echo: back",
+        expect.stringMatching(/failed.*timed out/is),
+      ]);
+      expect([starts(), status]).toEqual([2, "ok"]);
+    });
   });
 
   test("a server that cannot be started is said, and its tools are missing", async () => {
@@ -249,7 +254,7 @@ describe.concurrent("MCP servers", () => {
   test("a long output is cut, and all of it is in a file", async () => {
     const { texts } = await play([call("mcp__fix__big"), "done"], { ...allowed, mcpServers: { fix: known.server } });
     expect(texts[0]!.length).toBeLessThan(60_000);
-    const file = /\[all of it is in (.+)\]$/.exec(texts[0]!)?.[1] ?? "";
+    const file = /^\[the beginning was cut; all of it is in (.+)\]$/m.exec(texts[0]!)?.[1] ?? "";
     expect(readFileSync(file, "utf8")).toHaveLength(200_000);
   });
 
@@ -271,7 +276,7 @@ describe.concurrent("MCP servers", () => {
     });
     expect(played.texts).toEqual(["echo: hi"]);
     const locked = await play(["done"], { mcpServers: { fix: { url } } });
-    expect(warnings(locked)).toEqual([expect.stringContaining("could not be used")]);
+    expect(warnings(locked)).toEqual([expect.stringContaining("needs a login")]);
     const agent = { mcpServers: { fix: { url, headers: {} } }, source: { kind: "project" as const } };
     expect(warnings(await play(["done"], { agent }))).toEqual([expect.stringMatching(/127\.0\.0\.1/)]);
   });
@@ -294,7 +299,7 @@ describe.concurrent("MCP servers", () => {
       response.writeHead(401, { "www-authenticate": metadata }).end();
     });
     const played = await play(["done"], { mcpServers: { fix: { url: `${url}/mcp` } } });
-    expect(warnings(played)).toEqual([expect.stringContaining("could not be used")]);
+    expect(warnings(played)).toEqual([expect.stringContaining("subcrew mcp login fix")]);
     expect(asked).toEqual([]);
   });
 
@@ -304,7 +309,7 @@ describe.concurrent("MCP servers", () => {
     const { texts } = await play([call("mcp__fix__offspring"), "done"], { ...allowed, mcpServers: { fix: wrapped } });
     const pids = texts[0]!.split(" ").map(Number);
     expect(pids).toHaveLength(2);
-    for (const pid of pids) await own.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+    for (const pid of pids) await own.poll(() => isAlive(pid), { timeout: 60_000 }).toBe(false);
   });
 
   test("MCPC-01, TRUST-01: the servers of an untrusted project's agents and settings are never started", async () => {

@@ -77,7 +77,7 @@ test.for(eras)("a task that is cancelled cancels its run, with the %s protocol",
   await execution.cancel();
   const status = async (): Promise<unknown> =>
     (await connected.client.callTool({ name: "status", arguments: {} })).structuredContent;
-  await expect.poll(status, { timeout: 20_000 }).toMatchObject({ runs: [{ status: "cancelled" }] });
+  await expect.poll(status, { timeout: 60_000 }).toMatchObject({ runs: [{ status: "cancelled" }] });
   await tasks.session.close();
   await connected.client.close();
 });

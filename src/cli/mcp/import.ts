@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { suggestion } from "../../core/check.ts";
 import { CrewError, messageOf } from "../../core/error.ts";
+import { jsonText } from "../../core/json-text.ts";
 import { describeServer, type McpServer } from "../../core/mcp-server.ts";
 import { reveal } from "../../core/sanitize.ts";
 import { readConfig } from "../../formats/config.ts";
@@ -46,7 +47,7 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   await writeAtomic(file, after);
   const names = found.map(({ name }) => name);
-  process.stdout.write(flags.json ? `${JSON.stringify({ file, added: names })}\n` : `${names.join(", ")} in ${file}\n`);
+  process.stdout.write(flags.json ? `${jsonText({ file, added: names })}\n` : `${names.join(", ")} in ${file}\n`);
   return 0;
 }
 

@@ -1,5 +1,8 @@
+import { jsonText } from "../../core/json-text.ts";
 import { describeServer, serverProblem } from "../../core/mcp-server.ts";
 import { reveal } from "../../core/sanitize.ts";
+import { loginState } from "../../tools/mcp/login-note.ts";
+import { openLogins } from "../../tools/mcp/logins.ts";
 import { openPins } from "../../tools/mcp/pins.ts";
 import type { Flags } from "../flags.ts";
 import { crewFor } from "../start.ts";
@@ -10,26 +13,32 @@ import { homes } from "./home.ts";
 /** `subcrew mcp list`: what is known; nothing is started for it. */
 export async function list(flags: Flags): Promise<number> {
   const { settings } = await crewFor(flags);
-  const pins = openPins(homes().state);
+  const { state: home } = homes();
+  const pins = openPins(home);
+  const logins = openLogins({ home, learn: () => {} });
   const rows = await Promise.all(
     Object.entries(settings.config.mcpServers ?? {}).map(async ([name, server]) => {
       const known = await pins.read(name, server);
       const problem = serverProblem(server);
+      const note = server.url === undefined || problem !== undefined ? undefined : await logins.look(server.url);
+      const login = problem === undefined ? loginState(note, server, Date.now()) : undefined;
       return {
         name,
         status: server.enabled === false ? "off" : (problem ?? (known ? "known" : "never used")),
+        ...(login && { login }),
         tools: known?.map((tool) => tool.name) ?? [],
         what: describeServer(server),
       };
     }),
   );
-  if (flags.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
   else if (rows.length === 0)
     process.stderr.write("No server is known yet. `subcrew mcp import` takes over those of other tools.\n");
   else {
-    const shown = rows.map(({ name, status, tools, what }) => ({
+    const shown = rows.map(({ name, status, login = "", tools, what }) => ({
       name,
       status,
+      login,
       tools: tools.length === 0 ? "" : `${tools.length} tools`,
       what: reveal(what),
     }));

@@ -1,30 +1,25 @@
-import { suggestion } from "../../core/check.ts";
-import { CrewError, messageOf } from "../../core/error.ts";
+import { CrewError, isCrewError, messageOf } from "../../core/error.ts";
 import { showHidden } from "../../core/hidden-characters.ts";
+import { jsonText } from "../../core/json-text.ts";
 import { describeServer, type McpServer } from "../../core/mcp-server.ts";
 import { passedEnv } from "../../core/pass-env.ts";
 import { sanitize } from "../../core/sanitize.ts";
 import type { Crew } from "../../crew.ts";
 import { createGuardedOpen } from "../../runtime/guarded-open.ts";
 import type { OfferedTool } from "../../tools/mcp/client.ts";
+import { openLogins } from "../../tools/mcp/logins.ts";
 import { openPins, type PinnedTool, toolHash } from "../../tools/mcp/pins.ts";
 import { startServer } from "../../tools/mcp/start.ts";
 import type { Flags } from "../flags.ts";
 import { crewFor } from "../start.ts";
 import { agreed } from "./agreed.ts";
 import { homes } from "./home.ts";
+import { serverNamed } from "./named.ts";
 
 /** `subcrew mcp trust SERVER`: shows what a server offers now, and what is different since somebody agreed to it. */
 export async function trustServer([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
-  const servers = crew.settings.config.mcpServers ?? {};
-  const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
-  if (server === undefined)
-    throw new CrewError(
-      "BAD_INPUT",
-      name === "" ? "No server was named." : `There is no server "${name}".`,
-      suggestion(name, Object.keys(servers), "Servers are"),
-    );
+  const server = serverNamed(name, crew);
   const pins = openPins(homes().state);
   const before = (await pins.read(name, server)) ?? [];
   const now = await toolsOf(name, server, crew);
@@ -39,7 +34,7 @@ export async function trustServer([name = ""]: readonly string[], flags: Flags):
   const text = changed.length === 0 ? "Nothing has changed." : `${now.length} tools of ${name} are agreed to.`;
   process.stdout.write(
     flags.json
-      ? `${JSON.stringify({ name, tools: rows.map(({ tool, state }) => ({ name: tool.name, state })) })}\n`
+      ? `${jsonText({ name, tools: rows.map(({ tool, state }) => ({ name: tool.name, state })) })}\n`
       : `${text}\n`,
   );
   return 0;
@@ -77,6 +72,8 @@ async function toolsOf(name: string, definition: McpServer, { cwd, settings }: C
         passed: passedEnv(process.env, passEnv ?? []),
         variables: process.env,
         users: true,
+        over: signal,
+        logins: openLogins({ home: homes().state, learn: () => {} }),
         open: createGuardedOpen(JSON.parse(JSON.stringify(network ?? {})) as Parameters<typeof createGuardedOpen>[0]),
       },
       signal,
@@ -87,6 +84,7 @@ async function toolsOf(name: string, definition: McpServer, { cwd, settings }: C
       await started.close();
     }
   } catch (cause) {
+    if (isCrewError(cause)) throw cause;
     throw new CrewError(
       "WORKER_FAILED",
       `The server "${name}" could not be used: ${messageOf(cause)}.`,

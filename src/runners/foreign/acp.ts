@@ -9,6 +9,7 @@ import { following, reasonOf, stopped } from "../../runtime/cancel.ts";
 import { acpHost } from "./acp-host.ts";
 import { type AcpTalk, openAcp, type SessionUpdate } from "./acp-sdk.ts";
 import { findProgram } from "./find-program.ts";
+import { onAbort } from "../../runtime/on-abort.ts";
 import { type ForeignParts, type HandedOver, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
 import { foreignTable } from "./table.ts";
 import { createTally } from "./tally.ts";
@@ -115,7 +116,7 @@ function abortOf(signal: AbortSignal): Promise<Outcome> {
   return new Promise((resolve) => {
     const settle = (): void => resolve({ status: "cancelled", reason: reasonOf(signal) });
     if (signal.aborted) settle();
-    else signal.addEventListener("abort", settle, { once: true });
+    else onAbort(signal, settle);
   });
 }
 

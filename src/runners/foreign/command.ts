@@ -10,6 +10,7 @@ import { following, stopped } from "../../runtime/cancel.ts";
 import { createMeter } from "../../runtime/process-meter.ts";
 import { keepLimits } from "../keep-limits.ts";
 import { type ForeignParts, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
+import { onAbort } from "../../runtime/on-abort.ts";
 import { findProgram } from "./find-program.ts";
 import { jsonLines } from "./json-lines.ts";
 import { createTally } from "./tally.ts";
@@ -95,7 +96,7 @@ function aborted(signal: AbortSignal): Promise<Ended> {
       resolve({ exit: {}, cut: { by: "cancelled", reason: words } });
     };
     if (signal.aborted) settle();
-    else signal.addEventListener("abort", settle, { once: true });
+    else onAbort(signal, settle);
   });
 }
 

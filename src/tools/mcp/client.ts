@@ -1,4 +1,4 @@
-import type { CallToolResult, Tool, Transport } from "@modelcontextprotocol/client";
+import type { AuthProvider, CallToolResult, Tool, Transport } from "@modelcontextprotocol/client";
 import { CrewError } from "../../core/error.ts";
 import { version } from "../../core/version.ts";
 
@@ -8,6 +8,8 @@ export type ClientSdk = typeof import("@modelcontextprotocol/client");
 /** How messages get to a server and back. */
 export type McpTransport = Transport;
 export type McpResult = CallToolResult;
+/** Who says the token of a request, and what to do when it is refused. */
+export type McpAuth = AuthProvider;
 /** A tool as a server offers it. */
 export type OfferedTool = Pick<Tool, "name" | "description" | "inputSchema" | "outputSchema" | "annotations">;
 

@@ -3,6 +3,7 @@ import type { McpServer, McpServers } from "../../core/mcp-server.ts";
 import { passedEnv } from "../../core/pass-env.ts";
 import type { GuardedOpen } from "../../runtime/guarded-open.ts";
 import type { OfferedTool } from "./client.ts";
+import type { Logins } from "./logins.ts";
 import type { PinnedTool, Pins } from "./pins.ts";
 import { type Started, startServer } from "./start.ts";
 
@@ -11,12 +12,11 @@ export type ServerParts = Readonly<{
   /** The user's. */
   servers: McpServers;
   pins: Pins;
+  logins: Logins;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   passEnv: readonly string[];
   open: GuardedOpen;
-  /** Keeps an output that is too long, and says where; `undefined`: nowhere. */
-  keep(run: string, path: string, text: string): Promise<string | undefined>;
 }>;
 
 /** A server that somebody may need: started with the first use of it, once in a run. */
@@ -32,6 +32,9 @@ export type Lazy = Readonly<{
   end(): Promise<void>;
 }>;
 
+/** Who wrote a definition: the user, and into the settings. */
+export type Whose = Readonly<{ users: boolean; listed: boolean }>;
+
 /** How often a server that ends by itself is started in a run, and how long that waits at first. */
 const MOST_STARTS = 4;
 const BACKOFF_MS = 200;
@@ -40,7 +43,7 @@ const BACKOFF_MS = 200;
 export function lazyServer(
   name: string,
   definition: McpServer,
-  { pins, cwd, env, passEnv, open, users, over }: ServerParts & { users: boolean; over: AbortSignal },
+  { pins, logins, cwd, env, passEnv, open, users, listed, over }: ServerParts & Whose & { over: AbortSignal },
 ): Lazy {
   const passed = passedEnv(env, passEnv);
   let current: Promise<Started> | undefined;
@@ -51,7 +54,10 @@ export function lazyServer(
     if (starts > 0) await sleep(BACKOFF_MS * 2 ** (starts - 1), undefined, { signal });
     starts += 1;
     const variables = users ? env : passed;
-    const started = await startServer({ name, definition, run, cwd, passed, variables, users, open }, signal);
+    const started = await startServer(
+      { name, definition, run, cwd, passed, variables, users, open, over, ...(listed && { logins }) },
+      signal,
+    );
     void started.closed.then(() => {
       current = undefined; // whoever needs it next starts it again
     });

@@ -1,10 +1,10 @@
 import type { Agent } from "../../core/agent.ts";
-import { messageOf } from "../../core/error.ts";
+import { isCrewError, messageOf } from "../../core/error.ts";
 import { couldUse, describeServer, type McpServer, type McpServers } from "../../core/mcp-server.ts";
 import type { PeerTools } from "../../core/peer-tools.ts";
 import { MCP_PREFIX } from "../../core/tool-names.ts";
 import type { Tool } from "../../core/tool.ts";
-import { type Lazy, lazyServer, type ServerParts } from "./lazy-server.ts";
+import { type Lazy, lazyServer, type ServerParts, type Whose } from "./lazy-server.ts";
 import { hashOf } from "./pins.ts";
 import { serverTool } from "./tool.ts";
 
@@ -12,9 +12,9 @@ import { serverTool } from "./tool.ts";
 export function createServers(parts: ServerParts): PeerTools {
   const known = new Map<string, Lazy>();
   const over = new AbortController();
-  const lazyFor = ({ name, definition, users }: Named): Lazy => {
-    const key = `${name} ${hashOf(JSON.stringify(definition))}`;
-    const server = known.get(key) ?? lazyServer(name, definition, { ...parts, users, over: over.signal });
+  const lazyFor = ({ name, definition, ...whose }: Named): Lazy => {
+    const key = `${name} ${hashOf(JSON.stringify([definition, whose]))}`;
+    const server = known.get(key) ?? lazyServer(name, definition, { ...parts, ...whose, over: over.signal });
     known.set(key, server);
     return server;
   };
@@ -31,7 +31,8 @@ export function createServers(parts: ServerParts): PeerTools {
           const wanted = offered.filter((tool) => definition.tools?.includes(tool.name) ?? true);
           tools.push(...wanted.map((tool) => serverTool(server, tool, { ...parts, isTrusted, say })));
         } catch (error) {
-          say(`The MCP server "${name}" (${describeServer(definition)}) could not be used: ${messageOf(error)}.`);
+          if (isCrewError(error)) say(`${error.message} ${error.hint}`, error.code);
+          else say(`The MCP server "${name}" (${describeServer(definition)}) could not be used: ${messageOf(error)}.`);
         }
       }
       return unique(tools, say);
@@ -43,19 +44,26 @@ export function createServers(parts: ServerParts): PeerTools {
   };
 }
 
-type Named = Readonly<{ name: string; definition: McpServer; users: boolean }>;
+type Named = Whose & Readonly<{ name: string; definition: McpServer }>;
 
 /**
  * The servers of an agent: what it names of the user's and what it brings along, or all of the user's. What came with a
  * plugin brings nothing along; a name of the user's stays the user's.
  */
 export function serversOf({ mcpServers: own, source }: Agent, users: McpServers): readonly Named[] {
-  const all = Object.entries(users).map(([name, definition]): Named => ({ name, definition, users: true }));
+  const all = Object.entries(users).map(
+    ([name, definition]): Named => ({
+      name,
+      definition,
+      users: true,
+      listed: true,
+    }),
+  );
   if (own === undefined) return all;
   const brought = Object.entries(own).flatMap(([name, definition]): Named[] =>
     definition === true || Object.hasOwn(users, name) || source?.kind === "plugin"
       ? []
-      : [{ name, definition, users: source?.kind !== "project" }],
+      : [{ name, definition, users: source?.kind !== "project", listed: false }],
   );
   return [...all.filter(({ name }) => Object.hasOwn(own, name)), ...brought];
 }

@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { type McpServer, serverProblem, withVariables } from "../../core/mcp-server.ts";
+import { type McpServer, serverProblem } from "../../core/mcp-server.ts";
 import { startChild } from "../../runtime/child.ts";
 import { safePath } from "../../runtime/commands.ts";
-import { asFetch } from "../../runtime/guarded-as-fetch.ts";
 import type { GuardedOpen } from "../../runtime/guarded-open.ts";
+import { createBearer } from "./bearer.ts";
 import { connect, loadClient, type McpSession } from "./client.ts";
+import { filled, filledAll, type Variables } from "./fill-in.ts";
+import { httpTransport } from "./http.ts";
+import { logsInByHeader } from "./login-note.ts";
+import type { Logins } from "./logins.ts";
 import { childTransport } from "./talk.ts";
 
 /** A server to start, and whose it is. */
@@ -20,17 +24,19 @@ export type StartSpec = Readonly<{
   /** What programs see of the environment. */
   passed: Readonly<Record<string, string>>;
   /** What `${NAME}` in the definition may stand for. */
-  variables: Readonly<Record<string, string | undefined>>;
+  variables: Variables;
   /** The user wrote its address, so it may be on this machine. */
   users: boolean;
+  /** The user's logins, for a server of the user's settings. */
+  logins?: Logins;
   open: GuardedOpen;
+  /** Ends what is still under way when nobody needs the server any more. */
+  over: AbortSignal;
 }>;
 
 /** A connected server, and the last words of its program where it is one. */
 export type Started = McpSession & Readonly<{ complaint(): string }>;
 
-/** How long a server may say nothing while it works. */
-const SILENCE_MS = 600_000;
 const MOST_COMPLAINT = 500;
 
 /** Starts a server and connects to it. Whatever goes wrong is thrown in words, and nothing is left running then. */
@@ -69,18 +75,20 @@ async function asProgram(
   }
 }
 
-async function overHttp({ definition, variables, users, open }: StartSpec, signal: AbortSignal): Promise<Started> {
+async function overHttp(spec: StartSpec, signal: AbortSignal): Promise<Started> {
   const sdk = await loadClient();
-  const url = new URL(definition.url ?? "");
-  const fetch = asFetch(open, {
-    silenceMs: SILENCE_MS,
-    ...(users && { allowHosts: [`${url.hostname}:${url.port || (url.protocol === "https:" ? "443" : "80")}`] }),
-  });
-  const transport = new sdk.StreamableHTTPClientTransport(url, {
-    fetch,
-    requestInit: { headers: filledAll(definition.headers, variables) },
-  });
-  return { ...(await connect(sdk, transport, signal)), complaint: () => "" };
+  const complaint = (): string => "";
+  if (logsInByHeader(spec.definition))
+    return { ...(await connect(sdk, httpTransport(sdk, spec, {}), signal)), complaint };
+  const bearer = createBearer(sdk, spec);
+  const { explain } = bearer;
+  const session = await connect(sdk, httpTransport(sdk, spec, bearer), signal).catch(explain);
+  return {
+    ...session,
+    tools: (stop) => session.tools(stop).catch(explain),
+    call: (name, args, options) => session.call(name, args, options).catch(explain),
+    complaint,
+  };
 }
 
 /** A program by its name is looked for outside of the folder that agents write; one with a path is that file. */
@@ -103,12 +111,3 @@ function isProgram(file: string): boolean {
     return false;
   }
 }
-
-function filled(written: string, variables: StartSpec["variables"]): string {
-  const { text, missing } = withVariables(written, variables);
-  if (missing.length > 0) throw new Error(`the variable ${missing[0]} is not set`);
-  return text;
-}
-
-const filledAll = (written: McpServer["env"], variables: StartSpec["variables"]): Record<string, string> =>
-  Object.fromEntries(Object.entries(written ?? {}).map(([name, text]) => [name, filled(text, variables)]));

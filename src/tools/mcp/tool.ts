@@ -1,22 +1,17 @@
-import { Buffer } from "node:buffer";
-import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/cut.ts";
-import { messageOf } from "../../core/error.ts";
+import { isCrewError, messageOf } from "../../core/error.ts";
 import { showHidden } from "../../core/hidden-characters.ts";
 import { isRecord } from "../../core/json.ts";
-import { stableText } from "../../core/stable-hash.ts";
+import { PEER_TOOL_MS, peerSubjects } from "../../core/peer-tools.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import type { OfferedTool } from "./client.ts";
-import type { Lazy, ServerParts } from "./lazy-server.ts";
+import type { Lazy } from "./lazy-server.ts";
 import { nameOf, type PinnedTool, toolHash } from "./pins.ts";
 import { resultText } from "./result-text.ts";
 
 const CALL_MS = 120_000;
-/** Somebody may be asked, and takes the time it takes; the call itself has a clock of its own. */
-const AS_LONG_AS_IT_TAKES = 2 ** 31 - 1;
 const MOST_DESCRIPTION = 4_000;
 
-export type ToolRules = Pick<ServerParts, "keep"> &
-  Readonly<{ isTrusted(tool: string): boolean; say(text: string): void }>;
+export type ToolRules = Readonly<{ isTrusted(tool: string): boolean; say(text: string, code?: string): void }>;
 
 /**
  * A tool of a server as one of ours. It counts as one that changes things and runs programs, whatever it says about itself,
@@ -33,12 +28,14 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
     ),
     input: offered.inputSchema,
     effect: harmless ? "read" : "write",
-    subjects: (input) => [{ kind: "name", name: stableText(input ?? {}) }],
-    timeoutMs: AS_LONG_AS_IT_TAKES,
+    subjects: peerSubjects,
+    timeoutMs: PEER_TOOL_MS,
     run: async (input, context) => {
       const args = isRecord(input) ? input : {};
-      const session = await server.session(context.run, context.signal);
+      let complaint = (): string => "";
       try {
+        const session = await server.session(context.run, context.signal);
+        ({ complaint } = session);
         const refused = await unchanged(server, offered, await session.tools(context.signal), context, rules);
         if (refused) return refused;
         const result = await session.call(offered.name, args, {
@@ -46,9 +43,10 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
           timeoutMs: server.definition.timeoutMs ?? CALL_MS,
           report: context.report,
         });
-        return { text: await fitting(resultText(result), context, rules), error: result.isError === true };
+        return { text: resultText(result), error: result.isError === true };
       } catch (error) {
-        const words = [messageOf(error), session.complaint()].filter((part) => part !== "").join("; it said: ");
+        if (isCrewError(error)) rules.say(`${error.message} ${error.hint}`, error.code);
+        const words = [messageOf(error), complaint()].filter((part) => part !== "").join("; it said: ");
         return { text: `${name} failed: ${words}`, error: true };
       }
     },
@@ -93,12 +91,4 @@ function changeText(server: string, before: OfferedTool, now: OfferedTool): stri
     `Before:\n${shown(before)}`,
     `Now:\n${shown(now)}`,
   ].join("\n\n");
-}
-
-/** A long text with where all of it is; its end is cut like that of any tool. */
-async function fitting(text: string, { run, path }: ToolContext, { keep }: Pick<ToolRules, "keep">): Promise<string> {
-  if (Buffer.byteLength(text) <= MAX_OUTPUT_BYTES && text.split("\n", MAX_OUTPUT_LINES + 1).length <= MAX_OUTPUT_LINES)
-    return text;
-  const file = await keep(run, path, text).catch(() => undefined);
-  return file === undefined ? text : `${text}\n[all of it is in ${file}]`;
 }

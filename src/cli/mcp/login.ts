@@ -1,0 +1,100 @@
+import { createInterface } from "node:readline";
+import { CrewError } from "../../core/error.ts";
+import { jsonText } from "../../core/json-text.ts";
+import { describeServer, type McpServer, serverProblem } from "../../core/mcp-server.ts";
+import { reveal } from "../../core/sanitize.ts";
+import type { Crew } from "../../crew.ts";
+import { stopped } from "../../runtime/cancel.ts";
+import { createGuardedOpen } from "../../runtime/guarded-open.ts";
+import { openBrowser } from "../../runtime/open-browser.ts";
+import { logIn, type LoginSpec } from "../../tools/mcp/login.ts";
+import { openLogins } from "../../tools/mcp/logins.ts";
+import { logOut, type LogoutSpec } from "../../tools/mcp/logout.ts";
+import type { Flags } from "../flags.ts";
+import { onSignals } from "../signals.ts";
+import { crewFor } from "../start.ts";
+import { homes } from "./home.ts";
+import { serverNamed } from "./named.ts";
+
+/** `subcrew mcp login SERVER`: a person logs in to a server, in a browser. */
+export async function login([name = ""]: readonly string[], flags: Flags): Promise<number> {
+  const crew = await crewFor(flags);
+  const server = serverAt(name, crew);
+  const stop = new AbortController();
+  const signals = onSignals({ cancel: (reason) => stop.abort(stopped(reason)) });
+  try {
+    const isNew = await logIn({
+      ...partsOf(server, crew),
+      name,
+      signal: stop.signal,
+      show: async (url, at) => {
+        say(`${name}: ${describeServer(server)}\nLog in at ${at}, in a browser:\n\n${url}\n`);
+        const opened =
+          flags.browser !== false &&
+          (await openBrowser(url, { env: process.env, cwd: crew.cwd, platform: process.platform }));
+        say(opened ? "It was opened for you. Waiting for you to come back ..." : "Waiting for you to come back ...");
+        if (process.stdin.isTTY)
+          say("If the browser is on another machine, paste the address that it ends at, and press Enter.");
+      },
+      ...(process.stdin.isTTY && { pasted: typedLines }),
+    });
+    const text = isNew ? `Logged in to ${name}.` : `${name} wants no login.`;
+    tell(flags, { name, login: isNew ? "logged in" : "not needed" }, text);
+    return 0;
+  } catch (error) {
+    const code = signals.code();
+    if (code === undefined) throw error;
+    say("The login was stopped.");
+    return code;
+  } finally {
+    signals.stop();
+  }
+}
+
+/** `subcrew mcp logout SERVER`: forgets a login, and takes it back where that can be done. */
+export async function logout([name = ""]: readonly string[], flags: Flags): Promise<number> {
+  const crew = await crewFor(flags);
+  const server = serverAt(name, crew);
+  const state = await logOut({ ...partsOf(server, crew), signal: AbortSignal.timeout(LOGOUT_MS) });
+  tell(flags, { name, login: state }, WORDS[state](name));
+  return 0;
+}
+
+const LOGOUT_MS = 30_000;
+const WORDS: Readonly<Record<Awaited<ReturnType<typeof logOut>>, (name: string) => string>> = {
+  "not logged in": (name) => `Nobody is logged in to ${name}.`,
+  revoked: (name) => `Logged out of ${name}.`,
+  forgotten: (name) => `Logged out of ${name}. Its tokens are gone here; they could not be taken back there.`,
+};
+
+function serverAt(name: string, crew: Crew): McpServer {
+  const server = serverNamed(name, crew);
+  const problem = serverProblem(server) ?? (server.url === undefined ? "it is a program and no address" : undefined);
+  if (problem === undefined) return server;
+  throw new CrewError("BAD_INPUT", `Nobody can log in to "${name}": ${problem}.`, "Correct its definition.");
+}
+
+function partsOf(
+  definition: McpServer,
+  { settings }: Crew,
+): Pick<LoginSpec & LogoutSpec, "definition" | "variables" | "open" | "logins"> {
+  const { allowHosts, proxy } = settings.config.network ?? {};
+  return {
+    definition,
+    variables: process.env,
+    open: createGuardedOpen({ ...(allowHosts && { allowHosts }), ...(proxy !== undefined && { proxy }) }),
+    logins: openLogins({ home: homes().state, learn: () => {} }),
+  };
+}
+
+/** What a person types, line by line. */
+function typedLines(take: (text: string) => void): () => void {
+  const lines = createInterface({ input: process.stdin });
+  lines.on("line", take);
+  return () => lines.close();
+}
+
+const say = (text: string): void => void process.stderr.write(`${text.split("\n").map(reveal).join("\n")}\n`);
+
+const tell = ({ json }: Flags, data: object, text: string): void =>
+  void process.stdout.write(json ? `${jsonText(data)}\n` : `${text}\n`);

@@ -1,0 +1,16 @@
+import { suggestion } from "../../core/check.ts";
+import { CrewError } from "../../core/error.ts";
+import type { McpServer } from "../../core/mcp-server.ts";
+import type { Crew } from "../../crew.ts";
+
+/** The server of the settings that a person means. */
+export function serverNamed(name: string, { settings }: Crew): McpServer {
+  const servers = settings.config.mcpServers ?? {};
+  const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  if (server !== undefined) return server;
+  throw new CrewError(
+    "BAD_INPUT",
+    name === "" ? "No server was named." : `There is no server "${name}".`,
+    suggestion(name, Object.keys(servers), "Servers are"),
+  );
+}

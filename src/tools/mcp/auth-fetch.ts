@@ -1,0 +1,39 @@
+import { isPrivateWay } from "../../core/loopback-host.ts";
+import { asFetch } from "../../runtime/guarded-as-fetch.ts";
+import type { GuardedOpen } from "../../runtime/guarded-open.ts";
+import { webRefusal } from "../../runtime/web-target.ts";
+
+export type AuthWay = Readonly<{
+  open: GuardedOpen;
+  /** The address that the user wrote, which may be on this machine; none that a server names may. */
+  own?: URL;
+  signal: AbortSignal;
+}>;
+
+/** More than any answer about a login. */
+const MOST_BYTES = 1_000_000;
+
+/**
+ * The guard for questions to authorization servers. Codes, tokens and secrets go over lines that nobody reads, and not on
+ * to another origin.
+ */
+export function authFetch({ open, own, signal }: AuthWay): typeof fetch {
+  return async (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : String(input));
+    if (!isPrivateWay(url))
+      throw webRefusal("SCHEME", `${url.host} would be asked without encryption, so it is not asked about a login`);
+    const guarded = asFetch(open, {
+      maxBytes: MOST_BYTES,
+      ...(own && { allowHosts: [hostOf(own)] }),
+      check: (next) => {
+        if (new URL(next).origin !== url.origin)
+          throw webRefusal("REDIRECT", `${url.host} sent us on to another server, which is not followed for a login`);
+      },
+    });
+    return guarded(url, { ...init, signal: init.signal ?? signal });
+  };
+}
+
+/** A host as the guard is told of it. */
+export const hostOf = ({ hostname, port, protocol }: URL): string =>
+  `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;

@@ -1,0 +1,86 @@
+import { CrewError } from "../../core/error.ts";
+import { isPrivateWay } from "../../core/loopback-host.ts";
+import { authFetch } from "./auth-fetch.ts";
+import type { ClientSdk, McpAuth } from "./client.ts";
+import type { HttpSpec } from "./http.ts";
+import { isFresh, type Login, loginIn } from "./login-note.ts";
+import type { Logins } from "./logins.ts";
+import { clientIn, renewalBy } from "./oauth-client.ts";
+
+export type BearerSpec = HttpSpec &
+  Readonly<{
+    name: string;
+    /** Where logins are; absent for servers that can have none, since they are not the user's. */
+    logins?: Logins;
+    /** Ends everything that is under way. */
+    over: AbortSignal;
+    clock?(): number;
+  }>;
+
+/** Who we are to a server during a run. */
+export type Bearer = Readonly<{
+  auth: McpAuth;
+  /** Remembers which token each answer is about: several requests are under way at once, and one of them may have renewed it. */
+  watch(inner: typeof fetch): typeof fetch;
+  /** What an error of the library means, where it is about the login. */
+  explain(error: unknown): Promise<never>;
+}>;
+
+/** Says the token of the user's login, renews it when it ends, and never asks anybody to log in: that is a command of its own. */
+export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
+  const { name, definition, variables, open, logins, over, clock = Date.now } = spec;
+  const url = definition.url ?? "";
+  const own = new URL(url);
+  const sent = new WeakMap<Response, string>();
+  let held: Login | undefined;
+  const look = async (): Promise<Login | undefined> => loginIn(await logins?.look(url), definition);
+  const renew = async (refused: string | undefined): Promise<Login | undefined> => {
+    const fetch = authFetch({ open, own, signal: over });
+    const how = renewalBy({ sdk, fetch, client: clientIn(definition, variables), clock });
+    if (!(await look())) return undefined;
+    return logins?.renew(url, refused, how, over);
+  };
+  const refusal = async (scope?: string): Promise<never> => {
+    if (!isPrivateWay(own)) throw new Error("it wants a login, and no token is sent to an address that is not https");
+    await logins?.want(url, scope, over);
+    throw logins ? needsLogin(name) : cannotLogIn(name);
+  };
+  return {
+    auth: {
+      token: async () => {
+        if (!logins || !isPrivateWay(own)) return undefined;
+        held ??= await look();
+        if (!held || held.tokens.refresh === undefined || isFresh(held.tokens, clock())) return held?.tokens.access;
+        // Where that cannot be done right now, the old one may still do.
+        held = await renew(held.tokens.access).catch(() => held);
+        return held?.tokens.access;
+      },
+      onUnauthorized: async ({ response }) => {
+        held = isPrivateWay(own) ? await renew(sent.get(response)) : undefined;
+        if (!held) await refusal(sdk.extractWWWAuthenticateParams(response).scope);
+      },
+    },
+    watch: (inner) => async (input, init) => {
+      const response = await inner(input, init);
+      const token = /^Bearer (.*)$/.exec(new Headers(init?.headers).get("authorization") ?? "")?.[1];
+      if (token !== undefined) sent.set(response, token);
+      return response;
+    },
+    explain: async (error) => {
+      if (sdk.InsufficientScopeError.isInstance(error)) return refusal(error.requiredScope);
+      if (sdk.SdkHttpError.isInstance(error) && error.code === sdk.SdkErrorCode.ClientHttpAuthentication)
+        return refusal();
+      throw error;
+    },
+  };
+}
+
+const needsLogin = (name: string): CrewError =>
+  new CrewError("NEEDS_LOGIN", `The MCP server "${name}" needs a login.`, `Log in with \`subcrew mcp login ${name}\`.`);
+
+const cannotLogIn = (name: string): CrewError =>
+  new CrewError(
+    "NEEDS_LOGIN",
+    `The MCP server "${name}" needs a login, which only a server of your own settings can have.`,
+    `Write it into your settings, name it in the agent's file, and log in with \`subcrew mcp login ${name}\`.`,
+  );

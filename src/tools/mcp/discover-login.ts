@@ -1,0 +1,47 @@
+import type { McpServer } from "../../core/mcp-server.ts";
+import type { ClientSdk } from "./client.ts";
+import type { Login, LoginNote } from "./login-note.ts";
+
+/** What a server said when it refused us. */
+export type Challenge = Readonly<{ resourceMetadataUrl?: URL; scope?: string }>;
+
+/** Where to log in to a server, and for what. */
+export type Found = Pick<Login, "issuer" | "server" | "metadata" | "resource"> &
+  Readonly<{
+    /** What the server asks for. */
+    scope?: string;
+    /** Without it, a login would end with its first token. */
+    hasOffline: boolean;
+  }>;
+
+export type DiscoverSpec = Readonly<{ url: URL; challenge: Challenge; fetch: typeof fetch }>;
+
+/** Finds the authorization server of a server. That one has to name itself rightly, and the server may only speak for itself. */
+export async function discover(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<Found> {
+  const { resourceMetadataUrl } = challenge;
+  const {
+    authorizationServerUrl: server,
+    authorizationServerMetadata: metadata,
+    resourceMetadata,
+  } = await sdk.discoverOAuthServerInfo(url, { fetchFn: fetch, ...(resourceMetadataUrl && { resourceMetadataUrl }) });
+  const resource = resourceMetadata?.resource;
+  const requestedResource = sdk.resourceUrlFromServerUrl(url);
+  if (resource !== undefined && !sdk.checkResourceAllowed({ requestedResource, configuredResource: resource }))
+    throw new Error(`it asks for a login to ${resource}, which is not its own address`);
+  const scope = challenge.scope ?? resourceMetadata?.scopes_supported?.join(" ");
+  return {
+    server,
+    issuer: metadata?.issuer ?? server,
+    ...(metadata && { metadata }),
+    ...(resource !== undefined && { resource }),
+    ...(scope !== undefined && scope !== "" && { scope }),
+    hasOffline: metadata?.scopes_supported?.includes("offline_access") ?? false,
+  };
+}
+
+/** What to ask for: what the settings say, else what the server says; what it missed before, and a login that lasts. */
+export function scopeFor({ oauth }: McpServer, { scope, hasOffline }: Found, note?: LoginNote): string | undefined {
+  const wanted = [oauth?.scopes?.join(" ") ?? scope, note?.wanted?.scope].join(" ").split(/\s+/).filter(Boolean);
+  if (wanted.length === 0) return undefined;
+  return [...new Set([...wanted, ...(hasOffline ? ["offline_access"] : [])])].join(" ");
+}

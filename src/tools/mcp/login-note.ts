@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { McpServer } from "../../core/mcp-server.ts";
+
+const text = z.string().min(1);
+
+const tokens = z.object({
+  access: text,
+  refresh: text.optional(),
+  expiresAt: z.number().optional(),
+  scope: z.string().optional(),
+});
+export type Tokens = Readonly<z.infer<typeof tokens>>;
+
+/** Where a login was made, as what, and what came of it. Renewing it asks there again, and nowhere else. */
+const login = z.object({
+  issuer: text,
+  /** The address of the authorization server, and what it says about itself. */
+  server: text,
+  metadata: z
+    .looseObject({
+      issuer: text,
+      authorization_endpoint: text,
+      token_endpoint: text,
+      response_types_supported: z.array(z.string()),
+      token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+      revocation_endpoint: text.optional(),
+    })
+    .optional(),
+  /** What the tokens are for. */
+  resource: text.optional(),
+  /** The `clientId` of the settings that it was made with. */
+  clientId: text.optional(),
+  /** A secret is only in here when it was made for us; one of the user's settings stays there. */
+  client: z.looseObject({
+    client_id: text,
+    client_secret: z.string().optional(),
+    token_endpoint_auth_method: z.string().optional(),
+  }),
+  tokens,
+});
+export type Login = Readonly<z.infer<typeof login>>;
+
+const note = z.object({
+  version: z.literal(1),
+  url: text,
+  /** It refused us: somebody has to log in, and for what. */
+  wanted: z.object({ scope: z.string().optional() }).optional(),
+  login: login.optional(),
+});
+
+/** What is known about the login to one address. */
+export type LoginNote = Readonly<Omit<z.infer<typeof note>, "version">>;
+
+/** A note as it was written down for this very address; anything else is none. */
+export function parseNote(value: unknown, url: string): LoginNote | undefined {
+  const parsed = note.safeParse(value);
+  return parsed.success && parsed.data.url === url ? parsed.data : undefined;
+}
+
+/** The address that a login is for: the whole of it, since other paths may belong to somebody else. */
+export function loginAddress(url: string): string {
+  const at = new URL(url);
+  at.hash = "";
+  return at.href;
+}
+
+export const noteKey = (address: string): string => createHash("sha256").update(address).digest("hex").slice(0, 32);
+
+/** A token is renewed this long before it ends, so that it does not end on the way. */
+const EARLY_MS = 30_000;
+
+export const isFresh = ({ expiresAt }: Tokens, now: number): boolean =>
+  expiresAt === undefined || expiresAt - EARLY_MS > now;
+
+/** The login of a note, unless the settings say by now that we are somebody else there. */
+export function loginIn(note: LoginNote | undefined, { oauth }: Pick<McpServer, "oauth">): Login | undefined {
+  const made = note?.login;
+  return made?.clientId === oauth?.clientId ? made : undefined;
+}
+
+/** Whether somebody is logged in to a server or has to; `undefined`: nobody asked for it yet. */
+export function loginState(
+  note: LoginNote | undefined,
+  server: McpServer,
+  now: number,
+): "logged in" | "needs login" | undefined {
+  if (server.url === undefined || logsInByHeader(server)) return undefined;
+  const made = loginIn(note, server);
+  if (made && (made.tokens.refresh !== undefined || isFresh(made.tokens, now))) return "logged in";
+  return made || note?.wanted || note?.login || server.oauth ? "needs login" : undefined;
+}
+
+/** The user says in the settings who we are there. */
+export const logsInByHeader = ({ headers = {} }: McpServer): boolean =>
+  Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+
+/** What must not be seen of a login. */
+export const secretsOf = ({ tokens: { access, refresh }, client }: Login): readonly string[] =>
+  [access, refresh, client.client_secret].filter((secret) => secret !== undefined);

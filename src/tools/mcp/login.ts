@@ -1,0 +1,191 @@
+import { randomBytes } from "node:crypto";
+import { CrewError, isCrewError, messageOf } from "../../core/error.ts";
+import { isPrivateWay } from "../../core/loopback-host.ts";
+import { createRedactor } from "../../core/redact.ts";
+import { signInProblem, type Waiting, waitForCode } from "../../runtime/sign-in-callback.ts";
+import { authFetch } from "./auth-fetch.ts";
+import { type ClientSdk, connect, loadClient } from "./client.ts";
+import { type Challenge, discover, type Found, scopeFor } from "./discover-login.ts";
+import { type HttpSpec, httpTransport } from "./http.ts";
+import { type Login, type LoginNote, logsInByHeader, secretsOf } from "./login-note.ts";
+import type { Logins } from "./logins.ts";
+import { clientIn, metadataOf, tokensFrom } from "./oauth-client.ts";
+
+export type LoginSpec = Omit<HttpSpec, "users"> &
+  Pick<Waiting, "pasted" | "patienceMs" | "signal"> &
+  Readonly<{
+    name: string;
+    logins: Logins;
+    /** Shows a person the address to open, which belongs to `at`. */
+    show(url: string, at: string): void | Promise<void>;
+  }>;
+
+/**
+ * Logs in to a server of the user's settings: finds out where, registers us there unless the settings say who we are, and
+ * waits for the browser. False when the server wants no login. What goes wrong is said without any secret in it.
+ */
+export async function logIn(spec: LoginSpec): Promise<boolean> {
+  const { name, definition, logins, signal } = spec;
+  const url = new URL(definition.url ?? "");
+  const secrets: string[] = [];
+  try {
+    if (logsInByHeader(definition)) throw new Error("its settings have an authorization header, which counts instead");
+    if (!isPrivateWay(url)) throw new Error("no token is sent to an address that is not https");
+    const sdk = await loadClient();
+    const note = await logins.look(url.href);
+    const challenge = await challengeOf(sdk, spec, note);
+    if (!challenge) return false;
+    const fetch = authFetch({ open: spec.open, own: url, signal });
+    const found = await discover(sdk, { url, challenge, fetch });
+    refuseAnother(name, note, found);
+    const login = await inBrowser(sdk, { spec, found, fetch, secrets, scope: scopeFor(definition, found, note) });
+    await logins.keep(url.href, login, signal);
+    return true;
+  } catch (error) {
+    if (isCrewError(error)) throw error;
+    const why = createRedactor(secrets).text(reasonOf(error)).replace(/\s+/g, " ").slice(0, MOST_REASON);
+    throw new CrewError(
+      "LOGIN_FAILED",
+      `The login to "${name}" failed: ${why.replace(/\.$/, "")}.`,
+      hintFor(error, spec),
+    );
+  }
+}
+
+const MOST_REASON = 400;
+
+/** What a server asks for when nobody is logged in; `undefined`: nothing. */
+async function challengeOf(
+  sdk: ClientSdk,
+  spec: LoginSpec,
+  note: LoginNote | undefined,
+): Promise<Challenge | undefined> {
+  let asked: Challenge | undefined;
+  const auth = {
+    token: async () => undefined,
+    onUnauthorized: async ({ response }: { response: Response }) => {
+      asked = sdk.extractWWWAuthenticateParams(response);
+      throw new Error("it wants a login");
+    },
+  };
+  try {
+    const session = await connect(sdk, httpTransport(sdk, { ...spec, users: true }, { auth }), spec.signal);
+    await session.close();
+  } catch (error) {
+    if (!asked) throw error;
+  }
+  // Some only ask once a tool is called, and some are said to ask.
+  return asked ?? (note?.wanted || note?.login || spec.definition.oauth ? {} : undefined);
+}
+
+/** Whoever answers at the address today does not decide anew where the user's password and our secret are typed in. */
+function refuseAnother(name: string, note: LoginNote | undefined, { issuer }: Found): void {
+  const before = note?.login?.issuer;
+  if (before === undefined || before === issuer) return;
+  throw new CrewError(
+    "LOGIN_FAILED",
+    `The server "${name}" wants a login at ${issuer} now, and it was at ${before} before.`,
+    `If that is meant, forget the old one first: \`subcrew mcp logout ${name}\`.`,
+  );
+}
+
+type Going = Readonly<{
+  spec: LoginSpec;
+  found: Found;
+  scope: string | undefined;
+  fetch: typeof fetch;
+  /** Filled with what must not be seen. */
+  secrets: string[];
+}>;
+
+async function inBrowser(sdk: ClientSdk, { spec, found, scope, fetch, secrets }: Going): Promise<Login> {
+  const { definition, variables, signal, patienceMs, pasted, show } = spec;
+  const port = definition.oauth?.callbackPort;
+  const configured = clientIn(definition, variables);
+  if (configured?.client_secret !== undefined) secrets.push(configured.client_secret);
+  if (!configured && found.metadata && found.metadata.registration_endpoint === undefined) throw noRegistration(spec);
+  const asked = { ...metadataOf(found), ...(scope !== undefined && { scope }) };
+  const state = randomBytes(24).toString("base64url");
+  let client = configured;
+  let verifier = "";
+  const { code, redirect, issuer } = await waitForCode({
+    port: port ?? 0,
+    host: port === undefined ? "127.0.0.1" : "localhost",
+    state,
+    signal,
+    ...(patienceMs !== undefined && { patienceMs }),
+    ...(pasted && { pasted }),
+    ready: async (redirectUrl) => {
+      client ??= await sdk.registerClient(found.server, {
+        ...asked,
+        clientMetadata: ourselves(redirectUrl),
+        fetchFn: fetch,
+      });
+      if (client.client_secret !== undefined) secrets.push(client.client_secret);
+      const started = await sdk.startAuthorization(found.server, {
+        ...asked,
+        clientInformation: client,
+        redirectUrl,
+        state,
+      });
+      verifier = started.codeVerifier;
+      secrets.push(verifier);
+      // Whatever else it is, a program of this machine would open it.
+      if (!isPrivateWay(started.authorizationUrl)) throw new Error("the address to log in at is not https");
+      await show(started.authorizationUrl.href, found.issuer);
+    },
+  });
+  secrets.push(code);
+  const given = await sdk.exchangeAuthorization(found.server, {
+    ...metadataOf(found),
+    clientInformation: client!,
+    authorizationCode: code,
+    ...(issuer !== undefined && { iss: issuer }),
+    codeVerifier: verifier,
+    redirectUri: redirect,
+    fetchFn: fetch,
+  });
+  const { issuer: at, server, metadata, resource } = found;
+  const login: Login = {
+    issuer: at,
+    server,
+    ...(metadata && { metadata }),
+    ...(resource !== undefined && { resource }),
+    ...(configured
+      ? { clientId: definition.oauth!.clientId, client: { client_id: configured.client_id } }
+      : { client: client! }),
+    tokens: tokensFrom(given, Date.now(), scope === undefined ? undefined : { access: "", scope }),
+  };
+  secrets.push(...secretsOf(login));
+  return login;
+}
+
+/** How we introduce ourselves: a program on a person's machine, which can keep no secret. */
+const ourselves = (redirect: string) => ({
+  client_name: "subcrew",
+  redirect_uris: [redirect],
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  token_endpoint_auth_method: "none",
+  application_type: "native" as const,
+});
+
+const noRegistration = ({ name }: LoginSpec): CrewError =>
+  new CrewError(
+    "LOGIN_FAILED",
+    `The server "${name}" does not let programs register themselves.`,
+    "Register one there by hand, with http://localhost:PORT/callback as its address, and write `oauth: { clientId, callbackPort }` into the settings of the server.",
+  );
+
+function reasonOf(error: unknown): string {
+  // What came in its place is somebody else's text, and is not repeated.
+  if (error instanceof Error && "kind" in error && error.kind === "authorization_response")
+    return "the answer did not come from the authorization server that was asked";
+  return messageOf(error);
+}
+
+function hintFor(error: unknown, { name }: LoginSpec): string {
+  if (signInProblem(error) === "PORT") return "Choose another oauth.callbackPort, or end what listens there.";
+  if (signInProblem(error)) return `Try it again: \`subcrew mcp login ${name}\`.`;
+  return "Check its url and its `oauth` in your settings; a key that you have already goes into its `headers`.";
+}

@@ -1,0 +1,95 @@
+import { join } from "node:path";
+import { alone } from "../../runtime/file-lock.ts";
+import { tokenFiles } from "../../runtime/token-files.ts";
+import {
+  isFresh,
+  type Login,
+  loginAddress,
+  type LoginNote,
+  noteKey,
+  parseNote,
+  secretsOf,
+  type Tokens,
+} from "./login-note.ts";
+
+/** The logins to servers, in the user's own folder, by address. */
+export type Logins = Readonly<{
+  look(url: string): Promise<LoginNote | undefined>;
+  keep(url: string, login: Login, signal: AbortSignal): Promise<void>;
+  /** Takes a login away, and gives it back; that there was one stays known. */
+  forget(url: string, signal: AbortSignal): Promise<Login | undefined>;
+  /** The server refused us. */
+  want(url: string, scope: string | undefined, signal: AbortSignal): Promise<void>;
+  /**
+   * The login with another access token than the one that was refused. Of all processes one asks for it: a provider that
+   * sees a refresh token twice takes the whole login back. Absent: somebody has to log in again.
+   */
+  renew(url: string, refused: string | undefined, how: Renewal, signal: AbortSignal): Promise<Login | undefined>;
+}>;
+
+/** Asks for new tokens; `undefined` when the old ones are not accepted any more. */
+export type Renewal = (login: Login) => Promise<Tokens | undefined>;
+
+export type LoginParts = Readonly<{
+  /** Without one there are no logins. */
+  home: string | undefined;
+  /** Told every secret before anybody uses it. */
+  learn(secrets: readonly string[]): void;
+  clock?(): number;
+}>;
+
+export function openLogins({ home, learn, clock = Date.now }: LoginParts): Logins {
+  const folder = home === undefined ? undefined : join(home, "mcp-logins");
+  const files = folder === undefined ? undefined : tokenFiles(folder);
+  let last: Promise<unknown> = Promise.resolve();
+
+  const read = async (address: string): Promise<LoginNote | undefined> => {
+    const note = parseNote(await files?.read(noteKey(address)), address);
+    if (note?.login) learn(secretsOf(note.login));
+    return note;
+  };
+  /** One change after the other: here in turn, between processes by a lock. */
+  const change = <T>(
+    url: string,
+    signal: AbortSignal,
+    make: (note: LoginNote | undefined, write: (note: Omit<LoginNote, "url">) => Promise<void>) => Promise<T>,
+  ): Promise<T | undefined> => {
+    if (!files || folder === undefined) return Promise.resolve(undefined);
+    const address = loginAddress(url);
+    const write = async (note: Omit<LoginNote, "url">): Promise<void> => {
+      if (note.login) learn(secretsOf(note.login));
+      await files.write(noteKey(address), { version: 1, url: address, ...note });
+    };
+    const work = (): Promise<T> =>
+      alone(join(folder, `${noteKey(address)}.lock`), async () => make(await read(address), write), signal);
+    const mine = last.then(work, work);
+    last = mine.catch(() => {});
+    return mine;
+  };
+
+  return {
+    look: (url) => read(loginAddress(url)),
+    keep: (url, login, signal) => change(url, signal, (_, write) => write({ login })),
+    forget: (url, signal) =>
+      change(url, signal, async (note, write) => {
+        if (note?.login) await write({ wanted: {} });
+        return note?.login;
+      }),
+    want: (url, scope, signal) =>
+      change(url, signal, async (note, write) => {
+        const wanted = { ...note?.wanted, ...(scope !== undefined && { scope }) };
+        await write({ wanted, ...(note?.login && { login: note.login }) });
+      }),
+    renew: (url, refused, how, signal) =>
+      change(url, signal, async (note, write) => {
+        const login = note?.login;
+        if (!login) return undefined;
+        if (login.tokens.access !== refused && isFresh(login.tokens, clock())) return login; // somebody was faster
+        const tokens = login.tokens.refresh === undefined ? undefined : await how(login);
+        const { wanted = {} } = note;
+        const renewed = tokens && { ...login, tokens };
+        await write(renewed ? { ...(note.wanted && { wanted }), login: renewed } : { wanted });
+        return renewed;
+      }),
+  };
+}
