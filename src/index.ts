@@ -1,4 +1,6 @@
-export { createCrew, type Crew, type CrewOptions, type ResumeOptions, type RunOptions } from "./crew.ts";
+export { createCrew, type Crew } from "./crew.ts";
+export type { CrewOptions } from "./crew/options.ts";
+export type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
 export { openDelegation, type Delegation, type DelegationOptions } from "./doors/delegation.ts";
 export { Subagent, type SubagentConfig, type TaskOutput } from "./doors/subagent.ts";
 export { defineAgent, type Agent } from "./core/agent.ts";

@@ -25,6 +25,7 @@ import { openTaskHistory } from "./runtime/task-history.ts";
 import { createValidator } from "./runtime/validate.ts";
 import type { Roster } from "./runtime/roster.ts";
 import type { SchemaPrecedence, World } from "./runtime/world.ts";
+import { openLogins } from "./tools/mcp/logins.ts";
 import { openPins } from "./tools/mcp/pins.ts";
 import { createServers } from "./tools/mcp/servers.ts";
 import type { ToolParts } from "./tools/parts.ts";
@@ -96,20 +97,20 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
     ...(store && { history: openTaskHistory(store, cwd) }),
     ...(setup.home !== false && { memory: openMemory({ home: homeOf(setup), project: cwd, clock }) }),
   };
-  const pins = openPins(setup.home === false ? undefined : homeOf(setup));
+  const kept = setup.home === false ? undefined : homeOf(setup);
+  const pins = openPins(kept);
+  const logins = openLogins({ home: kept, learn: redactor.learn });
   /** The servers of one run. */
-  const peersOf = (keep: World["keep"]): PeerTools => {
-    let count = 0;
-    return createServers({
+  const peersOf = (): PeerTools =>
+    createServers({
       servers: setup.mcpServers ?? {},
       pins,
+      logins,
       cwd,
       env,
       passEnv: setup.passEnv ?? [],
       open: createGuardedOpen(setup.network),
-      keep: (run, path, text) => keep(run, `${path}.mcp-${++count}`, text),
     });
-  };
   let access: Promise<AccessParts> | undefined;
   const allTools = async (): Promise<readonly Tool[]> => {
     const [{ builtinTools }, own] = await Promise.all([import("./tools/table.ts"), ownTools(setup)]);
@@ -128,12 +129,12 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
     random,
     worldFor: async (roster, runner, before) => {
       const all = await allTools();
-      access ??= accessTo(setup, all, store);
+      access ??= accessTo(setup, all, { store, redact: redactor.text });
       const clean = oneByOne(redactor.text);
       const keep: World["keep"] = async (id, path, text) => store?.keep(id, path, await clean(text));
       return {
         roster,
-        peers: peersOf(keep),
+        peers: peersOf(),
         delegation,
         tools: new Map(all.map((tool) => [tool.name, tool])),
         access: createRunAccess(
@@ -182,7 +183,11 @@ export function homeOf({ home, env }: Pick<Setup, "home" | "env">): string {
 }
 
 /** What may be done here; isolation that was demanded has to be there before anything begins. */
-async function accessTo(setup: Setup, tools: readonly Tool[], store: Store | undefined): Promise<AccessParts> {
+async function accessTo(
+  setup: Setup,
+  tools: readonly Tool[],
+  { store, redact }: Pick<Outfit, "store"> & Readonly<{ redact: Redactor["text"] }>,
+): Promise<AccessParts> {
   const kept = setup.home === false ? undefined : openKeptRules(homeOf(setup));
   const agreed = (await kept?.read(setup.cwd)) ?? [];
   const parts = accessParts(
@@ -191,7 +196,8 @@ async function accessTo(setup: Setup, tools: readonly Tool[], store: Store | und
       cwd: setup.cwd,
       home: setup.env["HOME"],
       state: homeOf(setup),
-      ...(store && { outputs: (run, path) => join(store.folder(run), "outputs", `${path}.commands`) }),
+      ...(store && { outputs: store.outputs }),
+      redact,
     },
     tools.map(({ name }) => name),
   );

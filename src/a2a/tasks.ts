@@ -4,7 +4,8 @@ import type { Event, Origin } from "../core/event.ts";
 import type { Answer } from "../core/gate.ts";
 import { isEnded, lifeOf } from "../core/life.ts";
 import { extractMessageText, isOver, type RemoteMessage, type RemoteTask, type RemoteUpdate } from "../core/remote.ts";
-import type { Crew, RunOptions } from "../crew.ts";
+import type { Crew } from "../crew.ts";
+import type { RunOptions } from "../crew/run-options.ts";
 import type { Run } from "../runtime/run.ts";
 import { serveRun, type ServedRun } from "./served-run.ts";
 import { taskError } from "./task-error.ts";
@@ -124,7 +125,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
   /** A task that goes on: in this process, or watched from here. */
   const following = async (origin: Origin, id: string): Promise<ServedRun | undefined> => {
     const served = active.get(id);
-    if (served) return served;
+    if (served) return served.run.state.outcome ? undefined : served;
     const { life, owner } = await crew.kept.look(id);
     return !isEnded(life) && owner !== undefined ? serveRun(crew.kept.follow(id), origin) : undefined;
   };

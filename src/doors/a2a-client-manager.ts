@@ -8,7 +8,7 @@ import {
   type RemoteTask,
   type RemoteUpdate,
 } from "../core/remote.ts";
-import { createRemoteClients, type RemoteClients, tokenFiles } from "../runners/a2a-clients.ts";
+import { createRemoteClients, type RemoteClients, remoteTokens } from "../runners/a2a-clients.ts";
 import { remoteFault } from "../runners/a2a-fault.ts";
 import type { RemoteCard, RemoteClient } from "../runners/a2a-sdk.ts";
 import { asFetch } from "../runtime/guarded-as-fetch.ts";
@@ -40,7 +40,7 @@ export class A2AClientManager {
 
   constructor({ env = {}, cwd = "/", network, home }: A2AClientOptions = {}) {
     this.#open = createGuardedOpen(network);
-    this.#clients = createRemoteClients({ env, cwd, ...(home !== undefined && { tokens: tokenFiles(home) }) });
+    this.#clients = createRemoteClients({ env, cwd, ...(home !== undefined && { tokens: remoteTokens(home) }) });
   }
 
   /** Fetches the card of an agent and makes a client for it, once. */

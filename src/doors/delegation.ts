@@ -2,7 +2,9 @@ import { emptyDesk } from "../core/desk.ts";
 import type { Event } from "../core/event.ts";
 import { failed } from "../core/outcome.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
-import type { Crew, RunOptions } from "../crew.ts";
+import type { Crew } from "../crew.ts";
+import type { RunOptions } from "../crew/run-options.ts";
+import { onAbort } from "../runtime/on-abort.ts";
 import { createOutliving, delegatedOf } from "../runtime/outliving.ts";
 import type { Run } from "../runtime/run.ts";
 import { inputSchemaOf, parseArguments } from "../runtime/toolkit.ts";
@@ -60,13 +62,12 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
     delegate: async (what) => {
       if (signal.aborted) return failed("DENIED", "It was stopped before it began.");
       const run = crew.run(what, options);
-      const stop = (): void => run.cancel("stopped by whoever asked for it");
-      signal.addEventListener("abort", stop, { once: true });
+      const release = onAbort(signal, () => run.cancel("stopped by whoever asked for it"));
       try {
         for await (const event of run) heard?.(event, run);
         return delegatedOf(await run);
       } finally {
-        signal.removeEventListener("abort", stop);
+        release();
       }
     },
   });

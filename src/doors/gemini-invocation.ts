@@ -5,6 +5,7 @@ import type { Crew } from "../crew.ts";
 import { declaredInputs, promptOf } from "../facades/agent-inputs.ts";
 import { invocationResult, invocationText, terminateMode, type AgentTerminateMode } from "../facades/invocation.ts";
 import { asId } from "../modes/names.ts";
+import { onAbort } from "../runtime/on-abort.ts";
 
 /** One call of one agent, as system 004 has it: what it is about, and how it is carried out. */
 export type SubagentInvocation = Readonly<{
@@ -38,7 +39,7 @@ export function localInvocation(
       const run = crew.run({ nodes: { [id]: { kind: "task", task } }, output: id });
       const stop = (): void => run.cancel("stopped by whoever asked for it");
       if (signal.aborted) stop();
-      else signal.addEventListener("abort", stop, { once: true });
+      const release = onAbort(signal, stop);
       try {
         for await (const event of run) if (event.type === "thinking.delta") updateOutput(`🤖💭 ${event.text}`);
         const outcome: Outcome = (await run).nodes[id] ?? failed("CRASHED", "The run ended without an outcome.");
@@ -48,7 +49,7 @@ export function localInvocation(
           terminate_reason: terminateMode(outcome),
         };
       } finally {
-        signal.removeEventListener("abort", stop);
+        release();
       }
     },
   };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { BackgroundStart } from "../core/background-start.ts";
 import { offered, spawnRefusal, type Caller } from "../core/spawn.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool.ts";
 import { asId } from "../modes/names.ts";
@@ -53,8 +54,10 @@ function spawnTool(caller: Caller, name: string): Tool {
       if (!background || background.silent) return waited(await carryOut(plan, context), news);
       const begun = await background.start(plan, "result");
       if ("status" in begun) return { text: begun.fault.message + news, error: true };
-      const spawned = { status: "spawned", type, description, taskId: begunTask(begun, assignment.id, context.run) };
-      return { text: JSON.stringify(spawned) + news, details: spawned };
+      const taskId = begunTask(begun, assignment.id, context.run);
+      const spawned = { status: "spawned", type, description, taskId };
+      const details: typeof spawned & BackgroundStart = { ...spawned, background: taskId };
+      return { text: JSON.stringify(spawned) + news, details };
     },
   });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { BackgroundStart } from "../core/background-start.ts";
 import { cutHead } from "../core/cut.ts";
 import type { Outcome } from "../core/outcome.ts";
 import { offered, spawnRefusal, type Caller } from "../core/spawn.ts";
@@ -170,7 +171,13 @@ async function inBackground(
     },
     () => {}, // whoever waits for it hears of it
   );
-  return { text: backgroundStarted(record) + news, details: { success: true, agentId: id, outputFile: file } };
+  const details: BackgroundStart & Record<string, unknown> = {
+    success: true,
+    agentId: id,
+    outputFile: file,
+    background: id,
+  };
+  return { text: backgroundStarted(record) + news, details };
 }
 
 /** The answer of `Task` as the document has it. */

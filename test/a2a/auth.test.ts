@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { CrewOptions } from "../../src/index.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { webServer, type WebServer } from "../support/web-server.ts";
 import { crewFor, listen, PATH, remoteAgent } from "./lab.ts";
@@ -165,20 +166,25 @@ async function oauthServer(): Promise<WebServer & { valid: Set<string>; grants: 
 
 const bearerOf = (request: IncomingMessage): string => (request.headers.authorization ?? "").replace("Bearer ", "");
 
-test("OAuth as a program: one token for many tasks, and a new one when it is refused", async () => {
+/** An agent elsewhere that takes tokens of a server of its own, and a crew that knows both. */
+async function behindOauth(auth: (oauth: WebServer) => Readonly<Record<string, unknown>>) {
   const oauth = await oauthServer();
-  const server = await guarded((request) => oauth.valid.has(bearerOf(request)));
-  const auth = {
-    type: "oauth",
-    client_id: "robot",
-    client_secret: "$REMOTE",
-    token_url: oauth.url("/token"),
-    scopes: ["a", "b"],
-  };
-  const crew = crewFor([server.host, oauth.host], {
-    agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })],
-    env: { PATH, REMOTE: SECRET },
-  });
+  const { host, cardUrl } = await guarded((request) => oauth.valid.has(bearerOf(request)));
+  const agents = [
+    remoteAgent("it", { cardUrl, auth: { type: "oauth", token_url: oauth.url("/token"), ...auth(oauth) } }),
+  ];
+  const crew = (options: CrewOptions = {}) => crewFor([host, oauth.host], { agents, ...options });
+  const ask = (task: string, options: CrewOptions = {}) => crew(options).run({ mode: "single", agent: "it", task });
+  return { oauth, crew, ask };
+}
+
+/** Signed in to as a person. */
+const byPerson = (oauth: WebServer) => ({ client_id: "app", authorization_url: oauth.url("/authorize") });
+
+test("OAuth as a program: one token for many tasks, and a new one when it is refused", async () => {
+  const robot = { client_id: "robot", client_secret: "$REMOTE", scopes: ["a", "b"] };
+  const { oauth, crew: crewWith } = await behindOauth(() => robot);
+  const crew = crewWith({ env: { PATH, REMOTE: SECRET } });
 
   const together = await crew.run({ mode: "parallel", tasks: ["a", "b", "c"].map((task) => ({ agent: "it", task })) });
   expect(together.status).toBe("ok");
@@ -236,60 +242,29 @@ test("what the file leaves out is taken from the card: where tokens come from, a
 });
 
 test("OAuth as a person: a browser brings the code back, PKCE proves who asked, and the sign-in is remembered", async () => {
-  const oauth = await oauthServer();
-  const server = await guarded((request) => oauth.valid.has(bearerOf(request)));
-  const auth = {
-    type: "oauth",
-    client_id: "app",
-    authorization_url: oauth.url("/authorize"),
-    token_url: oauth.url("/token"),
-  };
+  const { oauth, ask } = await behindOauth(byPerson);
   const home = tempFolder();
-  const options = { agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })], home };
   const browse = async (text: string): Promise<void> => void (await fetch(/http:\S+/.exec(text)![0]));
 
-  const run = crewFor([server.host, oauth.host], options).run({ mode: "single", agent: "it", task: "hello" });
+  const run = ask("hello", { home });
   for await (const event of run) if (event.type === "note" && event.text.includes("sign in")) await browse(event.text);
   expect(run.state.outcome).toMatchObject({ status: "ok", output: "hello" });
 
-  const later = await crewFor([server.host, oauth.host], { ...options, unattended: true }).run({
-    mode: "single",
-    agent: "it",
-    task: "later",
-  });
-  expect(later).toMatchObject({ status: "ok", output: "later" });
+  expect(await ask("later", { home, unattended: true })).toMatchObject({ status: "ok", output: "later" });
 
   oauth.valid.clear();
-  const renewed = await crewFor([server.host, oauth.host], { ...options, unattended: true }).run({
-    mode: "single",
-    agent: "it",
-    task: "renewed",
-  });
-  expect(renewed).toMatchObject({ status: "ok", output: "renewed" });
+  expect(await ask("renewed", { home, unattended: true })).toMatchObject({ status: "ok", output: "renewed" });
   expect(oauth.grants.map((form) => form.get("grant_type"))).toEqual(["authorization_code", "refresh_token"]);
   const [file] = readdirSync(join(home, "a2a"));
   expect(statSync(join(home, "a2a", file!)).mode & 0o777).toBe(0o600);
 });
 
 test("OAuth as a person fails where nobody is there, and a code with a wrong state is not taken", async () => {
-  const oauth = await oauthServer();
-  const server = await guarded((request) => oauth.valid.has(bearerOf(request)));
-  const auth = {
-    type: "oauth",
-    client_id: "app",
-    authorization_url: oauth.url("/authorize"),
-    token_url: oauth.url("/token"),
-  };
-  const agents = [remoteAgent("it", { cardUrl: server.cardUrl, auth })];
-
-  const { nodes } = await crewFor([server.host, oauth.host], { agents, unattended: true }).run({
-    mode: "single",
-    agent: "it",
-    task: "hello",
-  });
+  const { oauth, ask } = await behindOauth(byPerson);
+  const { nodes } = await ask("hello", { unattended: true });
   expect(nodes["it"]).toMatchObject({ fault: { code: "NEEDS_ANSWER" } });
 
-  const run = crewFor([server.host, oauth.host], { agents }).run({ mode: "single", agent: "it", task: "hello" });
+  const run = ask("hello");
   for await (const event of run) {
     if (event.type !== "note" || !event.text.includes("sign in")) continue;
     const back = new URL(new URL(/http:\S+/.exec(event.text)![0]).searchParams.get("redirect_uri")!);

@@ -62,7 +62,7 @@ describe("our client and our server", () => {
     void (async () => {
       for await (const { type } of run) events.push(type);
     })();
-    await vi.waitFor(() => expect(events).toContain("remote.joined"), 10_000);
+    await vi.waitFor(() => expect(events).toContain("remote.joined"), 60_000);
 
     run.cancel();
     await run;
@@ -70,7 +70,7 @@ describe("our client and our server", () => {
     const [id] = await there.runs();
     await vi.waitFor(
       async () => expect((await there.record(id!)).outcome).toMatchObject({ status: "cancelled" }),
-      10_000,
+      60_000,
     );
   });
 
@@ -87,7 +87,7 @@ describe("our client and our server", () => {
     const write = { calls: [{ name: "write_file", input: { path: "a.txt", content: "x" } }] };
     const { here, there } = await bridge([write, "written"]);
     const run = here.run({ mode: "single", agent: "far", task: "write" });
-    await vi.waitFor(async () => expect(await there.kept.questions()).toHaveLength(1), 10_000);
+    await vi.waitFor(async () => expect(await there.kept.questions()).toHaveLength(1), 60_000);
     const [asked] = await there.kept.questions();
     const { run: id, path, call, question } = asked!;
     const signal = new AbortController().signal;
@@ -95,7 +95,7 @@ describe("our client and our server", () => {
     await there.kept.tell(
       id,
       { do: "answer", path, question, answer: { approve: true }, ...(call && { call }) },
-      { waitMs: 5_000, signal },
+      { waitMs: 60_000, signal },
     );
 
     expect(await run).toMatchObject({ status: "ok", output: "written" });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { Event } from "../../src/index.ts";
 import { deferred } from "../../src/runtime/deferred.ts";
+import { patiently } from "../support/patiently.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { webServer } from "../support/web-server.ts";
 import { crewFor, listen, remoteAgent } from "./lab.ts";
@@ -141,7 +142,7 @@ test("cancelling a run cancels the task on the other side", async () => {
   const crew = crewFor([server.host], { agents: [remoteAgent("slow", { cardUrl: server.cardUrl })] });
   const run = crew.run({ mode: "single", agent: "slow", task: "go" });
   void listen(run).finally(begun.resolve);
-  await vi.waitFor(() => expect(run.state.nodes.get("slow")?.text).toContain("on"), 10_000);
+  await vi.waitFor(() => expect(run.state.nodes.get("slow")?.text).toContain("on"), 60_000);
 
   run.cancel("enough");
   await run;
@@ -156,7 +157,7 @@ test("a remote agent that loses a race is cancelled there", async () => {
     await new Promise(() => {});
   });
   const fast = await sdkServer(async (_, say) => {
-    await vi.waitFor(() => expect(slow.sent).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(slow.sent).toHaveLength(1), 60_000);
     say.message("first");
   });
   const agents = [remoteAgent("slow", { cardUrl: slow.cardUrl }), remoteAgent("fast", { cardUrl: fast.cardUrl })];
@@ -165,7 +166,7 @@ test("a remote agent that loses a race is cancelled there", async () => {
   const result = await crew.run({ mode: "race", race: { agents: ["slow", "fast"], task: "go" } });
 
   expect(result).toMatchObject({ status: "ok", output: "first" });
-  await vi.waitFor(() => expect(slow.cancelled).toHaveLength(1), 10_000);
+  await vi.waitFor(() => expect(slow.cancelled).toHaveLength(1), 60_000);
 });
 
 test.each([
@@ -207,15 +208,14 @@ test("an agent without streams that answers before it is done is asked until it 
 
 test("a stream that breaks off is not the end: the task is asked about", async () => {
   let broke = false;
+  const gone = deferred<void>();
   const server = await sdkServer(
-    (_, say) => {
+    async (_, say) => {
       say.task();
       say.status(TaskState.TASK_STATE_WORKING, "half way");
-      setTimeout(() => {
-        say.artifact("all the way");
-        say.status(TaskState.TASK_STATE_COMPLETED);
-      }, 50);
-      return new Promise((resolve) => setTimeout(resolve, 100));
+      await gone.promise;
+      say.artifact("all the way");
+      say.status(TaskState.TASK_STATE_COMPLETED);
     },
     {
       guard: (request, response) => {
@@ -224,7 +224,7 @@ test("a stream that breaks off is not the end: the task is asked about", async (
         const end = response.write.bind(response);
         response.write = ((chunk: string) => {
           end(chunk);
-          if (chunk.includes("half way")) setImmediate(() => response.destroy());
+          if (chunk.includes("half way")) setImmediate(() => (response.destroy(), gone.resolve()));
           return true;
         }) as typeof response.write;
         return false;
@@ -349,7 +349,7 @@ describe("a conversation", () => {
     void (async () => {
       for await (const event of run) events.push(event);
     })();
-    await vi.waitFor(() => expect(events.some(({ type }) => type === "remote.joined")).toBe(true), 10_000);
+    await vi.waitFor(() => expect(events.some(({ type }) => type === "remote.joined")).toBe(true), 60_000);
 
     const home = afterCrash((await before.kept.look(run.id)).folder, run.id);
     const resumed = crewFor([server.host], { agents, home }).resume(run.id);
@@ -459,19 +459,17 @@ describe("what goes wrong", () => {
   });
 
   test("a task that takes too long is given up here and there", async () => {
-    const server = await sdkServer(async (_, say) => {
-      say.task(TaskState.TASK_STATE_WORKING);
-      await new Promise(() => {});
+    await patiently(async (times) => {
+      const server = await sdkServer(async (_, say) => {
+        say.task(TaskState.TASK_STATE_WORKING);
+        await new Promise(() => {});
+      });
+      const crew = crewFor([server.host], { agents: [remoteAgent("slow", { cardUrl: server.cardUrl })] });
+      const resourceLimits = { maxDurationMs: 1_000 * times };
+      const { nodes } = await crew.run({ mode: "single", agent: "slow", task: "go", resourceLimits });
+      expect(nodes["slow"]).toMatchObject({ fault: { code: "TIMEOUT" } });
+      expect(server.cancelled).toHaveLength(1);
     });
-    const crew = crewFor([server.host], { agents: [remoteAgent("slow", { cardUrl: server.cardUrl })] });
-    const { nodes } = await crew.run({
-      mode: "single",
-      agent: "slow",
-      task: "go",
-      resourceLimits: { maxDurationMs: 1_000 },
-    });
-    expect(nodes["slow"]).toMatchObject({ fault: { code: "TIMEOUT" } });
-    expect(server.cancelled).toHaveLength(1);
   });
 });
 

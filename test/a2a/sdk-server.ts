@@ -102,7 +102,11 @@ async function answer(rpc: JsonRpcTransportHandler, body: string, response: Serv
   const got = await rpc.handle(body, new ServerCallContext({ requestedVersion: "1.0" }));
   if (!(Symbol.asyncIterator in got)) return json(response, got);
   response.writeHead(200, { "content-type": "text/event-stream" });
-  for await (const event of got) response.write(`data: ${JSON.stringify(event)}\n\n`);
+  try {
+    for await (const event of got) response.write(`data: ${JSON.stringify(event)}\n\n`);
+  } catch {
+    // It is over already: a stream about it ends before it begins.
+  }
   response.end();
 }
 

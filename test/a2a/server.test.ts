@@ -74,12 +74,12 @@ test("SRV-11: a permission is not the caller's to give: it waits for the owner",
   await crew.kept.tell(
     task.id,
     { do: "answer", path, question: text, answer: { approve: true }, ...(call && { call }) },
-    { waitMs: 5_000, signal },
+    { waitMs: 60_000, signal },
   );
   await vi.waitFor(async () => {
     const { status } = await client.getTask({ tenant: "", id: task.id });
     expect(status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-  }, 10_000);
+  }, 60_000);
   await expect(client.resubscribeTask({ tenant: "", id: task.id }).next()).rejects.toThrow(/Nobody works/);
 });
 
@@ -135,11 +135,11 @@ test("a message to a task that works is read before its next turn", async () => 
   const said = client.sendMessage(message("and hurry", { taskId: begun.id }));
   await vi.waitFor(
     async () => expect(JSON.stringify(await crew.record(begun.id).then(({ seq }) => seq))).not.toBe("0"),
-    10_000,
+    60_000,
   );
   await vi.waitFor(
     async () => expect((await eventsOf(crew, begun.id)).some(({ type }) => type === "message.sent")).toBe(true),
-    10_000,
+    60_000,
   );
   go.resolve();
   const done = await said;
@@ -194,7 +194,7 @@ test("a task outlives its server: the record tells how it ended, and what was un
   expect(textOf(await again.getTask({ tenant: "", id: early.id }))).toBe("done early");
   await vi.waitFor(
     async () => expect(textOf(await again.getTask({ tenant: "", id: late.id }))).toBe("done late"),
-    10_000,
+    60_000,
   );
 });
 
@@ -228,7 +228,7 @@ describe("push notifications", () => {
       ).rejects.toThrow(/push address/);
     await client.sendMessage(message("that one", { taskId: asked.id }));
 
-    await vi.waitFor(() => expect(hook.requests).toHaveLength(2), 10_000);
+    await vi.waitFor(() => expect(hook.requests).toHaveLength(2), 60_000);
     expect(hook.requests[0]).toMatchObject({
       method: "POST",
       headers: { authorization: "Bearer cred", "x-a2a-notification-token": "tok" },

@@ -6,27 +6,29 @@ import { facadeNames } from "../../src/core/delegation-names.ts";
 import { z } from "zod";
 import { createCrew, defineTool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted.ts";
+import { deferred } from "../../src/runtime/deferred.ts";
 import { inputSchemaOf } from "../../src/runtime/toolkit.ts";
 import type { Catalog } from "../../src/core/catalog.ts";
 import { delegationTools } from "../../src/facades/table.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { call, calls, stage } from "./stage.ts";
+import { call, calls, projectCrew, stage } from "./stage.ts";
 
 const as = (spelling: string) => ({ tools: ["*", spelling], delegation: [spelling] });
 
 test("spawn_subagent starts a task at once, and its result comes as a message", async () => {
+  const waits = deferred<string>();
   const { result, read, models, events } = await stage({
     lead: {
       ...as("spawn_subagent"),
       says: [
         call("spawn_subagent", { type: "explore", description: "Find X", input: "Where is X?" }),
-        "waiting for it",
+        () => (waits.resolve("X is in x.ts"), "waiting for it"),
         (request) => (JSON.stringify(request.messages.at(-1)).includes("X is in x.ts") ? "X is there" : "nothing came"),
       ],
     },
     explore: {
       tools: ["read_file"],
-      says: [call("write_file", { path: "x", content: "" }), { text: "X is in x.ts", delayMs: 20 }],
+      says: [call("write_file", { path: "x", content: "" }), () => waits.promise],
     },
   });
   expect(result).toMatchObject({ status: "ok", output: "X is there" });
@@ -50,6 +52,18 @@ test("spawn_subagent starts a task at once, and its result comes as a message", 
     "resolve explore with read_file",
     "deny write_file of lead/explore",
   ]);
+});
+
+test.each([
+  ["spawn_subagent", { type: "scout", description: "Find X", input: "Where is X?" }],
+  ["Task", { subagent_type: "scout", description: "Find X", prompt: "Where is X?", run_in_background: true }],
+])("that %s does not wait is in the record as data, with the task that goes on", async (tool, input) => {
+  const { events, result } = await stage({
+    lead: { ...as(tool), says: [call(tool, input), "go on", "done"] },
+    scout: { says: ["X is in x.ts"] },
+  });
+  const ended = events.find((event) => event.type === "tool.ended" && event.tool === tool);
+  expect(ended).toMatchObject({ details: { background: `${result.id}/lead/scout` } });
 });
 
 test("spawn_subagent means general when no type is named", async () => {
@@ -147,7 +161,7 @@ test("parallel does a chain, a race and a team, too", async () => {
         "teamed",
       ],
     },
-    stuck: { says: [{ text: "late", delayMs: 60_000 }] },
+    stuck: { says: [{ text: "late", delayMs: 600_000 }] },
   });
   expect(read("lead")).toEqual([
     "second of true",
@@ -215,12 +229,7 @@ test("a file that lists Agent gets the tool in that spelling, and nothing else o
     "---\nname: helper\ndescription: helps\ntools: Read\n---\nHelp.",
   );
   const model = scripted(call("Agent", { description: "d", prompt: "go", subagent_type: "helper" }), "helped", "done");
-  const crew = createCrew({
-    cwd,
-    home: tempFolder(),
-    userHome: tempFolder(),
-    env: { PATH: "/bin" },
-    trusted: true,
+  const crew = projectCrew(cwd, {
     models: { m: model },
   });
   const { status } = await crew.run({ mode: "single", agent: "lead", task: "Lead." });

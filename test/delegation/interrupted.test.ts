@@ -1,35 +1,13 @@
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createCrew, type CrewOptions, defineAgent, type Run } from "../../src/index.ts";
-import { type Script, scripted, type Scripted } from "../../src/models/scripted.ts";
+import type { Run } from "../../src/index.ts";
+import type { Script } from "../../src/models/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { crewOf } from "./stage.ts";
 import { until } from "./until.ts";
 
-type Says = Readonly<Record<string, readonly Script[]>>;
-
-function crewOf(says: Says, options: CrewOptions) {
-  const models: Record<string, Scripted> = Object.fromEntries(
-    Object.entries(says).map(([name, turns]) => [name, scripted(...turns)]),
-  );
-  const crew = createCrew({
-    env: { PATH: "/bin" },
-    discover: false,
-    unattended: true,
-    agents: Object.keys(says).map((name) =>
-      defineAgent({
-        name,
-        description: name,
-        instructions: name,
-        model: name,
-        ...(name === "main" && { tools: ["*", "task"], delegation: ["task", "Task"] }),
-      }),
-    ),
-    models,
-    ...options,
-  });
-  return { crew, models };
-}
+const main = { tools: ["*", "task"], delegation: ["task", "Task"] };
 
 /** What a crash at this moment would leave behind of a run, in a home of its own. */
 async function killed(run: Run, home: string): Promise<string> {
@@ -55,14 +33,20 @@ test("a batch that was interrupted is asked for again, and what was done in it i
     { id: "B", assignment: "slow", agent: "slow" },
   ];
   const call: Script = { calls: [{ name: "task", input: { agent: "quick", tasks } }] };
-  const { crew } = crewOf({ main: [call], quick: ["quickly found"], slow: [stuck] }, { home, cwd });
+  const { crew } = crewOf(
+    { main: { ...main, says: [call] }, quick: { says: ["quickly found"] }, slow: { says: [stuck] } },
+    { home, cwd },
+  );
   const run = crew.run(begin);
   await until(
     () => run.state.nodes.get("main/A")?.status === "ok" && run.state.nodes.get("main/B")?.doing === "thinking",
   );
   const left = await killed(run, home);
   const told: Script = ({ messages }) => JSON.stringify(messages.at(-1));
-  const next = crewOf({ main: [told], quick: [], slow: ["slowly found"] }, { home: left, cwd });
+  const next = crewOf(
+    { main: { ...main, says: [told] }, quick: { says: [] }, slow: { says: ["slowly found"] } },
+    { home: left, cwd },
+  );
   const { status, output } = await next.crew.resume(run.id);
   expect(status).toBe("ok");
   expect(output).toContain("2/2 tasks succeeded.");
@@ -74,13 +58,13 @@ test("a lead whose run was interrupted is told which helpers did not come to the
   const [home, cwd] = [tempFolder(), tempFolder()];
   const input = { description: "slow", prompt: "Be slow.", subagent_type: "slow", run_in_background: true };
   const call: Script = { calls: [{ name: "Task", input }] };
-  const { crew } = crewOf({ main: [call, stuck], slow: [stuck] }, { home, cwd });
+  const { crew } = crewOf({ main: { ...main, says: [call, stuck] }, slow: { says: [stuck] } }, { home, cwd });
   const run = crew.run(begin);
   const isThinking = (path: string): boolean => run.state.nodes.get(path)?.doing === "thinking";
   await until(() => isThinking("main/slow") && isThinking("main"));
   const left = await killed(run, home);
   const told: Script = ({ messages }) =>
     JSON.stringify(messages).includes("have not ended: main/slow.") ? "I was told" : "nobody told me";
-  const next = crewOf({ main: [told], slow: [] }, { home: left, cwd });
+  const next = crewOf({ main: { ...main, says: [told] }, slow: { says: [] } }, { home: left, cwd });
   expect(await next.crew.resume(run.id)).toMatchObject({ output: "I was told" });
 });

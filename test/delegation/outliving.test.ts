@@ -1,28 +1,10 @@
 import { expect, test } from "vitest";
-import { createCrew, type CrewOptions, defineAgent, type Run } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted.ts";
-import { tempFolder } from "../support/temp-folder.ts";
+import type { Run } from "../../src/index.ts";
+import type { Script } from "../../src/models/scripted.ts";
+import { call, crewOf } from "./stage.ts";
 import { until } from "./until.ts";
 
-const crewOf = (says: Readonly<Record<string, readonly Script[]>>, options: CrewOptions = {}, tools = ["*", "Task"]) =>
-  createCrew({
-    cwd: tempFolder(),
-    home: tempFolder(),
-    env: { PATH: "/bin" },
-    discover: false,
-    unattended: true,
-    agents: Object.keys(says).map((name) =>
-      defineAgent({
-        name,
-        description: name,
-        instructions: name,
-        model: name,
-        ...(name === "main" && { tools, delegation: ["Task"] }),
-      }),
-    ),
-    models: Object.fromEntries(Object.entries(says).map(([name, turns]) => [name, scripted(...turns)])),
-    ...options,
-  });
+const main = { tools: ["*", "Task"], delegation: ["Task"] };
 const inBackground: Script = {
   calls: [
     {
@@ -39,17 +21,20 @@ test("what a main agent starts in the background goes on after its message, and 
     await until(() => go);
     return "slow and sure";
   };
-  const crew = crewOf({
-    main: [
-      inBackground,
-      (request) => {
-        id = /Task ID: ([^\\]+)/.exec(JSON.stringify(request.messages))![1]!;
-        return "it is under way";
-      },
-      () => ({ calls: [{ name: "TaskOutput", input: { action: "wait", taskId: id } }] }),
-      "here it is",
-    ],
-    slow: [slow],
+  const { crew } = crewOf({
+    main: {
+      ...main,
+      says: [
+        inBackground,
+        (request) => {
+          id = /Task ID: ([^\\]+)/.exec(JSON.stringify(request.messages))![1]!;
+          return "it is under way";
+        },
+        () => ({ calls: [{ name: "TaskOutput", input: { action: "wait", taskId: id } }] }),
+        "here it is",
+      ],
+    },
+    slow: { says: [slow] },
   });
   const ended: Run[] = [];
   const options = { outliving: { ended: (run: Run) => void ended.push(run) } };
@@ -67,14 +52,10 @@ test("what a main agent starts in the background goes on after its message, and 
 });
 
 test("a helper that outlives a message has no more rights than whoever asked for it", async () => {
-  const crew = crewOf(
-    {
-      main: [inBackground, "done"],
-      slow: [{ calls: [{ name: "write_file", input: { path: "x", content: "y" } }] }, "tried"],
-    },
-    {},
-    ["read_file", "Task"],
-  );
+  const { crew } = crewOf({
+    main: { ...main, tools: ["read_file", "Task"], says: [inBackground, "done"] },
+    slow: { says: [call("write_file", { path: "x", content: "y" }), "tried"] },
+  });
   const ended: Run[] = [];
   await crew.run(
     { mode: "single", agent: "main", task: "Begin." },

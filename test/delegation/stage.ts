@@ -2,6 +2,7 @@ import {
   createCrew,
   defineAgent,
   type Agent,
+  type Crew,
   type CrewOptions,
   type Event,
   type Result,
@@ -31,11 +32,11 @@ export type Played = Readonly<{
   cwd: string;
 }>;
 
-/** Runs `lead` with the others at hand, each with a scripted model of its own. */
-export async function stage(cast: Cast, options: CrewOptions = {}, run: RunOptions = {}): Promise<Played> {
+/** A crew of those who play, each with a scripted model of its own. */
+export function crewOf(cast: Cast, options: CrewOptions = {}): Readonly<{ crew: Crew; models: Played["models"] }> {
   const models = Object.fromEntries(Object.entries(cast).map(([name, { says }]) => [name, scripted(...says)]));
-  const cwd = options.cwd ?? tempFolder();
   const crew = createCrew({
+    cwd: tempFolder(),
     home: tempFolder(),
     env: { PATH: "/usr/bin:/bin", HOME: tempFolder() },
     discover: false,
@@ -45,8 +46,25 @@ export async function stage(cast: Cast, options: CrewOptions = {}, run: RunOptio
     ),
     models,
     ...options,
-    cwd,
   });
+  return { crew, models };
+}
+
+/** A crew with the agents of a project that is trusted. */
+export const projectCrew = (cwd: string, options: CrewOptions): Crew =>
+  createCrew({
+    cwd,
+    home: tempFolder(),
+    userHome: tempFolder(),
+    env: { PATH: "/bin" },
+    trusted: true,
+    ...options,
+  });
+
+/** Runs `lead` with the others at hand, each with a scripted model of its own. */
+export async function stage(cast: Cast, options: CrewOptions = {}, run: RunOptions = {}): Promise<Played> {
+  const cwd = options.cwd ?? tempFolder();
+  const { crew, models } = crewOf(cast, { ...options, cwd });
   const running = crew.run({ mode: "single", agent: "lead", task: "Lead." }, run);
   const events: Event[] = [];
   for await (const event of running) events.push(event);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createCrew, defineAgent, openDelegation, Subagent } from "../../src/index.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
+import { deferred } from "../../src/runtime/deferred.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "./until.ts";
 
@@ -33,10 +34,12 @@ test("a Subagent runs, tells its status and resumes with its history", async () 
 });
 
 test("a Subagent in the background names its file at once and is completed later", async () => {
-  const { crew } = crewWith({ text: "slowly", delayMs: 20 });
+  const slowly = deferred<string>();
+  const { crew } = crewWith(() => slowly.promise);
   const finder = new Subagent("Finder", { crew });
   const { agentId, outputFile } = await finder.runInBackground("Find it.");
   expect(finder.getStatus()).toBe("running");
+  slowly.resolve("slowly");
   await until(() => finder.getStatus() === "completed");
   expect(agentId).toMatch(/^run_/);
   expect(readFileSync(outputFile, "utf8")).toBe("slowly\n");

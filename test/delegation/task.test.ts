@@ -183,3 +183,34 @@ test("what an agent that starts others came to is never used again for the same 
   const ask = async () => (await crew.run({ mode: "single", agent: "lead", task: "Lead." }, { reuse: true })).output;
   expect([await ask(), await ask()]).toEqual(["first", "second"]);
 });
+
+test.each([
+  ["agent", ["agent", "call", "session"], "agent"],
+  ["agent", ["call", "session"], "call"],
+  ["agent", ["session"], "session"],
+  ["call", ["agent", "call", "session"], "call"],
+  ["call", ["agent", "session"], "agent"],
+  ["call", ["agent"], "agent"],
+  ["call", ["call", "session"], "call"],
+  ["call", ["session"], "session"],
+] as const)("with schemaPrecedence %s, of the schemas of %j that of the %s counts", async (first, all, counts) => {
+  const given = (who: (typeof all)[number], key: string) =>
+    (all as readonly string[]).includes(who) ? { [key]: { type: "object", title: who } } : {};
+  const handIn = () => call("complete_task", { result: {} });
+  const { models } = await stage(
+    {
+      lead: {
+        ...lead,
+        ...given("session", "output"),
+        says: [
+          call("task", { agent: "worker", ...given("call", "schema"), tasks: [{ id: "A", assignment: "go" }] }),
+          handIn(),
+        ],
+      },
+      worker: { ...given("agent", "output"), says: [handIn()] },
+    },
+    { schemaPrecedence: first },
+  );
+  const finish = models["worker"]!.requests[0]!.tools.find(({ name }) => name === "complete_task");
+  expect(JSON.stringify(finish)).toContain(`"title":"${counts}"`);
+});

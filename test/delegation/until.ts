@@ -1,6 +1,6 @@
-/** Waits until something holds; gives up after half a minute. */
+/** Waits until something holds; gives up after two minutes. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 30_000; performance.now() < end; ) {
+  for (const end = performance.now() + 120_000; performance.now() < end; ) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -1,0 +1,25 @@
+import type { ModelWish } from "../core/choose-model.ts";
+import type { Body } from "../core/plan.ts";
+import { isForeign, type RunnerName } from "../core/runner-name.ts";
+import type { ModelSource } from "../core/runner.ts";
+import type { Task } from "../core/task.ts";
+import { noModel } from "../models/registry.ts";
+
+/** A model that a task names has to exist before anything starts; the default one, when some task names none. */
+export async function checkModels(
+  body: Body,
+  models: ModelSource,
+  runnerOf: (task: Task) => RunnerName | undefined,
+): Promise<void> {
+  const asked = new Map<string, readonly ModelWish[]>();
+  for (const node of Object.values(body.nodes)) {
+    if (node.kind === "loop") await checkModels(node.body, models, runnerOf);
+    if (node.kind !== "task" || isForeign(runnerOf(node.task))) continue; // that tool knows its models itself
+    const { model } = node.task;
+    asked.set([model ?? ""].flat().join(), model === undefined ? [] : [{ by: "call", names: model }]);
+  }
+  for (const wishes of asked.values()) {
+    const found = await models.choose(wishes, { binding: "call" });
+    if ("misses" in found) throw noModel(found.misses);
+  }
+}

@@ -1,0 +1,69 @@
+import type { Choice, ModelWish } from "../core/choose-model.ts";
+import { barred } from "../core/judge-call.ts";
+import { describeServer } from "../core/mcp-server.ts";
+import type { Policy } from "../core/policy.ts";
+import { isOfServer, type KnownServer } from "../core/server-patterns.ts";
+import { DELEGATION_TOOL, MCP_PREFIX } from "../core/tool-names.ts";
+import type { Outfit, Setup } from "../outfit.ts";
+import { local } from "../runners/local.ts";
+import { barredBy } from "../runtime/assign.ts";
+import type { FoundAgent } from "../runtime/discover.ts";
+import { type AgentExplanation, explainAgent, type ExplainedCall } from "../runtime/explain-agent.ts";
+import type { LoadedConfig } from "../runtime/load-config.ts";
+import { serversOf } from "../tools/mcp/servers.ts";
+
+/** An agent as it would run, the model that it would get included. */
+export type Explanation = AgentExplanation & Readonly<{ model: Choice }>;
+
+export type ExplainParts = Readonly<{ outfit: Outfit; setup: Setup; settings: LoadedConfig }>;
+
+/** Explains an agent with the tools, the servers, the permissions and the settings of a crew. Nothing is started for it. */
+export async function explainFor(
+  found: FoundAgent,
+  call: ExplainedCall,
+  { outfit, setup, settings }: ExplainParts,
+): Promise<Explanation> {
+  const { tools, access } = await outfit.worldFor({ find: () => undefined, names: () => [] }, local);
+  const { dialects } = await import("../formats/table.ts");
+  const policy = access?.policyFor(found.agent);
+  const ours = policy ? barredBy({ tools }, policy) : {};
+  const explained = explainAgent(found, {
+    dialects,
+    call,
+    tools: [...tools.keys(), DELEGATION_TOOL],
+    servers: serversFor(found, setup.mcpServers ?? {}),
+    barredBy: (tool) => (isOfServer(tool) ? policy && barredServer(tool, policy) : ours[tool]),
+    placeOf: settings.placeOf,
+  });
+  return { ...explained, model: outfit.models.look(wishesOf(found, call), "call") };
+}
+
+/** A tool of a server counts as one that runs programs, whatever it says about itself. */
+const barredServer = (pattern: string, policy: Policy): string | undefined =>
+  barred(policy, { tool: `${MCP_PREFIX}${pattern}`, does: "exec", effect: "write" });
+
+/** The servers that an agent has, and those of the user's that it does not get. */
+function serversFor({ agent }: FoundAgent, users: NonNullable<Setup["mcpServers"]>): KnownServer[] {
+  const its = serversOf(agent, users);
+  const others = Object.entries(users).filter(([name]) => !its.some((one) => one.name === name));
+  return [
+    ...its.map(({ name, definition: { enabled, tools, ...definition } }) => ({
+      name,
+      what: describeServer(definition),
+      ...(tools && { tools }),
+      ...(enabled === false && { shut: "off" as const }),
+    })),
+    ...others.map(([name, definition]) => ({
+      name,
+      what: describeServer(definition),
+      shut: "unlisted" as const,
+    })),
+  ];
+}
+
+function wishesOf({ agent }: FoundAgent, { model }: ExplainedCall): readonly ModelWish[] {
+  return [
+    ...(model === undefined ? [] : [{ by: "call" as const, names: model }]),
+    ...(agent.model === undefined ? [] : [{ by: "agent" as const, names: agent.model }]),
+  ];
+}

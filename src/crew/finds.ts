@@ -1,0 +1,48 @@
+import { dirname, resolve } from "node:path";
+import { agentWords, placeWords } from "../core/config-use.ts";
+import type { ReadAgent } from "../core/dialect.ts";
+import type { Skill, WorkflowCommand } from "../core/skill.ts";
+import { findAgents, findCommands, findSkills, type Workflows } from "../defaults.ts";
+import { createDiscoveryCache, type Discovery, type Trust } from "../runtime/discover.ts";
+import type { LoadedConfig } from "../runtime/load-config.ts";
+
+/** Everything that there is right now, where a crew looks. */
+export type Finds = Readonly<{
+  agents(): Promise<Discovery>;
+  skills(): Promise<Workflows<Skill>>;
+  commands(): Promise<Workflows<WorkflowCommand>>;
+}>;
+
+/** `anywhere: false`: only what is bundled exists. Trust is asked for each time: it may have been given meanwhile. */
+export type FindsOptions = Readonly<{
+  cwd: string;
+  home: string;
+  anywhere: boolean;
+  settings: LoadedConfig;
+  trust(): Trust;
+}>;
+
+export function createFinds({ cwd, home, anywhere, settings, trust }: FindsOptions): Finds {
+  const { config } = settings;
+  const places = { cwd, home, ...placeWords(config), ...(anywhere ? {} : { sources: [] }) };
+  const cache = createDiscoveryCache();
+  let modules: Promise<readonly ReadAgent[]> | undefined;
+  return {
+    agents: async () => {
+      modules ??= agentModules(settings, home);
+      const inline = await modules;
+      return findAgents({ ...places, ...settings.agents, ...agentWords(config), trust: trust(), cache, inline });
+    },
+    skills: () => findSkills({ ...places, trust: trust() }),
+    commands: () => findCommands({ ...places, trust: trust() }),
+  };
+}
+
+/** The agents of the modules that the user named; a path starts from the file that names it. */
+async function agentModules({ config, placeOf }: LoadedConfig, home: string): Promise<readonly ReadAgent[]> {
+  if (config.modules === undefined) return [];
+  const { loadAgentModule } = await import("../formats/module.ts");
+  const folder = dirname(placeOf("modules")?.file ?? resolve("settings"));
+  const files = config.modules.map((file) => resolve(folder, file.replace(/^~(?=\/)/, home)));
+  return (await Promise.all(files.map(loadAgentModule))).flat();
+}

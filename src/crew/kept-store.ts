@@ -1,0 +1,8 @@
+import { CrewError } from "../core/error.ts";
+import type { Store } from "../runtime/store.ts";
+
+/** The store of a crew that keeps its runs; one that does not cannot be asked about them. */
+export function needed(store: Store | undefined): Store {
+  if (store) return store;
+  throw new CrewError("UNKNOWN_RUN", "This crew keeps no runs, so none can be resumed.", "Give it a `home`.");
+}

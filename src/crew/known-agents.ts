@@ -1,0 +1,71 @@
+import type { Agent } from "../core/agent.ts";
+import { type Catalog, cardOf } from "../core/catalog.ts";
+import { CrewError } from "../core/error.ts";
+import { usesSkills, withSkills } from "../core/preload.ts";
+import type { Skill } from "../core/skill.ts";
+import { findAgent, type Discovery } from "../runtime/discover.ts";
+import type { Roster } from "../runtime/roster.ts";
+import type { Finds } from "./finds.ts";
+
+/** The agents that a run knows: those that were handed in, and those that were found when somebody looked last. */
+export type KnownAgents = Readonly<{
+  roster: Roster;
+  discovery: Discovery;
+  /** The skills, where some agent has any of them read to it. */
+  skills: readonly Skill[];
+  /** Looks again, and says what there is now. */
+  again(): Promise<Catalog>;
+}>;
+
+export async function knowAgents(given: readonly Agent[], finds: Finds): Promise<KnownAgents> {
+  const look = async (): Promise<Seen> => {
+    const discovery = await finds.agents();
+    const needsSkills = [...given, ...discovery.agents.map(({ agent }) => agent)].some(usesSkills);
+    return { discovery, skills: needsSkills ? (await finds.skills()).all : [] };
+  };
+  const first = await look();
+  let seen = first;
+  return {
+    ...first,
+    roster: rosterOf(given, () => seen),
+    again: async () => {
+      seen = await look();
+      return catalogOf(given, seen.discovery);
+    },
+  };
+}
+
+type Seen = Pick<KnownAgents, "discovery" | "skills">;
+
+function rosterOf(given: readonly Agent[], seen: () => Seen): Roster {
+  return {
+    find: (name) => {
+      const { discovery: found, skills } = seen();
+      const agent = given.find((one) => one.name === name) ?? findAgent(found, name)?.agent;
+      if (agent) return withSkills(agent, skills);
+      if (found.untrusted.some((one) => one.name === name)) {
+        const hint = "Look at it with `subcrew agents show`, then trust the project with `subcrew trust`.";
+        throw new CrewError("UNTRUSTED", `The agent "${name}" belongs to this project, which is not trusted.`, hint);
+      }
+      if (found.disabled.some((one) => one.name === name))
+        throw new CrewError(
+          "DISABLED",
+          `The agent "${name}" is switched off.`,
+          `\`subcrew agents enable ${name}\` switches it on.`,
+        );
+      return undefined;
+    },
+    names: () => [...new Set([...given, ...seen().discovery.agents].map(({ name }) => name))],
+    catalog: () => catalogOf(given, seen().discovery),
+  };
+}
+
+/** What models see of the agents: each name once, the strongest first. */
+export function catalogOf(given: readonly Agent[], { agents, disabled }: Discovery): Catalog {
+  const all = [...given, ...agents.map(({ agent }) => agent)];
+  const first = new Map(all.toReversed().map((agent) => [agent.name, agent]));
+  return {
+    agents: all.filter((agent) => first.get(agent.name) === agent).map(cardOf),
+    disabled: disabled.map(({ name }) => name),
+  };
+}

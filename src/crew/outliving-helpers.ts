@@ -1,0 +1,29 @@
+import type { Background } from "../core/engine.ts";
+import { compile } from "../modes/compile.ts";
+import { createOutliving, type OutlivingParts } from "../runtime/outliving.ts";
+import type { Run } from "../runtime/run.ts";
+import type { Plan } from "../core/plan.ts";
+import type { RunOptions } from "./run-options.ts";
+
+/** Makes the helpers of a run that outlive it. */
+export type OutlivingHelpers = (
+  outliving: NonNullable<RunOptions["outliving"]>,
+  options: Omit<RunOptions, "outliving">,
+) => Background;
+
+/** Those of all runs of a crew are one, so that a later run finds them. */
+export function outlivingHelpers(
+  run: (plan: Plan, options: RunOptions) => Run,
+  files: Pick<OutlivingParts, "file">,
+): OutlivingHelpers {
+  let helpers: Background | undefined;
+  return ({ ended }, { id: _id, name: _name, continues: _continues, ...same }) => {
+    helpers ??= createOutliving({
+      plan: (what) => compile(what),
+      run: (plan, parent) => run(plan, { ...same, parent: { ...parent, depth: 1 } }),
+      ...files,
+      ...(ended && { ended }),
+    });
+    return helpers;
+  };
+}

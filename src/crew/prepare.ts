@@ -1,0 +1,157 @@
+import { checkAgents } from "../core/check.ts";
+import type { Config } from "../core/config.ts";
+import { runWords } from "../core/config-use.ts";
+import type { Engine } from "../core/engine.ts";
+import type { KeptEvent } from "../core/event.ts";
+import type { Permissions } from "../core/permissions.ts";
+import type { Body, Plan } from "../core/plan.ts";
+import { skillNotes } from "../core/preload.ts";
+import { version } from "../core/version.ts";
+import { builtinRunner, makeEngine, type Remotes } from "../defaults.ts";
+import { compile } from "../modes/compile.ts";
+import type { Outfit, Setup } from "../outfit.ts";
+import type { Deck } from "../runtime/cassette.ts";
+import { buildContext } from "../runtime/context.ts";
+import type { Start } from "../runtime/drive.ts";
+import { createEarlier, type Earlier } from "../runtime/earlier.ts";
+import { createIsolate } from "../runtime/isolate.ts";
+import { memoryJournal, openJournal } from "../runtime/journal.ts";
+import { createLingering } from "../runtime/lingering.ts";
+import { createPerformer } from "../runtime/perform.ts";
+import { createReuse } from "../runtime/reuse.ts";
+import { agentOf, type Roster } from "../runtime/roster.ts";
+import { shadowNotes, withNotes } from "../runtime/shadow-notes.ts";
+import { checkModels } from "./check-models.ts";
+import type { Finds } from "./finds.ts";
+import { knowAgents } from "./known-agents.ts";
+import type { CrewOptions } from "./options.ts";
+import type { OutlivingHelpers } from "./outliving-helpers.ts";
+import type { RunOptions } from "./run-options.ts";
+
+/** A run that is asked for; `past`: what its earlier life recorded. */
+export type AskedRun = Readonly<{
+  run: string;
+  plan: Plan;
+  options: RunOptions;
+  past?: readonly KeptEvent[];
+  deck?: Deck | undefined;
+}>;
+
+/** Everything a run needs, checked; nothing has happened yet when this throws. */
+export type Prepare = (asked: AskedRun) => Promise<Start>;
+
+/** What the runs of a crew have in common. */
+export type PrepareParts = Readonly<{
+  options: CrewOptions;
+  config: Config;
+  setup: Setup;
+  outfit: Outfit;
+  finds: Finds;
+  remotes: Remotes;
+  helpers: OutlivingHelpers;
+}>;
+
+export function createPrepare(parts: PrepareParts): Prepare {
+  const { options, config, outfit, setup } = parts;
+  const { store, redactor, clock, random } = outfit;
+  const { cwd } = setup;
+  return async ({ run, plan: asked, options: wishes, past = [], deck }) => {
+    const { strict: _strict, deck: _deck, refreshAgent = false, reuse = false, outliving, parent, ...wished } = wishes;
+    const more = runWords(config, wished);
+    const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
+    const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, skills)]);
+    const earlier = createEarlier(past, { store, refresh: refreshAgent });
+    const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
+    const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
+    check(plan);
+    const models = deck?.models(outfit.models) ?? outfit.models;
+    await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
+    const prices = more.budget?.maxUsd !== undefined;
+    if (prices) await outfit.models.loadPrices();
+    const concurrency = more.concurrency ?? options.concurrency;
+    const unattended = more.unattended ?? options.unattended;
+    return {
+      plan,
+      ...(await carriers(parts, { run, models, roster, earlier, deck, prices, reuse, allowed: permissionsIn(past) })),
+      clock,
+      random,
+      redactor,
+      version,
+      cwd,
+      context: plan.context ? redactor.text(await buildContext(cwd, plan.context)) : "",
+      ...(options.permissions && { permissions: options.permissions }),
+      check,
+      agents: again,
+      ...(store && { outputFile: (path: string) => store.output(run, path) }),
+      ...(parent && { parent }),
+      ...(outliving && { background: parts.helpers(outliving, wished) }),
+      compile: (what) => {
+        const inner = compile(what);
+        check(inner);
+        return inner;
+      },
+      ...more,
+      ...(concurrency !== undefined && { concurrency }),
+      ...(unattended !== undefined && { unattended }),
+      ...((more.name ?? plan.name) !== undefined && { name: more.name ?? plan.name ?? run }),
+    };
+  };
+}
+
+type Carried = Readonly<{
+  run: string;
+  models: Parameters<typeof createPerformer>[0]["models"];
+  roster: Roster;
+  earlier: Earlier;
+  deck: Deck | undefined;
+  prices: boolean;
+  reuse: boolean;
+  /** What an earlier life of the run was allowed. */
+  allowed: Permissions | undefined;
+}>;
+
+/** The engine that carries the tasks of one run out, and the end of everything that they start. */
+async function carriers(
+  { options, setup, outfit, remotes }: PrepareParts,
+  { run, models, roster, earlier, deck, prices, reuse, allowed }: Carried,
+): Promise<Readonly<{ engine: Engine; gone(): Promise<void> }>> {
+  const { store, redactor, clock, worldFor } = outfit;
+  const { cwd, env } = setup;
+  const lingering = createLingering();
+  const runner = builtinRunner({
+    setup,
+    code: {
+      tools: new Set((options.tools ?? []).map(({ name }) => name)),
+      models: new Set(Object.keys(options.models ?? {})),
+    },
+    prices,
+    linger: lingering.add,
+    remotes,
+  });
+  const isolate = createIsolate({ cwd, home: env["HOME"], folder: store?.folder(run), linger: lingering.add });
+  const world = await worldFor(roster, deck?.runner(runner) ?? runner, allowed);
+  const peers = world.peers && (deck?.peers(world.peers) ?? world.peers);
+  return {
+    engine: makeEngine({
+      perform: createPerformer({
+        ...world,
+        ...(peers && { peers }),
+        models,
+        earlier,
+        isolate,
+        ...(deck && { acceptance: deck.acceptance }),
+        ...(store && { reuse: createReuse(store, { always: reuse, redact: redactor.text, clock }) }),
+      }),
+      journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
+    }),
+    gone: async () => {
+      await Promise.all([lingering.gone(), world.peers?.end()]);
+      await isolate.sweep();
+    },
+  };
+}
+
+/** What a run was allowed when it was started. */
+function permissionsIn([started]: readonly KeptEvent[]): Permissions | undefined {
+  return started?.type === "run.started" ? started.permissions : undefined;
+}

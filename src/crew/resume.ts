@@ -1,0 +1,28 @@
+import { CrewError } from "../core/error.ts";
+import { drive } from "../runtime/drive.ts";
+import { hasEnded } from "../runtime/history.ts";
+import { readForResume } from "../runtime/journal.ts";
+import type { Drive } from "../runtime/run.ts";
+import type { Store } from "../runtime/store.ts";
+import type { Prepare } from "./prepare.ts";
+import type { ResumeOptions } from "./run-options.ts";
+
+/** Goes on where the journal of a run ends; a run that ended is only told again. */
+export async function resume(
+  it: Drive,
+  { retryFailed = false, ...options }: ResumeOptions,
+  { store, prepare }: Readonly<{ store: Store; prepare: Prepare }>,
+): Promise<void> {
+  const { run } = it;
+  const { events } = await readForResume(store.folder(run)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "ENOENT"
+      ? new CrewError("UNKNOWN_RUN", `There is no run "${run}".`, "See `subcrew runs` for those that were kept.")
+      : error;
+  });
+  const started = events[0];
+  if (started?.type !== "run.started")
+    throw new CrewError("RUN_DAMAGED", `The run "${run}" stopped before it began.`, "Start it again.");
+  if (hasEnded(events, { retryFailed })) return events.forEach(it.publish);
+  const start = await prepare({ run, plan: started.plan, options, past: events });
+  await drive({ ...start, ...(started.name !== undefined && { name: started.name }), takesUp: { retryFailed } }, it);
+}

@@ -1,0 +1,28 @@
+import { settleConfig } from "../core/config-layers.ts";
+import { crewWords } from "../core/config-use.ts";
+import { withPermissions } from "../core/permissions.ts";
+import { readSettings } from "../defaults.ts";
+import type { Setup } from "../outfit.ts";
+import { noConfig, type LoadConfigOptions, type LoadedConfig } from "../runtime/load-config.ts";
+import type { CrewOptions } from "./options.ts";
+
+/** The settings that hold for a crew: those of the files, those that were handed in, or none. */
+export function settingsFor(given: CrewOptions["config"], where: Omit<LoadConfigOptions, "read">): LoadedConfig {
+  if (given === true) return readSettings(where);
+  return given === undefined ? noConfig : { ...noConfig, ...settleConfig({ user: given }) };
+}
+
+/** What was handed in comes before the settings; permissions of both hold. */
+export function withSettings(given: CrewOptions, { config }: LoadedConfig): CrewOptions {
+  return {
+    ...crewWords(config),
+    ...given,
+    permissions: withPermissions(config.permissions, given.permissions),
+  };
+}
+
+/** The options that can be written down; what is code, and what was used to find agents, stays here. */
+export function setupOf(options: CrewOptions, where: Pick<Setup, "cwd" | "env">): Setup {
+  const { agents: _a, tools: _t, models: _m, clock: _c, random: _r, config: _s, ...written } = options;
+  return { ...written, ...where };
+}
