@@ -1,5 +1,6 @@
 import { serveA2a } from "../a2a/server.ts";
 import { messageOf } from "../core/error.ts";
+import { jsonText } from "../core/json-text.ts";
 import { sanitize } from "../core/sanitize.ts";
 import { probeSandbox } from "../runtime/sandbox.ts";
 import type { Flags } from "./flags.ts";
@@ -34,7 +35,7 @@ export async function serve(flags: Flags): Promise<number> {
   const shown = tokenFile === undefined ? { token: tokens["caller"] } : { tokenFile };
   if (flags.json)
     process.stdout.write(
-      `${JSON.stringify({ url: server.url, agents: server.agents, cards, ...shown, takenUp: server.takenUp })}\n`,
+      `${jsonText({ url: server.url, agents: server.agents, cards, ...shown, takenUp: server.takenUp })}\n`,
     );
   else {
     const known = tokenFile === undefined ? tokens["caller"] : `(in ${tokenFile})`;

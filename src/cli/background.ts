@@ -1,8 +1,11 @@
 import { resolve } from "node:path";
 import { CrewError } from "../core/error.ts";
 import type { AnyInput } from "../core/input.ts";
+import { jsonText } from "../core/json-text.ts";
 import type { Plan } from "../core/plan.ts";
-import type { BackgroundRun, Crew, ResumeOptions, RunOptions } from "../crew.ts";
+import type { Crew } from "../crew.ts";
+import type { BackgroundRun } from "../crew/background.ts";
+import type { ResumeOptions, RunOptions } from "../crew/run-options.ts";
 import type { Flags } from "./flags.ts";
 
 /** Hands an input to a worker that outlives us, and says how to go on from here. */
@@ -74,6 +77,6 @@ function announce({ id, folder, outputFile }: BackgroundRun, { json, quiet }: Fl
     ...Object.entries(commands).map(([key, line]) => `  ${line.padEnd(width)}  ${what[key as keyof typeof commands]}`),
     `  /task-status ${id}`,
   ];
-  process.stdout.write(json ? `${JSON.stringify({ id, outputFile, folder, commands })}\n` : `${lines.join("\n")}\n`);
+  process.stdout.write(json ? `${jsonText({ id, outputFile, folder, commands })}\n` : `${lines.join("\n")}\n`);
   return 0;
 }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { CrewError } from "../core/error.ts";
+import { sanitize } from "../core/sanitize.ts";
 import { type Deck, type DeckMaker, readCassette } from "../runtime/cassette.ts";
 import { recording, saveTo } from "../runtime/record.ts";
 import { replaying } from "../runtime/replay.ts";
@@ -31,7 +32,7 @@ export async function tapingFor({ record, replay, replayUntil, bg }: Flags): Pro
     end: (code) => {
       const drift = made?.drift() ?? [];
       if (drift.length === 0) return code;
-      const lines = drift.map((text) => `  ${text}\n`);
+      const lines = drift.map((text) => `  ${sanitize(text)}\n`);
       process.stderr.write(
         `\nThe run asked ${drift.length === 1 ? "something" : `${drift.length} things`} that ${replay} does not hold:\n${lines.join("")}`,
       );

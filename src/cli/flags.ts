@@ -98,6 +98,7 @@ export type Flags = PermissionFlags &
     host?: string;
     port?: number;
     tokenFile?: string;
+    browser?: boolean;
 
     /** Of `a2a`. */
     publicCards?: boolean;

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { CrewError } from "../core/error.ts";
+import { jsonText } from "../core/json-text.ts";
 import type { CommandDefinition } from "./command.ts";
 import { jsonOption, spanOf } from "./flags.ts";
 
@@ -35,7 +36,7 @@ export const gc: CommandDefinition = {
       ...(maxSize !== undefined && { maxBytes: maxSize }),
     });
     const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);
-    if (flags.json) process.stdout.write(`${JSON.stringify({ dryRun, bytes, runs: gone })}\n`);
+    if (flags.json) process.stdout.write(`${jsonText({ dryRun, bytes, runs: gone })}\n`);
     else {
       const word = dryRun ? "would go" : "gone";
       process.stdout.write(gone.map(({ id, why, bytes: size }) => `${id}  ${word}: ${why}, ${sized(size)}\n`).join(""));

@@ -1,4 +1,5 @@
 import { decisionsIn } from "../core/decisions.ts";
+import { jsonText } from "../core/json-text.ts";
 import { ruleText } from "../core/rule.ts";
 import { readJournal } from "../runtime/journal.ts";
 import { builtinTools } from "../tools/table.ts";
@@ -21,7 +22,7 @@ export async function exportDecisions(words: readonly string[], flags: Flags): P
       ...new Set(decisions.filter((one) => one.approve === approve).flatMap((one) => one.rules.map(ruleText))),
     ].toSorted();
   const permissions = { allow: rules(true), deny: rules(false) };
-  if (flags.json) process.stdout.write(`${JSON.stringify({ permissions, decisions }, null, 2)}\n`);
+  if (flags.json) process.stdout.write(`${jsonText({ permissions, decisions }, 2)}\n`);
   else process.stdout.write(`permissions:\n${listed("allow", permissions.allow)}${listed("deny", permissions.deny)}`);
   return 0;
 }
@@ -30,5 +31,5 @@ export async function exportDecisions(words: readonly string[], flags: Flags): P
 function listed(name: string, rules: readonly string[]): string {
   return rules.length === 0
     ? `  ${name}: []\n`
-    : `  ${name}:\n${rules.map((rule) => `    - ${JSON.stringify(rule)}\n`).join("")}`;
+    : `  ${name}:\n${rules.map((rule) => `    - ${jsonText(rule)}\n`).join("")}`;
 }

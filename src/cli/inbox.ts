@@ -2,6 +2,7 @@ import { Option } from "commander";
 import { CrewError } from "../core/error.ts";
 import { formatDuration } from "../core/duration.ts";
 import type { Answer } from "../core/gate.ts";
+import { jsonText } from "../core/json-text.ts";
 import { openQuestions, type Question } from "../core/life.ts";
 import { sanitize } from "../core/sanitize.ts";
 import type { CommandDefinition } from "./command.ts";
@@ -30,7 +31,7 @@ export const inbox: CommandDefinition = {
   act: async (_, flags) => {
     const { crewFor } = await import("./start.ts");
     const asked = await (await crewFor({})).kept.questions();
-    if (flags.json) process.stdout.write(`${JSON.stringify(asked, null, 2)}\n`);
+    if (flags.json) process.stdout.write(`${jsonText(asked, 2)}\n`);
     else if (asked.length === 0) process.stderr.write("Nobody asks anything.\n");
     else {
       process.stdout.write(`${asked.map((one) => shown(one, Date.now())).join("\n\n")}\n`);
@@ -133,8 +134,7 @@ async function hand(
   const receipt = await crew.kept.tell(run.id, command, { waitMs, signal });
   const text = receipt?.text ?? `The answer waits until the run goes on: subcrew resume ${run.id}`;
   const done = receipt?.done ?? run.owner === undefined;
-  if (flags.json)
-    process.stdout.write(`${JSON.stringify({ id: run.id, path, done, text, waits: receipt === undefined })}\n`);
+  if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path, done, text, waits: receipt === undefined })}\n`);
   else process[done ? "stdout" : "stderr"].write(`${text}\n`);
   return done ? 0 : 1;
 }

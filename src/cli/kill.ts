@@ -1,3 +1,4 @@
+import { jsonText } from "../core/json-text.ts";
 import { pause } from "../runtime/cancel.ts";
 import { ownerOf } from "../runtime/owner.ts";
 import { signalAll, signalGroup } from "../runtime/process-tree.ts";
@@ -25,7 +26,7 @@ export const kill: CommandDefinition = {
     while ((await ownerOf(run.folder)) !== undefined && (await pause(20, over)));
     const gone = (await ownerOf(run.folder)) === undefined;
     const text = gone ? `${run.id} was killed.\nnext: subcrew resume ${run.id}` : `${run.id} is still there.`;
-    process.stdout.write(flags.json ? `${JSON.stringify({ id: run.id, killed: gone })}\n` : `${text}\n`);
+    process.stdout.write(flags.json ? `${jsonText({ id: run.id, killed: gone })}\n` : `${text}\n`);
     return gone ? 0 : 1;
   },
 };

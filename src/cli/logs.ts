@@ -17,34 +17,34 @@ export const logs: CommandDefinition = {
     ["subcrew logs run_4k2x --json", "every event as it was recorded"],
   ],
   act: async ([word], flags) => {
-    const [{ whichRun }, { terminal }, { lineFor }, { writeLine }, { isKept }] = await Promise.all([
+    const [{ whichRun }, { terminal }, { lineFor }, { writeLine }, { emptyState, reduce }] = await Promise.all([
       import("./which-run.ts"),
       import("./terminal.ts"),
       import("../sinks/plain.ts"),
       import("../sinks/jsonl.ts"),
-      import("../core/event.ts"),
+      import("../core/state.ts"),
     ]);
     const { crew, run, path } = await whichRun(word);
     const { look } = terminal(flags);
-    const view = crew.kept.follow(run.id);
-    const stop = (): void => view.cancel("nobody looks any more");
+    const over = new AbortController();
+    const stop = (): void => over.abort();
     process.once("SIGINT", stop);
     process.stdout.once("error", stop);
     const last = flags.follow ? Number.POSITIVE_INFINITY : run.state.seq;
     if (last === 0) return 0;
-    for await (const event of view) {
-      if (!isKept(event) || event.seq > last) break;
+    const state = emptyState(run.id);
+    for await (const event of crew.kept.events(run.id, over.signal)) {
+      if (event.seq > last) break;
+      reduce(state, event);
       if (path === undefined || event.path === path || event.path.startsWith(`${path}/`)) {
         if (flags.json) await writeLine(process.stdout, event);
         else {
-          const line =
-            event.type === "run.ended" ? `end     ${event.outcome.status}` : lineFor(event, view.state, look);
+          const line = event.type === "run.ended" ? `end     ${event.outcome.status}` : lineFor(event, state, look);
           if (line !== undefined) process.stdout.write(`${new Date(event.at).toISOString()}  ${line}\n`);
         }
       }
       if (event.seq === last) break;
     }
-    stop();
     return 0;
   },
 };

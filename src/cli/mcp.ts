@@ -65,6 +65,26 @@ export const mcp: CommandDefinition = {
       ],
       act: async (words, flags) => (await import("./mcp/import.ts")).importServers(words, flags),
     },
+    login: {
+      description:
+        "Logs in to an MCP server at an address, in your browser. Runs use the login and renew it by themselves.",
+      words: "[server]",
+      usage: "SERVER",
+      options: [new Option("--no-browser", "only print the address to open"), ...placeOptions()],
+      examples: [
+        ["subcrew mcp login sentry", "opens your browser and waits for you to come back"],
+        ["subcrew mcp login sentry --no-browser", "on a machine without a screen"],
+      ],
+      act: async (words, flags) => (await import("./mcp/login.ts")).login(words, flags),
+    },
+    logout: {
+      description: "Forgets the login to an MCP server, and takes it back there where that is possible.",
+      words: "[server]",
+      usage: "SERVER",
+      options: [...placeOptions()],
+      examples: [["subcrew mcp logout sentry", "as if you had never logged in"]],
+      act: async (words, flags) => (await import("./mcp/login.ts")).logout(words, flags),
+    },
     trust: {
       description: "Starts an MCP server, shows the tools it offers now, and asks whether these may be used.",
       words: "[server]",

@@ -1,3 +1,4 @@
+import { jsonText } from "../core/json-text.ts";
 import type { ModelOverview, NameView } from "../models/overview.ts";
 import type { CommandDefinition } from "./command.ts";
 import { jsonOption, outputOptions } from "./flags.ts";
@@ -19,7 +20,7 @@ export const models: CommandDefinition = {
     ]);
     const overview = await (await crewFor({})).models();
     if (flags.json) {
-      process.stdout.write(`${JSON.stringify(overview, null, 2)}\n`);
+      process.stdout.write(`${jsonText(overview, 2)}\n`);
       return 0;
     }
     const { look } = terminal(flags);

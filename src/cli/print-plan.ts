@@ -1,4 +1,6 @@
 import type { AnyInput } from "../core/input.ts";
+import { jsonText } from "../core/json-text.ts";
+import { sanitize } from "../core/sanitize.ts";
 import { compile } from "../modes/compile.ts";
 import type { Flags } from "./flags.ts";
 import { terminal } from "./terminal.ts";
@@ -8,7 +10,7 @@ export function printPlan(input: AnyInput, flags: Flags): Promise<number> {
   const { look } = terminal(flags);
   const plan = compile(input, { strict: flags.strict ?? false });
   for (const note of flags.quiet ? [] : (plan.notes ?? []))
-    process.stderr.write(`${look.colors.yellow("warn")}    ${note}\n`);
-  process.stdout.write(`${JSON.stringify(plan, null, 2)}\n`);
+    process.stderr.write(`${look.colors.yellow("warn")}    ${sanitize(note)}\n`);
+  process.stdout.write(`${jsonText(plan, 2)}\n`);
   return Promise.resolve(0);
 }

@@ -1,9 +1,10 @@
 import { Option } from "commander";
 import { formatDuration } from "../core/duration.ts";
+import { jsonText } from "../core/json-text.ts";
 import { isEnded } from "../core/life.ts";
 import { formatCost } from "../core/usage.ts";
 import type { KeptRun } from "../runtime/kept-runs.ts";
-import { progressOf } from "../sinks/nodes.ts";
+import { type Progress, progressOf, settledWords } from "../sinks/nodes.ts";
 import { describe, doingOf } from "../sinks/status.ts";
 import type { CommandDefinition } from "./command.ts";
 import { jsonOption, outputOptions } from "./flags.ts";
@@ -35,28 +36,26 @@ export const ps: CommandDefinition = {
     const ended = (await runs()).filter((id) => !known.has(id)).slice(0, flags.all ? undefined : MOST_ENDED);
     const all = [...unended, ...(await Promise.all(ended.map((id) => kept.look(id))))];
     const rows = all.map((run) => rowFor(run, Date.now()));
-    if (flags.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
     else if (rows.length === 0) process.stderr.write("No run was kept yet.\n");
     else process.stdout.write(table(rows.map(shown), terminal(flags).look));
     return 0;
   },
 };
 
-type Row = Readonly<{
-  id: string;
-  status: string;
-  name: string;
-  background: boolean;
-  ageMs: number;
-  done: number;
-  total: number;
-  doing: string;
-  usd: number;
-  cost: string;
-}>;
+type Row = Progress &
+  Readonly<{
+    id: string;
+    status: string;
+    name: string;
+    background: boolean;
+    ageMs: number;
+    doing: string;
+    usd: number;
+    cost: string;
+  }>;
 
 function rowFor({ id, life, state, background }: KeptRun, now: number): Row {
-  const { done, total } = progressOf(state);
   const doing = isEnded(life) ? "" : life === "interrupted" ? `subcrew resume ${id}` : doingOf(state);
   const cost = state.usage.turns === 0 ? "" : formatCost(state.cost);
   return {
@@ -65,21 +64,21 @@ function rowFor({ id, life, state, background }: KeptRun, now: number): Row {
     name: describe(state),
     background,
     ageMs: state.startedAt === 0 ? 0 : now - state.startedAt,
-    done,
-    total,
+    ...progressOf(state),
     doing,
     usd: state.cost.usd,
     cost,
   };
 }
 
-function shown({ id, status, ageMs, done, total, cost, name, doing, background }: Row): Record<string, string> {
+function shown(row: Row): Record<string, string> {
+  const { id, status, ageMs, cost, name, doing, background } = row;
   return {
     id,
     status,
     where: background ? "background" : "",
     age: formatDuration(ageMs, "spaced"),
-    tasks: `${done}/${total}`,
+    tasks: settledWords(row).join(", "),
     cost: cost === "$0.0000" ? "free" : cost,
     what: [name, doing].filter((part) => part !== "").join(": "),
   };

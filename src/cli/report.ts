@@ -1,4 +1,5 @@
 import { exitCodeOfError, isCrewError, messageOf, type CrewError } from "../core/error.ts";
+import { jsonText } from "../core/json-text.ts";
 import { createRedactor } from "../core/redact.ts";
 import { sanitize } from "../core/sanitize.ts";
 import { secretValues } from "../core/secret-forms.ts";
@@ -16,7 +17,7 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
   const stack = debug && thrown instanceof Error && thrown.stack !== undefined ? redact(thrown.stack) : undefined;
   if (json) {
     process.stderr.write(
-      `${JSON.stringify({ type: "error", code, message, hint, ...(stack !== undefined && { stack }) })}\n`,
+      `${jsonText({ type: "error", code, message, hint, ...(stack !== undefined && { stack }) })}\n`,
     );
   } else {
     const lines = [message, ...(hint === "" ? [] : [`  ${hint}`]), ...(stack === undefined ? [] : [stack])];

@@ -1,4 +1,5 @@
 import { CrewError } from "../core/error.ts";
+import { jsonText } from "../core/json-text.ts";
 import { isEnded } from "../core/life.ts";
 import { exitCodeOf, explain } from "../core/outcome.ts";
 import { resultOf } from "../core/result.ts";
@@ -28,7 +29,7 @@ export const result: CommandDefinition = {
           : `Wait for it: \`subcrew wait ${id}\`.`;
       throw new CrewError("RUN_UNFINISHED", `"${word}" has no result yet.`, hint);
     }
-    if (flags.json) process.stdout.write(`${JSON.stringify(path === undefined ? resultOf(state) : outcome)}\n`);
+    if (flags.json) process.stdout.write(`${jsonText(path === undefined ? resultOf(state) : outcome)}\n`);
     else if (path === undefined) process.stdout.write(outputOf(state));
     else
       process.stdout.write(

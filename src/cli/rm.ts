@@ -1,4 +1,5 @@
 import { CrewError } from "../core/error.ts";
+import { jsonText } from "../core/json-text.ts";
 import type { CommandDefinition } from "./command.ts";
 import { jsonOption } from "./flags.ts";
 
@@ -20,9 +21,7 @@ export const rm: CommandDefinition = {
     const crew = await crewFor({});
     const ids = await Promise.all(words.map((word) => crew.findRun(word)));
     for (const id of ids) await crew.kept.remove(id);
-    process.stdout.write(
-      flags.json ? `${JSON.stringify({ removed: ids })}\n` : ids.map((id) => `${id} is gone.\n`).join(""),
-    );
+    process.stdout.write(flags.json ? `${jsonText({ removed: ids })}\n` : ids.map((id) => `${id} is gone.\n`).join(""));
     return 0;
   },
 };

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { formatDuration } from "../core/duration.ts";
+import { jsonText } from "../core/json-text.ts";
 import type { State } from "../core/state.ts";
 import { formatCost } from "../core/usage.ts";
 import type { CommandDefinition } from "./command.ts";
@@ -25,7 +26,7 @@ export const runs: CommandDefinition = {
     const crew = await crewFor({});
     const ids = (await crew.runs()).slice(0, flags.limit ?? DEFAULT_LIMIT);
     const rows = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
-    if (flags.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
     else if (rows.length === 0) process.stderr.write("No run was kept yet.\n");
     else process.stdout.write(table(rows.map(shown), terminal(flags).look));
     return 0;

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { CrewError } from "../core/error.ts";
+import { jsonText } from "../core/json-text.ts";
 import { shownNodes } from "../sinks/nodes.ts";
 import type { CommandDefinition } from "./command.ts";
 import { jsonOption } from "./flags.ts";
@@ -57,7 +58,7 @@ export const send: CommandDefinition = {
       done: false,
       text: "Nobody has taken it yet; it is read when the run goes on.",
     };
-    if (flags.json) process.stdout.write(`${JSON.stringify({ id: run.id, path: only, ...receipt })}\n`);
+    if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path: only, ...receipt })}\n`);
     else process[receipt.done ? "stdout" : "stderr"].write(`${receipt.text}\n`);
     return receipt.done ? 0 : 1;
   },

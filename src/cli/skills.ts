@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { jsonText } from "../core/json-text.ts";
 import type { Skill, WorkflowCommand } from "../core/skill.ts";
 import type { Workflows } from "../defaults.ts";
 import type { Discovery } from "../runtime/discover.ts";
@@ -35,7 +36,7 @@ async function list(flags: Flags, what: "skills" | "commands"): Promise<number> 
   const others = flags.all ? unusable(found.discovery) : [];
   if (flags.json) {
     const rows = shown.map(({ instructions: _text, ...row }) => ({ ...row, state: "ready" }));
-    process.stdout.write(`${JSON.stringify([...rows, ...others], null, 2)}\n`);
+    process.stdout.write(`${jsonText([...rows, ...others], 2)}\n`);
     return 0;
   }
   const { look } = terminal(flags);

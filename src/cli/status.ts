@@ -1,4 +1,5 @@
 import type { CommandDefinition } from "./command.ts";
+import { jsonText } from "../core/json-text.ts";
 import { openQuestions } from "../core/life.ts";
 import { jsonOption } from "./flags.ts";
 
@@ -50,7 +51,7 @@ export const status: CommandDefinition = {
         doing,
       })),
     };
-    process.stdout.write(flags.json ? `${JSON.stringify(facts, null, 2)}\n` : statusText(state, life, Date.now()));
+    process.stdout.write(flags.json ? `${jsonText(facts, 2)}\n` : statusText(state, life, Date.now()));
     return 0;
   },
 };

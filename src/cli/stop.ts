@@ -1,3 +1,4 @@
+import { jsonText } from "../core/json-text.ts";
 import type { CommandDefinition } from "./command.ts";
 import { jsonOption } from "./flags.ts";
 
@@ -21,7 +22,7 @@ export const stop: CommandDefinition = {
     const text = stopped
       ? `${run.id} is stopped (${life}).\nnext: subcrew resume ${run.id}`
       : `${run.id} has not stopped yet.\nnext: subcrew kill ${run.id}`;
-    process.stdout.write(flags.json ? `${JSON.stringify({ id: run.id, status: life, stopped })}\n` : `${text}\n`);
+    process.stdout.write(flags.json ? `${jsonText({ id: run.id, status: life, stopped })}\n` : `${text}\n`);
     return stopped ? 0 : 1;
   },
 };

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { CrewError } from "../core/error.ts";
 import { showHidden } from "../core/hidden-characters.ts";
+import { jsonText } from "../core/json-text.ts";
 import { describeServer } from "../core/mcp-server.ts";
 import { findAgents, findCommands, findSkills } from "../defaults.ts";
 import { projectRoot } from "../runtime/discover-places.ts";
@@ -51,7 +52,7 @@ function list(store: TrustStore, flags: Flags): number {
     const { at = "", files = {} } = store.granted(root) ?? {};
     return { root, since: at.slice(0, 10), files: Object.keys(files).length, there: existsSync(root) };
   });
-  if (flags.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
   else if (rows.length === 0) process.stderr.write("No project is trusted.\n");
   else {
     const shown = rows.map(({ root, since, files, there }) => ({
@@ -67,7 +68,7 @@ function list(store: TrustStore, flags: Flags): number {
 async function revoke(store: TrustStore, roots: readonly string[], flags: Flags): Promise<number> {
   const taken: string[] = [];
   for (const root of roots) if (await store.revoke(root)) taken.push(root);
-  if (flags.json) process.stdout.write(`${JSON.stringify({ revoked: taken })}\n`);
+  if (flags.json) process.stdout.write(`${jsonText({ revoked: taken })}\n`);
   else
     process.stdout.write(
       taken.length === 0
@@ -80,7 +81,7 @@ async function revoke(store: TrustStore, roots: readonly string[], flags: Flags)
 async function agree(store: TrustStore, reviews: readonly TrustReview[], flags: Flags): Promise<number> {
   const open = reviews.filter(({ brought, gone }) => gone.length > 0 || brought.some(({ state }) => state !== "same"));
   const asking = open.some(({ brought }) => brought.some(({ state }) => state !== "same"));
-  if (flags.json) process.stdout.write(`${JSON.stringify(reviews.map(dataOf), null, 2)}\n`);
+  if (flags.json) process.stdout.write(`${jsonText(reviews.map(dataOf), 2)}\n`);
   else show(reviews, flags);
   if (!asking) {
     if (!flags.json)

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { CrewError } from "../core/error.ts";
+import { jsonText } from "../core/json-text.ts";
 import { isEnded } from "../core/life.ts";
 import { exitCodeOf } from "../core/outcome.ts";
 import { resultOf } from "../core/result.ts";
@@ -38,7 +39,7 @@ export const wait: CommandDefinition = {
     for (const run of runs) {
       if (flags.json)
         process.stdout.write(
-          `${JSON.stringify({ status: run.life, ...(isEnded(run.life) ? { result: resultOf(run.state) } : { id: run.id }) })}\n`,
+          `${jsonText({ status: run.life, ...(isEnded(run.life) ? { result: resultOf(run.state) } : { id: run.id }) })}\n`,
         );
       else
         process.stderr.write(

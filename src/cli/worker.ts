@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { exitCodeOf } from "../core/outcome.ts";
 import type { Plan } from "../core/plan.ts";
-import type { ResumeOptions } from "../crew.ts";
+import type { ResumeOptions } from "../crew/run-options.ts";
 import { OUTPUT_FILE } from "../runtime/launch.ts";
 import { readRequest } from "../runtime/request.ts";
 import { writeAtomic } from "../runtime/write-atomic.ts";

@@ -75,12 +75,18 @@ test("several are announced in one line, and each gets its box at the end", () =
 });
 
 test("a task in the background is told with its id, and how to ask for it", () => {
-  const text = "┌─ Background Task Started ─────\n│ Task ID: run_4k2x/explore\n│ Type: explore\n└──────";
-  const ended = { type: "tool.ended", path: "lead", call: "c0", tool: "Task", error: false, text, ms: 1 } as const;
+  const details = { background: "run_4k2x/explore" };
+  const ended: Fact = { type: "tool.ended", path: "lead", tool: "Task", error: false, text: "", details };
   expect(shown([ended])).toEqual([
     "Task running in background: run_4k2x/explore\nYou can go on. /task-status run_4k2x/explore shows how it is.",
   ]);
   expect(shown([{ ...ended, tool: "read_file" }])).toEqual([]);
+});
+
+test("words of an agent that look like the start of a task in the background are none", () => {
+  const text = "┌─ Background Task Started ─────\n│ Task ID: run_4k2x/explore\n│ Type: explore\n└──────";
+  const ended = { type: "tool.ended", path: "lead", call: "c0", tool: "Task", error: false, text, ms: 1 } as const;
+  expect(shown([{ ...ended, details: { success: true, result: text } }])).toEqual([]);
 });
 
 test("what goes on below those agents is not shown", () => {

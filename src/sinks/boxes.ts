@@ -1,3 +1,4 @@
+import { backgroundStartIn } from "../core/background-start.ts";
 import type { KeptEvent } from "../core/event.ts";
 import { explain, type Outcome } from "../core/outcome.ts";
 import { sanitize } from "../core/sanitize.ts";
@@ -27,7 +28,7 @@ export function createBoxes(options: BoxOptions): Boxes {
       return together > 1 ? colors.cyan(`Starting ${counted(together, "agent")} in parallel`) : undefined;
     }
     if (event.type === "tool.ended" && !event.path.includes("/") && options.delegates(event.tool)) {
-      const [, id] = BACKGROUND.exec(event.text) ?? [];
+      const id = backgroundStartIn(event.details);
       return (
         id &&
         `${colors.cyan(`Task running in background: ${oneLine(id)}`)}\nYou can go on. /task-status ${oneLine(id)} shows how it is.`
@@ -50,9 +51,6 @@ export function createBoxes(options: BoxOptions): Boxes {
     return undefined;
   };
 }
-
-/** How a delegation tool says that it does not wait. */
-const BACKGROUND = /Background Task Started[^\n]*\n[^\n]*Task ID: (\S+)/;
 
 function resultBox(view: NodeView, outcome: Outcome, options: BoxOptions): string {
   const { look } = options;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { isKept } from "../core/event.ts";
+import { jsonText } from "../core/json-text.ts";
 import type { Result } from "../core/result.ts";
 import type { Run } from "../runtime/run.ts";
 
@@ -19,14 +20,12 @@ export async function writeJsonLines(
   return result;
 }
 
-/** One value in one line, whoever splits it: what some readers take for a line end or a command is escaped. */
+/** One value in one line, whoever splits it. */
 export async function writeLine(out: Writable, value: unknown): Promise<void> {
   if (out.destroyed || out.writableEnded) return;
-  const line = JSON.stringify(value).replace(
-    TROUBLE,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  if (!out.write(`${line}\n`)) await Promise.race([once(out, "drain"), once(out, "close")]).catch(() => {});
+  if (out.write(`${jsonText(value)}\n`)) return;
+  const heard = new AbortController(); // whoever waited for the one does not go on waiting for the other
+  const { signal } = heard;
+  await Promise.race([once(out, "drain", { signal }), once(out, "close", { signal })]).catch(() => {});
+  heard.abort();
 }
-
-const TROUBLE = /[\x7f-\x9f\u2028\u2029]/g;

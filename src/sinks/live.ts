@@ -2,7 +2,7 @@ import { explain } from "../core/outcome.ts";
 import type { NodeView, State } from "../core/state.ts";
 import { fit, pad, widthOf } from "./fit.ts";
 import type { Look } from "./look.ts";
-import { nameOf, progressOf, shownNodes } from "./nodes.ts";
+import { nameOf, progressOf, progressWords, shownNodes } from "./nodes.ts";
 import { listed, oneLine, spentInAll, took, toolsUsed } from "./words.ts";
 
 /** What a frame depends on besides the state. */
@@ -78,11 +78,8 @@ function doingOf(view: NodeView, look: Look): string {
 const LAST_WORDS = 400;
 
 function footer(state: State, { look, columns, now, hint }: Frame): string {
-  const { total, done, running, waiting } = progressOf(state);
-  const counts =
-    total > 1
-      ? [`${done} of ${total} done`, running > 0 ? `${running} running` : "", waiting > 0 ? `${waiting} waiting` : ""]
-      : [];
+  const progress = progressOf(state);
+  const counts = progress.total > 1 ? progressWords(progress) : [];
   const spent = state.usage.turns > 0 ? spentInAll(state.usage, state.cost).slice(1) : [];
   const time = took(now - (state.startedAt || now));
   return look.colors.dim(fit(listed([hint, ...counts, time, ...spent], look), columns - 1, look.signs.more));

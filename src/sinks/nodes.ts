@@ -15,10 +15,25 @@ export function shownNodes(state: State): NodeView[] {
   });
 }
 
-/** How far a run is, counted in the nodes of its plan. */
-export type Progress = Readonly<{ total: number; done: number; running: number; waiting: number }>;
+/** How far a run is, counted in the nodes of its plan: each is one of them, and only what succeeded is done. */
+export type Progress = Readonly<
+  Record<"total" | "done" | "failed" | "cancelled" | "skipped" | "running" | "waiting", number>
+>;
 
-/** How many nodes of the plan itself are done, running and waiting. */
+/** `2 of 5 done`, `1 running`, `2 waiting`: the whole of a run that somebody works on. */
+export function progressWords(progress: Progress): string[] {
+  return [...settledWords(progress), ...counts(progress, ["running", "waiting"])];
+}
+
+/** `2 of 5 done`, `1 failed`, `1 cancelled`, `1 skipped`: what is over, each for what it came to. */
+export function settledWords(progress: Progress): string[] {
+  return [`${progress.done} of ${progress.total} done`, ...counts(progress, ["failed", "cancelled", "skipped"])];
+}
+
+const counts = (progress: Progress, kinds: readonly (keyof Progress)[]): string[] =>
+  kinds.filter((how) => progress[how] > 0).map((how) => `${progress[how]} ${how}`);
+
+/** How far the nodes of the plan itself are. */
 export function progressOf(state: State): Progress {
   const planned = Object.entries(state.plan?.nodes ?? {}).filter(([, { kind }]) => kind !== "join");
   const added = [...state.nodes.values()].filter(
@@ -26,9 +41,16 @@ export function progressOf(state: State): Progress {
   );
   const ids = [...planned.map(([id]) => id), ...added.map(({ path }) => path)];
   const seen = ids.map((id) => state.nodes.get(id)).filter((view) => view !== undefined);
-  const running = seen.filter(({ status }) => status === "running").length;
-  const done = seen.length - running;
-  return { total: ids.length, done, running, waiting: ids.length - seen.length };
+  const count = (how: NodeView["status"]): number => seen.filter(({ status }) => status === how).length;
+  return {
+    total: ids.length,
+    done: count("ok"),
+    failed: count("failed"),
+    cancelled: count("cancelled"),
+    skipped: count("skipped"),
+    running: count("running"),
+    waiting: ids.length - seen.length,
+  };
 }
 
 /** What a node is called in front of people: its name, whose work it is, and in which round. */

@@ -1,10 +1,10 @@
 import { formatDuration } from "../core/duration.ts";
-import { isEnded, openQuestions, type Life } from "../core/life.ts";
+import { isActive, isEnded, openQuestions, type Life } from "../core/life.ts";
 import { explain } from "../core/outcome.ts";
 import { sanitize } from "../core/sanitize.ts";
 import type { State } from "../core/state.ts";
 import { formatCost } from "../core/usage.ts";
-import { progressOf, shownNodes } from "./nodes.ts";
+import { progressOf, progressWords, settledWords, shownNodes } from "./nodes.ts";
 import { outputOf } from "./output.ts";
 import { oneLine } from "./words.ts";
 
@@ -25,7 +25,6 @@ const MOST_RESULT = 2_000;
 
 /** A run in the words of `subcrew status` and `/task-status`: what it is, how far it is, and what to do about it. */
 export function statusText(state: State, life: Life | "damaged", now: number): string {
-  const { done, total } = progressOf(state);
   const agents = [...new Set(shownNodes(state).flatMap(({ agent }) => (agent === undefined ? [] : [agent])))];
   const rows: (readonly [string, string])[] = [
     ["Task ID", state.run],
@@ -33,7 +32,7 @@ export function statusText(state: State, life: Life | "damaged", now: number): s
     ["Description", describe(state)],
     ["Status", words[life]],
     ["Duration", state.startedAt === 0 ? "" : formatDuration((state.endedAt ?? now) - state.startedAt, "spaced")],
-    ["Tasks", `${done} of ${total} done`],
+    ["Tasks", (isActive(life) ? progressWords : settledWords)(progressOf(state)).join(", ")],
     ["Doing", isEnded(life) || life === "interrupted" ? "" : doingOf(state)],
     ["Completed", state.endedAt === undefined ? "" : new Date(state.endedAt).toISOString()],
     [

@@ -1,5 +1,7 @@
 import { cardOf } from "../../core/catalog.ts";
 import { facadeNames } from "../../core/delegation-names.ts";
+import { jsonText } from "../../core/json-text.ts";
+import { sanitize } from "../../core/sanitize.ts";
 import { delegationToolsOf } from "../../core/spawn.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { Crew } from "../../crew.ts";
@@ -26,9 +28,7 @@ export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Fla
   const described = { name, readOnly: card.readOnly, hidden: card.hidden === true };
   if (flags.json) {
     const itself = tool ? { ...sizeOf(tool), description: tool.description, input: inputSchemaOf(tool) } : null;
-    process.stdout.write(
-      `${JSON.stringify({ ...described, budget: DESCRIPTION_BYTES, itself, offered, delegates }, null, 2)}\n`,
-    );
+    process.stdout.write(`${jsonText({ ...described, budget: DESCRIPTION_BYTES, itself, offered, delegates }, 2)}\n`);
     return 0;
   }
   const { look } = terminal(flags);
@@ -38,7 +38,7 @@ export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Fla
     [
       `${look.colors.bold(name)}  ${card.readOnly ? "read-only" : "may change things"}${card.hidden ? ", not offered" : ""}\n`,
       tool
-        ? `${tool.description}\n\n${JSON.stringify(inputSchemaOf(tool), null, 2)}\n`
+        ? `${sanitize(tool.description)}\n\n${jsonText(inputSchemaOf(tool), 2)}\n`
         : "It cannot be a tool of its own: its name or inputs do not fit.\n",
       part("As a tool of its own", tool ? [sizeOf(tool)] : []),
       part(`Offered in (at most ${DESCRIPTION_BYTES} bytes of description)`, offered),

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ReadAgent } from "../../core/dialect.ts";
 import { CrewError } from "../../core/error.ts";
+import { showHidden } from "../../core/hidden-characters.ts";
+import { jsonText } from "../../core/json-text.ts";
 import { nearest } from "../../core/nearest.ts";
 import { sanitize } from "../../core/sanitize.ts";
 import { dialects } from "../../formats/table.ts";
@@ -27,10 +29,12 @@ export async function convertFile([file = ""]: readonly string[], flags: Flags):
       ...(flags.check ? {} : { text }),
       losses,
     }));
-    process.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
+    process.stdout.write(`${jsonText(data, 2)}\n`);
   } else {
-    for (const { made } of flags.check || flags.out !== undefined ? [] : all) process.stdout.write(made.text);
-    for (const path of written) process.stderr.write(`wrote ${path}\n`);
+    // A file gets every character; on a terminal none of them may act.
+    const shown = (text: string): string => (process.stdout.isTTY ? showHidden(text) : text);
+    for (const { made } of flags.check || flags.out !== undefined ? [] : all) process.stdout.write(shown(made.text));
+    for (const path of written) process.stderr.write(`wrote ${sanitize(path)}\n`);
     for (const { read, made } of all) report(read, made, { ...flags, to });
   }
   const lost = all.some(({ made }) => made.losses.length > 0);
@@ -89,7 +93,7 @@ function report({ agent }: ReadAgent, { losses }: Converted, flags: Flags & { to
   say(sanitize(`${agent.name} for ${flags.to}: ${dropped} dropped, ${losses.length - dropped} approximated`));
   for (const loss of losses) {
     const kind = loss.kind === "dropped" ? colors.red("dropped     ") : colors.yellow("approximated");
-    say(`  ${kind}  ${colors.bold(loss.field)}${valuesOf(loss)}: ${oneLine(loss.note)}`);
+    say(`  ${kind}  ${colors.bold(oneLine(loss.field))}${valuesOf(loss)}: ${oneLine(loss.note)}`);
   }
 }
 

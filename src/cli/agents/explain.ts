@@ -2,8 +2,10 @@ import { sep } from "node:path";
 import type { Agent } from "../../core/agent.ts";
 import { agentRuleText } from "../../core/agent-rule.ts";
 import { formatDuration } from "../../core/duration.ts";
+import { jsonText } from "../../core/json-text.ts";
 import type { ResourceLimits } from "../../core/limits.ts";
 import { describeOrigin } from "../../core/provenance.ts";
+import { isOfServer } from "../../core/server-patterns.ts";
 import type { Crew } from "../../crew.ts";
 import type { FoundAgent } from "../../runtime/discover.ts";
 import type { ExplainedCall, ExplainedTool } from "../../runtime/explain-agent.ts";
@@ -45,7 +47,7 @@ export async function explain([name = ""]: readonly string[], flags: Flags): Pro
       ...(file && { file }),
       ...(real && { real }),
     };
-    process.stdout.write(`${JSON.stringify({ ...about, ...rest, others }, null, 2)}\n`);
+    process.stdout.write(`${jsonText({ ...about, ...rest, others }, 2)}\n`);
     return 0;
   }
   const { look } = terminal(flags);
@@ -63,6 +65,7 @@ export async function explain([name = ""]: readonly string[], flags: Flags): Pro
         explained.fields.filter(({ field }) => field !== "tools").map((row) => fieldRow(row)),
       ),
       part("Tools", toolRows(explained.tools)),
+      part("MCP servers", serverRows(explained.tools)),
       part(
         "Model",
         explained.agent.remote
@@ -119,10 +122,12 @@ const TIMES: ReadonlySet<string> = new Set<keyof ResourceLimits>(["maxDurationMs
 
 /** Those that it has, those that were taken away, and in one line all the rest. */
 function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
-  const row = ({ name, allowed, missing, rule, origin }: ExplainedTool): Record<string, string> => ({
+  const row = ({ name, allowed, missing, rule, origin, server }: ExplainedTool): Record<string, string> => ({
     tool: name,
     may: missing ? "missing" : allowed ? "yes" : "no",
-    decided: missing ? `${rule}, but there is no such tool here` : rule,
+    decided: missing
+      ? `${rule}, but there is no such ${isOfServer(name) ? "MCP server" : "tool"} here`
+      : `${rule}${allowed && server ? "; asked of the server when the run starts" : ""}`,
     from: near(describeOrigin(origin)),
   });
   const plain = (tool: ExplainedTool): boolean => !tool.allowed && tool.rule === "not in the list of tools";
@@ -131,6 +136,12 @@ function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
   if (rest.length === 0) return shown.map(row);
   const others = { tool: "(others)", may: "no", decided: "not in the list of tools", from: rest.join(", ") };
   return [...shown.map(row), others];
+}
+
+/** The servers behind the tools, each once. */
+function serverRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
+  const servers = new Map(tools.flatMap(({ server }) => (server ? [[server.name, server.what] as const] : [])));
+  return [...servers].map(([server, what]) => ({ server, what }));
 }
 
 function modelRows({

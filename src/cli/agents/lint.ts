@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { jsonText } from "../../core/json-text.ts";
 import type { Problem, Severity } from "../../core/problem.ts";
 import { dialects } from "../../formats/table.ts";
 import { lintDiscovery, lintPaths, type Linted } from "../../runtime/lint.ts";
@@ -16,9 +17,9 @@ export async function lint(paths: readonly string[], flags: Flags): Promise<numb
   const cwd = process.cwd();
   const near = problems.map((each) => (each.file === undefined ? each : { ...each, file: shown(each.file, cwd) }));
   if (flags.format === "json") {
-    process.stdout.write(`${JSON.stringify({ files: linted.files.length, ...counts, problems: near }, null, 2)}\n`);
+    process.stdout.write(`${jsonText({ files: linted.files.length, ...counts, problems: near }, 2)}\n`);
   } else if (flags.format === "sarif") {
-    process.stdout.write(`${JSON.stringify(sarif(near), null, 2)}\n`);
+    process.stdout.write(`${jsonText(sarif(near), 2)}\n`);
   } else {
     text(near, flags);
     process.stderr.write(`${summary(linted, counts)}\n`);

@@ -1,4 +1,5 @@
 import type { Agent, AgentSource } from "../../core/agent.ts";
+import { jsonText } from "../../core/json-text.ts";
 import { ALL_TOOLS } from "../../core/tool-names.ts";
 import type { Discovery, FoundAgent, Skipped } from "../../runtime/discover.ts";
 import { qualifiedNames } from "../../runtime/discover.ts";
@@ -12,7 +13,7 @@ export async function list(flags: Flags): Promise<number> {
   const found = await (await crewFor(flags)).agents();
   const rest = others(found).filter(({ state }) => flags.all || state === "untrusted");
   const rows = [...found.agents.map((one) => rowOf(one, "ready")), ...rest];
-  if (flags.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
   else print(rows, found, flags);
   return 0;
 }

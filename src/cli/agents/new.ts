@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { nameFault } from "../../core/agent-name.ts";
 import { CrewError } from "../../core/error.ts";
+import { jsonText } from "../../core/json-text.ts";
 import { sanitize } from "../../core/sanitize.ts";
 import { convert } from "../../formats/write/convert.ts";
 import { ownWriter } from "../../formats/write/own.ts";
@@ -54,7 +55,7 @@ function write(crew: Crew, { name, text, flags }: Made): number {
     throw new CrewError("BAD_FILE", `"${file}" is there already.`, "Edit it, or choose another name.");
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text, { flag: "wx" });
-  process.stdout.write(flags.json ? `${JSON.stringify({ name, file: resolve(file) })}\n` : `${file}\n`);
+  process.stdout.write(flags.json ? `${jsonText({ name, file: resolve(file) })}\n` : `${file}\n`);
   if (!flags.user && !flags.json && !flags.trust)
     process.stderr.write(
       "It can run once you have trusted this project, or agreed to the change: see `subcrew trust`.\n",

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { showHidden } from "../../core/hidden-characters.ts";
+import { jsonText } from "../../core/json-text.ts";
 import { sanitize } from "../../core/sanitize.ts";
 import { agentFiles } from "../../embedded.ts";
 import { ownWriter } from "../../formats/write/own.ts";
@@ -12,7 +13,7 @@ import { sourceText } from "./list.ts";
 /** `subcrew agents show AGENT` */
 export async function show([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const definition = findDefinition(await (await crewFor(flags)).agents(), name);
-  if (flags.json) process.stdout.write(`${JSON.stringify(dataOf(definition), null, 2)}\n`);
+  if (flags.json) process.stdout.write(`${jsonText(dataOf(definition), 2)}\n`);
   else {
     const { found } = definition;
     const about = [`${found.name} (${sourceText(found.agent.source)})`, found.file, stateText(definition)];

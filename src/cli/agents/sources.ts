@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { jsonText } from "../../core/json-text.ts";
 import type { PlaceReport } from "../../runtime/discover.ts";
 import { presets, type PresetName, type Row } from "../../runtime/sources.ts";
 import type { Flags } from "../flags.ts";
@@ -39,7 +40,7 @@ export async function sources(_: readonly string[], flags: Flags): Promise<numbe
     { family: "bundled", scope: "bundled", dialect: "own", path: "", found: true, trusted: true, agents: ours },
   ];
   process.stdout.write(
-    flags.json ? `${JSON.stringify(rows, null, 2)}\n` : table(rows.map(cells), terminal(flags).look, { place: 40 }),
+    flags.json ? `${jsonText(rows, 2)}\n` : table(rows.map(cells), terminal(flags).look, { place: 40 }),
   );
   return 0;
 }

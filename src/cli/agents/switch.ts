@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { CrewError } from "../../core/error.ts";
+import { jsonText } from "../../core/json-text.ts";
 import { readConfig } from "../../formats/config.ts";
 import { CONFIG_FILE } from "../../runtime/load-config.ts";
 import { writeAtomic } from "../../runtime/write-atomic.ts";
@@ -32,7 +33,7 @@ async function turn([word = ""]: readonly string[], flags: Flags, on: boolean): 
   if (after !== text) await writeAtomic(file, after);
   const state = on ? "on" : "off";
   process.stdout.write(
-    flags.json ? `${JSON.stringify({ name, enabled: on, file })}\n` : `${name} is switched ${state} in ${file}\n`,
+    flags.json ? `${jsonText({ name, enabled: on, file })}\n` : `${name} is switched ${state} in ${file}\n`,
   );
   return 0;
 }

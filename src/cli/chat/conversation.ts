@@ -1,7 +1,8 @@
 import type { AnyInput } from "../../core/input.ts";
 import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../../core/usage.ts";
 import type { Plan } from "../../core/plan.ts";
-import type { Crew, RunOptions } from "../../crew.ts";
+import type { Crew } from "../../crew.ts";
+import type { RunOptions } from "../../crew/run-options.ts";
 import type { Run } from "../../runtime/run.ts";
 
 /** Who is spoken to, and what holds for everything that is said. */

@@ -1,0 +1,22 @@
+import { Writable } from "node:stream";
+import { expect, test } from "vitest";
+import { writeLine } from "./jsonl.ts";
+
+test("a slow reader is waited for, and nothing goes on listening after that", async () => {
+  const read: string[] = [];
+  const slow = new Writable({
+    highWaterMark: 1,
+    write: (chunk: Buffer, _, done) => {
+      read.push(chunk.toString());
+      setImmediate(done);
+    },
+  });
+  const before = slow.listenerCount("close");
+  for (let at = 0; at < 30; at++) {
+    await writeLine(slow, { at });
+    expect(slow.listenerCount("close")).toBe(before);
+    expect(slow.listenerCount("drain")).toBe(0);
+  }
+  expect(read).toHaveLength(30);
+  expect(read[29]).toBe('{"at":29}\n');
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import type { KeptEvent } from "../core/event.ts";
+import type { Life } from "../core/life.ts";
+import { emptyState, reduce, type State } from "../core/state.ts";
+import { progressOf, progressWords, settledWords } from "./nodes.ts";
+import { statusText } from "./status.ts";
+
+const outcomes = {
+  ok: { status: "ok", output: "" },
+  failed: { status: "failed", fault: { code: "CRASHED", message: "broke", retryable: false } },
+  cancelled: { status: "cancelled", reason: "not needed" },
+  skipped: { status: "skipped", because: "a" },
+} as const;
+
+/** A run whose tasks are as the words say. */
+function stateOf(...tasks: readonly (keyof typeof outcomes | "running" | "waiting")[]): State {
+  const nodes = Object.fromEntries(tasks.map((_, at) => [`t${at}`, { kind: "task", task: { prompt: "x", refs: {} } }]));
+  const all = Object.assign(nodes, { all: { kind: "join", needs: Object.keys(nodes), pick: "settled" } });
+  const facts = [
+    { type: "run.started", path: "", plan: { nodes: all, output: "all" }, cwd: "", version: "" },
+    ...tasks.flatMap((how, at) => [
+      ...(how === "waiting" ? [] : [{ type: "node.started", path: `t${at}`, attempt: 1, kind: "task" }]),
+      ...(how === "waiting" || how === "running"
+        ? []
+        : [{ type: "node.ended", path: `t${at}`, outcome: outcomes[how] }]),
+    ]),
+  ];
+  return facts
+    .map((fact, at) => ({ seq: at + 1, run: "r", at, ...fact }) as unknown as KeptEvent)
+    .reduce(reduce, emptyState("r"));
+}
+
+test("only what succeeded is done; failed, cancelled and skipped tasks are counted as what they are", () => {
+  const state = stateOf("ok", "ok", "failed", "cancelled", "cancelled", "skipped", "running", "waiting");
+  const progress = progressOf(state);
+  expect(progress).toEqual({ total: 8, done: 2, failed: 1, cancelled: 2, skipped: 1, running: 1, waiting: 1 });
+  expect(settledWords(progress)).toEqual(["2 of 8 done", "1 failed", "2 cancelled", "1 skipped"]);
+  expect(progressWords(progress).slice(-2)).toEqual(["1 running", "1 waiting"]);
+});
+
+test.each<[Life, string]>([
+  ["running", "Tasks: 1 of 4 done, 1 cancelled, 1 running, 1 waiting"],
+  ["interrupted", "Tasks: 1 of 4 done, 1 cancelled"],
+])("the status of a run that is %s says what became of each task", (life, line) => {
+  expect(statusText(stateOf("ok", "cancelled", "running", "waiting"), life, 0).split("\n")).toContain(line);
+});
