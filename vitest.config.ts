@@ -22,9 +22,10 @@ export default defineConfig({
     // Most of the time goes by while processes start, so more files than processors are under way.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     // Generous: many tests start real processes side by side, and a busy machine is slow, not wrong.
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 5_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    teardownTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
     passWithNoTests: false,
   },
 });

@@ -33,8 +33,8 @@ export type Remotes = () => Promise<Omit<A2aParts, "linger">>;
 export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes {
   let made: ReturnType<Remotes> | undefined;
   const make: Remotes = async () => {
-    const { createRemoteClients, tokenFiles } = await import("./runners/a2a-clients.ts");
-    const tokens = home === undefined ? {} : { tokens: tokenFiles(home) };
+    const { createRemoteClients, remoteTokens } = await import("./runners/a2a-clients.ts");
+    const tokens = home === undefined ? {} : { tokens: remoteTokens(home) };
     return { clients: createRemoteClients({ ...source, ...tokens }), open: createGuardedOpen(network) };
   };
   return () => (made ??= make());

@@ -127,7 +127,7 @@ export function engineSuite(name: string, make: () => Promise<EngineUnderTest>):
       stop.abort();
       await long;
       await it.sleep("over", 60_000, AbortSignal.abort());
-      expect(performance.now() - began).toBeLessThan(10_000);
+      expect(performance.now() - began).toBeLessThan(50_000);
     });
   });
 

@@ -74,9 +74,13 @@ export function createBudget(limits: BudgetLimits): Budget {
         if (over("usd", usd ?? 0, { share, others: false }))
           return { refused: `the budget of $${limits.maxUsd} has no room for it`, limit: "maxUsd" };
         if (signal.aborted || (!over("tokens", tokens, { share }) && !over("usd", usd ?? 0, { share }))) break;
-        await new Promise<void>((resume) => {
+        await new Promise<void>((resolve) => {
+          const resume = (): void => {
+            signal.removeEventListener("abort", resume);
+            resolve();
+          };
           waiting.push(resume);
-          signal.addEventListener("abort", () => resume(), { once: true });
+          signal.addEventListener("abort", resume, { once: true });
         });
       }
       const entry = { tokens, usd: usd ?? 0, revoke };

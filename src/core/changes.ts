@@ -32,6 +32,13 @@ export function readChanges(raw: string): FileChange[] {
   return changes;
 }
 
+/** Reads what `git ls-files --stage -z` prints: where an index has commits in place of files. */
+export function readModules(staged: string): string[] {
+  return staged
+    .split("\0")
+    .flatMap((line) => (line.startsWith(`${COMMIT} `) ? [line.slice(line.indexOf("\t") + 1)] : []));
+}
+
 /** The files of a patch that git could not apply, with its words about each. */
 export function conflictsIn(said: string, files: readonly string[]): Readonly<Record<string, string>> {
   const lines = said.split("\n").map((line) => line.replace(/^error: /, ""));

@@ -27,11 +27,13 @@ const exitCodes = {
   PLAN_TOO_DEEP: 2,
   STATE_UNWRITABLE: 1,
   WORKER_FAILED: 1,
+  LOGIN_FAILED: 1,
   RUN_BUSY: 3,
   TOO_MANY_RUNS: 3,
   UNTRUSTED: 3,
   NO_SANDBOX: 3,
   DISABLED: 3,
+  NEEDS_LOGIN: 3,
 } as const;
 
 export type Code = keyof typeof exitCodes;

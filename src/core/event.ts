@@ -72,7 +72,8 @@ export type Fact =
       text: string;
       ms: number;
       status?: ToolStatus;
-      details?: unknown;
+      details?: unknown /** outputs of the run that the task was told of with it, and may read from now on */;
+      files?: readonly string[];
     }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
   | {

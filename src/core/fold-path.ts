@@ -6,5 +6,6 @@ const IGNORED = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
  * accent is composed. Used wherever something is forbidden, so that it is forbidden under every spelling.
  */
 export function foldPath(path: string): string {
-  return path.replace(IGNORED, "").normalize("NFC").toLowerCase().normalize("NFC");
+  // By way of capitals: a long s (\u017f) has no small form of its own, and such systems take it for an s.
+  return path.replace(IGNORED, "").normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }

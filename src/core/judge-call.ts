@@ -72,7 +72,8 @@ export function banned(
   { tool, does }: Pick<Ask, "tool" | "does">,
   subject: Located | undefined,
 ): Verdict | undefined {
-  const kin = subject?.kind === "path" && (does === "write" || does === "read") ? KIN[does] : [];
+  const isFileTool = does === "write" || does === "read";
+  const kin = subject?.kind === "path" && isFileTool ? KIN[subject.change ? "write" : "read"] : [];
   const found = policy.deny.find(
     (rule) =>
       ruleFits(rule, tool, subject, "ban") ||
@@ -109,10 +110,15 @@ const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files",
 const KIN = { read: READING_TOOLS, write: FILE_CHANGING_TOOLS } as const;
 
 /** What rules forbid to read, by its place; `undefined` when they forbid nothing. */
-export function readBans({ deny }: Policy): ((place: string) => boolean) | undefined {
-  const rules = READING_TOOLS.flatMap((tool) => rulesFor(deny, tool));
-  const bans = [...new Set(rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])))].map(pathBan);
+export function readBans(policy: Policy): ((place: string) => boolean) | undefined {
+  const bans = readBanPatterns(policy).map(pathBan);
   return bans.length === 0 ? undefined : (place) => bans.some((covers) => covers(place));
+}
+
+/** The patterns of rules that forbid to read. */
+export function readBanPatterns({ deny }: Policy): string[] {
+  const rules = READING_TOOLS.flatMap((tool) => rulesFor(deny, tool));
+  return [...new Set(rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])))];
 }
 
 /** Why a tool can never be used under a policy, whatever the call is about; `undefined` when that depends on it. */

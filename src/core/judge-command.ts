@@ -253,7 +253,8 @@ function wordByWord(policy: Policy, { tool }: Ask, line: Line, shell: ShellState
     if (looked?.decision === "deny") return looked;
     if (looked) continue;
     if (!isCovered(rules, part)) return undefined;
-    rule = `allow ${ruleText(rules.find((each) => flat(part).some(({ command }) => spells(each, command.words))) ?? rules[0]!)}`;
+    const covering = rules.find((each) => flat(part).some(({ command }) => spells(each, command.words))) ?? rules[0];
+    if (covering) rule = `allow ${ruleText(covering)}`; // a redirect around other commands needs none
   }
   return { decision: "allow", rule, why: "", hint: "" };
 }

@@ -13,7 +13,7 @@ export function lifeOf(state: State, owned: boolean): Life {
 }
 
 /** True for a run that somebody works on. */
-export function isActive(life: Life): boolean {
+export function isActive(life: Life | "damaged"): boolean {
   return life === "starting" || life === "running" || life === "waiting";
 }
 

@@ -4,6 +4,20 @@ import { ALL_MCP_TOOLS, ALL_TOOLS, MCP_PREFIX } from "./tool-names.ts";
 const text = z.string().min(1);
 const texts = z.record(z.string(), z.string());
 
+/** How to log in to a server at an address, where it does not let programs register themselves. */
+const oauth = z.strictObject({
+  clientId: text.optional().describe("what it knows us as; without one we register ourselves"),
+  clientSecret: text.optional().describe("the secret that goes with clientId; $NAME stands for a variable of yours"),
+  scopes: z.array(text).optional().describe("what to ask for; by default what the server asks for"),
+  callbackPort: z
+    .number()
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe("the browser comes back to http://localhost:PORT/callback; by default to a free port of 127.0.0.1"),
+});
+
 /** A server whose tools agents may use: a program, or an address. What a project's file says about one can only narrow it. */
 export const mcpServer = z.strictObject({
   command: text.optional().describe("the program that is the server"),
@@ -12,6 +26,7 @@ export const mcpServer = z.strictObject({
   cwd: text.optional().describe("the folder it starts in; by default the one that is worked in"),
   url: text.optional().describe("its address, where it is no program"),
   headers: texts.optional().describe("headers of every request to it; ${NAME} stands for a variable of yours"),
+  oauth: oauth.optional().describe("how to log in to its address; see `subcrew mcp login`"),
   tools: z.array(text).optional().describe("the tools of it that count; all by default"),
   enabled: z.boolean().optional().describe("false: it is listed and never started"),
   timeoutMs: z.number().int().positive().optional().describe("how long one call may take, in milliseconds"),
@@ -64,10 +79,13 @@ export function describeServer({ command, args = [], url, env = {} }: McpServer)
 }
 
 /** What is wrong with a definition, in words; `undefined`: it can be started. */
-export function serverProblem({ command, url }: McpServer): string | undefined {
+export function serverProblem({ command, url, oauth: login }: McpServer): string | undefined {
   if (command === undefined && url === undefined) return "it has neither a command nor a url";
   if (command !== undefined && url !== undefined) return "it has both a command and a url";
-  if (url !== undefined && !/^https?:\/\//i.test(url)) return "its url is not http or https";
+  if (url !== undefined && !(/^https?:\/\//i.test(url) && URL.canParse(url))) return "its url is not http or https";
+  if (login && url === undefined) return "its oauth is for a url, and it has none";
+  if (login?.clientSecret !== undefined && login.clientId === undefined)
+    return "its oauth has a clientSecret without a clientId";
   return undefined;
 }
 

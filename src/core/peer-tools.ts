@@ -1,4 +1,6 @@
 import type { Agent } from "./agent.ts";
+import { stableText } from "./stable-hash.ts";
+import type { Subject } from "./subject.ts";
 import type { Tool } from "./tool.ts";
 
 /** For whom tools of others are wanted. */
@@ -9,10 +11,16 @@ export type PeerAsk = Readonly<{
   ceiling?: readonly string[];
   /** A rule of the user allows every call of a tool. */
   isTrusted(tool: string): boolean;
-  /** Says what a person should know. */
-  say(text: string): void;
+  /** Says what a person should know, under a code of its own where there is one. */
+  say(text: string, code?: string): void;
   signal: AbortSignal;
 }>;
+
+/** What a call of one is about: rules see its arguments as one text. */
+export const peerSubjects = (input: unknown): readonly Subject[] => [{ kind: "name", name: stableText(input ?? {}) }];
+
+/** Somebody may be asked, and takes the time it takes; the call itself has a clock of its own. */
+export const PEER_TOOL_MS = 2 ** 31 - 1;
 
 /** Tools that programs and machines outside offer while a run lasts: those of MCP servers. */
 export type PeerTools = Readonly<{

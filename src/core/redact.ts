@@ -12,13 +12,26 @@ export type Redactor = Readonly<{
   known(text: string): string;
   /** Every text inside a JSON value; the very same value when there was nothing to take out. */
   deep<T>(value: T): T;
+  /** Knows more values from now on: tokens that are handed out while a run lasts. */
+  learn(secrets: readonly string[]): void;
 }>;
 
 /** A redactor that knows these values: raw, base64, hex, percent- and JSON-escaped. Shorter ones than 8 characters are left alone. */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const words = [...new Set(secrets.flatMap(formsOf))];
-  const text = searcher(words, secretPatterns);
-  return { text, known: searcher(words, []), deep: (value) => deep(value, text, 0) as typeof value };
+  const words = new Set(secrets.flatMap(formsOf));
+  const searchers = () => ({ text: searcher([...words], secretPatterns), known: searcher([...words], []) });
+  let now = searchers();
+  const text = (given: string): string => now.text(given);
+  return {
+    text,
+    known: (given) => now.known(given),
+    deep: (value) => deep(value, text, 0) as typeof value,
+    learn: (more) => {
+      const before = words.size;
+      for (const form of more.flatMap(formsOf)) words.add(form);
+      if (words.size > before) now = searchers();
+    },
+  };
 }
 
 /** Nothing that a person or model writes is nested deeper; beyond it a value is looked at as one text. */

@@ -127,7 +127,7 @@ test("a line that is too long is not read", () => {
   expect(parseShell("x".repeat(70_000))).toHaveProperty("problem");
 });
 
-test("what is read is what bash makes of it", { timeout: 60_000 }, () => {
+test("what is read is what bash makes of it", () => {
   const folder = tempFolder();
   const piece = fc.constantFrom(
     "a",

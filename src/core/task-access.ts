@@ -1,4 +1,5 @@
 import type { Commands } from "./commands.ts";
+import type { HandedFiles } from "./handed-files.ts";
 import type { Policy } from "./policy.ts";
 import type { Rule } from "./rule.ts";
 import type { Located, Subject } from "./subject.ts";
@@ -15,6 +16,10 @@ export type TaskAccess = Readonly<{
   placeOf(absolute: string): string;
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
+  /** Outputs of its run that it may read; absent where none are kept. */
+  handed?: HandedFiles;
+  /** Called with the files that the task is told of. */
+  hand(files: readonly string[]): void;
   /** Whether its commands have to be isolated, and whether another tool may do it that keeps less than this. */
   demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
   /** How files looked when the task last read or wrote them. */

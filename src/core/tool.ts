@@ -7,6 +7,7 @@ import type { Desk } from "./desk.ts";
 import type { Background, Begun, Delegated, Tells } from "./engine.ts";
 import type { ToolStatus } from "./tool-status.ts";
 import type { Answer } from "./gate.ts";
+import type { HandedFiles } from "./handed-files.ts";
 import type { JsonSchema } from "./json.ts";
 import type { Failed } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
@@ -86,6 +87,8 @@ export type Access = Readonly<{
   check(subject: Located): Verdict;
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
+  /** Outputs of its run that the task was told of; absent where none are kept. */
+  handed?: HandedFiles;
   /** How files looked when this task last read or wrote them, by their real path. */
   seen: Map<string, string>;
   /** Commands on this machine, where the task may run any. */

@@ -2,6 +2,7 @@ import type { Engine, Perform } from "../core/engine.ts";
 import type { Answer } from "../core/gate.ts";
 import type { Outcome } from "../core/outcome.ts";
 import { pause } from "../runtime/cancel.ts";
+import { onAbort } from "../runtime/on-abort.ts";
 
 /** What the local engine is made of. */
 export type LocalParts = Readonly<{
@@ -29,15 +30,14 @@ export function localEngine({ perform, journal }: LocalParts): Engine {
     },
     answer: (key, signal) =>
       new Promise((resolve) => {
+        if (signal.aborted) return resolve(undefined);
         const settle = (answer: Answer | undefined): void => {
-          signal.removeEventListener("abort", giveUp);
+          release();
           questions.delete(key);
           resolve(answer);
         };
-        const giveUp = (): void => settle(undefined);
-        if (signal.aborted) return resolve(undefined);
+        const release = onAbort(signal, () => settle(undefined));
         questions.set(key, settle);
-        signal.addEventListener("abort", giveUp, { once: true });
       }),
     give: async (key, answer) => {
       const settle = questions.get(key);

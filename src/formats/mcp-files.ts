@@ -81,6 +81,7 @@ function serverIn(raw: Raw): McpServer {
   const timeoutMs = timeoutIn(raw);
   const off = raw["disabled"] === true || raw["enabled"] === false;
   const cwd = textIn(raw, "cwd");
+  const oauth = url === undefined ? {} : oauthIn(raw);
   return {
     ...(typeof command === "string" && { command: variablesIn(command) }),
     ...(args.length > 0 && { args }),
@@ -88,6 +89,7 @@ function serverIn(raw: Raw): McpServer {
     ...(cwd !== undefined && { cwd }),
     ...(url !== undefined && { url: variablesIn(url) }),
     ...(Object.keys(headers).length > 0 && { headers }),
+    ...(Object.keys(oauth).length > 0 && { oauth }),
     ...(tools.length > 0 && { tools }),
     ...(off && { enabled: false }),
     ...(timeoutMs !== undefined && { timeoutMs }),
@@ -113,6 +115,32 @@ function headersFromVariables(raw: Raw): Record<string, string> {
     ...(typeof bearer === "string" && { authorization: `Bearer \${${bearer}}` }),
     ...Object.fromEntries(named.map(([name, variable]) => [name, `\${${String(variable)}}`])),
   };
+}
+
+/** As Claude Code, Gemini CLI and opencode write it (`oauth`), Cursor (`auth`), and Codex (`oauth.client_id`, `scopes`). */
+function oauthIn(raw: Raw): NonNullable<McpServer["oauth"]> {
+  const written = [raw["oauth"], raw["auth"]].find(isRecord) ?? {};
+  const clientId = textIn(written, "clientId", "client_id", "CLIENT_ID");
+  const clientSecret = textIn(written, "clientSecret", "client_secret", "CLIENT_SECRET");
+  const scopes = [...scopesIn(written), ...(typeof raw["scopes"] === "object" ? scopesIn(raw) : [])];
+  const callbackPort = written["callbackPort"] ?? portIn(textIn(written, "redirectUri", "callback_url"));
+  return {
+    ...(clientId !== undefined && { clientId: variablesIn(clientId) }),
+    ...(clientId !== undefined && clientSecret !== undefined && { clientSecret: variablesIn(clientSecret) }),
+    ...(scopes.length > 0 && { scopes }),
+    ...(typeof callbackPort === "number" && { callbackPort }),
+  };
+}
+
+const scopesIn = (raw: Raw): string[] => [
+  ...listIn(raw, "scopes"),
+  ...(textIn(raw, "scopes", "scope") ?? "").split(/\s+/).filter((word) => word !== ""),
+];
+
+/** The port of an address that the browser comes back to, where it is the one that we would use, too. */
+function portIn(url: string | undefined): number | undefined {
+  const port = /^http:\/\/localhost:(\d{1,5})\/callback$/.exec(url ?? "")?.[1];
+  return port === undefined ? undefined : Number(port);
 }
 
 const textIn = (raw: Raw, ...keys: readonly string[]): string | undefined =>

@@ -70,7 +70,15 @@ function mended(key: string, value: string, more: readonly string[]): string[] {
   if (content.length === 0) return isSafe(value) ? whole : [`${key}: ${quoted(value)}`];
   if (/^[[{]/.test(value) && /[\]}]\s*,?$/.test(content.at(-1)!.trim())) return whole;
   if (/^["']/.test(value) && content.at(-1)!.trim().endsWith(value[0]!)) return whole;
-  return [`${key}: ${quoted([unquoted(value), ...content.map((line) => line.trim())].join(" "))}`];
+  // A line that is not indented is no part of a value, and a list of what is allowed must not grow by it.
+  const own = grants(key) ? content.filter((line) => /^\s/.test(line)) : content;
+  return [`${key}: ${quoted([unquoted(value), ...own.map((line) => line.trim())].join(" "))}`];
+}
+
+/** True for a key under which more names mean more rights. */
+function grants(key: string): boolean {
+  const folded = foldName(key);
+  return /tools?$|spawns|groups|agents$/.test(folded) && !/dis|exclud|den[iy]|block|forbid/.test(folded);
 }
 
 /** True for a value that strict YAML reads as one scalar or one flow collection. */

@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { version } from "../core/version.ts";
+import { onAbort } from "../runtime/on-abort.ts";
 import { proxyHeaders, tunnelAgent } from "./tunnel.ts";
 
 /** Sends requests to one provider over connections that are kept. */
@@ -47,9 +48,9 @@ export function connect(baseURL: string, { silenceMs = SILENCE_MS, proxy }: Conn
         : client.request(base + path, options);
       const giveUp = (): void => void req.destroy(new Error("aborted"));
       if (signal.aborted) giveUp();
-      else signal.addEventListener("abort", giveUp, { once: true });
+      const release = onAbort(signal, giveUp);
       req.once("timeout", () => req.destroy(new SilentError(silenceMs)));
-      req.once("close", () => signal.removeEventListener("abort", giveUp));
+      req.once("close", release);
       req.once("response", resolve);
       req.on("error", (error) => reject(stale(error, req.reusedSocket) ? new StaleError() : error));
       req.end(body);

@@ -6,6 +6,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { estimatedUsage } from "./estimate.ts";
 import { abortedFault } from "./fault.ts";
 import type { LanguageModel } from "./is-language-model.ts";
+import { onAbort } from "../runtime/on-abort.ts";
 import { createParts, type Finish, reasonOf, usageOf } from "./library-answer.ts";
 import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
 import { optionsFor } from "./library-request.ts";
@@ -75,15 +76,18 @@ function foreignEndpoint(family: string, provider: string): Endpoint {
 function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new Error("aborted"));
-    if (signal.aborted) return giveUp();
-    signal.addEventListener("abort", giveUp, { once: true });
+    if (signal.aborted) {
+      work.then(undefined, () => {}); // what it comes to is of no interest, and must not be nobody's
+      return giveUp();
+    }
+    const release = onAbort(signal, giveUp);
     work.then(
       (value) => {
-        signal.removeEventListener("abort", giveUp);
+        release();
         resolve(value);
       },
       (error: unknown) => {
-        signal.removeEventListener("abort", giveUp);
+        release();
         reject(error instanceof Error ? error : Object.assign(new Error("thrown"), isRecord(error) ? error : {}));
       },
     );

@@ -13,7 +13,7 @@ import { leased, mayUseNetwork, narrow, notWider, type Policy } from "../core/po
 import type { Rule } from "../core/rule.ts";
 import type { Task } from "../core/task.ts";
 import type { TaskAccess } from "../core/task-access.ts";
-import { closedPaths } from "./closed-paths.ts";
+import { closedByName, closedPaths } from "./closed-paths.ts";
 import { type CommandHost, createCommands } from "./commands.ts";
 import { Guards } from "./guards.ts";
 import { isInside, type Root, rootOf } from "./inside.ts";
@@ -34,8 +34,10 @@ export type AccessParts = Readonly<{
   hidden: readonly string[];
   /** Keeps what was agreed to for longer than a run. */
   keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
-  /** Where the long outputs of a task's commands are kept. */
-  outputs?(run: string, path: string): string;
+  /** Where the outputs of a run are kept. */
+  outputs?(run: string): string;
+  /** Takes secrets out of what is kept. */
+  redact?(text: string): string;
 }>;
 
 /** The task that access is for. */
@@ -82,6 +84,9 @@ export function createRunAccess(parts: AccessParts): RunAccess {
         if (!told) task.note(level);
         told = true;
       };
+      const folder = parts.outputs?.(task.run);
+      const files = new Set<string>();
+      const handed = folder === undefined ? {} : { handed: { folder, files } };
       let host: Promise<CommandHost> | undefined;
       const commands = async (): Promise<Commands> => {
         host ??= commandsFor(parts, task, { ...place, policy, note });
@@ -93,9 +98,13 @@ export function createRunAccess(parts: AccessParts): RunAccess {
           agreed.push(...rules);
           if (scope !== "run") await parts.keep?.(rules, scope);
         },
-        locate: (subject) => locate(subject, { roots, placeOf }),
+        locate: (subject) => locate(subject, { roots, placeOf, ...handed }),
         placeOf,
         roots: roots.slice(1).map(({ real }) => real),
+        ...handed,
+        hand: (told) => {
+          for (const file of told) if (folder !== undefined && isInside(folder, file)) files.add(file);
+        },
         demands: { sandbox: parts.settings.sandbox ?? "auto", weaker: parts.settings.allowWeaker ?? false },
         seen: new Map(),
         ...(task.commands && { commands }),
@@ -133,7 +142,14 @@ async function commandsFor(
   const level = wish === "off" ? OFF : await parts.sandbox();
   const writable = roots.map(({ real }) => real);
   const place = placeOf(writable[0]!);
-  const outputs = parts.outputs?.(task.run, task.path);
+  const outputs = parts.outputs?.(task.run);
+  // A command also sees what lies around the folder it works in: the workspace, from a worktree or a folder below.
+  const workspace = (await rootOf(parts.cwd)).real;
+  const closed = (): string[] => [
+    ...closedByName(policy()),
+    ...closedPaths(policy(), workspace, (path) => relative(workspace, path).split(sep).join("/")),
+    ...writable.flatMap((root) => (isInside(workspace, root) ? [] : closedPaths(policy(), root, placeOf))),
+  ];
   note(level);
   return createCommands({
     name: task.run,
@@ -148,9 +164,10 @@ async function commandsFor(
     guards: parts.guards,
     isLifted: (inner) => lifts(policy(), place === "" ? inner : `${place}/${inner}`),
     homes: await Promise.all(parts.homes.map((home) => realpath(home).catch(() => home))),
-    hidden: async () => [...parts.hidden, ...writable.flatMap((root) => closedPaths(policy(), root, placeOf))],
+    hidden: async () => [...parts.hidden, ...closed()],
     env: task.env,
-    ...(outputs !== undefined && { outputs }),
+    ...(outputs !== undefined && { outputs: join(outputs, `${task.path}.commands`) }),
+    ...(parts.redact && { redact: parts.redact }),
   });
 }
 
@@ -200,6 +217,7 @@ export type AccessPlace = Readonly<{
   /** Where the crew keeps what it keeps, the journals of runs among it. */
   state: string;
   outputs?: AccessParts["outputs"];
+  redact?: AccessParts["redact"];
 }>;
 
 /** The same, with no more rights than a run was started with: taking it up again must not widen them. */
@@ -220,7 +238,7 @@ export function boundBy(parts: AccessParts, before: Permissions, own: readonly s
 /** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */
 export function accessParts(
   settings: Permissions,
-  { cwd, home, state, outputs }: AccessPlace,
+  { cwd, home, state, outputs, redact }: AccessPlace,
   own: readonly string[],
 ): AccessParts {
   let level: Promise<SandboxLevel> | undefined;
@@ -233,5 +251,6 @@ export function accessParts(
     homes: [...new Set([...(home === undefined ? [] : [home]), homedir()])],
     hidden: [state],
     ...(outputs && { outputs }),
+    ...(redact && { redact }),
   };
 }

@@ -219,7 +219,7 @@ async function peersOf(
     run,
     ...(ceiling && { ceiling }),
     isTrusted: (tool) => allow.some((rule) => rule.pattern === undefined && toolMatches(rule.tool, tool)),
-    say: (text) => emit({ type: "warning", code: "MCP", text }),
+    say: (text, code = "MCP") => emit({ type: "warning", code, text }),
     signal: AbortSignal.timeout(PEERS_MS),
   });
 }

@@ -2,6 +2,8 @@ import { createContext, Script } from "node:vm";
 
 /** How long one comparison may take. */
 const PATTERN_MS = 200;
+/** How long it may take the next time: on a busy machine the first one may have been over before it began. */
+const AGAIN_MS = 1_000;
 
 /**
  * A pattern of a schema that somebody else wrote. Some patterns would keep the whole program busy for years; one that may
@@ -11,14 +13,21 @@ export function boundedPattern(source: string, flags: string): { test(text: stri
   const pattern = new RegExp(source, flags);
   const isPlain = (source.match(/[*+{]/g) ?? []).length <= 1 && !/\)[*+{?]|\\[1-9k]/.test(source);
   if (isPlain) return pattern;
-  return { test: (text) => guarded(pattern, text) };
+  let isSlow = false; // what was stopped twice gets no second time again
+  const test = (text: string): boolean => {
+    const fits = guarded(pattern, text, PATTERN_MS) ?? (isSlow ? undefined : guarded(pattern, text, AGAIN_MS));
+    isSlow ||= fits === undefined;
+    return fits === true;
+  };
+  return { test };
 }
 
-function guarded(pattern: RegExp, text: string): boolean {
+/** `undefined`: it took too long. */
+function guarded(pattern: RegExp, text: string, timeout: number): boolean | undefined {
   try {
-    return COMPARE.runInContext(createContext({ pattern, text }), { timeout: PATTERN_MS }) === true;
+    return COMPARE.runInContext(createContext({ pattern, text }), { timeout }) === true;
   } catch {
-    return false; // it took too long
+    return undefined;
   }
 }
 

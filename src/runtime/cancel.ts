@@ -1,4 +1,4 @@
-import { setMaxListeners } from "node:events";
+import { onAbort } from "./on-abort.ts";
 
 /** Why work was stopped, as the reason of an AbortSignal. */
 export type Stop = Readonly<{ stop: string }>;
@@ -23,29 +23,26 @@ export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      signal.removeEventListener("abort", giveUp);
+      release();
       resolve(true);
     }, ms);
-    const giveUp = (): void => {
+    const release = onAbort(signal, () => {
       clearTimeout(timer);
       resolve(false);
-    };
-    signal.addEventListener("abort", giveUp, { once: true });
+    });
   });
 }
 
 /** A controller that follows its parents' signals until `release` is called. */
 export function following(...parents: readonly AbortSignal[]): Follower {
   const controller = new AbortController();
-  const follow = ({ target }: { target: unknown }): void => controller.abort((target as AbortSignal).reason);
-  setMaxListeners(0, ...parents); // any number of tool calls may follow one task
   const before = parents.find(({ aborted }) => aborted);
   if (before) controller.abort(before.reason);
-  else for (const parent of parents) parent.addEventListener("abort", follow, { once: true });
+  const releases = before ? [] : parents.map((parent) => onAbort(parent, () => controller.abort(parent.reason)));
   return {
     controller,
     release: () => {
-      for (const parent of parents) parent.removeEventListener("abort", follow);
+      for (const release of releases) release();
     },
   };
 }

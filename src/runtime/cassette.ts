@@ -3,7 +3,9 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { CrewError, messageOf } from "../core/error.ts";
 import type { Message, ModelEvent, ModelRequest } from "../core/model.ts";
+import type { JsonSchema } from "../core/json.ts";
 import { parseAs } from "../core/parse.ts";
+import type { PeerAsk, PeerTools } from "../core/peer-tools.ts";
 import type { Redactor } from "../core/redact.ts";
 import type { Acceptance, ChosenModel, ModelSource, Runner } from "../core/runner.ts";
 import type { ToolResult } from "../core/tool.ts";
@@ -12,6 +14,7 @@ import type { ToolResult } from "../core/tool.ts";
 export type Deck = Readonly<{
   models(source: ModelSource): ModelSource;
   runner(inner: Runner): Runner;
+  peers(real: PeerTools): PeerTools;
   acceptance(real: Acceptance): Acceptance;
   /** Called when the run is over. */
   end(): Promise<void>;
@@ -51,6 +54,22 @@ const cassette = z.strictObject({
       threw: z.string().optional(),
     }),
   ),
+  /** What servers offered to whom; their calls are among those of the tools. */
+  peers: z
+    .array(
+      z.strictObject({
+        asked: z.string(),
+        tools: z.array(
+          z.strictObject({
+            name: z.string(),
+            description: z.string(),
+            input: z.custom<JsonSchema>(),
+            effect: z.enum(["read", "write"]),
+          }),
+        ),
+      }),
+    )
+    .default([]),
 });
 
 /** The traffic of one run with its models and tools. No secret is in it. */
@@ -84,6 +103,10 @@ export const ACCEPTANCE = "--accept-cmd";
 /** What was wished of a model source, as one word. */
 export const wishKey = (wished: Parameters<ModelSource["choose"]>, same: Sameness): string =>
   same.redact(stable(wished)).replaceAll(same.cwd, ".");
+
+/** Who asked for the tools of servers, as one word. */
+export const peerKey = ({ agent, ceiling }: PeerAsk, same: Sameness): string =>
+  same.redact(stable([agent.name, ceiling ?? null]));
 
 /** One call of a tool, as one word. */
 export const callKey = (task: string, tool: string, input: unknown, same: Sameness): string =>

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { redactedStream } from "./redacted-stream.ts";
 
 /** What a program prints, both streams in the order in which it comes: the end of it in memory, all of it in a file. */
 export type Output = Readonly<{
@@ -25,12 +26,19 @@ const FILE_BYTES = 100_000_000;
 /** Reading stops while so much waits to be written. */
 const WAITING_BYTES = 1_000_000;
 
-export function collectOutput({ file: path, onText }: { file?: string; onText?: (text: string) => void }): Output {
+/** Where the output goes: `redact` takes secrets out of what is written to the file. */
+export type OutputOptions = Readonly<{
+  file?: string;
+  redact?: (text: string) => string;
+  onText?: (text: string) => void;
+}>;
+
+export function collectOutput({ file: path, redact, onText }: OutputOptions): Output {
   const kept: Buffer[] = [];
   const fresh: Buffer[] = [];
   const open = new Set<Readable>();
   const decoder = new TextDecoder(); // holds back a character whose end has not come yet
-  const file = path === undefined ? undefined : spillFile(path);
+  const file = path === undefined ? undefined : redact ? redactedSpill(path, redact) : spillFile(path);
   let keptBytes = 0;
   let freshBytes = 0;
   let cut = 0;
@@ -108,11 +116,29 @@ function wholeCharacters(bytes: Buffer, cut: boolean): string {
 
 type Spill = Readonly<{
   begun(): boolean;
+  /** Nothing more is written. */
+  full(): boolean;
   write(chunk: Buffer): void;
   waiting(): number;
   settled(): Promise<void>;
   close(): Promise<void>;
 }>;
+
+/** The same without secrets. */
+function redactedSpill(path: string, redact: (text: string) => string): Spill {
+  const file = spillFile(path);
+  const stream = redactedStream(redact);
+  return {
+    ...file,
+    write: (chunk) => {
+      if (!file.full()) file.write(Buffer.from(stream.take(chunk)));
+    },
+    close: async () => {
+      if (file.begun()) file.write(Buffer.from(stream.rest()));
+      await file.close();
+    },
+  };
+}
 
 /** A file that comes into being with the first write. What cannot be written is lost and changes nothing else. */
 function spillFile(path: string): Spill {
@@ -123,6 +149,7 @@ function spillFile(path: string): Spill {
   let written = 0;
   return {
     begun: () => handle !== undefined,
+    full: () => written >= FILE_BYTES,
     write: (chunk) => {
       handle ??= open(path, flags, 0o600).catch(() => undefined);
       if (written >= FILE_BYTES) return;

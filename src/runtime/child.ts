@@ -5,6 +5,7 @@ import { messageOf } from "../core/error.ts";
 import { reasonOf } from "./cancel.ts";
 import { collectOutput, type Output } from "./child-output.ts";
 import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
+import { onAbort } from "./on-abort.ts";
 import { bearersOf, endBearers, signalAll, signalGroup } from "./process-tree.ts";
 import { watchdogFor } from "./watchdog.ts";
 
@@ -20,16 +21,22 @@ export type ChildSpec = Readonly<{
   diesWithUs: boolean;
   /** What it reads; its standard input is empty by default. */
   input?: string;
-  /** Where its whole output goes once it is long. */
+  /** Where its whole output goes once it is long, and what takes secrets out of it. */
   outputFile?: string;
+  redact?(text: string): string;
   onText?(text: string): void;
   /** What comes of its standard output alone. */
   onOutput?(text: string): void;
   /** Two more pipes, for programs of ours: descriptor 3 is read by it, 4 is written by it. */
   piped?: boolean;
+  /** What it reads from descriptor 3 ({@link HANDED}) when it begins, and others on this machine must not see. */
+  handed?: string;
   /** Somebody talks with it: its input and output are the pipes, and only what it says on the side is kept as its output. */
   talks?: boolean;
 }>;
+
+/** Where a program finds what it was handed. */
+export const HANDED = 3;
 
 /** How a program ended. */
 export type Exit = Readonly<{ code?: number; signal?: string; problem?: string }>;
@@ -56,6 +63,7 @@ const DRAIN_MS = 500;
 export function startChild(spec: ChildSpec): Child {
   const output = collectOutput({
     ...(spec.outputFile !== undefined && { file: spec.outputFile }),
+    ...(spec.redact && { redact: spec.redact }),
     ...(spec.onText && { onText: spec.onText }),
   });
   const watchdog = spec.diesWithUs ? undefined : watchdogFor(spec.marker);
@@ -74,6 +82,7 @@ export function startChild(spec: ChildSpec): Child {
     child.stdout?.on("data", (chunk: Buffer) => spec.onOutput?.(decoder.decode(chunk, { stream: true })));
   child.stdin?.on("error", () => {}); // it may end before it has read everything
   if (!spec.talks) child.stdin?.end(spec.input);
+  if (spec.handed !== undefined) hand(child, spec.handed);
 
   const exited = new Promise<Exit>((resolve) => {
     child.once("error", (error) => resolve({ problem: messageOf(error) }));
@@ -118,10 +127,10 @@ export async function within(
   const abort = (): void => stop({ by: "cancelled", reason: reasonOf(signal) })();
   const timer = setTimeout(stop({ by: "timeout" }), timeoutMs);
   if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort, { once: true });
+  const release = onAbort(signal, abort);
   const exit = await child.ended;
   clearTimeout(timer);
-  signal.removeEventListener("abort", abort);
+  release();
   return cut ? { exit, cut } : { exit };
 }
 
@@ -133,10 +142,11 @@ function launch({
   input,
   piped = false,
   talks = false,
+  handed,
 }: ChildSpec): ChildProcess | { problem: string } {
   try {
     accessSync(file, constants.X_OK);
-    const more = piped ? (["pipe", "pipe"] as const) : [];
+    const more = piped ? ["pipe" as const, "pipe" as const] : handed === undefined ? [] : ["pipe" as const];
     const unwanted = inheritedDescriptors().filter((fd) => fd > 2 + more.length);
     return spawn(...without(unwanted, file, args), {
       cwd,
@@ -149,6 +159,12 @@ function launch({
   } catch (error) {
     return { problem: messageOf(error) }; // a program that is not there, an argument that none can have
   }
+}
+
+function hand({ stdio }: ChildProcess, text: string): void {
+  const pipe = stdio?.[HANDED] as Writable | null | undefined;
+  pipe?.on("error", () => {}); // it may end before it has read everything
+  pipe?.end(text);
 }
 
 /** What is left of a group whose leader has ended, and what left the group but bears the marker, is ended at once. */

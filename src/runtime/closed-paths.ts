@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readBans } from "../core/judge-call.ts";
+import { readBanPatterns, readBans } from "../core/judge-call.ts";
 import type { Policy } from "../core/policy.ts";
 
 const MOST = 50_000;
@@ -28,6 +28,13 @@ export function closedPaths(policy: Policy, root: string, placeOf: (absolute: st
     }
   }
   return closed;
+}
+
+/** What rules forbid to read by its absolute path, wherever it is; one with wildcards is only looked for in folders. */
+export function closedByName(policy: Policy): string[] {
+  return readBanPatterns(policy)
+    .map((pattern) => pattern.replace(/\/(?:\*\*)?$/, ""))
+    .filter((pattern) => pattern.startsWith("/") && !/[*?[\]{}\\]/.test(pattern));
 }
 
 function entriesIn(folder: string): ReturnType<typeof readEntries> {

@@ -68,7 +68,18 @@ const run = (
   { commands }: CommandHost,
   command: string,
   more: { timeoutMs?: number; signal?: AbortSignal; input?: string } = {},
-): Promise<CommandResult> => commands.run(command, { timeoutMs: 20_000, signal: never, report: () => {}, ...more });
+): Promise<CommandResult> => commands.run(command, { timeoutMs: 200_000, signal: never, report: () => {}, ...more });
+/** For what takes as long as the machine takes for it. */
+const patient = { timeout: 120_000 };
+/** A process may be gone by now. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 const said = async (commands: CommandHost, command: string): Promise<string> =>
   (await run(commands, command)).text.trim();
 
@@ -216,10 +227,14 @@ describe("in the sandbox", () => {
   test("guards stay while anybody needs them, also another process, and leftovers are taken over", async () => {
     const place = room();
     const [one, other] = [host(place, full), host(place, full)];
-    const long = run(one, "sleep 1; mkdir .claude && echo made");
-    await sleep(300);
+    const long = run(
+      one,
+      "touch begun; until test -e go; do sleep 0.02; done; rm begun go; mkdir .claude && echo made",
+    );
+    await expect.poll(() => existsSync(join(place.ws, "begun")), patient).toBe(true);
     expect((await run(other, "true")).code).toBe(0);
     expect(lstatSync(join(place.ws, ".claude")).isDirectory()).toBe(true);
+    writeFileSync(join(place.ws, "go"), "");
     expect(await long).toMatchObject({ code: 1 });
     await run(other, "true");
     expect(readdirSync(place.ws)).toEqual(["a.txt"]);
@@ -286,6 +301,46 @@ describe("in the sandbox", () => {
     expect(text).toContain("No such process");
   });
 
+  test("SBX-07, NET-11: a socket that a program of the host listens on is out of reach, wherever it lies", async () => {
+    const place = room();
+    const sockets = {
+      "../outside/engine.sock": join(place.out, "engine.sock"),
+      "own.sock": join(place.ws, "own.sock"),
+    };
+    for (const path of Object.values(sockets)) {
+      const server = createServer((socket) => socket.end(CANARY));
+      await new Promise<void>((resolve) => void server.listen(path, resolve));
+      onTestFinished(() => void server.close());
+    }
+    const program = `for (const path of ${JSON.stringify(Object.keys(sockets))}) require("net").connect(path).on("data", (data) => console.log(path, String(data))).on("error", ({ code }) => console.log(path, code))`;
+    const asked = `"${process.execPath}" -e '${program}' | sort`;
+    const seen = { seen: [place.out] };
+    expect(await said(host(place, full, seen), asked)).toBe(
+      "../outside/engine.sock ECONNREFUSED\nown.sock ECONNREFUSED",
+    );
+    // With the network allowed, what the project listens on is part of it; the rest of the machine still is not.
+    expect(await said(host(place, full, { ...seen, network: true }), asked)).toBe(
+      `../outside/engine.sock ECONNREFUSED\nown.sock ${CANARY}`,
+    );
+  });
+
+  test("SEC-02: what is in the environment of a command is in no command line, which everybody on the machine can read", async () => {
+    const place = room();
+    const task = host(place, full, { env: () => ({ PATH: "/usr/bin:/bin", PASSED: CANARY }) });
+    const shell = await task.commands.start("echo $PASSED; sleep 1000");
+    let news = "";
+    while (!news.includes(CANARY)) {
+      await sleep(10);
+      news += shell.news();
+    }
+    const lines = readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => textOf(`/proc/${name}/cmdline`));
+    await task.end();
+    expect(lines.some((line) => line.includes("echo $PASSED"))).toBe(true);
+    expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+  });
+
   test("SBX-08, PATH-11: links, pipes, closed folders and deep trees that a command leaves do no harm afterwards", async () => {
     const place = room();
     const commands = host(place, full);
@@ -303,15 +358,15 @@ describe("in the sandbox", () => {
   test("PROC-01, PROC-02: cancelling or running out of time ends everything, and says which it was", async () => {
     const commands = host(room(), full);
     const controller = new AbortController();
-    setTimeout(() => controller.abort({ stop: "enough" }), 200);
-    const began = performance.now();
-    expect(await run(commands, "sleep 1000 & sleep 1001 & wait", { signal: controller.signal })).toMatchObject({
-      ended: "cancelled",
+    const cancelled = commands.commands.run("sleep 1000 & sleep 1001 & echo ready; wait", {
+      timeoutMs: 200_000,
+      signal: controller.signal,
+      report: () => controller.abort({ stop: "enough" }),
     });
+    expect(await cancelled).toMatchObject({ ended: "cancelled" });
     expect(await run(commands, "trap '' TERM; while :; do sleep 0.1; done", { timeoutMs: 100 })).toMatchObject({
       ended: "timeout",
     });
-    expect(performance.now() - began).toBeLessThan(6_000);
   });
 
   test("who is asked to end in the sandbox has the time to do so", async () => {
@@ -327,43 +382,45 @@ describe("in the sandbox", () => {
 
   test("PROC-04, PROC-10: what a command leaves behind ends with it", async () => {
     const place = room();
-    const began = performance.now();
-    expect(
-      await said(host(place, full), "(setsid sh -c 'sleep 1; echo late > late.txt' &) ; (sleep 30 &); echo done"),
-    ).toBe("done");
-    expect(performance.now() - began).toBeLessThan(1_000);
-    await sleep(1_300);
-    expect(existsSync(join(place.ws, "late.txt"))).toBe(false);
+    const beating = "while :; do date +%s%N > next; mv next beat; sleep 0.02; done";
+    const command = `(setsid sh -c '${beating}' &); (sleep 1000 &); until test -s beat; do sleep 0.02; done; echo done`;
+    expect(await run(host(place, full), command)).toMatchObject({ ended: "exited", code: 0, text: "done\n" });
+    const last = readFileSync(join(place.ws, "beat"), "utf8");
+    await sleep(500);
+    expect(readFileSync(join(place.ws, "beat"), "utf8")).toBe(last);
   });
 
-  test("PROC-03: when we are killed at once nothing goes on in the sandbox", { timeout: 30_000 }, async () => {
+  test("PROC-03: when we are killed at once nothing goes on in the sandbox", async () => {
     const place = room();
     const program = bundled(
       place.all,
       `import { createCommands } from "./src/runtime/commands.ts"; import { Guards } from "./src/runtime/guards.ts";
        const { commands } = createCommands({ name: "orphans-${process.pid}", cwd: ${JSON.stringify(place.ws)}, writable: [${JSON.stringify(place.ws)}], wish: "auto", sandbox: ${JSON.stringify(full)},
          network: false, guards: new Guards(), isLifted: () => false, homes: [], hidden: async () => [], env: () => ({ PATH: "/usr/bin:/bin" }) });
-       await commands.start("trap '' TERM HUP; setsid sleep 1000 & while :; do date +%s%N > beat; sleep 0.1; done");
-       setTimeout(() => process.stdout.write("ready"), 500);`,
+       await commands.start("trap '' TERM HUP; setsid sleep 1000 & while :; do date +%s%N > next; mv next beat; sleep 0.02; done");`,
     );
-    const runtime = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
-    await new Promise((resolve) => runtime.stdout.once("data", resolve));
-    expect(existsSync(join(place.ws, "beat"))).toBe(true);
+    const runtime = spawn(process.execPath, [program], { stdio: ["ignore", "ignore", "inherit"] });
+    const beat = (): string => readFileSync(join(place.ws, "beat"), "utf8");
+    await expect.poll(() => existsSync(join(place.ws, "beat")), patient).toBe(true);
     runtime.kill("SIGKILL");
-    await sleep(1_000);
-    const last = readFileSync(join(place.ws, "beat"), "utf8");
-    await sleep(500);
-    expect(readFileSync(join(place.ws, "beat"), "utf8")).toBe(last);
+    const goesOn = async (): Promise<boolean> => {
+      const before = beat();
+      await sleep(500);
+      return beat() !== before;
+    };
+    await expect.poll(goesOn, patient).toBe(false);
   });
 
   test("commands in the background go on, tell their news, can be ended, and end with the task", async () => {
     const place = room();
     const task = host(place, full);
     const { commands } = task;
-    const shell = await commands.start("echo one; sleep 0.4; echo two; sleep 100");
-    while (shell.news() === "") await sleep(10);
-    await sleep(700);
-    expect([shell.id, shell.news(), shell.news(), shell.result()]).toEqual(["shell_1", "two\n", "", undefined]);
+    const shell = await commands.start("echo one; until test -e go; do sleep 0.02; done; rm go; echo two; sleep 1000");
+    await expect.poll(() => shell.news(), patient).toBe("one\n");
+    expect(shell.news()).toBe("");
+    writeFileSync(join(place.ws, "go"), "");
+    await expect.poll(() => shell.news(), patient).toBe("two\n");
+    expect([shell.id, shell.news(), shell.result()]).toEqual(["shell_1", "", undefined]);
     const short = await commands.start("echo short; exit 3");
     while (short.result() === undefined) await sleep(10);
     expect(short.result()).toMatchObject({ ended: "exited", code: 3, text: "short\n" });
@@ -372,22 +429,13 @@ describe("in the sandbox", () => {
     expect(readdirSync(place.ws)).toEqual(["a.txt"]);
   });
 
-  test("SBX-10: the sandbox adds little time", async () => {
+  test("SBX-10: the sandbox costs one more program for each command, and nothing is probed again", async () => {
     const place = room();
-    const [inside, outside] = [host(place, full), host(place, full, { wish: "off" })];
-    const timed = async (commands: CommandHost): Promise<number> => {
-      const began = performance.now();
-      await run(commands, "true");
-      return performance.now() - began;
-    };
-    const [with_, without]: [number[], number[]] = [[], []];
-    for (let n = 0; n < 20; n++) {
-      with_.push(await timed(inside));
-      without.push(await timed(outside));
-    }
-    const middle = (times: number[]): number => times.toSorted((a, b) => a - b)[10]!;
-    // 50 ms on a machine that has nothing else to do; one that has, takes longer for everything
-    expect(middle(with_) - middle(without)).toBeLessThan(Math.max(50, 6 * middle(without)));
+    const [counting, starts] = [join(place.all, "bwrap"), join(place.all, "starts")];
+    writeFileSync(counting, `#!/bin/sh\necho >> '${starts}'\nexec ${full.bwrap} "$@"\n`, { mode: 0o755 });
+    const commands = host(place, { ...full, bwrap: counting });
+    for (let n = 0; n < 10; n++) expect(await run(commands, "true")).toMatchObject({ ended: "exited", code: 0 });
+    expect(readFileSync(starts, "utf8")).toBe("\n".repeat(10));
   });
 
   test("long output is kept in a file that the command cannot reach", async () => {
@@ -428,7 +476,8 @@ describe("without a sandbox", () => {
       await sleep(10);
       marker = shell.news().trim();
     }
-    expect((await bearersOf(`SUBCREW_RUN=${marker}`)).length).toBeGreaterThan(1);
+    // A program that is just being started has no environment for a moment.
+    while ((await bearersOf(`SUBCREW_RUN=${marker}`)).length < 2) await sleep(10);
     await task.end();
     expect(await bearersOf(`SUBCREW_RUN=${marker}`)).toEqual([]);
   });

@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import type { BackgroundCommand, CommandResult, Commands } from "../core/commands.ts";
-import { type Child, type ChildSpec, type Cut, type Exit, startChild, within } from "./child.ts";
-import type { Guards } from "./guards.ts";
+import { type Child, type ChildSpec, type Cut, type Exit, HANDED, startChild, within } from "./child.ts";
+import { foldersAbove, type Guard, type Guards } from "./guards.ts";
+import { hostSockets, isShown } from "./host-sockets.ts";
 import { isInside } from "./inside.ts";
-import { type Box, sandboxArgs } from "./sandbox-args.ts";
+import { type Box, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
 import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
 import { secretPlaces } from "./secret-places.ts";
 import { type SetAside, setAside } from "./set-aside.ts";
@@ -33,8 +34,9 @@ export type CommandSetting = Readonly<{
   hidden(): Promise<readonly string[]>;
   /** What they see of the environment, at the time they start. */
   env(): Readonly<Record<string, string>>;
-  /** Where long outputs are kept. */
+  /** Where long outputs are kept, and what takes secrets out of them. */
   outputs?: string;
+  redact?(text: string): string;
 }>;
 
 /** A task's commands, and the end of all of them. */
@@ -149,7 +151,7 @@ async function specFor(
   command: string,
   number: number,
 ): Promise<{ spec: ChildSpec; release: Release }> {
-  const { sandbox, wish, cwd, outputs } = setting;
+  const { sandbox, wish, cwd, outputs, redact } = setting;
   const boxed = wish !== "off" && sandbox.bwrap !== undefined;
   const id = `${setting.name}/${randomBytes(6).toString("hex")}`;
   const env = {
@@ -164,7 +166,12 @@ async function specFor(
   const outputFile =
     outputs === undefined ? undefined : join(outputs, `${number}-${randomBytes(4).toString("hex")}.txt`);
   if (outputFile !== undefined) await mkdir(dirname(outputFile), { recursive: true, mode: 0o700 });
-  const common = { cwd, marker: `SUBCREW_RUN=${id}`, ...(outputFile !== undefined && { outputFile }) };
+  const common = {
+    cwd,
+    marker: `SUBCREW_RUN=${id}`,
+    ...(outputFile !== undefined && { outputFile }),
+    ...(redact && { redact }),
+  };
   if (!boxed)
     return {
       spec: { ...common, file: shell[0]!, args: shell.slice(1), env, diesWithUs: false },
@@ -173,7 +180,15 @@ async function specFor(
   const { box, release } = await boxFor(setting, env);
   // What starts the sandbox needs nothing of the environment; what is in it gets its own.
   return {
-    spec: { ...common, cwd: "/", file: sandbox.bwrap, args: sandboxArgs(box, shell), env: {}, diesWithUs: true },
+    spec: {
+      ...common,
+      cwd: "/",
+      file: sandbox.bwrap,
+      args: handedArgs(HANDED, shell),
+      handed: handedOptions(box),
+      env: {},
+      diesWithUs: true,
+    },
     release,
   };
 }
@@ -182,10 +197,22 @@ async function boxFor(
   { cwd, writable: all, leased, seen = [], guards, isLifted, homes, hidden, network }: CommandSetting,
   env: Box["env"],
 ): Promise<{ box: Box; release: Release }> {
-  const writable = leased ?? all;
   const secrets = secretPlaces(homes, await hidden());
+  const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
+  const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => isInside(root, path)));
+  // Saying that it writes something does not show a task what is hidden from it.
+  const writable = leased?.filter((folder) => !inside.some((path) => isInside(path, folder))) ?? all;
   const guarded = writable.map((root) => guards.take({ root, isLifted }));
-  const covered = (path: string): boolean => guarded.some(({ readOnly }) => readOnly.includes(path));
+  // name resolution, and the programs of systems that keep them there
+  const kept = [
+    "/run/current-system",
+    ...seen,
+    ...(leased ? all : []),
+    ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : []),
+  ];
+  const view = { emptied: [...EMPTIED, ...hiddenFolders], shown: [...writable, ...kept] };
+  const isOwn = (path: string): boolean => network && all.some((root) => isInside(root, path));
+  const sockets = hostSockets().filter((path) => isShown(path, view) && !isOwn(path));
   const box: Box = {
     cwd,
     env,
@@ -194,20 +221,23 @@ async function boxFor(
     readOnly: guarded
       .flatMap((each) => each.readOnly)
       .filter((path) => !secrets.folders.includes(path) && !secrets.files.includes(path)),
-    pinned: guarded.flatMap((each) => each.pinned).filter((path) => !covered(path)),
-    hiddenFolders: secrets.folders.filter((path) => !all.some((root) => root === path)),
-    hiddenFiles: secrets.files,
-    // name resolution, and the programs of systems that keep them there
-    kept: [
-      "/run/current-system",
-      ...seen,
-      ...(leased ? all : []),
-      ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : []),
-    ],
+    pinned: guarded.flatMap((guard, at) => pinnedIn(writable[at]!, guard, inside)),
+    hiddenFolders,
+    hiddenFiles: [...new Set([...secrets.files, ...sockets])],
+    kept,
   };
   const release: Release = async () =>
     (await Promise.all(guarded.map((each, at) => setAside(writable[at]!, each.release())))).flat();
   return { box, release };
+}
+
+/** What is hidden or guarded by its place must not come to light at another one, with a folder above it that was renamed. */
+function pinnedIn(root: string, { readOnly, pinned }: Guard, hidden: readonly string[]): string[] {
+  const here = hidden.filter((path) => isInside(root, path));
+  const covered = (path: string): boolean => [...readOnly, ...here].some((cover) => isInside(cover, path));
+  return [...new Set([...pinned, ...here.flatMap((path) => foldersAbove(root, path))])].filter(
+    (path) => !covered(path),
+  );
 }
 
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";

@@ -14,7 +14,7 @@ import { createRedactor, type Redactor } from "../core/redact.ts";
 import { following, stopped } from "./cancel.ts";
 import { execute, type Growing } from "./execute.ts";
 import { nowhere } from "./fill-in.ts";
-import { historyOf, noHistory } from "./history.ts";
+import { hasEnded, historyOf, noHistory } from "./history.ts";
 import { createLeases } from "./leases.ts";
 import { createMailbox } from "./mailbox.ts";
 import { redacting } from "./redact-events.ts";
@@ -78,8 +78,19 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
       record.controller.abort(stopped(error.message));
     },
   });
-  const past = takesUp ? await journal.read() : [];
+  const past = await journal.read();
+  if (!takesUp && past.length > 0) {
+    record.release();
+    await journal.close();
+    throw new CrewError("RUN_BUSY", `There is a run "${run}" already.`, "Resume it, or start one under another id.");
+  }
   past.forEach(publish);
+  // Whoever had the run before may have come to its end while this one made ready.
+  if (takesUp && hasEnded(past, takesUp)) {
+    record.release();
+    await start.gone?.();
+    return journal.close();
+  }
   let seq = past.length;
   const redactor = start.redactor ?? createRedactor([]);
   const { emit, live } = redacting(redactor, {

@@ -10,6 +10,7 @@ import { linkDag, planOfDag, type DagNode } from "./dag.ts";
 import { createDagView, isGood, type DagView } from "./dag-view.ts";
 import type { Growing } from "./execute.ts";
 import { executeAlone, pathOfKey } from "./execute-alone.ts";
+import { onAbort } from "./on-abort.ts";
 import { errorOf } from "./run-agent-with-retry.ts";
 import {
   noUsageStats,
@@ -151,7 +152,7 @@ function approvals(ask: NonNullable<DagExecutionOptions["onApprovalNeeded"]>, vi
 function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    else onAbort(signal, () => resolve(undefined));
   });
 }
 

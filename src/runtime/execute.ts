@@ -9,6 +9,7 @@ import { reasonOf, type Stop, type Stoppable, stopped } from "./cancel.ts";
 import { carryOut } from "./carry-out.ts";
 import { deferred } from "./deferred.ts";
 import { askedOf, type Lookup } from "./fill-in.ts";
+import { onAbort } from "./on-abort.ts";
 import type { Executed, Held, Scope } from "./scope.ts";
 import type { Release } from "./slots.ts";
 import { promptFor } from "./task-node.ts";
@@ -132,12 +133,13 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     advance(cancelAll(all, reason), reason);
   };
 
+  let deaf: (() => void) | undefined;
   const resumed = replay(all, scope, lookup);
   if (scope.signal.aborted) {
     cancel();
     advance(resumed);
   } else {
-    scope.signal.addEventListener("abort", cancel, { once: true });
+    deaf = onAbort(scope.signal, cancel);
     advance(resumed);
     started?.({
       change: (change) => {
@@ -148,7 +150,7 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     });
   }
   await over.promise;
-  scope.signal.removeEventListener("abort", cancel);
+  deaf?.();
   return { outcome: all.entries.get(body.output)!.outcome!, outcomeOf: (id) => all.entries.get(id)?.outcome };
 }
 

@@ -7,6 +7,7 @@ import { rulesFor } from "../core/policy.ts";
 import { maskAuth } from "../core/mask-auth.ts";
 import type { Problem } from "../core/problem.ts";
 import type { Origin } from "../core/provenance.ts";
+import { isOfServer, type KnownServer, serverPatterns } from "../core/server-patterns.ts";
 import type { Task } from "../core/task.ts";
 import { toolMatches } from "../core/tool-names.ts";
 import { effective } from "./assign.ts";
@@ -25,8 +26,10 @@ export type ExplainOptions = Readonly<{
   call: ExplainedCall;
   /** The tools that exist here. */
   tools: readonly string[];
-  /** Tools that the user's permissions shut out, with the rule that does. */
-  barred?: Readonly<Record<string, string>>;
+  /** The MCP servers that there are for the agent; none is started. */
+  servers: readonly KnownServer[];
+  /** The rule by which the user's permissions shut a tool out, if one does. */
+  barredBy(tool: string): string | undefined;
   /** Where a setting was made. */
   placeOf(key: string): Readonly<{ file: string; line?: number }> | undefined;
 }>;
@@ -39,6 +42,8 @@ export type ExplainedTool = Readonly<{
   missing?: true;
   rule: string;
   origin: Origin;
+  /** The MCP server that it is of, which is asked for it when the run starts. */
+  server?: Readonly<{ name: string; what: string }>;
 }>;
 
 /** An agent as it would run, and where everything came from. */
@@ -52,7 +57,7 @@ export type AgentExplanation = Readonly<{
 
 /** Explains an agent. The lines in its files are looked up now. */
 export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentExplanation {
-  const { call, tools, barred } = options;
+  const { call, tools, servers } = options;
   const { flags, ...settings } = call;
   const agent = effective(found.agent, { task: { ...settings, prompt: "-" }, depth: 0 });
   const model = call.model === undefined ? {} : { model: call.model };
@@ -65,14 +70,16 @@ export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentE
       value: field === "remote" && agent.remote ? maskAuth(agent.remote) : value,
       origin: callOrigin(flags, call, field) ?? trace(found, field),
     }));
-  const names = [...new Set([...tools, ...namedIn(found), ...(agent.tools ?? [])])].filter(isOneTool);
+  const named = [...namedIn(found), ...(agent.tools ?? [])];
+  const ours = [...new Set([...tools, ...named])].filter(isOneTool).map((name): Explained => ({ name }));
+  const theirs = serverPatterns(servers, named).map(({ pattern, server }): Explained => ({ name: pattern, server }));
   return {
     agent: whole,
     fields,
     limits: limitsOf(found, options, trace),
     // One that runs elsewhere has tools of its own, and none of ours.
-    tools: (agent.remote ? [] : names).map((name) =>
-      explainTool({ name, found, agent: whole, options, trace, ...(barred && { barred }) }),
+    tools: (agent.remote ? [] : [...ours, ...theirs]).map((one) =>
+      explainTool({ ...one, found, agent: whole, options, trace }),
     ),
     problems: found.problems,
   };
@@ -137,31 +144,37 @@ function limitOrigin(found: FoundAgent, name: LimitName, trace: Trace): Origin {
   );
 }
 
-type Asked = Readonly<{
-  name: string;
-  found: FoundAgent;
-  agent: Agent;
-  options: ExplainOptions;
-  trace: Trace;
-  barred?: Readonly<Record<string, string>>;
-}>;
+type Explained = Readonly<{ name: string; server?: KnownServer | undefined }>;
 
-function explainTool({ name, found, agent, options, trace, barred }: Asked): ExplainedTool {
-  const { allowed, rule } = permit({ ...agent, ...(barred && { barred }) }, name);
+type Asked = Explained &
+  Readonly<{
+    found: FoundAgent;
+    agent: Agent;
+    options: ExplainOptions;
+    trace: Trace;
+  }>;
+
+function explainTool({ name, server, found, agent, options, trace }: Asked): ExplainedTool {
+  const told = server && { server: { name: server.name, what: server.what } };
+  if (server?.shut !== undefined)
+    return { name, allowed: false, ...shuttings[server.shut](server, { found, options, trace }), ...told };
+  const bar = options.barredBy(name);
+  const { allowed, rule } = permit({ ...agent, ...(bar !== undefined && { barred: { [name]: bar } }) }, name);
   const denied = !allowed && covers(agent.disallowedTools, name);
-  const shut = barred !== undefined && Object.hasOwn(barred, name);
+  const shut = bar !== undefined;
   const origin: Origin = shut
     ? shutOrigin(found, options, trace)
     : denied
       ? toolOrigin(found, "disallowedTools", name, trace)
       : listOrigin();
-  const missing = allowed && !options.tools.includes(name) && !isFinishTool(name);
+  const missing = allowed && !server && !options.tools.includes(name) && !isFinishTool(name);
   return {
     name,
     allowed,
     ...(missing ? { missing } : {}),
     rule: `${ruleOf({ name, allowed, denied, shut, rule, agent })}${allowed ? boundsOf(agent, name) : ""}`,
     origin,
+    ...told,
   };
 
   function listOrigin(): Origin {
@@ -170,6 +183,23 @@ function explainTool({ name, found, agent, options, trace, barred }: Asked): Exp
     return toolOrigin(found, "tools", name, trace);
   }
 }
+
+/** What keeps a whole server from an agent. */
+const shuttings: Readonly<
+  Record<
+    NonNullable<KnownServer["shut"]>,
+    (server: KnownServer, asked: Pick<Asked, "found" | "options" | "trace">) => Pick<ExplainedTool, "rule" | "origin">
+  >
+> = {
+  off: ({ name }, { options: { placeOf } }) => {
+    const key = `mcpServers.${name}.enabled`;
+    return { rule: "the server is switched off", origin: { from: "settings", key, ...placeOf(key) } };
+  },
+  unlisted: (_, { found, trace }) => ({
+    rule: "the server is not among those of the agent",
+    origin: trace(found, "mcpServers"),
+  }),
+};
 
 /** A file that wishes to look only, or the user's own rules. */
 function shutOrigin(found: FoundAgent, { placeOf }: ExplainOptions, trace: Trace): Origin {
@@ -232,4 +262,4 @@ function namedIn({ agent, read, base }: FoundAgent): readonly string[] {
   return base === undefined ? own : [...own, ...namedIn(base)];
 }
 
-const isOneTool = (name: string): boolean => !name.includes("*") && !name.includes("(");
+const isOneTool = (name: string): boolean => !name.includes("*") && !name.includes("(") && !isOfServer(name);

@@ -3,7 +3,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeptEvent } from "../core/event.ts";
 import { pause } from "./cancel.ts";
-import { decodeLine } from "./journal-line.ts";
+import { decodeBytes } from "./journal-line.ts";
 
 /** How often the file is looked at where watching it tells nothing. */
 const LOOK_EVERY_MS = 250;
@@ -22,7 +22,7 @@ export async function* follow(
   let wake = (): void => {};
   const watcher = watching(path, () => wake());
   try {
-    let rest = Buffer.alloc(0);
+    let rest: Buffer = Buffer.alloc(0);
     let position = 0;
     let last: KeptEvent | undefined;
     let over = false; // said before the last look, so that nothing is missed that was written meanwhile
@@ -30,9 +30,9 @@ export async function* follow(
       const chunk = await readFrom(file, position);
       if (chunk.length > 0) over = false;
       position += chunk.length;
-      rest = Buffer.concat([rest, chunk]);
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a)) {
-        const event = decodeLine(rest.toString("utf8", 0, end))?.event;
+        const event = decodeBytes(rest.subarray(0, end))?.event;
         rest = rest.subarray(end + 1);
         if (!event) continue;
         last = event;
@@ -59,8 +59,11 @@ function watching(path: string, changed: () => void): FSWatcher | undefined {
   }
 }
 
+/** Large enough that a long record is not put together from a thousand pieces. */
+const PIECE_BYTES = 1 << 20;
+
 async function readFrom(file: FileHandle, position: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(1 << 16);
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
   const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
   return buffer.subarray(0, bytesRead);
 }

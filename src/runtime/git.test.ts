@@ -41,3 +41,13 @@ test("a configuration with endless filters is refused", async () => {
   );
   expect(await ask(folder, "status")).toBe("its configuration is too large");
 });
+
+test("a configuration that depends on the place is refused, unless it is the person's own", async () => {
+  const folder = repository();
+  const condition = '[includeIf "gitdir:**/worktrees/**"]\n\tpath = hidden\n';
+  const home = tempFolder({ ".gitconfig": condition });
+  const opened = await openRepository(folder, { home });
+  expect(opened.ok).toBe(true);
+  appendFileSync(join(folder, ".git/config"), condition);
+  expect(await ask(folder, "status")).toMatch(/different things in different places/);
+});

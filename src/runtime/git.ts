@@ -14,10 +14,13 @@ import { messageOf } from "../core/error.ts";
 export async function openRepository(top: string, place: GitPlace = {}): Promise<Repository | GitFailure> {
   const valid = await git(top, ["rev-parse", "--git-dir"], place);
   if (!valid.ok) return valid;
-  const listed = await git(top, ["config", "--list", "--name-only", "-z"], place);
+  const listed = await git(top, ["config", "--list", "--show-scope", "--name-only", "-z"], place);
   if (!listed.ok) return listed;
-  const filters = new Set(listed.text.split("\0").flatMap((key) => FILTER.exec(key)?.[1] ?? []));
+  const keys = keysIn(listed.text);
+  const filters = new Set(keys.flatMap(({ key }) => FILTER.exec(key)?.[1] ?? []));
   if (listed.cut || filters.size > MOST_FILTERS) return { ok: false, reason: "its configuration is too large" };
+  if (keys.some(({ scope, key }) => OWN.has(scope) && CONDITION.test(key)))
+    return { ok: false, reason: "its configuration says different things in different places (includeIf)" };
   const settings = [...filters].flatMap(withoutFilter);
   return {
     ok: true,
@@ -95,8 +98,12 @@ function git(
 const TIME_LIMIT_MS = 5_000;
 const OUTPUT_BYTES = 51_200;
 const WORK_LIMIT_MS = 120_000;
-const WORK_BYTES = 16_000_000;
+const WORK_BYTES = 64_000_000; // the names of some half a million files
 const MOST_FILTERS = 200;
+/** What the repository itself says, not the person who works with it. */
+const OWN: ReadonlySet<string> = new Set(["local", "worktree"]);
+/** What is read only in a worktree or on a branch is not in the list that we make here: a filter could hide there. */
+const CONDITION = /^includeif\./i;
 const FILTER = /^filter\.(.+)\.(?:clean|smudge|process|required)$/s;
 
 /** System folders only: what a package script puts in front of PATH may belong to the project. */
@@ -153,6 +160,12 @@ function environment(top: string, settings: readonly Setting[], home: string | u
     env[`GIT_CONFIG_VALUE_${i}`] = value;
   });
   return env;
+}
+
+/** Where a key stands and the key, one after the other. */
+function keysIn(text: string): { scope: string; key: string }[] {
+  const fields = text.split("\0");
+  return fields.flatMap((scope, at) => (at % 2 === 0 && scope !== "" ? [{ scope, key: fields[at + 1] ?? "" }] : []));
 }
 
 type ExecError = Error & { code?: string | number | null; killed?: boolean };

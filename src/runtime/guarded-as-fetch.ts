@@ -11,7 +11,7 @@ export type FetchRules = Pick<WebRequest, "check" | "silenceMs" | "allowHosts"> 
 
 const MOST_BYTES = 20_000_000;
 
-/** The guard as a `fetch`, for libraries that take one. Bodies that are sent are texts; answers come as they come. */
+/** The guard as a `fetch`, for libraries that take one. Bodies that are sent are texts and forms; answers come as they come. */
 export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...rules }: FetchRules = {}): typeof fetch {
   return async (input, init = {}) => {
     const url = input instanceof Request ? input.url : String(input);
@@ -23,6 +23,7 @@ export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...r
       method: init.method ?? "GET",
       headers: Object.fromEntries(new Headers(init.headers)),
       ...(typeof init.body === "string" && { body: init.body }),
+      ...(init.body instanceof URLSearchParams && { body: init.body.toString() }),
     };
     const answer = await open(request, signal);
     const { status, headers } = answer;

@@ -87,7 +87,7 @@ function isOurs(path: string): boolean {
 }
 
 /** The folders between a root and a path below it, from the top. */
-function foldersAbove(root: string, path: string): string[] {
+export function foldersAbove(root: string, path: string): string[] {
   const steps = relative(root, dirname(path))
     .split(sep)
     .filter((step) => step !== "");

@@ -70,10 +70,12 @@ export function historyOf(
 
   const begin = (event: Started): void => {
     const { path, attempt, kind } = event;
+    const before = attempts.get(path);
     started.set(path, event);
     ended.delete(path);
-    attempts.set(path, { next: attempt, used: attempts.get(path)?.used ?? 0, underWay: true });
-    underWay.set(path, []);
+    attempts.set(path, { next: attempt, used: before?.used ?? 0, underWay: true });
+    // An attempt that was interrupted begins once more under its number: what it had done before still counts.
+    if (!before?.underWay || before.next !== attempt) underWay.set(path, []);
     if (kind !== "task") answers.delete(path);
     const { prefix, id } = split(path);
     const owner = ownerOf(prefix, started);
@@ -130,6 +132,12 @@ export function historyOf(
     delegated: (path) => [...(delegated.get(path)?.values() ?? [])],
     close: closing(new Set([...started.keys()].filter((path) => path.includes("/") && !ended.has(path)))),
   };
+}
+
+/** Whether a journal tells of a run to its end: one that was cancelled can be gone on with, and so can failures. */
+export function hasEnded(events: readonly KeptEvent[], { retryFailed }: { retryFailed: boolean }): boolean {
+  const last = events.at(-1);
+  return last?.type === "run.ended" && counts(last.outcome, retryFailed);
 }
 
 /**

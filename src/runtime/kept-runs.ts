@@ -2,13 +2,13 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Command, Receipt } from "../core/command.ts";
 import { CrewError, isCrewError } from "../core/error.ts";
-import type { Origin } from "../core/event.ts";
+import type { KeptEvent, Origin } from "../core/event.ts";
 import { isEnded, lifeOf, openQuestions, type Life, type Question } from "../core/life.ts";
-import { emptyState, reduce, type State } from "../core/state.ts";
+import { emptyState, type State } from "../core/state.ts";
 import { pause } from "./cancel.ts";
 import { post, waiting } from "./control.ts";
 import { follow } from "./follow.ts";
-import { readJournal } from "./journal.ts";
+import { foldJournal } from "./journal-pieces.ts";
 import { ownerOf } from "./owner.ts";
 import { isRequested } from "./request.ts";
 import { trimIndex } from "./result-index.ts";
@@ -40,6 +40,8 @@ export type KeptRuns = Readonly<{
   tell(id: string, command: Command, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
   /** A run that another process works on, to loop over and to wait for. Cancelling it only looks away. */
   follow(id: string): Run;
+  /** The events of a run, each read when it is asked for; goes on while somebody works on it. */
+  events(id: string, signal: AbortSignal): AsyncIterable<KeptEvent>;
   /** Waits until nobody works on a run any more. */
   ended(id: string, signal: AbortSignal): Promise<KeptRun>;
   /** Who asked for each run from outside; those that were started here are left out. Reads only the beginning of each. */
@@ -71,6 +73,10 @@ export function keptRuns(store: Store): KeptRuns {
       background,
       life: state ? lifeOf(state, owned) : "damaged",
     };
+  };
+  const events: KeptRuns["events"] = (id, signal) => {
+    const folder = store.folder(id);
+    return follow(folder, async (last) => last?.type === "run.ended" || (await ownerOf(folder)) === undefined, signal);
   };
   const list = async ({ all = false }: { all?: boolean } = {}): Promise<readonly KeptRun[]> => {
     const ids = await store.list();
@@ -122,14 +128,11 @@ export function keptRuns(store: Store): KeptRuns {
       );
     },
     tell: (id, command, options) => post(store.folder(id), command, options),
-    follow: (id) => {
-      const folder = store.folder(id);
-      const until = async (last: { type: string } | undefined): Promise<boolean> =>
-        last?.type === "run.ended" || (await ownerOf(folder)) === undefined;
-      return new Run(id, async (it) => {
-        for await (const event of follow(folder, until, it.signal)) it.publish(event);
-      });
-    },
+    events,
+    follow: (id) =>
+      new Run(id, async (it) => {
+        for await (const event of events(id, it.signal)) it.publish(event);
+      }),
     ended: async (id, signal) => {
       const folder = store.folder(id);
       while (
@@ -178,8 +181,7 @@ export function keptRuns(store: Store): KeptRuns {
 /** The fold of a journal; `undefined` when there is none that can be read. */
 async function stateOf(folder: string, id: string): Promise<State | undefined> {
   try {
-    const { events } = await readJournal(folder);
-    return events.reduce(reduce, emptyState(id));
+    return await foldJournal(folder, id);
   } catch (error) {
     const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
     if (missing && ((await isRequested(folder)) || (await isStarting(folder)))) return emptyState(id);

@@ -1,5 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import type { HandedFiles } from "../core/handed-files.ts";
 import type { Located, Subject } from "../core/subject.ts";
 import { isInside, outside, type Root, strayLink, wantedPath } from "./inside.ts";
 
@@ -9,15 +10,18 @@ export type Grounds = Readonly<{
   roots: readonly Root[];
   /** What rules call the file at this real path. */
   placeOf(absolute: string): string;
+  /** Files elsewhere that it may look at. */
+  handed?: HandedFiles;
 }>;
 
 /**
  * Looks up what a call is about, so that it is judged by where things really are and by how they were named. Throws a refusal
  * for what lies outside, also behind a link.
  */
-export async function locate(subject: Subject, { roots, placeOf }: Grounds): Promise<Located> {
+export async function locate(subject: Subject, { roots, placeOf, handed }: Grounds): Promise<Located> {
   if (subject.kind !== "path") return subject;
   const { path, change, itself } = subject;
+  if (!change && handed?.files.has(path)) return { kind: "path", places: [placeOf(path)], change };
   const root = rootFor(roots, path);
   const wanted = wantedPath(root, path);
   const real = itself ? join(await existing(dirname(wanted), path), basename(wanted)) : await existing(wanted, path);

@@ -8,6 +8,7 @@ import { following, reasonOf, stopped } from "./cancel.ts";
 import { deadlineOf, type Deadline } from "./deadline.ts";
 import type { Finish } from "./finish.ts";
 import { createTalk, isRefusal, type Talk } from "./talk.ts";
+import type { Unfinished } from "./take-up.ts";
 import type { Answered } from "./turn.ts";
 
 /** Our own runner: the model and its tools take turns until a result is handed in or a limit ends it. */
@@ -51,6 +52,10 @@ async function converse(
   for (;;) {
     let turn: Answered;
     const known = taken?.known;
+    if (taken?.limit !== undefined) {
+      const reached = { ...reachedAs(taken.limit, assignment), last, ms: assignment.limits.graceMs };
+      return grace(reached, talk, context, taken);
+    }
     if (taken) {
       turn = taken.turn;
       taken = undefined;
@@ -116,17 +121,15 @@ type Reached = Readonly<{ code: Extract<FaultCode, "TIMEOUT" | "MAX_TURNS" | "BU
 
 /** Looks at the limits before each turn; those that are not enforced are reported once and otherwise ignored. */
 function createWatch(
-  { limits }: Assignment,
+  assignment: Assignment,
   { emit }: PerformContext,
 ): (talk: Talk, clock: Deadline) => Reached | undefined {
+  const { limits } = assignment;
   const reported = new Set<string>();
   return (talk, clock) => {
-    const reached: Reached | undefined = clock.passed()
-      ? { code: "TIMEOUT", limit: `${formatDuration(limits.maxTimeMs)} of time` }
-      : talk.turns() >= limits.maxTurns
-        ? { code: "MAX_TURNS", limit: `${limits.maxTurns} turns` }
-        : undefined;
-    if (!reached) return undefined;
+    const limit = clock.passed() ? "TIMEOUT" : talk.turns() >= limits.maxTurns ? "MAX_TURNS" : undefined;
+    if (limit === undefined) return undefined;
+    const reached = reachedAs(limit, assignment);
     if (!reported.has(reached.code))
       emit({
         type: "limit.reached",
@@ -139,28 +142,31 @@ function createWatch(
   };
 }
 
+/** A limit in the words of a failure; those of a budget have many names. */
+function reachedAs(limit: string, { limits }: Pick<Assignment, "limits">): Reached {
+  if (limit === "TIMEOUT") return { code: limit, limit: `${formatDuration(limits.maxTimeMs)} of time` };
+  if (limit === "MAX_TURNS") return { code: limit, limit: `${limits.maxTurns} turns` };
+  return { code: "BUDGET", limit: "the budget" };
+}
+
 const HINTS: Readonly<Record<Reached["code"], string>> = {
   TIMEOUT: "Allow more with --max-time.",
   MAX_TURNS: "Allow more with --max-turns.",
   BUDGET: "Allow more with --max-usd or --max-tokens.",
 };
 
-/** The one turn after a limit, in which only handing in is possible. */
+/** The one turn after a limit, in which only handing in is possible; `taken`: an earlier life had it. */
 async function grace(
   { code, limit, last, ms }: Reached & { last: string; ms: number },
   talk: Talk,
   context: PerformContext,
+  taken?: Unfinished,
 ): Promise<Outcome> {
-  talk.tell(fill(prompts.grace, new Map([["limit", limit]])));
-  const { controller, release } = following(context.signal);
-  const timer = setTimeout(() => controller.abort(stopped("the grace turn took too long")), ms);
-  const turn = await talk.next(controller.signal, { last: true });
-  clearTimeout(timer);
-  release();
+  const turn = taken?.turn ?? (await lastTurn({ limit, ms }, talk, context));
   const said = isRefusal(turn) ? "" : turn.text;
   const partial = said || last;
   if (context.signal.aborted) return withPartial({ status: "cancelled", reason: reasonOf(context.signal) }, partial);
-  const reply = "calls" in turn ? await talk.answer(turn, context.signal) : undefined;
+  const reply = "calls" in turn ? await talk.answer(turn, context.signal, taken?.known) : undefined;
   if (reply?.is === "over" && "output" in reply.finish) return { status: "ok", ...reply.finish };
   return withPartial(
     failed(code, `The task reached its limit (${limit}) without a result.`, {
@@ -169,4 +175,20 @@ async function grace(
     }),
     partial,
   );
+}
+
+async function lastTurn(
+  { limit, ms }: { limit: string; ms: number },
+  talk: Talk,
+  context: PerformContext,
+): ReturnType<Talk["next"]> {
+  talk.tell(fill(prompts.grace, new Map([["limit", limit]])));
+  const { controller, release } = following(context.signal);
+  const timer = setTimeout(() => controller.abort(stopped("the grace turn took too long")), ms);
+  try {
+    return await talk.next(controller.signal, { last: true });
+  } finally {
+    clearTimeout(timer);
+    release();
+  }
 }

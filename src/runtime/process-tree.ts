@@ -46,12 +46,15 @@ function sent(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Ends whoever bears the marker. Looks until nobody is found: who is just starting another process is found the next time. */
+/**
+ * Ends whoever bears the marker. Looks until nobody is found: who is just starting another process is found the next time,
+ * and on a busy machine a process takes its time to die. One that cannot is given up after some seconds.
+ */
 export async function endBearers(marker: string): Promise<void> {
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 50; round++) {
     const left = await bearersOf(marker);
     if (left.length === 0) return;
     signalAll(left, "SIGKILL");
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, Math.min(10 * (round + 1), 200)));
   }
 }

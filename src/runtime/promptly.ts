@@ -2,6 +2,7 @@ import type { PerformContext } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import { failed, type Outcome } from "../core/outcome.ts";
 import { reasonOf } from "./cancel.ts";
+import { onAbort } from "./on-abort.ts";
 
 /**
  * Ends with the signal: a task that is cancelled is over at once, whatever its tools still do, and nothing it
@@ -17,15 +18,16 @@ export function promptly(
     const settle = (outcome: Outcome): void => {
       if (over) return;
       over = true;
-      signal.removeEventListener("abort", giveUp);
+      release?.();
       resolve(outcome);
     };
     const giveUp = (): void => {
       // One turn of the event loop for a task that stops by itself and can say how far it came.
       setImmediate(() => settle({ status: "cancelled", reason: reasonOf(signal) }));
     };
+    let release: (() => void) | undefined;
     if (signal.aborted) giveUp();
-    else signal.addEventListener("abort", giveUp, { once: true });
+    else release = onAbort(signal, giveUp);
     const heard =
       <A extends unknown[]>(say: (...args: A) => void) =>
       (...args: A): void => {

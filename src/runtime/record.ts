@@ -9,9 +9,11 @@ import {
   choiceOf,
   type Deck,
   type DeckMaker,
+  peerKey,
   taskKey,
   wishKey,
 } from "./cassette.ts";
+import { inputSchemaOf } from "./toolkit.ts";
 import { writeAtomic } from "./write-atomic.ts";
 
 /**
@@ -21,7 +23,7 @@ import { writeAtomic } from "./write-atomic.ts";
 export const recording =
   (save: (cassette: Cassette) => Promise<void>): DeckMaker =>
   ({ cwd, redactor }) => {
-    const tape: Cassette = { version: 1, cwd, choices: [], turns: [], tools: [] };
+    const tape: Cassette = { version: 1, cwd, choices: [], turns: [], tools: [], peers: [] };
     const same = { cwd, redact: redactor.text };
     return {
       models: (source) => ({
@@ -36,6 +38,16 @@ export const recording =
       runner: listening({
         turn: (task, request, events) => void tape.turns.push({ task, asked: askedIn(request, same), events }),
         tool: (task, tool, input, ended) => void tape.tools.push({ task, tool, input, ...ended }),
+      }),
+      peers: (real) => ({
+        ...real,
+        toolsFor: async (ask) => {
+          const tools = await real.toolsFor(ask);
+          const asked = peerKey(ask, same);
+          if (tools.length > 0 && !tape.peers.some((peer) => peer.asked === asked))
+            tape.peers.push({ asked, tools: tools.map(offeredOf) });
+          return tools;
+        },
       }),
       acceptance: (real) => async (outcome, assignment, context) => {
         const looked = await real(outcome, assignment, context);
@@ -53,6 +65,14 @@ export const recording =
       drift: () => [],
     };
   };
+
+/** What of a tool of a server is needed to show it again. */
+const offeredOf = (tool: Tool): Cassette["peers"][number]["tools"][number] => ({
+  name: tool.name,
+  description: tool.description,
+  input: inputSchemaOf(tool),
+  effect: tool.effect,
+});
 
 /** Writes a recording to a file. */
 export const saveTo =

@@ -1,5 +1,6 @@
 import type { Model, ModelRequest } from "../core/model.ts";
 import { failed } from "../core/outcome.ts";
+import { PEER_TOOL_MS, peerSubjects } from "../core/peer-tools.ts";
 import type { ModelSource } from "../core/runner.ts";
 import type { Tool } from "../core/tool.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type Asked,
   type Cassette,
   type DeckMaker,
+  peerKey,
   type Sameness,
   stable,
   taskKey,
@@ -79,6 +81,15 @@ export const replaying =
         const model = { ...assignment.model, model: modelFor(task, assignment.model.model, note) };
         return inner({ ...assignment, runner: "local", model, tools }, context);
       },
+      peers: (real) => ({
+        ...real,
+        toolsFor: async (ask) => {
+          if (live()) return real.toolsFor(ask);
+          const asked = peerKey(ask, same);
+          const offered = cassette.peers.find((peer) => peer.asked === asked)?.tools ?? [];
+          return offered.map((tool) => shown(tool, (signal) => real.toolsFor({ ...ask, signal })));
+        },
+      }),
       acceptance: (real) => async (outcome, assignment, context) => {
         const { task } = assignment.call;
         if (live() || outcome.status !== "ok" || task.acceptCommand === undefined)
@@ -94,6 +105,23 @@ export const replaying =
       drift: () => [...new Set(drift)],
     };
   };
+
+/** A tool of a server as it was offered. The server is started when somebody calls it after the end of the recording. */
+function shown(
+  offered: Cassette["peers"][number]["tools"][number],
+  real: (signal: AbortSignal) => Promise<readonly Tool[]>,
+): Tool {
+  return {
+    ...offered,
+    subjects: peerSubjects,
+    timeoutMs: PEER_TOOL_MS,
+    run: async (input, context) => {
+      const tool = (await real(context.signal)).find(({ name }) => name === offered.name);
+      if (!tool) throw new Error("the server does not offer it any more");
+      return tool.run(input, context);
+    },
+  };
+}
 
 /** Gives out things one after the other, of each kind by itself. */
 function inOrder<T>(all: readonly T[], kind: (one: T) => string): (key: string) => T | undefined {

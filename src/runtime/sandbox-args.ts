@@ -20,18 +20,37 @@ export type Box = Readonly<{
   cwd: string;
 }>;
 
+/** The arguments with which bubblewrap runs a program in such a box. */
+export function sandboxArgs(box: Box, program: readonly string[]): string[] {
+  return [...sandboxOptions(box), "--", ...program];
+}
+
 /**
- * The arguments with which bubblewrap runs a program in such a box: everything is read-only unless it says otherwise; own
+ * The same when the options come through this descriptor: everybody on a machine can read the arguments of a program, and what is
+ * in the environment of the box is nobody's business.
+ */
+export function handedArgs(descriptor: number, program: readonly string[]): string[] {
+  return ["--args", String(descriptor), "--", ...program];
+}
+
+/** The options as they go through it. */
+export const handedOptions = (box: Box): string =>
+  sandboxOptions(box)
+    .map((each) => `${each}\0`)
+    .join("");
+
+/**
+ * What bubblewrap is told about such a box: everything is read-only unless it says otherwise; own
  * processes, devices, users and, unless allowed, no network; no capability, no terminal; and its end is that of its parent.
  */
-export function sandboxArgs(box: Box, program: readonly string[]): string[] {
+function sandboxOptions(box: Box): string[] {
   const mounts: Mount[] = [
     { path: "/", args: ["--ro-bind", "/", "/"] },
     { path: "/dev", args: ["--dev", "/dev"] },
     { path: "/proc", args: ["--proc", "/proc"] },
     // For root these are writable in a process space of its own, too, and some of them run programs outside of it.
     ...KERNEL.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
-    ...["/tmp", "/var/tmp", "/run"].map((path): Mount => ({ path, args: ["--tmpfs", path] })),
+    ...EMPTIED.map((path): Mount => ({ path, args: ["--tmpfs", path] })),
     ...box.kept.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
     ...box.hiddenFolders.map((path): Mount => ({ path, args: ["--tmpfs", path] })),
     ...box.hiddenFiles.map((path): Mount => ({ path, args: ["--ro-bind", "/dev/null", path] })),
@@ -49,10 +68,11 @@ export function sandboxArgs(box: Box, program: readonly string[]): string[] {
     ...box.hiddenFolders.flatMap((path) => ["--remount-ro", path]),
     "--chdir",
     box.cwd,
-    "--",
-    ...program,
   ];
 }
+
+/** Folders that are empty for every program. */
+export const EMPTIED: readonly string[] = ["/tmp", "/var/tmp", "/run"];
 
 const KERNEL = words("/proc/sys /proc/sysrq-trigger /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi");
 

@@ -1,3 +1,5 @@
+import { onAbort } from "./on-abort.ts";
+
 /** How many tasks may run at once. A slot is handed back while its holder waits for children. */
 export class Slots {
   readonly #limit: number;
@@ -17,15 +19,16 @@ export class Slots {
   take(signal: AbortSignal): Promise<Release | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const giveUp = (): void => {
-        this.leave(ticket);
-        resolve(undefined);
-      };
+      let deaf: (() => void) | undefined;
       const ticket = this.queue((release) => {
-        signal.removeEventListener("abort", giveUp);
+        deaf?.();
         resolve(release);
       });
-      if (ticket.come) signal.addEventListener("abort", giveUp, { once: true });
+      if (ticket.come)
+        deaf = onAbort(signal, () => {
+          this.leave(ticket);
+          resolve(undefined);
+        });
     });
   }
 

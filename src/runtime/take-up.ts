@@ -14,9 +14,14 @@ export type TakenUp = Readonly<{
   used: Readonly<Record<string, number>>;
   /** What was said to the task and not read yet. */
   mail: readonly string[];
+  /** Files that it was told of. */
+  files: readonly string[];
   /** The last turn, when some of its calls have no result yet, and the results that are known. */
-  unfinished?: Readonly<{ turn: Answered; known: ReadonlyMap<string, ToolAnswer> }>;
+  unfinished?: Unfinished;
 }>;
+
+/** A turn whose calls have to be seen to. `limit`: it was the one after this limit, in which only handing in is possible. */
+export type Unfinished = Readonly<{ turn: Answered; known: ReadonlyMap<string, ToolAnswer>; limit?: string }>;
 
 /**
  * Puts a conversation together from its events. What was recorded is not asked or done again. A writing tool that
@@ -28,8 +33,11 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
   let usage = noUsage();
   let cost = noCost();
   let turns = 0;
+  let asked = false;
   const mail: string[] = [];
-  let open: { turn: Answered; known: Map<string, ToolAnswer> } | undefined;
+  const files: string[] = [];
+  let open: { turn: Answered; known: Map<string, ToolAnswer>; limit?: string } | undefined;
+  let limit: string | undefined;
   const close = (): void => {
     if (!open) return;
     const { turn, known } = open;
@@ -55,6 +63,7 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
         close();
         for (const text of mail.splice(0)) messages.push({ role: "user", text });
         turns = event.turn;
+        asked = true;
         break;
       case "turn.ended":
         messages.push({
@@ -63,18 +72,24 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
           calls: event.calls,
           ...(event.carry && { carry: event.carry }),
         });
+        asked = false;
         usage = addUsage(usage, event.usage);
         cost = addCost(cost, event.cost);
         open = {
           turn: { text: event.text, calls: event.calls, usage: event.usage, cost: event.cost },
           known: new Map(),
+          ...(limit !== undefined && { limit }),
         };
+        break;
+      case "limit.reached":
+        if (event.enforced) limit = event.limit;
         break;
       case "tool.started":
         used[event.tool] = (used[event.tool] ?? 0) + 1;
         if (event.effect === "write") open?.known.set(event.call, unknownOutcome(event.call, event.tool));
         break;
       case "tool.ended":
+        files.push(...(event.files ?? []));
         open?.known.set(event.call, { id: event.call, name: event.tool, text: event.text, error: event.error });
         break;
       case "tool.denied":
@@ -86,11 +101,12 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
   }
   return {
     messages,
-    turns: open ? turns : Math.max(0, turns - (past.at(-1)?.type === "turn.started" ? 1 : 0)),
+    turns: asked ? Math.max(0, turns - 1) : turns, // a turn that never came to its end is taken again
     usage,
     cost,
     used,
     mail,
+    files,
     ...(open && { unfinished: open }),
   };
 }

@@ -37,6 +37,7 @@ export type Talk = ReturnType<typeof createTalk>;
 export function createTalk(assignment: Assignment, context: PerformContext) {
   const { agent, model, limits, completion } = assignment;
   const past: TakenUp = takeUp(context.past);
+  assignment.access?.hand(past.files);
   const messages: Message[] = [
     ...(assignment.call.before ?? []),
     { role: "user", text: assignment.prompt },
@@ -54,7 +55,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
   let answering = model.name;
   let denials = 0;
   /** In the turn that was asked for last, nothing but handing in was possible. */
-  let closing = false;
+  let closing = past.unfinished?.limit !== undefined;
   const unread = [...past.mail];
 
   const say = (message: Message): void => {

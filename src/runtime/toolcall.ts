@@ -17,6 +17,7 @@ import { approve, verdictOn } from "./approve.ts";
 import { following, reasonOf, stopped } from "./cancel.ts";
 import { diagnosticsAfter } from "./diagnostics.ts";
 import { isDenial, isRefusal } from "./inside.ts";
+import { onAbort } from "./on-abort.ts";
 import { parseArguments } from "./toolkit.ts";
 
 /** How long a tool may take when it says nothing itself. */
@@ -65,6 +66,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     text: told,
     status,
     details,
+    files,
     rule: broken,
   } = await runTool(tool, { input: parsed.value, id: call.id, judged: approved.judged }, assignment, context);
   const error = status !== "ok";
@@ -79,20 +81,23 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     ms: Math.round(performance.now() - began),
     status,
     ...(details !== undefined && { details }),
+    ...(files.length > 0 && { files }),
   });
   return broken === undefined ? answer(text, error) : { ...answer(text, true), denied: true };
 }
 
-/** What a model reads of a result: of a long one the end, and where all of it is. */
+/** What a model reads of a result: of a long one the end, and where all of it is. `tell` hears of the file. */
 async function fitting(
   tool: string,
   { text: whole, file: kept }: Readonly<{ text: string; file?: string }>,
   { keepLong, redact = (text) => text }: Assignment,
+  tell: (file: string) => void,
 ): Promise<string> {
   // Nobody waits while megabytes are searched that are not shown; a secret that begins before the cut is still found.
   const { text, cut } = cutTail(redact(whole.slice(-LOOKED_AT)), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
   if (!cut && whole.length <= LOOKED_AT) return text;
   const file = kept ?? (await keepLong?.(tool, whole));
+  if (file !== undefined) tell(file);
   return `[the beginning was cut${file === undefined ? "" : `; all of it is in ${file}`}]\n${text}`;
 }
 
@@ -103,6 +108,7 @@ type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[]
 type Ended = Readonly<{
   text: string;
   status: ToolStatus;
+  files: readonly string[] /** that the task was told of and may read */;
   details?: unknown /** the rule that stopped it on the way */;
   rule?: string;
 }>;
@@ -115,11 +121,17 @@ async function runTool(
 ): Promise<Ended> {
   // Whoever cancelled was told so, perhaps while the record of this call was on its way to the disk.
   if (context.signal.aborted)
-    return { text: `${tool.name} was not carried out: ${reasonOf(context.signal)}`, status: "cancelled" };
+    return { text: `${tool.name} was not carried out: ${reasonOf(context.signal)}`, status: "cancelled", files: [] };
   const { controller, release } = following(context.signal);
   let late = false;
   const { redact = (text) => text } = assignment;
   const { background } = context;
+  const files = new Set<string>();
+  const tell = (told: Iterable<string | undefined>): void => {
+    for (const file of told) if (file !== undefined) files.add(file);
+    assignment.access?.hand([...files]);
+  };
+  const helpers: Promise<unknown>[] = [];
   const limit = tool.timeoutMs ?? DEFAULT_TOOL_MS;
   const timer = setTimeout(() => {
     late = true;
@@ -133,9 +145,22 @@ async function runTool(
         report: (text) => context.live({ type: "tool.delta", call: id, text }),
         notify: context.tell,
         ask: (question) => context.ask(question, { call: id, signal: controller.signal }),
-        delegate: (what) => context.delegate(what, parentOf(assignment), controller.signal),
+        delegate: async (what) => {
+          const asked = context.delegate(what, parentOf(assignment), controller.signal);
+          helpers.push(asked);
+          const done = await asked;
+          tell(Object.values(done.nodes ?? {}).map(({ file }) => file));
+          return done;
+        },
         ...(background && {
-          background: { ...background, start: (what, tells) => background.start(what, parentOf(assignment), tells) },
+          background: {
+            ...background,
+            start: async (what, tells) => {
+              const begun = await background.start(what, parentOf(assignment), tells);
+              if ("files" in begun) tell(Object.values(begun.files));
+              return begun;
+            },
+          },
         }),
         ...(context.agents && { agents: context.agents }),
         ...(context.send && { send: context.send }),
@@ -144,14 +169,21 @@ async function runTool(
     );
     const result = await unlessAborted(work, controller.signal);
     const whole = normal(result);
+    tell([whole.file]);
     return {
-      text: await fitting(tool.name, whole, assignment),
+      text: await fitting(tool.name, whole, assignment, (file) => tell([file])),
       status: whole.status ?? (whole.error ? "failed" : "ok"),
+      files: [...files],
       ...recordable(whole.details),
     };
   } catch (thrown) {
     if (isRefusal(thrown) && isDenial(thrown))
-      return { text: `DENIED: ${redact(thrown.message)}.`, status: "failed", rule: thrown.code.toLowerCase() };
+      return {
+        text: `DENIED: ${redact(thrown.message)}.`,
+        status: "failed",
+        files: [],
+        rule: thrown.code.toLowerCase(),
+      };
     const status = late
       ? "timeout"
       : context.signal.aborted
@@ -159,10 +191,12 @@ async function runTool(
         : isNotStarted(thrown)
           ? "not-started"
           : "failed";
-    return { text: `${tool.name} failed: ${redact(messageOf(thrown))}`, status };
+    return { text: `${tool.name} failed: ${redact(messageOf(thrown))}`, status, files: [...files] };
   } finally {
     clearTimeout(timer);
     release();
+    // Its helpers stop with it, and the task has its slot again before it goes on.
+    if (controller.signal.aborted) await Promise.allSettled(helpers);
   }
 }
 
@@ -179,7 +213,7 @@ function parentOf({ call, tools, rights, model, access }: Assignment): Parent {
 }
 
 function accessFor(
-  { policy, placeOf, roots, seen, commands }: TaskAccess,
+  { policy, placeOf, roots, handed, seen, commands }: TaskAccess,
   tool: Tool,
   judged: readonly Located[],
   assignment: Assignment,
@@ -190,6 +224,7 @@ function accessFor(
     judged,
     placeOf,
     roots,
+    ...(handed && { handed }),
     seen,
     check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }),
     ...(commands && { commands }),
@@ -227,8 +262,10 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
       const reason: unknown = signal.reason;
       reject(new Error(isRecord(reason) && typeof reason["stop"] === "string" ? reason["stop"] : "it was stopped"));
     };
-    if (signal.aborted) return giveUp();
-    signal.addEventListener("abort", giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+    if (signal.aborted) {
+      work.catch(() => {}); // what it comes to is of no interest, and must not be nobody's
+      return giveUp();
+    }
+    work.then(resolve, reject).finally(onAbort(signal, giveUp));
   });
 }

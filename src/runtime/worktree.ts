@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { conflictsIn, type FileChange, readChanges } from "../core/changes.ts";
+import { conflictsIn, type FileChange, readChanges, readModules } from "../core/changes.ts";
 import { isRecord } from "../core/json.ts";
 import { type GitAnswer, type GitTree, openRepository, type Repository } from "./git.ts";
 
@@ -95,10 +95,20 @@ export async function capture(
   if ("unable" in captured) return captured;
   const ignored = await staged.git("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory");
   const names = ignored.ok ? ignored.text.split("\0").filter((name) => name !== "") : [];
-  return { ...captured, left: [...captured.left, ...names] };
+  const touched = await Promise.all(staged.modules.map((path) => isTouched(join(folder, path))));
+  const modules = staged.modules.filter((_, at) => touched[at]);
+  return { ...captured, left: [...new Set([...captured.left, ...modules, ...names])] };
 }
 
-type Staged = Readonly<{ git(...args: readonly string[]): Promise<GitAnswer> }>;
+/** A submodule is an empty folder in a worktree; anything else was made of it by the task. */
+const isTouched = (module: string): Promise<boolean> =>
+  readdir(module).then(
+    (names) => names.length > 0,
+    () => true,
+  );
+
+/** `modules`: where the repository has submodules. */
+type Staged = Readonly<{ git(...args: readonly string[]): Promise<GitAnswer>; modules: readonly string[] }>;
 
 /**
  * Everything in a work tree as git would commit it, in an index and an object store of our own: neither the index nor the
@@ -122,8 +132,24 @@ async function stage(
   // Its time is kept: what was written in the same moment as an index is what git looks at again.
   await copyWithTime(index, env.GIT_INDEX_FILE).catch(() => {});
   const git: Staged["git"] = (...args) => origin.repository.work(args, { ...tree, folder, env });
+  const modules = await passOver(git);
+  if ("unable" in modules) return modules;
   const added = await git("add", "--all", "--", ".");
-  return added.ok ? { git } : { unable: added.reason };
+  return added.ok ? { git, modules } : { unable: added.reason };
+}
+
+/**
+ * Takes submodules as unchanged. Git would ask each of them for its state otherwise, and run the filters that their own
+ * configuration names.
+ */
+async function passOver(git: Staged["git"]): Promise<string[] | Unable> {
+  const listed = await git("ls-files", "-z", "--stage");
+  if (!listed.ok) return { unable: listed.reason };
+  if (listed.cut) return { unable: "it holds too many files" };
+  const modules = readModules(listed.text);
+  if (modules.length === 0) return [];
+  const passed = await git("update-index", "--assume-unchanged", "--", ...modules);
+  return passed.ok ? modules : { unable: passed.reason };
 }
 
 async function copyWithTime(from: string, to: string): Promise<void> {

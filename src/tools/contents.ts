@@ -14,15 +14,14 @@ export type Content = Readonly<{
 
 const MOST = 10_000;
 
+/** `movedTo`: where the folder will be, so that what is in it has to be allowed there, too. */
+type Handling = Readonly<{ signal: AbortSignal; access?: Access; movedTo?: Pick<Spot, "real" | "path"> }>;
+
 /**
  * Everything in a folder, each thing after the folder it is in; links and other file systems are not entered. Throws when one of
  * them may not be changed: agreeing to a folder is not agreeing to what is protected in it.
  */
-export async function contentsOf(
-  root: Root,
-  path: string,
-  { signal, access }: { signal: AbortSignal; access?: Access },
-): Promise<Content[]> {
+export async function contentsOf(root: Root, path: string, { signal, access, movedTo }: Handling): Promise<Content[]> {
   const found: Content[] = [];
   const folders = [path];
   const device = (await deviceOf(root, path)) ?? -1;
@@ -32,7 +31,12 @@ export async function contentsOf(
     try {
       for (const entry of await readdir(place, { withFileTypes: true })) {
         const inner = `${folder}/${entry.name}`;
-        check(root, inner, access);
+        const [real, rest] = [`${root.real}/${inner}`, inner.slice(path.length)];
+        check({ real, path: inner }, access, true);
+        if (movedTo) {
+          check({ real, path: inner }, access, false);
+          check({ real: movedTo.real + rest, path: movedTo.path + rest }, access, true);
+        }
         found.push({ path: inner, folder: entry.isDirectory(), spot: () => openSpot(root, inner, { itself: true }) });
         if (found.length > MOST) throw new Error(`${quoted(path)} holds more than ${MOST} things: change it in parts`);
         if (!entry.isDirectory()) continue;
@@ -47,10 +51,11 @@ export async function contentsOf(
   return found;
 }
 
-function check({ real }: Root, path: string, access: Access | undefined): void {
-  const verdict = access?.check(placed(access.placeOf(`${real}/${path}`), true));
+function check({ real, path }: Pick<Spot, "real" | "path">, access: Access | undefined, change: boolean): void {
+  const verdict = access?.check(placed(access.placeOf(real), change));
   const refused = verdict === undefined ? protectedPart(path) !== undefined : verdict.decision === "deny";
-  if (refused) throw refusal("DENIED", `${quoted(path)} may not be changed${verdict ? `: ${verdict.why}` : ""}`);
+  const what = change ? "changed" : "read";
+  if (refused) throw refusal("DENIED", `${quoted(path)} may not be ${what}${verdict ? `: ${verdict.why}` : ""}`);
 }
 
 async function deviceOf(root: Root, path: string): Promise<number | undefined> {

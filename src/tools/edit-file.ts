@@ -29,7 +29,8 @@ export const editFile = defineTool({
   timeoutMs: 30_000,
   async run(wanted, context) {
     const { path } = wanted;
-    const opened = await openInside(await rootOfCall(context, path), path).catch(withNearNames(context.cwd, path));
+    const root = await rootOfCall(context, path);
+    const opened = await openInside(root, path).catch(withNearNames(root, path));
     let before: string;
     try {
       if (opened.kind === "directory") throw new Error(`${quoted(path)} is a folder`);

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
+import { onAbort } from "../runtime/on-abort.ts";
 
 /** Longer pages are cut before they are read. */
 const MOST_CHARS = 2_000_000;
@@ -24,7 +25,7 @@ export async function htmlText(html: string, baseUrl: string, signal: AbortSigna
   });
   const timer = setTimeout(() => void worker.terminate(), TIME_MS);
   const stop = (): void => void worker.terminate();
-  signal.addEventListener("abort", stop, { once: true });
+  const release = onAbort(signal, stop);
   try {
     return await new Promise<string>((resolve, reject) => {
       worker.once("message", resolve);
@@ -33,7 +34,7 @@ export async function htmlText(html: string, baseUrl: string, signal: AbortSigna
     });
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
+    release();
     await worker.terminate();
   }
 }

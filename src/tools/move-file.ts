@@ -20,8 +20,10 @@ export const moveFile = defineTool({
   input,
   effect: "write",
   does: "write",
+  // Under its new name it can be read, so it has to be something that may be read.
   subjects: ({ from, to }) => [
     { kind: "path", path: from, change: true, itself: true },
+    { kind: "path", path: from, change: false, itself: true },
     { kind: "path", path: to, change: true, itself: true },
   ],
   timeoutMs: 30_000,
@@ -30,13 +32,14 @@ export const moveFile = defineTool({
     try {
       const stats = await source.stats();
       if (stats === undefined) throw new Error(`${quoted(from)} does not exist`);
-      if (stats.isDirectory()) await contentsOf(await rootOf(rootPath(source)), source.path, context);
       const target = await spotFor(context, to, { itself: true, make: true });
       try {
         const there = await target.stats();
         if (there?.isDirectory()) throw new Error(`${quoted(to)} is a folder: give the whole new path`);
         if (there !== undefined && !overwrite)
           throw new Error(`${quoted(to)} is there already: set overwrite to replace it`);
+        if (stats.isDirectory())
+          await contentsOf(await rootOf(rootPath(source)), source.path, { ...context, movedTo: target });
         await rename(source.at(), target.at()).catch((error: unknown) => {
           throw unwritable(from, error);
         });

@@ -1,7 +1,10 @@
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../core/error.ts";
 import { deferred } from "../runtime/deferred.ts";
 import { openWalked } from "../runtime/inside.ts";
+import { onAbort } from "../runtime/on-abort.ts";
+import { unlessAborted } from "../runtime/unless-aborted.ts";
 import { type Hit, type Query, type Search } from "./query.ts";
 import { walk } from "./walk.ts";
 
@@ -12,13 +15,15 @@ import { walk } from "./walk.ts";
 export const nodeSearch: Search = async function* (query, signal) {
   const worker = startWorker(query);
   try {
+    await unlessAborted(once(worker, "online"), signal); // the second is the pattern's, not that of the thread's start
     for await (const batch of batchesOf(query, signal)) yield* await matching(worker, batch, signal);
   } finally {
     await worker.terminate();
   }
 };
 
-const PATTERN_MS = 1_000;
+const LOOK_EVERY_MS = 50;
+const MOST_LOOKS = 20;
 const BATCH_FILES = 128;
 const PORTION_CHARS = 1_000_000;
 const FILE_BYTES = 5_000_000;
@@ -118,9 +123,11 @@ async function matching(worker: Worker, batch: readonly Text[], signal: AbortSig
   const stop = (): void => reject(signal.reason);
   const tooSlow = (): void =>
     reject(new Error("the pattern takes too long on this text: make it simpler, or search for a plain word"));
-  const timer = setTimeout(tooSlow, PATTERN_MS);
+  // Counted look by look: while the whole program stands still, the pattern gets nowhere either.
+  let looks = 0;
+  const timer = setInterval(() => ++looks >= MOST_LOOKS && tooSlow(), LOOK_EVERY_MS);
   worker.once("message", resolve).once("error", reject);
-  signal.addEventListener("abort", stop, { once: true });
+  const release = onAbort(signal, stop);
   worker.postMessage(
     batch.map(({ text }) => text),
     [],
@@ -129,8 +136,8 @@ async function matching(worker: Worker, batch: readonly Text[], signal: AbortSig
     const found = await promise;
     return batch.flatMap(({ path }, n) => (found[n] ?? []).map((line) => ({ path, line })));
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
+    clearInterval(timer);
+    release();
     worker.off("message", resolve).off("error", reject);
   }
 }

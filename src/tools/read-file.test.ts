@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { callTool } from "../../test/support/call-tool.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
+import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../core/cut.ts";
 import { readFile } from "./read-file.ts";
 
 test("lines come with their numbers", async () => {
@@ -19,18 +20,19 @@ test("a part is shown from an offset on, with the way to go on", async () => {
   expect(await callTool(readFile, cwd, { path: "a.ts", offset: 4, limit: 2 })).toEqual("4\t4\n5\t5");
 });
 
-test("one call shows 2,000 lines at most", async () => {
+test("one call shows 2,000 lines at most, and how to go on is one of them: nothing is cut off at the beginning", async () => {
   const cwd = tempFolder({ "a.txt": "x\n".repeat(2_001) });
   const text = await callTool(readFile, cwd, { path: "a.txt" });
-  expect(text.split("\n")).toHaveLength(2_001);
-  expect(text).toMatch(/\n2000\tx\n\[more lines follow: call read_file with offset 2001\]$/);
+  expect(text.split("\n")).toHaveLength(MAX_OUTPUT_LINES);
+  expect(text).toMatch(/\n1999\tx\n\[more lines follow: call read_file with offset 2000\]$/);
+  expect(await callTool(readFile, cwd, { path: "a.txt", offset: 2 })).toMatch(/^2\tx\n[^]*\n2001\tx$/);
 });
 
 test("one call shows 50 KB at most", async () => {
   const cwd = tempFolder({ "a.txt": `${"ä".repeat(500)}\n`.repeat(100) });
   const text = await callTool(readFile, cwd, { path: "a.txt" });
-  expect(Buffer.byteLength(text)).toBeLessThan(51_300);
-  expect(text).toMatch(/call read_file with offset 52\]$/);
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_OUTPUT_BYTES);
+  expect(text).toMatch(/call read_file with offset 51\]$/);
 });
 
 test("a long line is cut between two characters", async () => {

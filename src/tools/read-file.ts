@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../core/cut.ts";
 import { defineTool } from "../core/tool.ts";
 import { type Opened, openInside, quoted } from "../runtime/inside.ts";
+import { handedRoot } from "./handed-root.ts";
 import { isBinary, linesOf, shown } from "./lines.ts";
 import { withNearNames } from "./near-names.ts";
 import { lookOf, rootOfCall } from "./spot-for.ts";
@@ -29,7 +30,7 @@ export const readFile = defineTool({
   subjects: ({ path }) => [{ kind: "path", path, change: false }],
   timeoutMs: 30_000,
   async run(wanted, context) {
-    const root = await rootOfCall(context, wanted.path);
+    const root = (await handedRoot(context, wanted.path)) ?? (await rootOfCall(context, wanted.path));
     const opened = await openInside(root, wanted.path).catch(withNearNames(root, wanted.path));
     try {
       if (opened.kind === "directory")
@@ -47,21 +48,26 @@ export const readFile = defineTool({
   },
 });
 
+/** Room for the note at the end: a result that is longer than allowed would lose its beginning. */
+const NOTE_BYTES = 100;
+
 async function numbered(
   { handle }: Opened,
   { path, offset = 1, limit = MAX_OUTPUT_LINES }: z.infer<typeof input>,
   signal: AbortSignal,
 ): Promise<string> {
   const rows: string[] = [];
-  let left = MAX_OUTPUT_BYTES;
+  let left = MAX_OUTPUT_BYTES - NOTE_BYTES;
   let last = 0;
   for await (const line of linesOf(handle, signal)) {
     last = line.number;
     if (last < offset) continue;
     const row = `${last}\t${shown(line)}`;
     left -= Buffer.byteLength(row) + 1;
-    if (rows.length === limit || left < 0)
-      return `${rows.join("\n")}\n[more lines follow: call read_file with offset ${last}]`;
+    if (rows.length === limit || left < 0) {
+      const fit = rows.slice(0, MAX_OUTPUT_LINES - 1); // the note is a line, too
+      return `${fit.join("\n")}\n[more lines follow: call read_file with offset ${last - (rows.length - fit.length)}]`;
+    }
     rows.push(row);
   }
   if (rows.length > 0) return rows.join("\n");

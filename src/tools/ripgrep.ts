@@ -5,6 +5,7 @@ import { access, realpath } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { isInside } from "../runtime/inside.ts";
+import { onAbort } from "../runtime/on-abort.ts";
 import { type Hit, type Query, unusable } from "./query.ts";
 
 /**
@@ -23,8 +24,8 @@ export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncG
     () => undefined,
   );
   const complaint = collected(child.stderr);
-  const kill = (): boolean => child.kill("SIGKILL");
-  signal.addEventListener("abort", kill, { once: true });
+  const kill = (): void => void child.kill("SIGKILL");
+  const release = onAbort(signal, kill);
   try {
     yield* hitsIn(child.stdout);
     const code = await ended;
@@ -32,7 +33,7 @@ export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncG
     if (code === 2) throwIfBadPattern(complaint());
     else if (code !== 0 && code !== 1) throw unusable("ripgrep did not start or did not end well");
   } finally {
-    signal.removeEventListener("abort", kill);
+    release();
     kill();
     await ended;
   }

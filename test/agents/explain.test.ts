@@ -1,5 +1,6 @@
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { describeOrigin } from "../../src/core/provenance.ts";
 import { createCrew, type Crew } from "../../src/crew.ts";
 import type { FoundAgent } from "../../src/runtime/discover.ts";
@@ -154,5 +155,87 @@ test("what the user's permissions shut out is explained by them", async () => {
   expect({ allowed, from: describeOrigin(origin).replaceAll(root, "") }).toEqual({
     allowed: false,
     from: "settings /home/.subcrew/config.yaml:3 (permissions)",
+  });
+});
+
+describe("tools of MCP servers", () => {
+  /** A crew with servers that would leave a mark if anybody started one, and an agent whose file says these lines. */
+  async function explained(
+    lines: readonly string[],
+    settings: readonly string[] = [],
+    file: string = "home/.claude/agents/kid.md",
+  ) {
+    const root = tempFolder();
+    const mark = join(root, "started");
+    const server = (name: string, more = "") => `  ${name}: { command: touch, args: [${mark}]${more} }`;
+    write(root, "home/.subcrew/config.yaml", [
+      "mcpServers:",
+      server("github"),
+      server("tickets", ", tools: [search]"),
+      server("off", ", enabled: false"),
+      ...settings,
+    ]);
+    write(root, file, ["---", "name: kid", "description: A kid.", ...lines, "---", "Go."]);
+    const env = { HOME: join(root, "home"), PATH: "/usr/bin:/bin" };
+    const crew = createCrew({ cwd: root, env, config: true, trusted: true });
+    const { tools } = await crew.explain(await kidOf(crew));
+    expect(existsSync(mark)).toBe(false);
+    const theirs = tools.filter(({ name }) => name.includes("__"));
+    return theirs.map(({ name, allowed, missing, rule, origin, server: of }) => ({
+      [name]: [missing ? "missing" : allowed ? "yes" : "no", rule, describeOrigin(origin).replaceAll(root, "")].join(
+        ", ",
+      ),
+      of: of?.name,
+    }));
+  }
+  const write = (root: string, name: string, lines: readonly string[]): void => {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), lines.join("\n"));
+  };
+  const off = {
+    off__: "no, the server is switched off, settings /home/.subcrew/config.yaml:4 (mcpServers.off.enabled)",
+  };
+
+  test("without a list of tools: a pattern for each server, and what its own list names; no server is started", async () => {
+    const all = "yes, no list of tools: everything but delegation, default (no list of tools)";
+    expect(await explained([])).toEqual([
+      { "github__*": all, of: "github" },
+      { tickets__search: all, of: "tickets" },
+      { "off__*": off.off__, of: "off" },
+    ]);
+  });
+
+  test("what the list names, what it does not, and what is of a server that nobody knows", async () => {
+    const listed = "in the list of tools, /home/.claude/agents/kid.md:4 (tools)";
+    expect(await explained(["tools: Read, mcp__github__create_issue, mcp__sentry__*"])).toEqual([
+      { "github__*": "no, not in the list of tools, /home/.claude/agents/kid.md:4 (tools)", of: "github" },
+      { github__create_issue: `yes, ${listed}`, of: "github" },
+      { tickets__search: "no, not in the list of tools, /home/.claude/agents/kid.md:4 (tools)", of: "tickets" },
+      { "off__*": off.off__, of: "off" },
+      { "sentry__*": `missing, ${listed}`, of: undefined },
+    ]);
+  });
+
+  test("an agent that names its servers gets nothing of the others", async () => {
+    const file = "home/.agents/agents/kid.md";
+    const rows = await explained(["mcpServers: [tickets]"], [], file);
+    expect(rows).toContainEqual({
+      "github__*": `no, the server is not among those of the agent, /${file}:4 (mcpServers)`,
+      of: "github",
+    });
+  });
+
+  test("what the file, the settings and a rule of the user take away", async () => {
+    const rows = await explained(["disallowedTools: mcp__tickets"], ["permissions:", "  deny: [mcp__github__*]"]);
+    expect(rows.slice(0, 2)).toEqual([
+      {
+        "github__*": "no, deny github__*, settings /home/.subcrew/config.yaml:6 (permissions)",
+        of: "github",
+      },
+      {
+        tickets__search: "no, taken away by disallowedTools, /home/.claude/agents/kid.md:4 (disallowedTools)",
+        of: "tickets",
+      },
+    ]);
   });
 });

@@ -46,7 +46,10 @@ test("subcrew a2a serves; a task that was under way when it was killed goes on w
     configuration: { blocking: false },
   });
   const id = String(begun.result["id"]);
-  await vi.waitFor(() => expect(existsSync(join(there.home, "state", "runs", id, "journal.jsonl"))).toBe(true), 10_000);
+  await vi.waitFor(
+    () => expect(existsSync(join(there.home, "state", "runs", id, "journal.jsonl"))).toBe(true),
+    120_000,
+  );
   expect((await there.run(["ps", "--json"])).stdout).toContain(id);
   first.started.child.kill("SIGKILL");
   await first.started.ended;
@@ -59,7 +62,7 @@ test("subcrew a2a serves; a task that was under way when it was killed goes on w
       status: { state: "completed" },
       artifacts: [{ parts: [{ text: "hello yourself" }] }],
     });
-  }, 20_000);
+  }, 120_000);
   expect((await there.run(["result", id])).stdout).toContain("hello yourself");
   second.started.child.kill("SIGTERM");
   expect((await second.started.ended).code).toBe(143);

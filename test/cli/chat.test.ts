@@ -90,7 +90,7 @@ describe("without a terminal", () => {
 
   test("a task in the background is told with its id, goes on after the answer, and its end is waited for", async () => {
     const at = place(files);
-    waiter(at, { text: "Waited.", delayMs: 500 });
+    waiter(at, { text: "Waited.", delayMs: 1_500 });
     const model = scripts(at, [waiting({ run_in_background: true }), "It is on its way."]);
     const { code, stdout, stderr } = await at.run(["chat", ...model, "Start it."]);
     expect([code, stdout]).toEqual([0, "It is on its way.\n"]);
@@ -140,7 +140,7 @@ describe("in a terminal", () => {
   test("while a task works in the background one can go on talking, and its end is told", async ({ skip }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const at = place(files);
-    waiter(at, { text: "Waited.", delayMs: 4_000 });
+    waiter(at, { text: "Waited.", delayMs: 12_000 });
     open = terminal(tmux.path, at, [
       "chat",
       ...scripts(at, [waiting({ run_in_background: true }), "On its way.", "Still here."]),

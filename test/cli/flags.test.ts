@@ -180,7 +180,7 @@ test("context, name and concurrency are the plan's", async () => {
 });
 
 test("--concurrency bounds what runs at once", async () => {
-  const there = place({ "turns.json": script({ delayMs: 50, text: "x" }) });
+  const there = place({ "turns.json": script({ delayMs: 700, text: "x" }) });
   const { stdout } = await there.run([
     "parallel",
     "--json",

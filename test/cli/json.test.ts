@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { emptyState, reduce, type Event } from "../../src/index.ts";
 import { resultOf } from "../../src/core/result.ts";
@@ -52,6 +54,24 @@ test("what some readers take for the end of a line is escaped", async () => {
   expect(stdout).toContain("\\u2028");
 });
 
+test("TERM-01: what commands print about agents leaves nothing for a terminal to act on, and as JSON means the same", async () => {
+  const hostile = "a\u009b31m\u0085\u2028\u202e\u2066z";
+  const file = `---\nname: odd\ndescription: ${JSON.stringify(hostile)}\n---\nWork.\n`;
+  const there = place({ ".claude/agents/odd.md": file });
+  for (const args of [["agents"], ["agents", "convert", ".claude/agents/odd.md", "--to", "codex"]]) {
+    const { stdout } = await there.run([...args, "--json"]);
+    expect(stdout).not.toMatch(/[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
+    expect(JSON.stringify(JSON.parse(stdout))).toContain("31m");
+  }
+  const asTool = await there.run(["agents", "explain", "odd", "--as-tool"]);
+  expect(asTool).toMatchObject({ code: 0, stdout: expect.stringMatching(/^odd {2}[^\n]*\na/) });
+  expect(asTool.stdout).not.toMatch(/[\x7f-\x9f\u202e\u2066]/);
+  const printing = readdirSync("src/cli", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+    .filter((name) => /stdout\.write\([^;]*JSON\.stringify/.test(readFileSync(join("src/cli", name), "utf8")));
+  expect(printing).toEqual([]);
+});
+
 test("a failure is a result too, and a mistake is JSON on stderr", async () => {
   const there = place({ "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "busy" } }) });
   const failed = await there.run(["run", "explore", "x", "--model", "scripted:bad.json", "--json"]);
@@ -81,12 +101,19 @@ test("a reader that has seen enough ends it quietly", async () => {
 });
 
 test("IO-06: a reader that goes away stops the run, which can be resumed", async () => {
-  const there = place({ "turns.json": script("first", "x"), "slow.json": script({ delayMs: 120_000, text: "late" }) });
-  const began = performance.now();
-  const line = `"${process.execPath}" "${command}" chain --json explore=x explore="y {previous}" --model scripted:slow.json | head -n 1`;
-  const { stdout, stderr } = await sh(`${line} >/dev/null; echo over`, there);
+  const wait = { name: "bash", input: { command: "until test -e gone; do sleep 0.05; done", timeoutMs: 600_000 } };
+  const there = place({ "turns.json": script({ calls: [wait] }, { delayMs: 600_000, text: "late" }) });
+  const rights = "--permission-mode bypass --sandbox off";
+  const line = `"${process.execPath}" "${command}" run bash x --json --model scripted:turns.json ${rights}`;
+  // What the command says once the reader is gone finds nobody; the model would go on for ten minutes then.
+  const { stdout, stderr } = await sh(`${line} | { head -n 1 >/dev/null; exec <&-; touch gone; }; echo over`, there);
   expect({ stdout, stderr }).toEqual({ stdout: "over\n", stderr: "" });
-  expect(performance.now() - began).toBeLessThan(20_000);
+
+  writeFileSync(join(there.workspace, "turns.json"), script({ calls: [wait] }, "in time"));
+  const [{ id, status }] = JSON.parse((await there.run(["ps", "--all", "--json"])).stdout) as [Record<string, string>];
+  expect(status).toBe("cancelled");
+  const resumed = await there.run(["resume", id!, "--quiet"]);
+  expect(resumed).toMatchObject({ code: 0, stdout: "in time\n" });
 });
 
 function sh(

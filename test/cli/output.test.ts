@@ -112,7 +112,7 @@ describe("several tasks", () => {
   });
 
   test("a race prints the winner and exits with 0", async () => {
-    const there = place({ ...turns, "slow.json": script({ delayMs: 60_000, text: "late" }) });
+    const there = place({ ...turns, "slow.json": script({ delayMs: 600_000, text: "late" }) });
     const { code, stdout, ms } = await there.run([
       "race",
       "--agents",
@@ -122,7 +122,7 @@ describe("several tasks", () => {
       "x",
     ]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "good work\n" });
-    expect(ms).toBeLessThan(20_000);
+    expect(ms).toBeLessThan(200_000); // nobody waits for the slow one
   });
 
   test("more than thirty tasks are counted in the end, and the failed ones are listed", async () => {

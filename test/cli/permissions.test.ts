@@ -111,7 +111,7 @@ describe("commands", () => {
 });
 
 test("RES-10: what was refused stays refused when the run is taken up with more rights", async () => {
-  const there = place({ "turns.json": script({ ...write, delayMs: 4_000 }, "done") });
+  const there = place({ "turns.json": script({ delayMs: 600_000, text: "never" }) });
   const started = there.start([
     "run",
     "general-purpose",
@@ -120,15 +120,16 @@ test("RES-10: what was refused stays refused when the run is taken up with more 
     "scripted:turns.json",
     "--permission-mode",
     "plan",
+    "--json",
   ]);
-  await started.until(/run_\w{12}/);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await started.until('"turn.started"');
   started.child.kill("SIGKILL");
-  const { stderr } = await started.ended;
-  const id = /run_\w{12}/.exec(stderr)?.[0] ?? "";
+  const { stdout } = await started.ended;
+  const id = /run_\w{12}/.exec(stdout)?.[0] ?? "";
   const { mkdirSync, writeFileSync } = await import("node:fs");
   const state = there.env["SUBCREW_HOME"]!;
   mkdirSync(state, { recursive: true });
+  writeFileSync(join(there.workspace, "turns.json"), script(write, "done"));
   writeFileSync(join(state, "config.yaml"), "permissions:\n  mode: bypass\n");
   await there.run(["resume", id]);
   const journal = readFileSync(join(state, "runs", id, "journal.jsonl"), "utf8");

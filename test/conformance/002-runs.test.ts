@@ -61,7 +61,7 @@ const stored: Readonly<Record<string, (want: Store) => Promise<void>>> = {
     expect((await at.run(["wait", id])).code).toBe(0);
     const there = (): string[] =>
       readdirSync(folder).filter((name) => !/^(?:released|owner)\.|^control$|^\./.test(name));
-    await expect.poll(there, { timeout: 20_000 }).toEqual(files);
+    await expect.poll(there, { timeout: 120_000 }).toEqual(files);
   },
 };
 

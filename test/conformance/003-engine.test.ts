@@ -317,7 +317,7 @@ area<ToolInput, ToolWant>("tool-mode", async ({ name, input, want }) => {
     ["any", "m1", "m2", "claude-sonnet-4-5"].map((model) => {
       // Failures are told in the order in which they came, so the second contender is the slower one.
       const slower = model === "m2" && input.agent_script === "both fail";
-      return [model, slower ? scripted({ ...nope, delayMs: 50 }) : scripted(...turns)];
+      return [model, slower ? scripted({ ...nope, delayMs: 1_500 }) : scripted(...turns)];
     }),
   );
   const folder = tempFolder(input.files);

@@ -20,7 +20,6 @@ const loopTest = "test/conformance/loop.test.ts";
 const models = "test/conformance/models.test.ts";
 const runs2 = "test/conformance/002-runs.test.ts";
 const durability = "test/conformance/durability.test.ts";
-const journal = "later: simulation";
 const commands = "test/conformance/skills.test.ts";
 const bundled = "test/conformance/bundled.test.ts";
 const permissions = "test/conformance/permissions.test.ts";
@@ -140,7 +139,7 @@ const areas: Readonly<Record<string, Runs>> = {
   reliability: {
     "event-log": durability,
     "resume-ownership": durability,
-    simulation: journal,
+    simulation: "test/simulation/cases.test.ts",
     "io-faults": durability,
     clock: durability,
     "limits-retry": "test/reliability/limits.test.ts",
@@ -159,7 +158,7 @@ const areas: Readonly<Record<string, Runs>> = {
     sandbox: permissions,
     "distributed-engine": scaleOut,
     "memory-workspace": "src/runtime/memory.test.ts",
-    "fuzz-property": journal,
+    "fuzz-property": "test/fuzz/cases.test.ts",
   },
 };
 

@@ -24,7 +24,7 @@ import { DEFAULT_MAX_DEPTH } from "../../src/core/limits.ts";
 import { inPlanMode } from "../../src/runtime/assign.ts";
 import { prompts } from "../../src/embedded.ts";
 import { parseArguments } from "../../src/runtime/toolkit.ts";
-import { call, stage } from "../delegation/stage.ts";
+import { call, projectCrew, stage } from "../delegation/stage.ts";
 import { callTool, emptyContext } from "../support/call-tool.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { type Case, type CaseFile, cases } from "./harness.ts";
@@ -112,12 +112,7 @@ describe("000-omp selection", () => {
       model: "lead",
       tools: ["*", "task"],
     });
-    const crew = createCrew({
-      cwd,
-      home: tempFolder(),
-      userHome: tempFolder(),
-      env: { PATH: "/bin" },
-      trusted: true,
+    const crew = projectCrew(cwd, {
       agents: [lead],
       models,
     });
@@ -360,12 +355,7 @@ area<Record<string, unknown>, Record<string, unknown>>("001-pegasus", "spawn-too
       mkdirSync(join(cwd, file, ".."), { recursive: true });
       writeFileSync(join(cwd, file), text);
     }
-    const crew = createCrew({
-      cwd,
-      home: tempFolder(),
-      userHome: tempFolder(),
-      env: { PATH: "/bin" },
-      trusted: true,
+    const crew = projectCrew(cwd, {
       models: { m: scripted("researched") },
     });
     const [tool] = await crew.delegationTools(["spawn_subagent"]);

@@ -100,7 +100,7 @@ export const deviations: readonly Deviation[] = [
     file: "000-omp",
     area: "schema-precedence",
     name: "later upstream puts the call first",
-    why: "DESIGN 7: agent, then call, then parent",
+    why: "DESIGN 7: agent, then call, then parent; with schemaPrecedence: call it is P",
     ours: "A",
   },
   {

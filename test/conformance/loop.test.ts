@@ -8,6 +8,7 @@ import type { Outcome } from "../../src/core/outcome.ts";
 import { createCrew, defineTool, type Event } from "../../src/index.ts";
 import { never, scripted, type Script, type Scripted } from "../../src/models/scripted.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
+import { patiently } from "../support/patiently.ts";
 import { cases } from "./harness.ts";
 
 const bundledAgents = readBundledAgents().map(({ agent }) => agent);
@@ -62,7 +63,9 @@ const reasonOf = (outcome: Outcome): string => {
     : outcome.fault.code;
 };
 
-async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, cancelAt?: Event["type"]) {
+type Setting = Readonly<{ times?: number; cancelAt?: Event["type"] }>;
+
+async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, { times = 1, cancelAt }: Setting = {}) {
   let atWork = 0;
   let most = 0;
   let executed = 0;
@@ -106,9 +109,9 @@ async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, 
     completion: "tool",
     ...(output && { output: { type: output.schema }, outputName: output.outputName }),
     limits: {
-      graceMs: 60,
+      graceMs: 60 * times,
       ...(max_turns !== undefined && { maxTurns: max_turns }),
-      ...(timeout_mins !== undefined && { maxDurationMs: 40 }),
+      ...(timeout_mins !== undefined && { maxDurationMs: 40 * times }),
     },
   };
   const crew = createCrew({
@@ -129,6 +132,8 @@ async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, 
   return { outcome: nodes["test-agent"]!, requests: played.requests, executed, most, events };
 }
 
+type Played = Awaited<ReturnType<typeof play>>;
+
 describe("executor-loop", () => {
   const elsewhere = new Set([
     "runtime inputs available to templates", // test/loop: inputs that an agent declares are filled in
@@ -146,13 +151,16 @@ describe("executor-loop", () => {
   });
 
   test("external abort: no recovery", async () => {
-    const { outcome, requests } = await play({ turns: ["hangs"] }, "turn.started");
+    const { outcome, requests } = await play({ turns: ["hangs"] }, { cancelAt: "turn.started" });
     expect(reasonOf(outcome)).toBe("ABORTED");
     expect(requests).toHaveLength(1);
   });
 
   test.each(all.filter(({ name }) => !elsewhere.has(name)))("$name", async ({ input, want }) => {
-    const { outcome, requests, executed, most, events } = await play(input);
+    await patiently(async (times) => held(await play(input, { times }), input, want));
+  });
+
+  const held = ({ outcome, requests, executed, most, events }: Played, input: LoopInput, want: LoopWant): void => {
     if (want.terminate_reason !== undefined) expect(reasonOf(outcome)).toBe(want.terminate_reason);
     if (want.result !== undefined && outcome.status === "ok") expect(outcome.output).toBe(want.result);
     if (want.model_calls !== undefined) expect(requests).toHaveLength(want.model_calls);
@@ -172,7 +180,7 @@ describe("executor-loop", () => {
         events.some((event) => event.type === "tool.ended" && event.error && event.text.includes(want.activity_error!)),
       ).toBe(true);
     }
-  });
+  };
 });
 
 describe("completion of system 000", () => {

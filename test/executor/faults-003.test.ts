@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { createCrew, type Crew, type CrewOptions } from "../../src/crew.ts";
+import { createCrew, type Crew } from "../../src/crew.ts";
+import type { CrewOptions } from "../../src/crew/options.ts";
 import { defineAgent } from "../../src/core/agent.ts";
 import type { Event } from "../../src/core/event.ts";
 import type { Model, ModelRequest } from "../../src/core/model.ts";

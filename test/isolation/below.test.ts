@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Script } from "../../src/models/scripted.ts";
+import type { Script, ScriptedTurn } from "../../src/models/scripted.ts";
+import { deferred } from "../../src/runtime/deferred.ts";
 import { shell } from "../support/repository.ts";
 import { alone, project, runs, state, text, warnings, write } from "./lab.ts";
 
@@ -101,9 +102,10 @@ test("a task in a folder of the repository stays in it: what lies beside it does
 test("a task that is stopped leaves its changes as a patch, and no worktree", async () => {
   const cwd = project();
   const before = state(cwd);
+  const written = deferred<ScriptedTurn>();
   const turns = {
-    quick: [{ text: "won", delayMs: 300 }],
-    slow: [write("a.txt", "two\n"), { text: "never", delayMs: 60_000 }],
+    quick: [() => written.promise],
+    slow: [write("a.txt", "two\n"), () => (written.resolve("won"), { text: "never", delayMs: 600_000 })],
   };
   const { result, home } = await runs(cwd, turns, {
     mode: "race",

@@ -39,7 +39,7 @@ test.each(["local", "process", "worker"])(
 );
 
 test("a run that was killed leaves its worktree to whoever resumes it, who goes on in it and takes it away", async () => {
-  const slow = { calls: [{ name: "write_file", input: { path: "b.txt", content: "b\n" } }], delayMs: 20_000 };
+  const slow = { calls: [{ name: "write_file", input: { path: "b.txt", content: "b\n" } }], delayMs: 600_000 };
   const there = repo(edits("a.txt", slow, "done"));
   const { child, until, ended } = there.start([...args, "--json"]);
   await until(/"tool\.ended"/);
@@ -56,7 +56,7 @@ test("a run that was killed leaves its worktree to whoever resumes it, who goes 
 });
 
 test("what nobody resumes is swept with its run", async () => {
-  const there = repo(edits("a.txt", { text: "late", delayMs: 20_000 }));
+  const there = repo(edits("a.txt", { text: "late", delayMs: 600_000 }));
   const { child, until, ended } = there.start([...args, "--json"]);
   await until(/"tool\.ended"/);
   child.kill("SIGKILL");

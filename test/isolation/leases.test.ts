@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Event } from "../../src/index.ts";
-import type { Script } from "../../src/models/scripted.ts";
+import type { Script, ScriptedTurn } from "../../src/models/scripted.ts";
+import { deferred } from "../../src/runtime/deferred.ts";
 import { needs, needsTimeout, type Need } from "../needs.ts";
 import { shell } from "../support/repository.ts";
 import { alone, project, runs, text, warnings, write } from "./lab.ts";
@@ -24,7 +25,10 @@ const slow = (text: string): Script => ({ text, delayMs: 60 });
 describe("tasks that say which files they write", () => {
   test("run one after the other where these meet, and side by side where they do not", async () => {
     const cwd = project();
-    const turns = { worker: Array.from({ length: 4 }, () => slow("done")) };
+    // Whoever comes first waits for the second: with one at a time nobody gets on.
+    const both = deferred<ScriptedTurn>();
+    const second = (): Promise<ScriptedTurn> => (both.resolve("done"), both.promise);
+    const turns = { worker: [() => both.promise, second, slow("done"), slow("done")] };
     const task = (name: string, writes: string[]) => ({ agent: "worker", task: "Go.", name, writes });
     const tasks = [
       task("a", ["src/**"]),

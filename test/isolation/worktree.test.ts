@@ -193,6 +193,31 @@ describe("a task in a worktree of its own", () => {
     }
   });
 
+  test("runs no filter that hides: behind a condition on the place, or in a submodule", async () => {
+    const marker = join(tempFolder(), "ran");
+    const filter = `[filter "x"]\\n\\tclean = touch ${marker}; cat\\n\\tsmudge = touch ${marker}; cat\\n`;
+    const conditional = project(
+      `printf '${filter}' > .git/hidden && echo '*.txt filter=x' > .git/info/attributes`,
+      "git config 'includeIf.gitdir:**/worktrees/**.path' hidden",
+    );
+    const refused = await runs(conditional, { worker: [write("a.txt", "two\n"), "done"] }, alone("worker"));
+    expect(refused.result).toMatchObject({ status: "failed", fault: { code: "UNSUPPORTED" } });
+    expect(existsSync(marker)).toBe(false);
+
+    const sub = project();
+    const cwd = project(
+      `git -c protocol.file.allow=always submodule --quiet add ${sub} lib && git commit -qm sub`,
+      `echo '*.txt filter=x' > lib/.gitattributes && echo two > lib/a.txt`,
+      `printf '${filter}' >> .git/modules/lib/config`,
+    );
+    const dirty = alone("worker", { isolationDirty: true });
+    const { result } = await runs(cwd, { worker: [write("b.txt", "b\n"), "done"] }, dirty);
+    expect(result.nodes["worker"]!.changes).toMatchObject({ applied: true, files: ["b.txt"] });
+    expect(existsSync(marker)).toBe(false);
+    shell(cwd, "git add --all");
+    expect(existsSync(marker)).toBe(true); // the trap is real
+  });
+
   test("runs no hook and no filter of the repository", async () => {
     const marker = join(tempFolder(), "ran");
     const cwd = project(

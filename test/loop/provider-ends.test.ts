@@ -3,6 +3,7 @@ import { z } from "zod";
 import { createCrew, defineAgent, defineTool, type Event } from "../../src/index.ts";
 import type { ProviderTurn } from "../../src/testing/provider-turn.ts";
 import { kinds, provider } from "../models/talk.ts";
+import { patiently } from "../support/patiently.ts";
 
 const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
 const finish = (result: unknown): ProviderTurn => ({ calls: [{ name: "complete_task", input: { result } }] });
@@ -19,6 +20,7 @@ const agent = defineAgent({ name: "a", description: "d", instructions: "i", tool
 /** A retry rule of the task's own, which says once: what a provider does is then the end of it. */
 const once = { retry: { maxAttempts: 1, backoffMs: 1 } };
 
+type Timed = [what: string, turns: readonly ProviderTurn[], task: (times: number) => object, wanted: object];
 type Row = [what: string, turns: readonly ProviderTurn[], task: object, wanted: object, told?: RegExp];
 const rows: readonly Row[] = [
   [
@@ -47,24 +49,6 @@ const rows: readonly Row[] = [
     {},
     { status: "ok", output: "done" },
   ],
-  [
-    "a provider that hangs",
-    [{ fault: "hang" }],
-    { ...once, resourceLimits: { maxIdleMs: 150 } },
-    { fault: { code: "TIMEOUT" } },
-  ],
-  [
-    "one that never finishes gets its last turn",
-    [{ fault: "endless" }, "what I have"],
-    { resourceLimits: { maxDurationMs: 250 } },
-    { status: "ok", output: "what I have" },
-  ],
-  [
-    "one that does not finish then, either",
-    [{ fault: "endless" }, { fault: "endless" }],
-    { resourceLimits: { maxDurationMs: 200, graceMs: 150 } },
-    { fault: { code: "TIMEOUT" } },
-  ],
   ["an empty answer, twice", [{ fault: "empty" }, { fault: "empty" }], {}, { fault: { code: "EMPTY" } }],
   [
     "a wrong schema, twice",
@@ -75,8 +59,33 @@ const rows: readonly Row[] = [
   ["a wrong schema, once", [finish({ n: "x" }), finish({ n: 1 })], { schema }, { status: "ok", data: { n: 1 } }],
 ];
 
+/** Those in which a limit of time strikes after the provider was asked. */
+const timed: readonly Timed[] = [
+  [
+    "a provider that hangs",
+    [{ fault: "hang" }],
+    (times) => ({ ...once, resourceLimits: { maxIdleMs: 150 * times } }),
+    { fault: { code: "TIMEOUT" } },
+  ],
+  [
+    "one that never finishes gets its last turn",
+    [{ fault: "endless" }, "what I have"],
+    (times) => ({ resourceLimits: { maxDurationMs: 250 * times, graceMs: 2_000 * times } }),
+    { status: "ok", output: "what I have" },
+  ],
+  [
+    "one that does not finish then, either",
+    [{ fault: "endless" }, { fault: "endless" }],
+    (times) => ({ resourceLimits: { maxDurationMs: 200 * times, graceMs: 150 * times } }),
+    { fault: { code: "TIMEOUT" } },
+  ],
+];
+
 describe.each(kinds)("%s over HTTP", (_, model) => {
-  test.each(rows)("%s", async (_what, turns, task, wanted, told) => {
+  test.each(timed)("%s", (_what, turns, task, wanted) => patiently((times) => ends(turns, task(times), wanted)));
+  test.each(rows)("%s", (_what, turns, task, wanted, told) => ends(turns, task, wanted, told));
+
+  async function ends(turns: readonly ProviderTurn[], task: object, wanted: object, told?: RegExp): Promise<void> {
     const server = await provider(turns);
     const crew = createCrew({ home: false, discover: false, agents: [agent], tools: [look], env: server.env });
     const run = crew.run({ mode: "single", agent: "a", task: "go", model, ...task });
@@ -88,7 +97,7 @@ describe.each(kinds)("%s over HTTP", (_, model) => {
     const warnings = events.flatMap((event) => (event.type === "warning" ? [event.text] : [])).join("\n");
     if (told) expect(warnings).toMatch(told);
     expect(server.requests).toHaveLength(turns.length);
-  });
+  }
 });
 
 test("the default that has too much to do gives way to the next of the list, and the run says so", async () => {

@@ -77,6 +77,8 @@ test("one that throws, breaks off or never answers is a fault, never an exceptio
   expect(faultOf(await ask(object("v2", [{ type: "error", error: "no" }])))).toMatchObject({
     code: "MODEL_OVERLOADED",
   });
+  // Asked when it is over already, it may throw as it likes: nobody is left to hear of it.
+  expect(faultOf(await ask(throwing, AbortSignal.abort()))).toMatchObject({ message: "the turn was aborted" });
   const deaf: LanguageModel = { ...object("v3", []), doStream: () => new Promise(() => {}) };
   expect(faultOf(await ask(deaf, AbortSignal.timeout(20)))).toMatchObject({ message: "the turn was aborted" });
 });

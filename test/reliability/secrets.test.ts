@@ -113,6 +113,18 @@ describe("SEC-03: a key is seen nowhere", () => {
     expect([...seen, requests].flatMap(leaks)).toEqual([]);
   });
 
+  test("not in the file that holds the long output of a command", async () => {
+    const cwd = tempFolder({ "long.txt": `${"x".repeat(99)}\n`.repeat(4_000) });
+    writeFileSync(join(cwd, ".key"), CANARY);
+    const command = "cat long.txt .key long.txt; echo; cat .key";
+    const { seen, events } = await everything([{ calls: [{ name: "bash", input: { command } }] }, "done"], {
+      options: { cwd, permissions: { mode: "bypass", sandbox: "off" } },
+    });
+    expect(JSON.stringify(events)).toMatch(/all of it is in [^"]*commands/);
+    expect(seen.some((text) => text.length > 800_000 && text.includes("[redacted]"))).toBe(true);
+    expect(seen.flatMap(leaks)).toEqual([]);
+  });
+
   test("not in a prompt, a name or a plan", async () => {
     const { seen } = await everything(["done"], { input: { task: `Use ${CANARY} to log in.` } });
     expect(seen.flatMap(leaks)).toEqual([]);

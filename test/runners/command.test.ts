@@ -41,7 +41,7 @@ test("an agent file can say where its tasks run", async () => {
 });
 
 test.runIf(linux)("a memory limit ends the command with the code of limits", async () => {
-  const there = place({ "slow.json": script({ text: "Slowly.", delayMs: 3_000 }) });
+  const there = place({ "slow.json": script({ text: "Slowly.", delayMs: 600_000 }) });
   const args = ["run", "general", "Go.", "--model", "scripted:slow.json", "--max-memory", "30"];
   const { code, stderr } = await there.run(args);
   expect({ code, told: stderr.includes("30 MB of memory") }, stderr).toEqual({ code: 4, told: true });

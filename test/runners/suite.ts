@@ -10,6 +10,7 @@ import {
   type Input,
   type RunnerName,
   type Turn,
+  until,
 } from "./lab.ts";
 
 /** What every runner has to do in the same way. `elsewhere`: the task is not in this thread. */
@@ -109,17 +110,13 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
     test("is cancelled at once, with what it had said", async () => {
       const { crew } = lab({ runner, agents: { lead: [calls("hang", {}, "I had begun."), "Never."] } });
       const run = crew.run(single);
-      let cancelled = 0;
       const { result, events } = await listen(run, ({ type }) => {
-        if (type !== "tool.started") return;
-        cancelled = performance.now();
-        run.cancel("enough");
+        if (type === "tool.started") run.cancel("enough");
       });
       expect(result).toMatchObject({ status: "cancelled", output: "I had begun." });
       expect(events.find(({ type }) => type === "node.ended")).toMatchObject({
         outcome: { usage: { turns: 1 }, tools: { hang: 1 } },
       });
-      expect(performance.now() - cancelled).toBeLessThan(3_000);
     });
 
     if (elsewhere)
@@ -157,14 +154,14 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
     test("leaves no process behind", async () => {
       const { crew, mark } = lab({
         runner,
-        agents: { lead: [calls("bash", { command: "sleep 60", background: true }), "Started."] },
+        agents: { lead: [calls("bash", { command: "sleep 1000", background: true }), "Started."] },
       });
       const { result, events } = await listen(crew.run(single));
       expect(result, JSON.stringify(events.find(({ type }) => type === "tool.ended"))).toMatchObject({
         status: "ok",
         output: "Started.",
       });
-      expect(alive(mark)).toEqual([]);
+      await until(() => alive(mark).length === 0);
     });
   });
 }

@@ -29,11 +29,12 @@ export const throwLater = tool("throw_later", () => {
   });
   return new Promise(() => {});
 });
-export const hog = tool("hog", async ({ megabytes }) => {
+export const hog = tool("hog", async ({ megabytes, returns = false }) => {
   for (let taken = 0; taken < megabytes; taken += 20) {
     kept.push(Buffer.alloc(20 * 2 ** 20, 1));
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+  if (!returns) await new Promise(() => {});
   return "that was a lot";
 });
 export const fillHeap = tool("fill_heap", async ({ megabytes }) => {
@@ -54,14 +55,15 @@ export const spin = tool("spin", async ({ ms }) => {
 export const stand = tool("stand_still", () => {
   for (;;);
 });
-let here = 0;
-/** Answers with how many of its calls were under way at the same time. */
+let [here, most] = [0, 0];
+/** Answers with how many of its calls were under way at the same time: two at least, and more if more may come. */
 export const crowd = tool("crowd", async () => {
   here += 1;
+  most = Math.max(most, here);
+  while (most < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   await new Promise((resolve) => setTimeout(resolve, 100));
-  const seen = here;
   here -= 1;
-  return String(seen);
+  return String(most);
 });
 export const hang = tool("hang", () => new Promise(() => {}));
 /** Leaves the group and does not listen; whoever ends the task has to find it. */

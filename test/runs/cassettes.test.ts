@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createCrew } from "../../src/crew.ts";
 import { defineTool } from "../../src/core/tool.ts";
+import type { McpServer } from "../../src/core/mcp-server.ts";
 import { scripted } from "../../src/models/scripted.ts";
 import type { Cassette } from "../../src/runtime/cassette.ts";
 import { recording } from "../../src/runtime/record.ts";
@@ -140,4 +141,54 @@ describe("in a test of one's own", () => {
     expect(result).toMatchObject({ status: "failed", fault: { code: "DRIFT" } });
     expect(done).toEqual(["hey"]);
   });
+
+  describe("with the tools of an MCP server", () => {
+    const calls = { calls: [{ name: "mcp__fix__echo", input: { text: "hey" } }] };
+    /** A crew that knows nothing of the server yet, so that asking for its tools would start it. */
+    const crewWith = (server: McpServer) =>
+      createCrew({
+        cwd: tempFolder(),
+        home: tempFolder(),
+        env: { PATH: process.env["PATH"] },
+        discover: false,
+        models: { m: scripted(calls, "done") },
+        agents: [{ name: "a", description: "", instructions: "", tools: ["fix__*"] }],
+        permissions: { allow: ["mcp__fix__*"] },
+        mcpServers: { fix: server },
+      });
+
+    test("a replay shows and answers them from the recording, and starts no server", async () => {
+      const { server, starts } = startedServer();
+      let tape: Cassette | undefined;
+      const first = await crewWith(server).run(job, { deck: recording(async (made) => void (tape = made)) });
+      expect(first).toMatchObject({ status: "ok", output: "done" });
+      expect(starts()).toBe(1);
+      const again = await crewWith(server).run(job, { deck: replaying(tape!) });
+      expect(again).toMatchObject({ status: "ok", output: "done" });
+      expect(starts()).toBe(1);
+    });
+
+    test("after the end of the recording they are the real ones", async () => {
+      const { server, starts } = startedServer();
+      let tape: Cassette | undefined;
+      await crewWith(server).run(job, { deck: recording(async (made) => void (tape = made)) });
+      const twice = { ...tape!, turns: tape!.turns.slice(0, 1), tools: [] };
+      const more = crewWith(server).run(job, { deck: replaying(twice, { until: 1 }) });
+      const texts: string[] = [];
+      for await (const event of more) if (event.type === "tool.ended") texts.push(event.text);
+      expect(texts).toEqual(["echo: hey", "echo: hey"]);
+      expect(starts()).toBe(2);
+    });
+  });
 });
+
+/** A real server that notes each of its starts. */
+function startedServer(): { server: McpServer; starts(): number } {
+  const folder = tempFolder({ log: "" });
+  const [file, log] = [join(folder, "offer.json"), join(folder, "log")];
+  writeFileSync(file, JSON.stringify({ log }));
+  return {
+    server: { command: process.execPath, args: [join(import.meta.dirname, "../mcp/fixture-server.mjs"), file] },
+    starts: () => readFileSync(log, "utf8").trim().split("\n").filter(Boolean).length,
+  };
+}

@@ -7,16 +7,18 @@ import { startChild } from "../../src/runtime/child.ts";
 
 const MARK = `SUBCREW_CYCLE=${process.pid}`;
 
+export type Left = Readonly<{ orphans: number; zombies: number; descriptors: number }>;
+
 /** Starts runs and programs and lets them end, cancels them or kills them, so often; nothing of it may be left. */
-export async function cycles(
-  count: number,
-  home: string,
-): Promise<{ orphans: number; zombies: number; descriptors: number }> {
+export async function cycles(count: number, home: string): Promise<Left> {
   await once(0, home); // what is opened once and for all is open now
   const before = descriptors();
   for (let round = 1; round <= count; round += 1) await once(round, home);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  return { orphans: bearers().length, zombies: zombies(), descriptors: descriptors() - before };
+  const left = (): Left => ({ orphans: bearers().length, zombies: zombies(), descriptors: descriptors() - before });
+  // What has ended is buried and closed a little later.
+  for (let looks = 0; looks < 300 && Object.values(left()).some((count) => count > 0); looks += 1)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  return left();
 }
 
 async function once(round: number, home: string): Promise<void> {

@@ -36,7 +36,7 @@ const gated = {
 } as const;
 
 async function asks(crew: Crew): Promise<{ run: string; path: string; question: string; call?: string }> {
-  for (const end = performance.now() + 10_000; performance.now() < end; await sleep(20)) {
+  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(20)) {
     const [first] = await crew.kept.questions();
     if (first) return first;
   }
@@ -51,7 +51,7 @@ test("a run in the foreground is answered by another process of the user", async
   const receipt = await other.kept.tell(
     run.id,
     { do: "answer", path, question, answer: { approve: true, by: "the inbox" } },
-    { waitMs: 5_000, signal: never },
+    { waitMs: 60_000, signal: never },
   );
   expect(receipt).toEqual({ done: true, text: "The answer was taken." });
   expect(await run).toMatchObject({ status: "ok" });
@@ -64,7 +64,7 @@ test("the first answer counts over all channels, and the loser is told who was f
   const { path } = await asks(other);
   expect(await run.answer(path, { approve: true, by: "the terminal" })).toBe(true);
   const late = await other.kept
-    .tell(run.id, { do: "answer", path, answer: { approve: false } }, { waitMs: 5_000, signal: never })
+    .tell(run.id, { do: "answer", path, answer: { approve: false } }, { waitMs: 60_000, signal: never })
     .catch(() => undefined);
   await run;
   expect(late?.done ?? false).toBe(false);
@@ -80,7 +80,7 @@ test("an answer to a question that was not the one shown does not count", async 
   const receipt = await other.kept.tell(
     run.id,
     { do: "answer", path, question: "Delete everything?", answer: { approve: true } },
-    { waitMs: 5_000, signal: never },
+    { waitMs: 60_000, signal: never },
   );
   expect(receipt).toMatchObject({ done: false });
   run.cancel();
@@ -127,7 +127,7 @@ test("what is asked about a call is answered from outside, with the words that w
   const receipt = await other.kept.tell(
     run.id,
     { do: "answer", ...asked, answer: { approve: true, text: "The second." }, run: "another" } as never,
-    { waitMs: 1_000, signal: never },
+    { waitMs: 60_000, signal: never },
   );
   expect(receipt).toMatchObject({ done: false }); // a command with something else in it is not read
   const { path, question, call } = asked;
@@ -140,7 +140,7 @@ test("what is asked about a call is answered from outside, with the words that w
       ...(call !== undefined && { call }),
       answer: { approve: true, text: "The second." },
     },
-    { waitMs: 5_000, signal: never },
+    { waitMs: 60_000, signal: never },
   );
   expect(taken).toMatchObject({ done: true });
   expect(await run).toMatchObject({ status: "ok", output: "Thanks." });
@@ -191,7 +191,7 @@ test("nothing is left in the control folder of a run that has ended", async () =
   const run = crewAt(where, "done").run(gated);
   const other = crewAt(where);
   const { path } = await asks(other);
-  await other.kept.tell(run.id, { do: "answer", path, answer: { approve: true } }, { waitMs: 5_000, signal: never });
+  await other.kept.tell(run.id, { do: "answer", path, answer: { approve: true } }, { waitMs: 60_000, signal: never });
   await run;
   expect(readdirSync(join(where, "runs", run.id, "control"))).toEqual([]);
 });
@@ -209,7 +209,7 @@ test("always, for this project: the very same is not asked in the next run, and 
   await other.kept.tell(
     first.id,
     { do: "answer", path, question, answer, ...(call !== undefined && { call }) },
-    { waitMs: 5_000, signal: never },
+    { waitMs: 60_000, signal: never },
   );
   expect(await first).toMatchObject({ status: "ok" });
 

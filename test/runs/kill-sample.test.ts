@@ -7,7 +7,7 @@ const POINTS = 20;
 // LOG-01: and RES-11: a real SIGKILL at every write, in every mode; finished branches are reused, a winner stays the winner.
 test.for(Object.entries(modes))(
   "%s: killed anywhere and taken up again, it comes to the same end",
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async ([name, mode]) => {
     const { points, killed, resumed } = await sweep(mode, POINTS);
     process.stdout.write(`${name}: killed at ${killed} of ${points} points, ${resumed} times taken up again\n`);

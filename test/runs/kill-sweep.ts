@@ -25,7 +25,7 @@ const files = Object.fromEntries(
     script(append(`${name}1`), append(`${name}2`), `result of ${name}`),
   ]),
 );
-const slow = script({ ...append("slow"), delayMs: 5_000 }, "too late");
+const slow = script({ ...append("slow"), delayMs: 600_000 }, "too late");
 const review = script(append("reviewed"), "APPROVED");
 const input = (value: unknown): string => JSON.stringify(value);
 

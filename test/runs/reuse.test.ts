@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Agent } from "../../src/core/agent.ts";
 import type { Event } from "../../src/core/event.ts";
-import { createCrew, type Crew, type CrewOptions } from "../../src/crew.ts";
+import { createCrew, type Crew } from "../../src/crew.ts";
+import type { CrewOptions } from "../../src/crew/options.ts";
 import { scripted, type ScriptedTurn } from "../../src/models/scripted.ts";
 import { collect } from "./collect.ts";
 

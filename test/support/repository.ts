@@ -15,7 +15,7 @@ export function shell(cwd: string, line: string): string {
 
 /** The same for a line that may fail: only what it does to the disk is of interest. */
 export function tryShell(cwd: string, line: string): void {
-  spawnSync("/bin/sh", ["-c", line], { cwd, env, stdio: "ignore", timeout: 20_000 });
+  spawnSync("/bin/sh", ["-c", line], { cwd, env, stdio: "ignore", timeout: 120_000 });
 }
 
 const env = {

@@ -120,14 +120,15 @@ describe("a task that is handed to an ACP agent", () => {
     });
     expect(result.status).toBe("cancelled");
     expect(said(events)).toContain("ANTHROPIC_API_KEY=undefined");
-    const alive = readdirSync("/proc").filter((pid) => {
-      try {
-        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, "latin1").includes(mark);
-      } catch {
-        return false;
-      }
-    });
-    expect(alive).toEqual([]);
+    const alive = (): string[] =>
+      readdirSync("/proc").filter((pid) => {
+        try {
+          return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, "latin1").includes(mark);
+        } catch {
+          return false;
+        }
+      });
+    await expect.poll(alive, { timeout: 60_000 }).toEqual([]);
   });
 });
 

@@ -262,7 +262,7 @@ describe("a tool that does not behave", () => {
     expect(stopped.result).toMatchObject({ status: "cancelled", nodes: { worker: { output: "Let me look." } } });
     const late = await handTo("claude", bin, { ...common, task: { resourceLimits: { maxDurationMs: 700 } } });
     expect(late.result.fault).toMatchObject({ code: "TIMEOUT" });
-    if (process.platform === "linux") expect(alive()).toEqual([]);
+    if (process.platform === "linux") await expect.poll(alive, { timeout: 60_000 }).toEqual([]);
   });
 
   test("is stopped when it takes more turns than it may", async () => {
