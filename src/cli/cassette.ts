@@ -8,7 +8,8 @@ import type { Flags } from "./flags.ts";
 
 /** What --record and --replay ask for, and what came of it. */
 export type Taping = Readonly<{
-  deck?: DeckMaker /** says what drifted; the exit code then */;
+  deck?: DeckMaker;
+  /** Says what drifted; the exit code then. */
   end(code: number): number;
 }>;
 

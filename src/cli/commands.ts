@@ -3,7 +3,8 @@ import type { CommandDefinition } from "./command.ts";
 /** A command as the overview knows it; the rest of it is loaded when somebody uses it. */
 export type CommandRow = Readonly<{
   summary: string;
-  group: string /** not for people */;
+  group: string;
+  /** Not for people. */
   hidden?: true;
   load(): Promise<CommandDefinition>;
 }>;

@@ -9,7 +9,11 @@ export type BudgetLimits = Readonly<{
 }>;
 
 /** What a model call may come to: an estimate before it, the truth after it. */
-export type Amount = Readonly<{ tokens: number /** absent: nobody knows the price */; usd?: number }>;
+export type Amount = Readonly<{
+  tokens: number;
+  /** Absent: nobody knows the price. */
+  usd?: number;
+}>;
 
 /** Money and tokens that are set aside for a call that is under way. */
 export type Reservation = Readonly<{ settle(actual: Amount): void; release(): void }>;

@@ -42,7 +42,8 @@ export type Attachment = Readonly<{ title: string; text: string }>;
 /** What an agent passes on to those it starts: they may use no more than its tools, and `inherit` means its model. */
 export type Parent = Readonly<{
   ceiling: readonly string[];
-  model: string /** what its calls are judged by */;
+  model: string;
+  /** What its calls are judged by. */
   policy?: Policy;
   /** where it works, when that is a worktree */
   worktree?: Worktree;

@@ -22,8 +22,10 @@ export type Fact =
       name?: string;
       cwd: string;
       version: string;
-      continues?: string /** who asked for it from outside, and in which conversation */;
-      origin?: Origin /** what its agents may do, also when it is taken up again */;
+      continues?: string;
+      /** Who asked for it from outside, and in which conversation. */
+      origin?: Origin;
+      /** What its agents may do, also when it is taken up again. */
       permissions?: Permissions;
     }
   | { type: "run.ended"; outcome: Outcome }
@@ -34,25 +36,35 @@ export type Fact =
       label?: string;
       agent?: string;
       model?: string;
-      prompt?: string /** the task whose conversation it goes on with, as `run/path` */;
+      prompt?: string;
+      /** The task whose conversation it goes on with, as `run/path`. */
       continues?: string;
     }
   | {
-      type: "node.reused" /** the task of an earlier run that was asked the same, as `run/path` */;
-      from: string /** when that ended */;
+      type: "node.reused";
+      /** The task of an earlier run that was asked the same, as `run/path`. */
+      from: string;
+      /** When that ended. */
       endedAt: number;
     }
   | {
       type: "agent.resolved";
       agent: string;
       hash: string;
-      model: string /** the first time in a life of the run: what the hash stands for */;
+      model: string;
+      /** The first time in a life of the run: what the hash stands for. */
       definition?: Agent;
       rights?: readonly string[];
     }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | { type: "node.ended"; outcome: Outcome }
-  | { type: "turn.started"; turn: number; model: string /** with the first turn: why this model */; why?: string }
+  | {
+      type: "turn.started";
+      turn: number;
+      model: string;
+      /** With the first turn: why this model. */
+      why?: string;
+    }
   | {
       type: "turn.ended";
       turn: number;
@@ -60,7 +72,8 @@ export type Fact =
       calls: readonly ToolCall[];
       usage: Usage;
       cost: Cost;
-      carry?: Carry /** who answered, when it was another model */;
+      carry?: Carry;
+      /** Who answered, when it was another model. */
       model?: string;
     }
   | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
@@ -72,18 +85,21 @@ export type Fact =
       text: string;
       ms: number;
       status?: ToolStatus;
-      details?: unknown /** outputs of the run that the task was told of with it, and may read from now on */;
+      details?: unknown;
+      /** Outputs of the run that the task was told of with it, and may read from now on. */
       files?: readonly string[];
     }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
   | {
       type: "gate.opened";
-      question: string /** the tool call it is about; absent for a gate of the plan */;
+      question: string;
+      /** The tool call it is about; absent for a gate of the plan. */
       call?: string;
     }
   | { type: "gate.answered"; answer: Answer; call?: string }
   | {
-      type: "remote.joined" /** where an agent elsewhere works on what it was sent: resuming goes on there */;
+      type: "remote.joined";
+      /** Where an agent elsewhere works on what it was sent: resuming goes on there. */
       turn: number;
       context?: string;
       task?: string;

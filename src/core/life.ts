@@ -26,7 +26,8 @@ export function isEnded(life: Life | "damaged"): boolean {
 export type Question = Readonly<{
   run: string;
   path: string;
-  question: string /** the call it is about; absent for a gate of the plan */;
+  question: string;
+  /** The call it is about; absent for a gate of the plan. */
   call?: string;
   askedAt: number;
   agent?: string;

@@ -38,7 +38,8 @@ export type ToolAnswer = Readonly<{
   id: string;
   name: string;
   text: string;
-  error: boolean /** set when the call was not permitted */;
+  error: boolean;
+  /** Set when the call was not permitted. */
   denied?: true;
 }>;
 
@@ -52,7 +53,8 @@ export type ModelEvent =
       type: "end";
       usage: TurnUsage;
       cost?: number;
-      carry?: Carry /** the model that answered, when it is another */;
+      carry?: Carry;
+      /** The model that answered, when it is another. */
       model?: string;
     }>
   | Readonly<{ type: "error"; fault: Fault }>;

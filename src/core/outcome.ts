@@ -73,7 +73,8 @@ export type Outcome = Spent &
     | Readonly<{
         status: "ok";
         output: string;
-        data?: unknown /** the nodes whose output a join or loop passes on */;
+        data?: unknown;
+        /** The nodes whose output a join or loop passes on. */
         from?: readonly string[];
       }>
     | Readonly<{ status: "failed"; fault: Fault; output?: string; data?: unknown }>

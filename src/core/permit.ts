@@ -16,7 +16,8 @@ export type Permission = Readonly<{ allowed: boolean; rule: string }>;
 /** What a task may use: its agent's word, bounded by what its parent may use and by what the policy never allows. */
 export type Rights = Pick<Agent, "name" | "tools" | "disallowedTools"> &
   Readonly<{
-    ceiling?: readonly string[] /** tool -> the rule that shuts it out */;
+    ceiling?: readonly string[];
+    /** Tool -> the rule that shuts it out. */
     barred?: Readonly<Record<string, string>>;
     /** What its delegation tools are called; having them is one right, whatever they are called. */
     delegation?: readonly string[];

@@ -34,8 +34,10 @@ export type ShellCommand = Readonly<{
 
 /** A word; its text is absent when only the shell knows it. */
 export type ShellWord = Readonly<{
-  text?: string /** file names take its place */;
-  glob?: true /** it begins with a home folder */;
+  text?: string;
+  /** File names take its place. */
+  glob?: true;
+  /** It begins with a home folder. */
   home?: true;
 }>;
 
@@ -169,7 +171,12 @@ function readRedirect(reader: Reader): ShellRedirect[] {
   return [{ writes: operator !== "<", target: word }];
 }
 
-type Read = Readonly<{ word: ShellWord; raw: string /** nothing in it was quoted or expanded */; plain: boolean }>;
+type Read = Readonly<{
+  word: ShellWord;
+  raw: string;
+  /** Nothing in it was quoted or expanded. */
+  plain: boolean;
+}>;
 
 function readWord(reader: Reader): Read {
   const { line } = reader;

@@ -2,8 +2,10 @@
 export type Subject =
   | Readonly<{
       kind: "path";
-      path: string /** it is written, moved or deleted */;
-      change: boolean /** a link there is meant itself */;
+      path: string;
+      /** It is written, moved or deleted. */
+      change: boolean;
+      /** A link there is meant itself. */
       itself?: true;
     }>
   | Readonly<{ kind: "command"; command: string }>

@@ -34,10 +34,14 @@ export type Tool<I = unknown> = Readonly<{
 export type ToolResult =
   | string
   | Readonly<{
-      text: string /** set when the call did not succeed */;
-      error?: boolean /** how it ended, when more is known than that */;
-      status?: ToolStatus /** where all of it is, when the text is only the end of something longer */;
-      file?: string /** what came of it as JSON, 200,000 characters at most: recorded with the call, and not shown to the model */;
+      text: string;
+      /** Set when the call did not succeed. */
+      error?: boolean;
+      /** How it ended, when more is known than that. */
+      status?: ToolStatus;
+      /** Where all of it is, when the text is only the end of something longer. */
+      file?: string;
+      /** What came of it as JSON, 200,000 characters at most: recorded with the call, and not shown to the model. */
       details?: unknown;
     }>;
 

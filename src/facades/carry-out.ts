@@ -14,7 +14,8 @@ export type Assignment = Pick<Task, "agent" | "prompt"> &
 /** What one of them came to. */
 export type Done = Readonly<{
   id: string;
-  outcome: Outcome /** `run/path`, by which it can be found again. */;
+  outcome: Outcome;
+  /** `run/path`, by which it can be found again. */
   task: string;
 }>;
 

@@ -3,7 +3,11 @@ import { offered, type Caller } from "../core/spawn.ts";
 import type { ToolContext } from "../core/tool.ts";
 
 /** The agents as they are at a call, and what is different from what the model was told last. */
-export type Looked = Readonly<{ now: Catalog /** Empty, or a sentence to add to the answer. */; news: string }>;
+export type Looked = Readonly<{
+  now: Catalog;
+  /** Empty, or a sentence to add to the answer. */
+  news: string;
+}>;
 
 /** Looks for agents at every call: the description was made before, and files come and go in the meantime. */
 export function createLook(caller: Caller): (context: Pick<ToolContext, "agents">) => Promise<Looked> {

@@ -6,7 +6,8 @@ export type Used = Readonly<{ memoryMB: number; cpuSeconds: number }>;
 
 /** Whom to measure: everybody below us who bears the marker (`NAME=value` in the environment), and all that they started. */
 export type Metered = Readonly<{
-  marker: string /** the first of them, where environments cannot be read */;
+  marker: string;
+  /** The first of them, where environments cannot be read. */
   root?: number;
 }>;
 

@@ -136,7 +136,8 @@ const PURE: ReadonlySet<string> = new Set([
 type Checking = Readonly<{
   assignment: Assignment;
   context: PerformContext;
-  redact: (text: string) => string /** what came from the network is still good */;
+  redact: (text: string) => string;
+  /** What came from the network is still good. */
   network: boolean;
 }>;
 

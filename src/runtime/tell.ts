@@ -8,7 +8,8 @@ import type { Mailbox } from "./mailbox.ts";
 /** Something said to a task that is running, or with an empty path to the person. */
 export type Note = Readonly<{
   text: string;
-  from: string /** "interrupt": what the model is saying is cut short for it */;
+  from: string;
+  /** "interrupt": what the model is saying is cut short for it. */
   how?: "steer" | "interrupt";
 }>;
 

@@ -108,8 +108,10 @@ type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[]
 type Ended = Readonly<{
   text: string;
   status: ToolStatus;
-  files: readonly string[] /** that the task was told of and may read */;
-  details?: unknown /** the rule that stopped it on the way */;
+  files: readonly string[];
+  /** That the task was told of and may read. */
+  details?: unknown;
+  /** The rule that stopped it on the way. */
   rule?: string;
 }>;
 

@@ -10,7 +10,12 @@ import { following, stopped } from "./cancel.ts";
 export type Turn =
   | Answered
   | Readonly<{ fault: Fault; text: string }>
-  | Readonly<{ aborted: true; text: string /** for something that was said meanwhile */; urgent?: true }>;
+  | Readonly<{
+      aborted: true;
+      text: string;
+      /** For something that was said meanwhile. */
+      urgent?: true;
+    }>;
 export type Answered = Readonly<{
   text: string;
   calls: readonly ToolCall[];

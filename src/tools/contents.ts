@@ -8,7 +8,8 @@ import { openSpot, type Spot } from "../runtime/spot.ts";
 /** One thing in a folder that is changed as a whole. */
 export type Content = Readonly<{
   path: string;
-  folder: boolean /** opens the folder it is in */;
+  folder: boolean;
+  /** Opens the folder it is in. */
   spot(): Promise<Spot>;
 }>;
 
@@ -32,10 +33,10 @@ export async function contentsOf(root: Root, path: string, { signal, access, mov
       for (const entry of await readdir(place, { withFileTypes: true })) {
         const inner = `${folder}/${entry.name}`;
         const [real, rest] = [`${root.real}/${inner}`, inner.slice(path.length)];
-        check({ real, path: inner }, access, true);
+        checkChange({ real, path: inner }, access);
         if (movedTo) {
-          check({ real, path: inner }, access, false);
-          check({ real: movedTo.real + rest, path: movedTo.path + rest }, access, true);
+          if (access?.isClosed?.(access.placeOf(real))) throw closed(path);
+          checkChange({ real: movedTo.real + rest, path: movedTo.path + rest }, access);
         }
         found.push({ path: inner, folder: entry.isDirectory(), spot: () => openSpot(root, inner, { itself: true }) });
         if (found.length > MOST) throw new Error(`${quoted(path)} holds more than ${MOST} things: change it in parts`);
@@ -51,12 +52,15 @@ export async function contentsOf(root: Root, path: string, { signal, access, mov
   return found;
 }
 
-function check({ real, path }: Pick<Spot, "real" | "path">, access: Access | undefined, change: boolean): void {
-  const verdict = access?.check(placed(access.placeOf(real), change));
+function checkChange({ real, path }: Pick<Spot, "real" | "path">, access: Access | undefined): void {
+  const verdict = access?.check(placed(access.placeOf(real), true));
   const refused = verdict === undefined ? protectedPart(path) !== undefined : verdict.decision === "deny";
-  const what = change ? "changed" : "read";
-  if (refused) throw refusal("DENIED", `${quoted(path)} may not be ${what}${verdict ? `: ${verdict.why}` : ""}`);
+  if (refused) throw refusal("DENIED", `${quoted(path)} may not be changed${verdict ? `: ${verdict.why}` : ""}`);
 }
+
+/** What it is called is nobody's business either. */
+const closed = (folder: string): Error =>
+  refusal("DENIED", `${quoted(folder)} holds something that may not be read, so it stays where it is`);
 
 async function deviceOf(root: Root, path: string): Promise<number | undefined> {
   const { handle } = await openWalked(root, path);

@@ -56,7 +56,8 @@ const MOST_COUNTED = 1_000;
 const NARROWER = "use a path, a glob or a narrower pattern";
 
 type Found = Readonly<{
-  hits: readonly Hit[] /** what to tell about matches that are not among them */;
+  hits: readonly Hit[];
+  /** What to tell about matches that are not among them. */
   notice: string;
 }>;
 

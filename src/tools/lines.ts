@@ -3,7 +3,8 @@ import type { FileHandle } from "node:fs/promises";
 /** One line without its ending; of a very long one only the beginning is kept. */
 export type Line = Readonly<{
   number: number;
-  text: string /** how many bytes of the line are missing */;
+  text: string;
+  /** How many bytes of the line are missing. */
   cut: number;
 }>;
 

@@ -1,7 +1,12 @@
 import { webServer, type WebServer } from "../support/web-server.ts";
 
 type Sent = Readonly<{ contextId?: string; taskId?: string; parts: readonly { text?: string }[] }>;
-export type RpcServer = WebServer & Readonly<{ cardUrl: string /** Each message that came. */; sent(): Sent[] }>;
+export type RpcServer = WebServer &
+  Readonly<{
+    cardUrl: string;
+    /** Each message that came. */
+    sent(): Sent[];
+  }>;
 
 /** A server of the old version of the protocol (0.3) that answers message after message with these. */
 export async function rpcServer(answers: readonly object[], card: () => object = () => ({})): Promise<RpcServer> {

@@ -192,16 +192,14 @@ describe("tools of MCP servers", () => {
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), lines.join("\n"));
   };
-  const off = {
-    off__: "no, the server is switched off, settings /home/.subcrew/config.yaml:4 (mcpServers.off.enabled)",
-  };
+  const off = "no, the server is switched off, settings /home/.subcrew/config.yaml:4 (mcpServers.off.enabled)";
 
   test("without a list of tools: a pattern for each server, and what its own list names; no server is started", async () => {
     const all = "yes, no list of tools: everything but delegation, default (no list of tools)";
     expect(await explained([])).toEqual([
       { "github__*": all, of: "github" },
       { tickets__search: all, of: "tickets" },
-      { "off__*": off.off__, of: "off" },
+      { "off__*": off, of: "off" },
     ]);
   });
 
@@ -211,7 +209,7 @@ describe("tools of MCP servers", () => {
       { "github__*": "no, not in the list of tools, /home/.claude/agents/kid.md:4 (tools)", of: "github" },
       { github__create_issue: `yes, ${listed}`, of: "github" },
       { tickets__search: "no, not in the list of tools, /home/.claude/agents/kid.md:4 (tools)", of: "tickets" },
-      { "off__*": off.off__, of: "off" },
+      { "off__*": off, of: "off" },
       { "sentry__*": `missing, ${listed}`, of: undefined },
     ]);
   });

@@ -100,6 +100,8 @@ function faultsIn(agent: Agent): string[] {
 const line = fc.oneof(
   fc.constantFrom(
     ...[
+      "*",
+      "bash",
       "x: a: b",
       "x: [",
       "x: {",

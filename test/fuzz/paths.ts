@@ -45,7 +45,8 @@ const path = fc
   .map(([start, steps]) => start + steps.join("/"));
 
 export type Trees = Readonly<{
-  folder: string /** the program that makes a world of nothing but the workspace */;
+  folder: string;
+  /** The program that makes a world of nothing but the workspace. */
   bwrap?: string;
 }>;
 

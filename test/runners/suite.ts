@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   alive,
@@ -169,9 +170,10 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
 /** The facts of a run, without what is different every time. */
 function told(events: readonly Event[]): unknown[] {
   const kept = events.filter((event) => "seq" in event);
-  return JSON.parse(JSON.stringify(kept), (key, value: unknown) =>
-    /^(?:at|run|seq|ms|file|cwd|name|runner|hash)$/.test(key) && typeof value !== "object" ? undefined : value,
-  ) as unknown[];
+  return JSON.parse(JSON.stringify(kept), (key, value: unknown) => {
+    if (key === "files" && Array.isArray(value)) return value.map((file) => basename(String(file)));
+    return /^(?:at|run|seq|ms|file|cwd|name|runner|hash)$/.test(key) && typeof value !== "object" ? undefined : value;
+  }) as unknown[];
 }
 
 /** What was shown while it was written, by node. */

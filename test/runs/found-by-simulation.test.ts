@@ -222,10 +222,10 @@ test("the rest of a short write is not written when somebody else has taken over
     folder,
     quiet,
     watching((file) => ({
-      write: async (bytes: string | Uint8Array, offset = 0) => {
+      write: async (bytes: string | Uint8Array, offset?: number) => {
         writes += 1;
         writeFileSync(join(folder, "owner.2.json"), "{}");
-        return file.write(Buffer.from(bytes as string).subarray(offset, offset + 5), 0);
+        return file.write(Buffer.from(bytes as string).subarray(offset ?? 0, (offset ?? 0) + 5), 0);
       },
     })),
   );
@@ -260,7 +260,7 @@ function watching(instead: (file: DiskFile, path: string) => Partial<DiskFile>):
     open: async (path, flags, mode) => {
       const file = await machineDisk.open(path, flags, mode);
       const own: DiskFile = {
-        write: file.write.bind(file) as DiskFile["write"],
+        write: file.write.bind(file),
         datasync: () => file.datasync(),
         sync: () => file.sync(),
         truncate: (length) => file.truncate(length),

@@ -70,8 +70,8 @@ export function createDisk(time: Time, dice: Dice, faults: () => DiskFaults): Si
         () => {},
       );
     return {
-      write: (data: string | Uint8Array, offset = 0) => {
-        const bytes = Buffer.from(data as string).subarray(offset);
+      write: (data: string | Uint8Array, offset?: number) => {
+        const bytes = Buffer.from(data as string).subarray(offset ?? 0);
         return doing(
           life,
           () => {

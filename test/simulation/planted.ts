@@ -29,7 +29,7 @@ export const defects: readonly Defect[] = [
   {
     name: "lost cancel",
     file: "runtime/execute.ts",
-    good: 'scope.signal.addEventListener("abort", cancel, { once: true });',
+    good: "deaf = onAbort(scope.signal, cancel);",
     bad: "",
   },
   {

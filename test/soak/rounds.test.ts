@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { encodeLine } from "../../src/runtime/journal-line.ts";
 import { JOURNAL_FILE, openJournal } from "../../src/runtime/journal.ts";
+import { foldJournal } from "../../src/runtime/journal-pieces.ts";
 import { historyOf } from "../../src/runtime/history.ts";
 import { cycles } from "../runs/cycles.ts";
 import { contend } from "../runs/owners.ts";
@@ -39,4 +40,27 @@ test("LOG-09: 10,000 events of 20 MB are taken up within two seconds and 300 MB"
   expect(history.under("")).toEqual([]);
   expect(ms).toBeLessThan(2_000);
   expect(process.memoryUsage().rss).toBeLessThan(300e6 + 150e6); // with the test runner itself
+});
+
+test("LOG-09: 100,000 events of 200 MB are taken up within 15 seconds, and looked at with no more in memory than a piece", async () => {
+  const folder = tempFolder();
+  const file = openSync(join(folder, JOURNAL_FILE), "w");
+  const text = "x".repeat(1_900);
+  for (let at = 0; at < 100_000; at++)
+    writeSync(file, encodeLine({ seq: at + 1, run: "run_1", path: `task-${at % 100}`, at, type: "note", text }, 1));
+  closeSync(file);
+  const before = process.memoryUsage().rss;
+  expect(await foldJournal(folder, "run_1")).toMatchObject({ seq: 100_000 });
+  const looked = process.memoryUsage().rss - before;
+  const began = performance.now();
+  const journal = await openJournal(folder, { kept: () => {}, lost: () => {} });
+  const history = historyOf(await journal.read());
+  const ms = performance.now() - began;
+  await journal.close();
+  process.stdout.write(
+    `200 MB: looked at with ${Math.round(looked / 1e6)} MB more, taken up in ${Math.round(ms)} ms\n`,
+  );
+  expect(history.under("")).toEqual([]);
+  expect(looked).toBeLessThan(150e6);
+  expect(ms).toBeLessThan(15_000);
 });

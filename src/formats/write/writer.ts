@@ -26,7 +26,11 @@ export type Form = Readonly<{
   denied: readonly string[];
 }>;
 
-type Holds = Readonly<{ denies?: boolean /** rules about calls */; rules?: boolean }>;
+type Holds = Readonly<{
+  denies?: boolean;
+  /** Rules about calls. */
+  rules?: boolean;
+}>;
 
 /**
  * Prepares an agent for a dialect. Without a deny-list of its own, what is denied is left out of the list of tools, which is

@@ -17,7 +17,8 @@ export type Finding = Readonly<{
 /** The findings for one part of the question, or for a file that it names. */
 export type Section = Readonly<{
   title: string;
-  findings: readonly Finding[] /** further places, as `path:line` */;
+  findings: readonly Finding[];
+  /** Further places, as `path:line`. */
   more: readonly string[];
 }>;
 
