@@ -53,7 +53,6 @@ async function fromCommand(
     cwd,
     env: { ...passedEnv(env, passEnv), [MARKER]: mark },
     marker: `${MARKER}=${mark}`,
-    diesWithUs: false,
   });
   const { exit, cut } = await within(child, { timeoutMs: TIME_LIMIT_MS, signal });
   const hint = "Run the command of its `auth` by hand and see what it prints.";

@@ -28,7 +28,6 @@ const openProcess: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforc
     cwd: setup.cwd,
     env: passedEnv(setup.env, [...(setup.passEnv ?? []), ...NODE_VARIABLES]),
     marker,
-    diesWithUs: false,
     piped: true,
   });
   const { input, output } = child.pipes ?? { input: new PassThrough(), output: new PassThrough().end() };

@@ -20,7 +20,6 @@ function line(command: string, more: Partial<ChildSpec> = {}): ChildSpec {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin", [name]: value },
     marker,
-    diesWithUs: false,
     ...more,
   };
 }
@@ -150,7 +149,7 @@ test("PROC-03: when we are killed at once, nothing that we started is left", asy
     folder,
     `import { startChild } from "./src/runtime/child.ts";
      const [name, value] = ${JSON.stringify(marker)}.split("=");
-     const shell = (command) => startChild({ file: "/bin/bash", args: ["-c", command], cwd: "/", env: { PATH: "/usr/bin:/bin", [name]: value }, marker: ${JSON.stringify(marker)}, diesWithUs: false });
+     const shell = (command) => startChild({ file: "/bin/bash", args: ["-c", command], cwd: "/", env: { PATH: "/usr/bin:/bin", [name]: value }, marker: ${JSON.stringify(marker)} });
      const children = [shell("sleep 1000"), shell("setsid sleep 1001 & sleep 1002"), shell("trap '' TERM; while :; do sleep 0.1; done")];
      children.forEach((child) => child.ended.then(() => process.exit(1)));`,
   );

@@ -17,8 +17,8 @@ export type ChildSpec = Readonly<{
   env: Readonly<Record<string, string>>;
   /** What is in the environment of everything that it starts, as `NAME=value`, so that it can be found. */
   marker: string;
-  /** It ends by itself, with all that it started, when we do. Otherwise a watchdog sees to that. */
-  diesWithUs: boolean;
+  /** It is a sandbox: when it ends in order, so has everything in it. */
+  boxed?: true;
   /** What it reads; its standard input is empty by default. */
   input?: string;
   /** Where its whole output goes once it is long, and what takes secrets out of it. */
@@ -66,16 +66,16 @@ export function startChild(spec: ChildSpec): Child {
     ...(spec.redact && { redact: spec.redact }),
     ...(spec.onText && { onText: spec.onText }),
   });
-  const watchdog = spec.diesWithUs ? undefined : watchdogFor(spec.marker);
+  const watchdog = watchdogFor(spec.marker);
   const child = launch(spec);
   if ("problem" in child) {
     return {
       output,
-      ended: Promise.all([output.close(), watchdog?.dismiss()]).then(() => child),
+      ended: Promise.all([output.close(), watchdog.dismiss()]).then(() => child),
       kill: async () => {},
     };
   }
-  if (child.pid !== undefined) watchdog?.guard(child.pid);
+  if (child.pid !== undefined) watchdog.guard(child.pid);
   output.read(...(spec.talks ? [child.stderr] : [child.stdout, child.stderr]));
   const decoder = new TextDecoder();
   if (spec.onOutput)
@@ -92,12 +92,12 @@ export function startChild(spec: ChildSpec): Child {
   });
   let killing: Promise<void> | undefined;
   const ended = exited.then(async (exit) => {
-    if (child.pid !== undefined && !("problem" in exit)) await sweep(child.pid, spec);
+    if (child.pid !== undefined && !("problem" in exit)) await sweep(child.pid, spec, exit);
     await output.drain(DRAIN_MS);
     child.stdout?.destroy();
     child.stderr?.destroy();
     await output.close();
-    await watchdog?.dismiss();
+    await watchdog.dismiss();
     return exit;
   });
   return {
@@ -168,9 +168,10 @@ function hand({ stdio }: ChildProcess, text: string): void {
 }
 
 /** What is left of a group whose leader has ended, and what left the group but bears the marker, is ended at once. */
-async function sweep(pid: number, { marker, diesWithUs }: ChildSpec): Promise<void> {
+async function sweep(pid: number, { marker, boxed }: ChildSpec, { signal }: Exit): Promise<void> {
   signalGroup(pid, "SIGKILL");
-  if (!diesWithUs) await endBearers(marker);
+  // A sandbox that is killed while it begins may leave its first process behind.
+  if (!boxed || signal !== undefined) await endBearers(marker);
 }
 
 /** There are none when no descriptor was left to start anything with. */
@@ -185,7 +186,7 @@ type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit>; graceMs: n
 /** Asks first, then does not ask any more. That a signal was sent does not mean that anything has ended. */
 async function kill(
   { pid }: ChildProcess,
-  { marker, diesWithUs }: ChildSpec,
+  { marker, boxed }: ChildSpec,
   { exited, ended, graceMs }: Ending,
 ): Promise<void> {
   if (pid === undefined) return void (await ended);
@@ -194,8 +195,9 @@ async function kill(
     return void (await ended);
   }
   // The sandbox itself is not asked: it would take everything in it along before that could end in order.
-  if (!diesWithUs) signalGroup(pid, "SIGTERM");
-  signalAll(await bearersOf(marker), "SIGTERM");
+  if (!boxed) signalGroup(pid, "SIGTERM");
+  const bearers = await bearersOf(marker);
+  signalAll(boxed ? bearers.filter((each) => each !== pid) : bearers, "SIGTERM");
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(() => {

@@ -390,12 +390,20 @@ describe("in the sandbox", () => {
     expect(readFileSync(join(place.ws, "beat"), "utf8")).toBe(last);
   });
 
-  test("PROC-03: when we are killed at once nothing goes on in the sandbox", async () => {
+  test.each([
+    ["", (bwrap: string) => `exec ${bwrap} "$@"`],
+    [
+      ", also before it is bound to us",
+      (bwrap: string) => `exec 3< <(grep -zvxF -e --die-with-parent <&3); exec ${bwrap} "$@"`,
+    ],
+  ])("PROC-03: when we are killed at once nothing goes on in the sandbox%s", async (_, lines) => {
     const place = room();
+    const bwrap = join(place.all, "bwrap");
+    writeFileSync(bwrap, `#!/bin/bash\n${lines(full.bwrap!)}\n`, { mode: 0o755 });
     const program = bundled(
       place.all,
       `import { createCommands } from "./src/runtime/commands.ts"; import { Guards } from "./src/runtime/guards.ts";
-       const { commands } = createCommands({ name: "orphans-${process.pid}", cwd: ${JSON.stringify(place.ws)}, writable: [${JSON.stringify(place.ws)}], wish: "auto", sandbox: ${JSON.stringify(full)},
+       const { commands } = createCommands({ name: "orphans-${process.pid}", cwd: ${JSON.stringify(place.ws)}, writable: [${JSON.stringify(place.ws)}], wish: "auto", sandbox: ${JSON.stringify({ ...full, bwrap })},
          network: false, guards: new Guards(), isLifted: () => false, homes: [], hidden: async () => [], env: () => ({ PATH: "/usr/bin:/bin" }) });
        await commands.start("trap '' TERM HUP; setsid sleep 1000 & while :; do date +%s%N > next; mv next beat; sleep 0.02; done");`,
     );

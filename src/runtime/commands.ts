@@ -174,11 +174,11 @@ async function specFor(
   };
   if (!boxed)
     return {
-      spec: { ...common, file: shell[0]!, args: shell.slice(1), env, diesWithUs: false },
+      spec: { ...common, file: shell[0]!, args: shell.slice(1), env },
       release: async () => [],
     };
   const { box, release } = await boxFor(setting, env);
-  // What starts the sandbox needs nothing of the environment; what is in it gets its own.
+  // What starts the sandbox needs nothing of the environment but to be found; what is in it gets its own.
   return {
     spec: {
       ...common,
@@ -186,8 +186,8 @@ async function specFor(
       file: sandbox.bwrap,
       args: handedArgs(HANDED, shell),
       handed: handedOptions(box),
-      env: {},
-      diesWithUs: true,
+      env: { SUBCREW_RUN: id },
+      boxed: true,
     },
     release,
   };

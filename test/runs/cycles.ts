@@ -30,7 +30,6 @@ async function once(round: number, home: string): Promise<void> {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin", SUBCREW_CYCLE: String(process.pid) },
     marker: MARK,
-    diesWithUs: false,
   });
   if (round % 3 === 1) run.cancel();
   if (round % 3 !== 0) await child.kill(round % 3 === 1 ? 0 : 50);

@@ -39,7 +39,6 @@ export function acpRunner(command: string, parts: ForeignParts): Runner {
       cwd: toolContext.cwd,
       env: { ...passedEnv(parts.env, [...parts.passEnv, ...(await variablesOf(called))]), [name]: value },
       marker: `${name}=${value}`,
-      diesWithUs: false,
       talks: true,
     });
     const outcome = await talkWith(child, called, task);

@@ -57,7 +57,6 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
       cwd: toolContext.cwd,
       env: environment(tool, invocation, { ...parts, mark }),
       marker: mark,
-      diesWithUs: false,
       input: invocation.input ?? "",
       onOutput: lines.push,
     });

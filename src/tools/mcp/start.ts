@@ -59,7 +59,6 @@ async function asProgram(
     cwd: resolve(cwd, definition.cwd ?? "."),
     env: { ...passed, PATH: path, ...filledAll(definition.env, variables), SUBCREW_RUN: id },
     marker: `SUBCREW_RUN=${id}`,
-    diesWithUs: false,
     talks: true,
   });
   const complaint = (): string => child.output.text().trim().slice(-MOST_COMPLAINT);
