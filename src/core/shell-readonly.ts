@@ -182,7 +182,8 @@ function optionsOf(
       for (const letter of letters.slice(0, end < 0 ? undefined : end + 1)) names.add(letter);
     } else operands.push(arg);
   }
-  if (most !== undefined && operands.length > most) return undefined;
+  // One word with a pattern in it may become several: `uniq f*` writes to its second file.
+  if (most !== undefined && (operands.length > most || args.some((arg) => /[*?[]/.test(arg)))) return undefined;
   const noPattern = names.has("e") || names.has("regexp") || names.has("files");
   const paths = kind === "texts" ? [] : kind === "pattern" && !noPattern ? operands.slice(1) : operands;
   return { names, operands, paths };

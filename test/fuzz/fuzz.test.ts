@@ -49,6 +49,12 @@ describe("what was found", () => {
     expect(agents[0]?.agent.disallowedTools).toEqual(["bash", "write_file"]);
   });
 
+  test("a pattern may stand for more names than a command may have that only reads", () => {
+    for (const command of ["uniq f*", "uniq -c f?", "uniq -f f* f1", "uniq f[12] < f1"])
+      expect(isReadOnly(command), command).toBe(false);
+    expect([isReadOnly("uniq f1"), isReadOnly("cat f*")]).toEqual([true, true]);
+  });
+
   test("a redirect around commands that only read needs no rule, and is judged as a file", () => {
     expect(isReadOnly("( cat f1 ) > /dev/null")).toBe(true);
     expect(isReadOnly("( cat f1 ) > new")).toBe(false);

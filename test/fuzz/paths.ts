@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -102,6 +102,7 @@ function grow({ at, kind, target }: Entry, { workspace, outside }: { workspace: 
   const place =
     first === "/" ? `/${rest.join("/")}`.replace(/^\/OUT/, outside).replace(/^\/WS/, workspace) : target.join("/");
   mkdirSync(dirname(file), { recursive: true });
+  if (!isInside(workspace, realpathSync(dirname(file)))) return; // a link led out: what is put there is not part of the tree
   if (kind === "folder") mkdirSync(file);
   else if (kind === "file") writeFileSync(file, "inside");
   else if (kind === "link") symlinkSync(place, file);
