@@ -102,7 +102,7 @@ function grow({ at, kind, target }: Entry, { workspace, outside }: { workspace: 
   const place =
     first === "/" ? `/${rest.join("/")}`.replace(/^\/OUT/, outside).replace(/^\/WS/, workspace) : target.join("/");
   mkdirSync(dirname(file), { recursive: true });
-  if (!isInside(workspace, realpathSync(dirname(file)))) return; // a link led out: what is put there is not part of the tree
+  if (!isInside(workspace, realpathSync.native(dirname(file)))) return; // a link led out: what is put there is not part of the tree
   if (kind === "folder") mkdirSync(file);
   else if (kind === "file") writeFileSync(file, "inside");
   else if (kind === "link") symlinkSync(place, file);
