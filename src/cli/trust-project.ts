@@ -31,7 +31,7 @@ export async function trustProject(flags: Flags): Promise<number> {
       { kind: "command", find: async (trust) => (await findCommands({ cwd, home, trust })).discovery },
     ],
   });
-  const root = realpathSync(projectRoot(cwd, home));
+  const root = realpathSync.native(projectRoot(cwd, home));
   return flags.revoke
     ? revoke(store, [...new Set([root, ...reviews.map((one) => one.root)])], flags)
     : agree(store, reviews, flags);

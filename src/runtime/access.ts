@@ -188,7 +188,7 @@ function leasedFolders({ leases = [] }: Policy, roots: readonly Root[], placeOf:
 
 /** A link could lead anywhere. */
 function isPlainFolder(folder: string): boolean {
-  const real = existsSync(folder) && statSync(folder).isDirectory() ? realpathSync(folder) : undefined;
+  const real = existsSync(folder) && statSync(folder).isDirectory() ? realpathSync.native(folder) : undefined;
   return real === folder;
 }
 

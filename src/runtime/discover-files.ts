@@ -43,7 +43,7 @@ type Walk = {
 function walk(state: Walk, below: string, depth: number): void {
   const { place, dialect, files } = state;
   const dir = below === "" ? place.path : join(place.path, below);
-  const real = realpathSync(dir);
+  const real = realpathSync.native(dir);
   if (state.seen.has(real)) return; // a link to a directory may lead back up
   state.seen.add(real);
   const outside = place.root !== undefined && !isInside(real, place.root);
@@ -88,7 +88,7 @@ function isDirectory(entry: Dirent, dir: string): boolean {
 function linked(path: string, relative: string, place: Place): Candidate {
   let real: string;
   try {
-    real = realpathSync(path);
+    real = realpathSync.native(path);
   } catch {
     return { path, relative }; // reading it will say what is wrong
   }
@@ -168,7 +168,7 @@ function isAsBefore(path: string, { stamp, includes }: FileReading): boolean {
 
 /** A named file is read when it really lies inside `within`. */
 function includedText(path: string, within: string, includes: Map<string, Stamp>): string | undefined {
-  if (!existsSync(path) || !isInside(realpathSync(path), realpathSync(within))) return undefined;
+  if (!existsSync(path) || !isInside(realpathSync.native(path), realpathSync.native(within))) return undefined;
   const opened = openText(path);
   if ("problem" in opened) return undefined;
   if (opened.stamp !== undefined) includes.set(path, opened.stamp);

@@ -128,7 +128,7 @@ const placeOf = (row: Row, path: string, scope: "project" | "user"): Place => ({
 
 function canonical(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return path;
   }

@@ -64,7 +64,7 @@ function placesIn(root: string, folder: string): string[] {
 
 function staysInside(path: string, root: string): boolean {
   try {
-    return isInside(realpathSync(path), realpathSync(root));
+    return isInside(realpathSync.native(path), realpathSync.native(root));
   } catch {
     return false;
   }

@@ -13,7 +13,7 @@ export function hostSockets(listed: string = listedSockets()): string[] {
 /** Where a socket really is; nothing when none is there any more, or none that this user could reach. */
 function realSocket(path: string): string[] {
   try {
-    return lstatSync(path).isSocket() ? [realpathSync(path)] : [];
+    return lstatSync(path).isSocket() ? [realpathSync.native(path)] : [];
   } catch {
     return [];
   }

@@ -92,7 +92,7 @@ function fileAt(path: string, { layer, root, trust }: Whose): Opened | undefined
   const counts = (): boolean => {
     if (root === undefined) return true;
     if (trust?.project(root) !== true) return false;
-    return trust.file?.({ root, path: realpathSync(path), hash, hidden }) ?? !hidden;
+    return trust.file?.({ root, path: realpathSync.native(path), hash, hidden }) ?? !hidden;
   };
   return { layer, file: path, text, hash, trusted: counts(), ...(root === undefined ? {} : { root }) };
 }

@@ -30,7 +30,7 @@ export function secretPlaces(homes: readonly string[], more: readonly string[] =
   const files = new Set<string>();
   for (const path of wanted) {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined) (stats.isDirectory() ? folders : files).add(realpathSync(path));
+    if (stats !== undefined) (stats.isDirectory() ? folders : files).add(realpathSync.native(path));
   }
   return { folders: [...folders], files: [...files] };
 }

@@ -83,5 +83,5 @@ function projectSettings(cwd: string, home: string): Asked | undefined {
   const opened = openText(near.path);
   if (!("text" in opened)) return undefined;
   const hidden = hiddenCharacters(opened.text) !== undefined;
-  return { root: near.root, path: realpathSync(near.path), hash: hashOf([opened.text]), hidden };
+  return { root: near.root, path: realpathSync.native(near.path), hash: hashOf([opened.text]), hidden };
 }

@@ -13,7 +13,7 @@ export function findProgram(name: string, path: string | undefined, writable: re
           .filter((folder) => isAbsolute(folder))
           .map((folder) => join(folder, name));
   const isOutside = (file: string): boolean => !writable.some((root) => isInside(root, file));
-  return places.find((file) => isProgram(file) && isOutside(file) && isOutside(realpathSync(file)));
+  return places.find((file) => isProgram(file) && isOutside(file) && isOutside(realpathSync.native(file)));
 }
 
 function isProgram(file: string): boolean {
