@@ -108,8 +108,8 @@ type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[]
 type Ended = Readonly<{
   text: string;
   status: ToolStatus;
-  files: readonly string[];
   /** That the task was told of and may read. */
+  files: readonly string[];
   details?: unknown;
   /** The rule that stopped it on the way. */
   rule?: string;

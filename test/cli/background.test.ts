@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { needs, type Need } from "../needs.ts";
-import { place, script, type Ended, type Place } from "./command.ts";
+import { anyCommand, place, script, type Ended, type Place } from "./command.ts";
 import { terminal, type Terminal } from "./terminal.ts";
 
 vi.setConfig({ maxConcurrency: 3 });
@@ -16,17 +16,6 @@ const held = (text: string): string => {
   const command = "until test -e go; do sleep 0.05; done";
   return script({ calls: [{ name: "bash", input: { command, timeoutMs: 600_000 } }] }, text);
 };
-const holding = [
-  "run",
-  "bash",
-  "x",
-  "--model",
-  "scripted:turns.json",
-  "--permission-mode",
-  "bypass",
-  "--sandbox",
-  "off",
-];
 const letGo = ({ workspace }: Place): void => writeFileSync(join(workspace, "go"), "");
 const team = JSON.stringify({
   team: {
@@ -126,7 +115,7 @@ async function until(what: () => Promise<boolean>): Promise<void> {
 describe.concurrent("--bg", () => {
   test("prints the id, the output file and the commands that follow, and the run goes on without us", async () => {
     const there = fresh({ "turns.json": held("done later") });
-    const { code, stdout } = await there.run([...holding, "--bg"]);
+    const { code, stdout } = await there.run([...anyCommand, "--bg"]);
     expect(code).toBe(0);
     const id = idIn(stdout);
     expect(stdout).toMatch(new RegExp(`^\\[Task running in background: ${id}\\]$`, "m"));
@@ -369,7 +358,7 @@ describe.concurrent("the inbox", () => {
 describe.concurrent("speaking to a run", () => {
   test("a message gets a receipt and is read before the next turn", async () => {
     const there = fresh({ "turns.json": held("b") });
-    const id = await background(there, holding);
+    const id = await background(there, anyCommand);
     const sent = await there.run(["send", id, "Mind", "the", "gap."]);
     expect(sent).toMatchObject({ code: 0, stdout: '"bash" reads it before its next turn.\n' });
     letGo(there);
@@ -453,7 +442,7 @@ describe.concurrent("looking", () => {
 
   test("attach shows a run of another process; Ctrl-C looks away and the run goes on", async () => {
     const there = fresh({ "turns.json": held("done") });
-    const id = await background(there, holding);
+    const id = await background(there, anyCommand);
     const watching = there.start(["attach", id]);
     await watching.until(`watching ${id} (running)`);
     watching.child.kill("SIGINT");

@@ -107,3 +107,7 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
 
 /** A file for `--model scripted:FILE`. */
 export const script = (...turns: readonly unknown[]): string => JSON.stringify(turns);
+
+/** A task that plays `turns.json` and whose commands run as they are, unasked. */
+export const anyCommand: readonly string[] =
+  "run bash x --model scripted:turns.json --permission-mode bypass --sandbox off".split(" ");

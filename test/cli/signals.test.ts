@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { place, script, type Place } from "./command.ts";
+import { anyCommand, place, script, type Place } from "./command.ts";
 
 const hang = { delayMs: 600_000, text: "never" };
 const files = {
@@ -122,17 +122,6 @@ test("a limit of time ends the run with exit code 4", async () => {
 describe("a command of an agent that is running when a signal comes", () => {
   const command = `sleep 600.${process.pid}`; // nobody else has that one
   const running = { calls: [{ name: "bash", input: { command: `echo begun > begun.txt; ${command}` } }] };
-  const args = [
-    "run",
-    "bash",
-    "x",
-    "--model",
-    "scripted:turns.json",
-    "--permission-mode",
-    "bypass",
-    "--sandbox",
-    "off",
-  ];
 
   /** Processes of that command, whoever started them. */
   const left = (): string[] =>
@@ -153,7 +142,7 @@ describe("a command of an agent that is running when a signal comes", () => {
   ])("%s %s: it is dead when the command ends, and the run can be taken up again", async (_, signal, code, words) => {
     if (process.platform !== "linux") return; // there is no /proc to look into
     const there = place({ "turns.json": script(running, "done") });
-    const { child, ended } = there.start(args);
+    const { child, ended } = there.start(anyCommand);
     await expect.poll(() => existsSync(join(there.workspace, "begun.txt")), { timeout: 120_000 }).toBe(true);
     await expect.poll(() => left().length, { timeout: 120_000 }).toBe(1);
     child.kill(signal);
@@ -167,7 +156,7 @@ describe("a command of an agent that is running when a signal comes", () => {
   test("PROC-05 a second Ctrl-C leaves at once, and the command does not outlive it for long", async () => {
     if (process.platform !== "linux") return;
     const there = place({ "turns.json": script(running, "done") });
-    const { child, ended } = there.start(args);
+    const { child, ended } = there.start(anyCommand);
     await expect.poll(() => left().length, { timeout: 120_000 }).toBe(1);
     child.kill("SIGINT");
     child.kill("SIGINT");

@@ -148,7 +148,7 @@ test("a task whose helpers took too long has its slot again before it goes on", 
     description: "Asks.",
     input: z.object({}),
     effect: "read",
-    timeoutMs: 50,
+    timeoutMs: 1_000,
     run: async (_, { delegate }) => (await delegate({ mode: "single", agent: "sleeper", task: "Sleep." })).status,
   });
   const agent = (name: string, model: string) => ({ name, description: name, instructions: "Work.", model });
