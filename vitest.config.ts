@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 /** Tests that count what their whole process holds open need one of their own. */
-const alone = ["test/runs/cycles.test.ts", "test/runners/process.test.ts", "src/runtime/child.test.ts"];
+const alone = ["test/runs/cycles.test.ts", "test/runners/process.test.ts", "src/runtime/commands/child.test.ts"];
 const exclude = ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**"];
 
 export default defineConfig({

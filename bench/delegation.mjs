@@ -5,8 +5,8 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const { createCrew, defineAgent } = await import(join(root, "dist/index.js"));
-const { offline } = await import(join(root, "dist/models/offline.js"));
-const { scripted } = await import(join(root, "dist/models/scripted.js"));
+const { offline } = await import(join(root, "dist/models/offline/offline.js"));
+const { scripted } = await import(join(root, "dist/models/scripted/scripted.js"));
 
 /** What somebody who is new to this repository asks. */
 const questions = [

@@ -4,8 +4,8 @@ import { open } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { openJournal } from "../dist/runtime/journal.js";
-import { encodeLine } from "../dist/runtime/journal-line.js";
+import { openJournal } from "../dist/runtime/store/journal.js";
+import { encodeLine } from "../dist/runtime/store/journal-line.js";
 import { formatted } from "./executor/report.mjs";
 import { leastDisturbed, median } from "./executor/sample.mjs";
 
@@ -74,7 +74,7 @@ const raw = (work) => async (folder) => {
   return ms;
 };
 
-/** @param {(journal: import("../dist/core/engine.js").Journal) => Promise<void>} work @returns {Way} */
+/** @param {(journal: import("../dist/core/task/engine.js").Journal) => Promise<void>} work @returns {Way} */
 const ours = (work) => async (folder) => {
   const journal = await openJournal(folder, {
     kept: () => {},

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMain, root } from "./step.mjs";
 
-/** @typedef {import("../src/runtime/sources.ts").Row} Row */
-/** @typedef {import("../src/core/config-variables.ts").ConfigVariable} ConfigVariable */
+/** @typedef {import("../src/runtime/discovery/sources.ts").Row} Row */
+/** @typedef {import("../src/core/config/variables.ts").ConfigVariable} ConfigVariable */
 /** @typedef {Record<string, any>} Schema */
 
 /**
@@ -29,7 +29,7 @@ ${CONFIG_END}`;
 
 const CONFIG_BEGIN = `# Settings
 
-<!-- Made by \`npm run docs\` from src/core/config.ts. Edit that. -->
+<!-- Made by \`npm run docs\` from src/core/config/config.ts. Edit that. -->
 
 Settings are YAML. They are read from these places, the strongest first:
 

@@ -1,13 +1,13 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Catalog } from "./core/catalog.ts";
-import type { AnyInput } from "./core/input.ts";
-import { DEFAULT_MAX_DEPTH } from "./core/limits.ts";
-import type { Plan } from "./core/plan.ts";
-import type { Skill, WorkflowCommand } from "./core/skill.ts";
-import type { Caller } from "./core/spawn.ts";
-import type { State } from "./core/state.ts";
-import type { Tool } from "./core/tool.ts";
+import type { Catalog } from "./core/delegation/catalog.ts";
+import type { AnyInput } from "./core/plan/input.ts";
+import { DEFAULT_MAX_DEPTH } from "./core/vocabulary/limits.ts";
+import type { Plan } from "./core/plan/plan.ts";
+import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
+import type { Caller } from "./core/delegation/spawn.ts";
+import type { State } from "./core/run/state.ts";
+import type { Tool } from "./core/task/tool.ts";
 import { createHand, type BackgroundRun, type WorkerOptions } from "./crew/background.ts";
 import { explainFor, type Explanation } from "./crew/explain.ts";
 import { createFinds } from "./crew/finds.ts";
@@ -20,20 +20,20 @@ import { resume } from "./crew/resume.ts";
 import type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
 import { settingsFor, setupOf, withSettings } from "./crew/settings.ts";
 import { remoteAgents, type Workflows } from "./defaults.ts";
-import type { ModelOverview } from "./models/overview.ts";
+import type { ModelOverview } from "./models/registry/overview.ts";
 import { compile, type Input } from "./modes/compile.ts";
 import { createOutfit, homeOf } from "./outfit.ts";
-import { continuing, type Continuing } from "./runtime/continue-task.ts";
-import type { Discovery, FoundAgent, Trust } from "./runtime/discover.ts";
-import { drive } from "./runtime/drive.ts";
-import type { ExplainedCall } from "./runtime/explain-agent.ts";
-import { foldJournal } from "./runtime/journal-pieces.ts";
-import { keptRuns, type KeptRuns } from "./runtime/kept-runs.ts";
-import type { LoadedConfig } from "./runtime/load-config.ts";
-import type { Run } from "./runtime/run.ts";
-import { servedRun } from "./runtime/serve-run.ts";
-import { runId } from "./runtime/store.ts";
-import { openTrust, trustEverything } from "./runtime/trust.ts";
+import { continuing, type Continuing } from "./runtime/resume/continue-task.ts";
+import type { Discovery, FoundAgent, Trust } from "./runtime/discovery/discover.ts";
+import { drive } from "./runtime/run/drive.ts";
+import type { ExplainedCall } from "./crew/explain-agent.ts";
+import { foldJournal } from "./runtime/store/fold-journal.ts";
+import { keptRuns, type KeptRuns } from "./runtime/background/stored-runs.ts";
+import type { LoadedConfig } from "./runtime/settings/load-config.ts";
+import type { Run } from "./runtime/run/run.ts";
+import { servedRun } from "./runtime/background/controlled-run.ts";
+import { runId } from "./runtime/store/store.ts";
+import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 
 /** The composition root: every surface makes one of these and asks it for runs. */
 export type Crew = Readonly<{
@@ -136,7 +136,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     skills: finds.skills,
     commands: finds.commands,
     explain: (agent, call = { flags: {} }) => explainFor(agent, call, { outfit, setup, settings }),
-    models: async () => (await import("./models/overview.ts")).overviewOf(models),
+    models: async () => (await import("./models/registry/overview.ts")).overviewOf(models),
     runs: async () => (await store?.list()) ?? [],
     findRun: (word) => needed(store).find(word),
     record: async (id) => foldJournal(needed(store).folder(id), id),

@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Engine } from "./core/engine.ts";
-import { CrewError } from "./core/error.ts";
-import { isForeign, type OwnRunner } from "./core/runner-name.ts";
-import type { Runner } from "./core/runner.ts";
+import type { Engine } from "./core/task/engine.ts";
+import { CrewError } from "./core/schema/error.ts";
+import { isForeign, type OwnRunner } from "./core/vocabulary/runner-name.ts";
+import type { Runner } from "./core/task/runner.ts";
 import { localEngine, type LocalParts } from "./engines/local.ts";
-import type { Skill, WorkflowCommand } from "./core/skill.ts";
+import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
 import { readConfig } from "./formats/config.ts";
-import type { A2aParts } from "./runners/a2a.ts";
-import type { SecretSource } from "./runners/a2a-secret.ts";
-import type { ElsewhereParts } from "./runners/elsewhere.ts";
+import type { A2aParts } from "./runners/a2a/a2a.ts";
+import type { SecretSource } from "./runners/a2a/a2a-secret.ts";
+import type { ElsewhereParts } from "./runners/process/spawn-task.ts";
 import { local } from "./runners/local.ts";
-import { createGuardedOpen, type NetworkRules } from "./runtime/guarded-open.ts";
-import { discover, type DiscoverOptions, type Discovery } from "./runtime/discover.ts";
-import { loadConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/load-config.ts";
-import { commandFamilies, skillFamilies } from "./runtime/workflow-sources.ts";
+import { createGuardedOpen, type NetworkRules } from "./runtime/network/guarded-request.ts";
+import { discover, type DiscoverOptions, type Discovery } from "./runtime/discovery/discover.ts";
+import { loadConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/settings/load-config.ts";
+import { commandFamilies, skillFamilies } from "./runtime/discovery/workflow-sources.ts";
 
 /** The command line of the worker that works on a run in the background: our own command, wherever this file is. */
 export function workerCommand(id: string): readonly [file: string, ...args: string[]] {
@@ -33,7 +33,7 @@ export type Remotes = () => Promise<Omit<A2aParts, "linger">>;
 export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes {
   let made: ReturnType<Remotes> | undefined;
   const make: Remotes = async () => {
-    const { createRemoteClients, remoteTokens } = await import("./runners/a2a-clients.ts");
+    const { createRemoteClients, remoteTokens } = await import("./runners/a2a/a2a-clients.ts");
     const tokens = home === undefined ? {} : { tokens: remoteTokens(home) };
     return { clients: createRemoteClients({ ...source, ...tokens }), open: createGuardedOpen(network) };
   };
@@ -49,9 +49,9 @@ export function builtinRunner({ remotes, ...given }: Omit<ElsewhereParts, "entry
   const rows: Readonly<Record<OwnRunner | "a2a", Runner>> = {
     local,
     a2a: async (...task) =>
-      (await import("./runners/a2a.ts")).a2aRunner({ ...(await remotes()), linger: given.linger })(...task),
-    worker: async (...task) => (await import("./runners/worker.ts")).workerRunner(parts())(...task),
-    process: async (...task) => (await import("./runners/process.ts")).processRunner(parts())(...task),
+      (await import("./runners/a2a/a2a.ts")).a2aRunner({ ...(await remotes()), linger: given.linger })(...task),
+    worker: async (...task) => (await import("./runners/process/worker.ts")).workerRunner(parts())(...task),
+    process: async (...task) => (await import("./runners/process/process.ts")).processRunner(parts())(...task),
   };
   return async (assignment, context) => {
     const { runner } = assignment;

@@ -1,14 +1,14 @@
 import { Socket } from "node:net";
 import { isMainThread, parentPort } from "node:worker_threads";
-import { emptyCatalog } from "./core/catalog.ts";
+import { emptyCatalog } from "./core/delegation/catalog.ts";
 import { createOutfit, type Setup } from "./outfit.ts";
-import { beGuest, type Work } from "./runners/guest.ts";
+import { beGuest, type Work } from "./runners/process/child-side.ts";
 import { local } from "./runners/local.ts";
-import { pipeChannel } from "./runners/pipes.ts";
-import { portChannel } from "./runners/port.ts";
-import type { FromTask, TaskChannel, ToTask } from "./runners/protocol.ts";
-import { assign } from "./runtime/assign.ts";
-import { stopped } from "./runtime/cancel.ts";
+import { pipeChannel } from "./runners/process/pipe-channel.ts";
+import { portChannel } from "./runners/process/thread-channel.ts";
+import type { FromTask, TaskChannel, ToTask } from "./runners/process/protocol.ts";
+import { assign } from "./runtime/task/assign.ts";
+import { stopped } from "./runtime/async/cancel.ts";
 
 /** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
 const work: Work = async ({ setup, call, agent, prices, catalog = emptyCatalog }, context) => {

@@ -34,5 +34,5 @@ test("the version of the code is the version of the package", async () => {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
     version: string;
   };
-  expect((await import("../src/core/version.ts")).version).toBe(version);
+  expect((await import("../src/core/text/version.ts")).version).toBe(version);
 });

@@ -22,11 +22,12 @@ test("a made-up tree that keeps every rule is fine", () => {
   expect(
     violations({
       "src/embedded.ts": "export const prompts = {} as const;",
-      "src/core/plan.ts": 'import type { Task } from "./task.ts";\nexport const plan = (task: Task) => task;',
-      "src/core/task.ts": "export type Task = { processes: number };",
+      "src/core/plan/plan.ts": 'import type { Task } from "./task.ts";\nexport const plan = (task: Task) => task;',
+      "src/core/plan/task.ts": "export type Task = { processes: number };",
       "src/modes/race.ts": 'import { plan } from "../core/plan.ts";\nimport { prompts } from "../embedded.ts";',
-      "src/runtime/run.ts": 'import { readFile } from "node:fs/promises";\nimport { race } from "../modes/race.ts";',
-      "src/tools/ripgrep.ts": 'export const load = () => import("@vscode/ripgrep");',
+      "src/runtime/run/run.ts":
+        'import { readFile } from "node:fs/promises";\nimport { race } from "../modes/race.ts";',
+      "src/tools/search/ripgrep.ts": 'export const load = () => import("@vscode/ripgrep");',
       "src/tools/grep.ts": 'import { load } from "./ripgrep.ts"; // not @vscode/ripgrep, and not process.env',
       "src/defaults.ts": 'export const tools = { grep: () => import("./tools/grep.ts") };',
       "src/crew.ts": 'import { tools } from "./defaults.ts";\nexport const here = process.cwd();',
@@ -142,9 +143,9 @@ describe("the check fails on", () => {
     ],
     [
       "an optional package imported before it is needed",
-      { "src/tools/ripgrep.ts": 'import { rgPath } from "@vscode/ripgrep";' },
+      { "src/tools/search/ripgrep.ts": 'import { rgPath } from "@vscode/ripgrep";' },
       "optional",
-      "src/tools/ripgrep.ts",
+      "src/tools/search/ripgrep.ts",
     ],
     ["a folder without a row", { "src/utils/a.ts": "export const a = 1;" }, "place", "src/utils/a.ts"],
     [

@@ -12,11 +12,11 @@ type Rule = "arrow" | "cycle" | "node" | "export-star" | "env" | "optional" | "o
 /** Optional packages, and the one file that may name each, or one per direction. Both ends of the row are checked. */
 export const optionalPackages: Readonly<Record<string, string | readonly string[]>> = {
   "@agentclientprotocol/sdk": "src/runners/foreign/acp-sdk.ts",
-  "@a2a-js/sdk": ["src/runners/a2a-sdk.ts", "src/a2a/sdk.ts"],
+  "@a2a-js/sdk": ["src/runners/a2a/a2a-sdk.ts", "src/a2a/sdk.ts"],
   "@modelcontextprotocol/client": "src/tools/mcp/client.ts",
   "@modelcontextprotocol/node": "src/mcp/http.ts",
   "@modelcontextprotocol/server": "src/mcp/sdk.ts",
-  "@vscode/ripgrep": "src/tools/ripgrep.ts",
+  "@vscode/ripgrep": "src/tools/search/ripgrep.ts",
 };
 
 /**
@@ -166,7 +166,7 @@ const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
 const isRelative = ({ specifier }: Import): boolean => specifier.startsWith(".");
 const isPackage = (specifier: string, name: string): boolean => specifier === name || specifier.startsWith(`${name}/`);
 
-/** `src/core/plan.ts` is in `core`, `src/crew.ts` in `crew.ts`. */
+/** `src/core/plan/plan.ts` is in `core`, `src/crew.ts` in `crew.ts`. */
 const placeOf = (file: string): string => file.split("/")[1] ?? "";
 const rowOf = (place: string): number => rows.findIndex(({ places }) => places.includes(place));
 

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { configPage, sourcesTable, withGenerated } from "../scripts/docs.mjs";
-import { config, isProjects } from "../src/core/config.ts";
-import { configVariables } from "../src/core/config-variables.ts";
-import { families } from "../src/runtime/sources.ts";
-import { commandFamilies, skillFamilies } from "../src/runtime/workflow-sources.ts";
+import { config, isProjects } from "../src/core/config/config.ts";
+import { configVariables } from "../src/core/config/variables.ts";
+import { families } from "../src/runtime/discovery/sources.ts";
+import { commandFamilies, skillFamilies } from "../src/runtime/discovery/workflow-sources.ts";
 
 const page = (name: string): string => readFileSync(new URL(`../docs/${name}`, import.meta.url), "utf8");
 const FRESH = "run `npm run build && npm run docs`";

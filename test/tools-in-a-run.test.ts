@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createCrew, defineAgent, defineTool, type CrewOptions, type Event } from "../src/index.ts";
-import { type Script, scripted } from "../src/models/scripted.ts";
+import { type Script, scripted } from "../src/models/scripted/scripted.ts";
 import { tempFolder } from "./support/temp-folder.ts";
 import { webServer } from "./support/web-server.ts";
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { permit } from "../src/core/permit.ts";
-import { toolClasses, type ToolClass } from "../src/core/tool-class.ts";
-import { READ_ONLY_TOOLS, toolNames } from "../src/core/tool-names.ts";
-import type { Tool } from "../src/core/tool.ts";
+import { permit } from "../src/core/policy/permit.ts";
+import { toolClasses, type ToolClass } from "../src/core/vocabulary/tool-class.ts";
+import { READ_ONLY_TOOLS, toolNames } from "../src/core/vocabulary/tool-names.ts";
+import type { Tool } from "../src/core/task/tool.ts";
 import { readBundledAgents } from "../src/formats/bundled.ts";
 import { builtinTools } from "../src/tools/table.ts";
 
@@ -64,8 +64,8 @@ describe("TOOL-12: every tool says what it touches", () => {
   });
 
   test("no file of a tool is left out of the table", () => {
-    const files = readdirSync(join(import.meta.dirname, "..", "src", "tools")).map((file) =>
-      file.replace(/\.ts$/, "").replaceAll("-", "_"),
+    const files = readdirSync(join(import.meta.dirname, "..", "src", "tools"), { recursive: true }).map((file) =>
+      basename(String(file), ".ts").replaceAll("-", "_"),
     );
     for (const name of toolNames.filter((each) => files.includes(each))) expect(tools.has(name), name).toBe(true);
   });

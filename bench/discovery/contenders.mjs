@@ -55,8 +55,8 @@ export async function subcrew() {
   const { discoverAgents } = /** @type {typeof import("../../src/doors/discover-agents.ts")} */ (
     await built("doors/discover-agents.js")
   );
-  const { createDiscoveryCache } = /** @type {typeof import("../../src/runtime/discover.ts")} */ (
-    await built("runtime/discover.js")
+  const { createDiscoveryCache } = /** @type {typeof import("../../src/runtime/discovery/discover.ts")} */ (
+    await built("runtime/discovery/discover.js")
   );
   return { discoverAgents, createDiscoveryCache };
 }

@@ -4,7 +4,7 @@
  * A graph as every contender takes it: node 0..n-1, each with the earlier nodes it needs.
  *
  * @typedef {{ name: string, needs: number[][] }} Graph
- * @typedef {import("../../src/core/plan.ts").Plan} Plan
+ * @typedef {import("../../src/core/plan/plan.ts").Plan} Plan
  */
 
 /** How far back a node of the random graph looks for what it needs. */
@@ -58,7 +58,7 @@ export const idOf = (index) => `n${index}`;
  */
 export function planOf({ needs }) {
   const used = new Set(needs.flat());
-  /** @type {Record<string, import("../../src/core/plan.ts").Node>} */
+  /** @type {Record<string, import("../../src/core/plan/plan.ts").Node>} */
   const nodes = {};
   for (const [index, [first, ...others]] of needs.entries()) {
     const prompt = first === undefined ? `Do step ${index}.` : `Do step ${index} with {${idOf(first)}}.`;

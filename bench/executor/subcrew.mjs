@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * @typedef {import("../../src/core/plan.ts").Plan} Plan
- * @typedef {import("../../src/core/engine.ts").Perform} Perform
- * @typedef {import("../../src/core/event.ts").KeptEvent} KeptEvent
- * @typedef {import("../../src/core/engine.ts").Engine["journal"]} OpenJournal
+ * @typedef {import("../../src/core/plan/plan.ts").Plan} Plan
+ * @typedef {import("../../src/core/task/engine.ts").Perform} Perform
+ * @typedef {import("../../src/core/run/event.ts").KeptEvent} KeptEvent
+ * @typedef {import("../../src/core/task/engine.ts").Engine["journal"]} OpenJournal
  * @typedef {{ perform: Perform, concurrency?: number, journal?: OpenJournal, resume?: boolean }} Options
  */
 
@@ -15,13 +15,15 @@ import { join } from "node:path";
 const built = (file) => import(new URL(`../../dist/${file}`, import.meta.url).href);
 
 // What is measured is dist; what is checked are the types of the source it was made from.
-const { Run } = /** @type {typeof import("../../src/runtime/run.ts")} */ (await built("runtime/run.js"));
-const { drive } = /** @type {typeof import("../../src/runtime/drive.ts")} */ (await built("runtime/drive.js"));
-const { memoryJournal, openJournal, readJournal } = /** @type {typeof import("../../src/runtime/journal.ts")} */ (
-  await built("runtime/journal.js")
+const { Run } = /** @type {typeof import("../../src/runtime/run/run.ts")} */ (await built("runtime/run/run.js"));
+const { drive } = /** @type {typeof import("../../src/runtime/run/drive.ts")} */ (await built("runtime/run/drive.js"));
+const { memoryJournal, openJournal, readJournal } = /** @type {typeof import("../../src/runtime/store/journal.ts")} */ (
+  await built("runtime/store/journal.js")
 );
 const { localEngine } = /** @type {typeof import("../../src/engines/local.ts")} */ (await built("engines/local.js"));
-const { createRedactor } = /** @type {typeof import("../../src/core/redact.ts")} */ (await built("core/redact.js"));
+const { createRedactor } = /** @type {typeof import("../../src/core/secrets/redact.ts")} */ (
+  await built("core/secrets/redact.js")
+);
 const { compile } = /** @type {typeof import("../../src/modes/compile.ts")} */ (await built("modes/compile.js"));
 
 export { compile };

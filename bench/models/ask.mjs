@@ -1,7 +1,7 @@
 // The contenders are small programs of their own; only what they give back is typed.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { createModelRegistry } from "../../dist/models/registry.js";
+import { createModelRegistry } from "../../dist/models/registry/registry.js";
 
 /**
  * One turn of a talk: what was said and called. Each contender keeps the talk in its own shape.

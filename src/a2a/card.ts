@@ -1,4 +1,4 @@
-import { version } from "../core/version.ts";
+import { version } from "../core/text/version.ts";
 
 /** What is told about an agent that is offered: nothing of how it is made, where it lies or what it may do here. */
 export type Card = Readonly<{ name: string; description: string; url: string; version: string; needsToken: boolean }>;

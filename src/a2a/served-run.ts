@@ -1,10 +1,10 @@
-import { isKept, type Event, type Origin } from "../core/event.ts";
-import { lifeOf, openQuestions, type Question } from "../core/life.ts";
-import type { RemoteTask, RemoteUpdate } from "../core/remote.ts";
-import { emptyState, reduce, type State } from "../core/state.ts";
-import { canonicalName } from "../core/tool-names.ts";
-import { deferred } from "../runtime/deferred.ts";
-import type { Run } from "../runtime/run.ts";
+import { isKept, type Event, type Origin } from "../core/run/event.ts";
+import { lifeOf, openQuestions, type Question } from "../core/run/run-status.ts";
+import type { RemoteTask, RemoteUpdate } from "../core/net/a2a.ts";
+import { emptyState, reduce, type State } from "../core/run/state.ts";
+import { canonicalName } from "../core/vocabulary/tool-names.ts";
+import { deferred } from "../runtime/async/deferred.ts";
+import type { Run } from "../runtime/run/run.ts";
 import { artifactsOf, isStopped, RESULT, type Seen, taskView } from "./view.ts";
 
 /** A run that somebody asked for over the protocol, while this process works on it or watches it. */

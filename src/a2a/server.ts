@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { CrewError } from "../core/error.ts";
-import { nearest } from "../core/nearest.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { nearest } from "../core/text/nearest.ts";
 import type { Crew } from "../crew.ts";
 import type { RunOptions } from "../crew/run-options.ts";
-import type { NetworkRules } from "../runtime/guarded-fetch.ts";
-import { openServer, readJsonBody, type Serving } from "../runtime/loopback-server.ts";
+import type { NetworkRules } from "../runtime/network/guarded-fetch.ts";
+import { openServer, readJsonBody, type Serving } from "../runtime/network/loopback-server.ts";
 import { type Card, cardFor } from "./card.ts";
 import { createPush, type Push } from "./push.ts";
 import { loadProtocol, type Protocol } from "./sdk.ts";

@@ -1,6 +1,6 @@
-import type { Origin } from "../core/event.ts";
-import { type Life, openQuestions, type Question } from "../core/life.ts";
-import type { Outcome } from "../core/outcome.ts";
+import type { Origin } from "../core/run/event.ts";
+import { type Life, openQuestions, type Question } from "../core/run/run-status.ts";
+import type { Outcome } from "../core/outcome/outcome.ts";
 import {
   type RemoteArtifact,
   type RemoteMessage,
@@ -8,8 +8,8 @@ import {
   type RemoteStatus,
   type RemoteTask,
   USAGE_KEY,
-} from "../core/remote.ts";
-import type { State } from "../core/state.ts";
+} from "../core/net/a2a.ts";
+import type { State } from "../core/run/state.ts";
 
 /** Why runs end that were under way when the server was stopped; they go on when it is started again. */
 export const STOPPED = "the A2A server was stopped";

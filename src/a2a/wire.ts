@@ -6,7 +6,7 @@ import type {
   RemoteStatus,
   RemoteTask,
   RemoteUpdate,
-} from "../core/remote.ts";
+} from "../core/net/a2a.ts";
 import type { PushConfig } from "./push.ts";
 
 /** What is read of a message in the shapes of version 1.0, which its library takes apart and puts together. */

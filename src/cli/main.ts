@@ -1,11 +1,11 @@
 import { CommanderError, type Command } from "commander";
-import { version } from "../core/version.ts";
-import { armFaults } from "../runtime/fault.ts";
-import { bare, buildCommand, helped } from "./command.ts";
+import { version } from "../core/text/version.ts";
+import { armFaults } from "../runtime/disk/fault-points.ts";
+import { bare, buildCommand, helped } from "./base/command.ts";
 import { commands } from "./commands.ts";
-import { report } from "./report.ts";
-import { terminal } from "./terminal.ts";
-import { unknownCommand } from "./usage.ts";
+import { report } from "./base/report.ts";
+import { terminal } from "./base/terminal.ts";
+import { unknownCommand } from "./base/usage.ts";
 
 /** Does what a command line says and gives back the exit code. */
 async function main(argv: readonly string[]): Promise<number> {

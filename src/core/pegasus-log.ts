@@ -1,4 +1,4 @@
-import { isRecord } from "./json.ts";
+import { isRecord } from "./text/json.ts";
 import { nextState, type TaskEvent, type TaskState } from "./task-states.ts";
 
 /** A task as system 001 keeps it in memory. */

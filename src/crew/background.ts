@@ -1,11 +1,11 @@
-import type { Config } from "../core/config.ts";
-import { CrewError } from "../core/error.ts";
-import type { Plan } from "../core/plan.ts";
+import type { Config } from "../core/config/config.ts";
+import { CrewError } from "../core/schema/error.ts";
+import type { Plan } from "../core/plan/plan.ts";
 import { workerCommand } from "../defaults.ts";
 import { homeOf, type Outfit, type Setup } from "../outfit.ts";
-import { inBackground } from "../runtime/launch.ts";
-import { isOwned } from "../runtime/owner.ts";
-import { DEFAULT_BACKGROUND_RUNS } from "../runtime/starting.ts";
+import { inBackground } from "../runtime/background/launch-worker.ts";
+import { isOwned } from "../runtime/disk/run-claim.ts";
+import { DEFAULT_BACKGROUND_RUNS } from "../runtime/background/background-slots.ts";
 import { needed } from "./kept-store.ts";
 import type { CrewOptions } from "./options.ts";
 import type { ResumeOptions } from "./run-options.ts";

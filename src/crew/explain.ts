@@ -1,15 +1,15 @@
-import type { Choice, ModelWish } from "../core/choose-model.ts";
-import { barred } from "../core/judge-call.ts";
-import { describeServer } from "../core/mcp-server.ts";
-import type { Policy } from "../core/policy.ts";
-import { isOfServer, type KnownServer } from "../core/server-patterns.ts";
-import { DELEGATION_TOOL, MCP_PREFIX } from "../core/tool-names.ts";
+import type { Choice, ModelWish } from "../core/model/choose.ts";
+import { barred } from "../core/policy/judge-call.ts";
+import { describeServer } from "../core/vocabulary/mcp-server.ts";
+import type { Policy } from "../core/policy/policy.ts";
+import { isOfServer, type KnownServer } from "../core/vocabulary/server-patterns.ts";
+import { DELEGATION_TOOL, MCP_PREFIX } from "../core/vocabulary/tool-names.ts";
 import type { Outfit, Setup } from "../outfit.ts";
 import { local } from "../runners/local.ts";
-import { barredBy } from "../runtime/assign.ts";
-import type { FoundAgent } from "../runtime/discover.ts";
-import { type AgentExplanation, explainAgent, type ExplainedCall } from "../runtime/explain-agent.ts";
-import type { LoadedConfig } from "../runtime/load-config.ts";
+import { barredBy } from "../runtime/task/assign.ts";
+import type { FoundAgent } from "../runtime/discovery/discover.ts";
+import { type AgentExplanation, explainAgent, type ExplainedCall } from "./explain-agent.ts";
+import type { LoadedConfig } from "../runtime/settings/load-config.ts";
 import { serversOf } from "../tools/mcp/servers.ts";
 
 /** An agent as it would run, the model that it would get included. */

@@ -1,5 +1,5 @@
-import { CrewError } from "../core/error.ts";
-import type { Store } from "../runtime/store.ts";
+import { CrewError } from "../core/schema/error.ts";
+import type { Store } from "../runtime/store/store.ts";
 
 /** The store of a crew that keeps its runs; one that does not cannot be asked about them. */
 export function needed(store: Store | undefined): Store {

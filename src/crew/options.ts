@@ -1,13 +1,13 @@
-import type { Agent } from "../core/agent.ts";
-import type { Config } from "../core/config.ts";
-import type { McpServers } from "../core/mcp-server.ts";
-import type { Model } from "../core/model.ts";
-import type { Permissions } from "../core/permissions.ts";
-import type { Tool } from "../core/tool.ts";
-import type { LanguageModel } from "../models/is-language-model.ts";
-import type { ModelConfig } from "../models/registry.ts";
-import type { NetworkRules } from "../runtime/guarded-fetch.ts";
-import type { WebSearch } from "../tools/search-backends.ts";
+import type { Agent } from "../core/agent/agent.ts";
+import type { Config } from "../core/config/config.ts";
+import type { McpServers } from "../core/vocabulary/mcp-server.ts";
+import type { Model } from "../core/model/model.ts";
+import type { Permissions } from "../core/policy/permissions.ts";
+import type { Tool } from "../core/task/tool.ts";
+import type { LanguageModel } from "../models/ai-sdk/is-language-model.ts";
+import type { ModelConfig } from "../models/registry/registry.ts";
+import type { NetworkRules } from "../runtime/network/guarded-fetch.ts";
+import type { WebSearch } from "../tools/web/search-backends.ts";
 
 /** What a crew is made of; everything has a default. */
 export type CrewOptions = Readonly<{

@@ -1,8 +1,8 @@
-import type { Background } from "../core/engine.ts";
+import type { Background } from "../core/task/engine.ts";
 import { compile } from "../modes/compile.ts";
-import { createOutliving, type OutlivingParts } from "../runtime/outliving.ts";
-import type { Run } from "../runtime/run.ts";
-import type { Plan } from "../core/plan.ts";
+import { createOutliving, type OutlivingParts } from "../runtime/run/detached-helpers.ts";
+import type { Run } from "../runtime/run/run.ts";
+import type { Plan } from "../core/plan/plan.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Makes the helpers of a run that outlive it. */

@@ -1,9 +1,9 @@
-import { CrewError } from "../core/error.ts";
-import { drive } from "../runtime/drive.ts";
-import { hasEnded } from "../runtime/history.ts";
-import { readForResume } from "../runtime/journal.ts";
-import type { Drive } from "../runtime/run.ts";
-import type { Store } from "../runtime/store.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { drive } from "../runtime/run/drive.ts";
+import { hasEnded } from "../core/run/history.ts";
+import { readForResume } from "../runtime/store/journal.ts";
+import type { Drive } from "../runtime/run/run.ts";
+import type { Store } from "../runtime/store/store.ts";
 import type { Prepare } from "./prepare.ts";
 import type { ResumeOptions } from "./run-options.ts";
 

@@ -1,8 +1,8 @@
-import type { BudgetLimits } from "../core/budget.ts";
-import type { Parent } from "../core/engine.ts";
-import type { Origin } from "../core/event.ts";
-import type { DeckMaker } from "../runtime/cassette.ts";
-import type { Run } from "../runtime/run.ts";
+import type { BudgetLimits } from "../core/run/budget.ts";
+import type { Parent } from "../core/task/engine.ts";
+import type { Origin } from "../core/run/event.ts";
+import type { DeckMaker } from "../runtime/cassette/cassette.ts";
+import type { Run } from "../runtime/run/run.ts";
 
 /** What is different about one run. */
 export type RunOptions = Readonly<{

@@ -1,5 +1,5 @@
-import type { RemoteCard as RemotePlace } from "../core/agent.ts";
-import { CrewError, messageOf } from "../core/error.ts";
+import type { RemoteCard as RemotePlace } from "../core/agent/agent.ts";
+import { CrewError, messageOf } from "../core/schema/error.ts";
 import {
   foldRemote,
   nextIds,
@@ -7,12 +7,12 @@ import {
   type RemoteIds,
   type RemoteTask,
   type RemoteUpdate,
-} from "../core/remote.ts";
-import { createRemoteClients, type RemoteClients, remoteTokens } from "../runners/a2a-clients.ts";
-import { remoteFault } from "../runners/a2a-fault.ts";
-import type { RemoteCard, RemoteClient } from "../runners/a2a-sdk.ts";
-import { asFetch } from "../runtime/guarded-as-fetch.ts";
-import { createGuardedOpen, type GuardedOpen, type NetworkRules } from "../runtime/guarded-open.ts";
+} from "../core/net/a2a.ts";
+import { createRemoteClients, type RemoteClients, remoteTokens } from "../runners/a2a/a2a-clients.ts";
+import { remoteFault } from "../runners/a2a/a2a-fault.ts";
+import type { RemoteCard, RemoteClient } from "../runners/a2a/a2a-sdk.ts";
+import { asFetch } from "../runtime/network/guarded-fetch-for-libraries.ts";
+import { createGuardedOpen, type GuardedOpen, type NetworkRules } from "../runtime/network/guarded-request.ts";
 
 export type A2AClientOptions = Readonly<{
   /** Where `$NAME` in `auth` is looked up. */

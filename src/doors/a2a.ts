@@ -12,6 +12,6 @@ export {
   type RemoteState,
   type RemoteTask,
   type RemoteUpdate,
-} from "../core/remote.ts";
-export type { RemoteCard } from "../runners/a2a-sdk.ts";
+} from "../core/net/a2a.ts";
+export type { RemoteCard } from "../runners/a2a/a2a-sdk.ts";
 export { A2AClientManager, type A2AClientOptions, type Conversation } from "./a2a-client-manager.ts";

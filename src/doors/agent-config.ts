@@ -1,11 +1,11 @@
-import type { Agent } from "../core/agent.ts";
-import type { ReadAgent } from "../core/dialect.ts";
-import { lineages, unionOfTools } from "../core/inherit.ts";
-import type { JsonSchema } from "../core/json.ts";
-import type { Thinking } from "../core/thinking.ts";
+import type { Agent } from "../core/agent/agent.ts";
+import type { ReadAgent } from "../core/agent/dialect.ts";
+import { lineages, unionOfTools } from "../core/agent/inherit.ts";
+import type { JsonSchema } from "../core/text/json.ts";
+import type { Thinking } from "../core/vocabulary/thinking.ts";
 import { withCompletion } from "../formats/agent-fields.ts";
-import { listOf } from "../formats/lists.ts";
-import type { FoundAgent } from "../runtime/discover.ts";
+import { listOf } from "../formats/fields/lists.ts";
+import type { FoundAgent } from "../runtime/discovery/discover.ts";
 
 /** An agent in the documented shape of systems 000 and 003: tools and model are as the file writes them. */
 export type AgentConfig = {

@@ -1,7 +1,7 @@
-import type { ResourceLimits } from "../core/limits.ts";
-import type { RetryConfig } from "../core/retry.ts";
-import type { Thinking } from "../core/thinking.ts";
-import { type Findable, findAgent } from "../runtime/discover-find.ts";
+import type { ResourceLimits } from "../core/vocabulary/limits.ts";
+import type { RetryConfig } from "../core/plan/retry.ts";
+import type { Thinking } from "../core/vocabulary/thinking.ts";
+import { type Findable, findAgent } from "../runtime/discovery/find.ts";
 import type { AgentConfig, Resolved } from "./agent-config.ts";
 
 /** What a call may say itself; it comes before what the agent says. */

@@ -1,12 +1,12 @@
-export { type Agent, defineAgent } from "../core/agent.ts";
-export { type AgentList, formatAgentList } from "../core/agent-list.ts";
-export { AGENT_NAME } from "../core/agent-name.ts";
-export { type Arguments, expandCommand, expandSkill } from "../core/arguments.ts";
-export type { Dialect, Dialects, ReadAgent, Reading } from "../core/dialect.ts";
-export type { Problem } from "../core/problem.ts";
-export { describeOrigin, type Origin } from "../core/provenance.ts";
-export { agentFor, type Skill, type WorkflowCommand } from "../core/skill.ts";
-export { toolMatches, toolsNamed, toolSpellings } from "../core/tool-names.ts";
+export { type Agent, defineAgent } from "../core/agent/agent.ts";
+export { type AgentList, formatAgentList } from "../core/agent/list.ts";
+export { AGENT_NAME } from "../core/vocabulary/agent-name.ts";
+export { type Arguments, expandCommand, expandSkill } from "../core/agent/skill-arguments.ts";
+export type { Dialect, Dialects, ReadAgent, Reading } from "../core/agent/dialect.ts";
+export type { Problem } from "../core/vocabulary/file-problem.ts";
+export { describeOrigin, type Origin } from "../core/vocabulary/provenance.ts";
+export { agentFor, type Skill, type WorkflowCommand } from "../core/agent/skill.ts";
+export { toolMatches, toolsNamed, toolSpellings } from "../core/vocabulary/tool-names.ts";
 export { type AgentFields, parseAgentFields } from "../formats/agent-fields.ts";
 export { readInlineAgents } from "../formats/inline.ts";
 export { loadAgentModule } from "../formats/module.ts";
@@ -22,9 +22,9 @@ export {
   getAgent,
   qualifiedNames,
   type Trust,
-} from "../runtime/discover.ts";
-export { explainFields, type ExplainedField } from "../runtime/discover-explain.ts";
-export { families, presets, type PresetName } from "../runtime/sources.ts";
+} from "../runtime/discovery/discover.ts";
+export { explainFields, type ExplainedField } from "../runtime/discovery/explain.ts";
+export { families, presets, type PresetName } from "../runtime/discovery/sources.ts";
 export { type AgentConfig, resolveAgentInheritance } from "./agent-config.ts";
 export { type InlineSettings, resolveAgentSettings } from "./agent-settings.ts";
 export {

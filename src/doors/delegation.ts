@@ -1,14 +1,14 @@
-import { emptyDesk } from "../core/desk.ts";
-import type { Event } from "../core/event.ts";
-import { failed } from "../core/outcome.ts";
-import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
+import { emptyDesk } from "../core/task/scratchpad.ts";
+import type { Event } from "../core/run/event.ts";
+import { failed } from "../core/outcome/outcome.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
 import type { Crew } from "../crew.ts";
 import type { RunOptions } from "../crew/run-options.ts";
-import { onAbort } from "../runtime/on-abort.ts";
-import { createOutliving, delegatedOf } from "../runtime/outliving.ts";
-import type { Run } from "../runtime/run.ts";
-import { inputSchemaOf, parseArguments } from "../runtime/toolkit.ts";
-import type { JsonSchema } from "../core/json.ts";
+import { onAbort } from "../runtime/async/on-abort.ts";
+import { createOutliving, delegatedOf } from "../runtime/run/detached-helpers.ts";
+import type { Run } from "../runtime/run/run.ts";
+import { inputSchemaOf, parseArguments } from "../core/task/tool-specs.ts";
+import type { JsonSchema } from "../core/text/json.ts";
 
 /** Which delegation tools somebody outside of runs wants, and how the runs go that it starts. */
 export type DelegationOptions = Readonly<{

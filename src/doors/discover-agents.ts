@@ -1,14 +1,14 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import type { ReadAgent } from "../core/dialect.ts";
-import { unionOfTools } from "../core/inherit.ts";
+import type { ReadAgent } from "../core/agent/dialect.ts";
+import { unionOfTools } from "../core/agent/inherit.ts";
 import { readBundledAgents } from "../formats/bundled.ts";
-import { own } from "../formats/own.ts";
+import { own } from "../formats/dialects/own.ts";
 import { dialects } from "../formats/table.ts";
-import { discover, type DiscoverOptions, type Discovery, type FoundAgent } from "../runtime/discover.ts";
-import { listFiles, readAgentFile } from "../runtime/discover-files.ts";
-import { nearestPlace } from "../runtime/discover-places.ts";
-import { families, type Scope } from "../runtime/sources.ts";
+import { discover, type DiscoverOptions, type Discovery, type FoundAgent } from "../runtime/discovery/discover.ts";
+import { listFiles, readAgentFile } from "../runtime/discovery/files.ts";
+import { nearestPlace } from "../runtime/discovery/places.ts";
+import { families, type Scope } from "../runtime/discovery/sources.ts";
 import { type AgentConfig, configOf, type Resolved } from "./agent-config.ts";
 
 /** Everything `discover` takes, with this program's dialects and agents filled in. */

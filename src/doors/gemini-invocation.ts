@@ -1,11 +1,11 @@
-import { cardOf } from "../core/catalog.ts";
-import { failed, type Outcome } from "../core/outcome.ts";
-import type { ToolResult } from "../core/tool.ts";
+import { cardOf } from "../core/delegation/catalog.ts";
+import { failed, type Outcome } from "../core/outcome/outcome.ts";
+import type { ToolResult } from "../core/task/tool.ts";
 import type { Crew } from "../crew.ts";
 import { declaredInputs, promptOf } from "../facades/agent-inputs.ts";
 import { invocationResult, invocationText, terminateMode, type AgentTerminateMode } from "../facades/invocation.ts";
 import { asId } from "../modes/names.ts";
-import { onAbort } from "../runtime/on-abort.ts";
+import { onAbort } from "../runtime/async/on-abort.ts";
 
 /** One call of one agent, as system 004 has it: what it is about, and how it is carried out. */
 export type SubagentInvocation = Readonly<{

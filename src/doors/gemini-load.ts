@@ -1,8 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../core/error.ts";
-import { gemini } from "../formats/gemini.ts";
-import { type AgentDefinition, type AgentDto, dtoOf, markdownToAgentDefinition } from "../formats/gemini-definition.ts";
+import { messageOf } from "../core/schema/error.ts";
+import { gemini } from "../formats/dialects/gemini.ts";
+import {
+  type AgentDefinition,
+  type AgentDto,
+  dtoOf,
+  markdownToAgentDefinition,
+} from "../formats/dialects/gemini-definition.ts";
 
 /** A file that is no agent, with the whole reason. */
 export class AgentLoadError extends Error {

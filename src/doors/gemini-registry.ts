@@ -1,4 +1,4 @@
-import { isRecord } from "../core/json.ts";
+import { isRecord } from "../core/text/json.ts";
 import { readBundledAgents } from "../formats/bundled.ts";
 import {
   type AgentDefinition,
@@ -6,9 +6,9 @@ import {
   markdownToAgentDefinition,
   type ModelConfig,
   type RunConfig,
-} from "../formats/gemini-definition.ts";
+} from "../formats/dialects/gemini-definition.ts";
 import { dialects } from "../formats/table.ts";
-import { discover } from "../runtime/discover.ts";
+import { discover } from "../runtime/discovery/discover.ts";
 
 /** What the settings say about one agent. */
 export type AgentOverride = { enabled?: boolean; runConfig?: RunConfig; modelConfig?: DeepPartial<ModelConfig> };

@@ -6,4 +6,4 @@ export {
 } from "../mcp/http.ts";
 export { serveStdio as serveMcpStdio, type StdioOptions as McpStdioOptions } from "../mcp/stdio.ts";
 export type { OfficeOptions as McpRules } from "../mcp/office.ts";
-export type { McpServer, McpServers } from "../core/mcp-server.ts";
+export type { McpServer, McpServers } from "../core/vocabulary/mcp-server.ts";

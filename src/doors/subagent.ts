@@ -1,12 +1,12 @@
-import { messageOf } from "../core/error.ts";
-import type { AnyInput } from "../core/input.ts";
-import type { Plan } from "../core/plan.ts";
-import type { Result } from "../core/result.ts";
+import { messageOf } from "../core/schema/error.ts";
+import type { AnyInput } from "../core/plan/input.ts";
+import type { Plan } from "../core/plan/plan.ts";
+import type { Result } from "../core/run/result.ts";
 import { createCrew, type Crew } from "../crew.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import { shortened } from "../facades/subagent-task.ts";
 import { summaryOf } from "../facades/carry-out.ts";
-import type { Run } from "../runtime/run.ts";
+import type { Run } from "../runtime/run/run.ts";
 
 /** What is different about a subagent of a type; everything else is as the agent of that name has it. */
 export type SubagentConfig = Readonly<{

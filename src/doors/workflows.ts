@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import type { Skill, WorkflowCommand } from "../core/skill.ts";
+import type { Skill, WorkflowCommand } from "../core/agent/skill.ts";
 import { findCommands, findSkills, type WorkflowPlaces } from "../defaults.ts";
 
 /** Where to look; a program that names a directory vouches for it, unless `trust` says otherwise. */

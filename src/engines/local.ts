@@ -1,8 +1,8 @@
-import type { Engine, Perform } from "../core/engine.ts";
-import type { Answer } from "../core/gate.ts";
-import type { Outcome } from "../core/outcome.ts";
-import { pause } from "../runtime/cancel.ts";
-import { onAbort } from "../runtime/on-abort.ts";
+import type { Engine, Perform } from "../core/task/engine.ts";
+import type { Answer } from "../core/plan/gate.ts";
+import type { Outcome } from "../core/outcome/outcome.ts";
+import { pause } from "../runtime/async/cancel.ts";
+import { onAbort } from "../runtime/async/on-abort.ts";
 
 /** What the local engine is made of. */
 export type LocalParts = Readonly<{

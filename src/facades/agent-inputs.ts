@@ -1,7 +1,7 @@
-import type { AgentInput } from "../core/agent.ts";
-import type { AgentCard } from "../core/catalog.ts";
-import { convertInputConfigToJsonSchema } from "../core/input-schema.ts";
-import type { JsonSchema } from "../core/json.ts";
+import type { AgentInput } from "../core/agent/agent.ts";
+import type { AgentCard } from "../core/delegation/catalog.ts";
+import { convertInputConfigToJsonSchema } from "../core/agent/inputs.ts";
+import type { JsonSchema } from "../core/text/json.ts";
 
 /** The name by which an agent is chosen; no input may have it. */
 export const RESERVED_INPUT = "agent_name";

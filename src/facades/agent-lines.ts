@@ -1,5 +1,5 @@
-import type { AgentCard } from "../core/catalog.ts";
-import { cutHead } from "../core/cut.ts";
+import type { AgentCard } from "../core/delegation/catalog.ts";
+import { cutHead } from "../core/text/cut.ts";
 
 /** How many bytes the description of one delegation tool may have: a model reads it in every turn. */
 export const DESCRIPTION_BYTES = 8_000;

@@ -1,6 +1,6 @@
-import type { Caller } from "../core/spawn.ts";
-import type { Tool } from "../core/tool.ts";
-import type { TaskHistory } from "../runtime/task-history.ts";
+import type { Caller } from "../core/delegation/spawn.ts";
+import type { Tool } from "../core/task/tool.ts";
+import type { TaskHistory } from "../runtime/resume/task-history.ts";
 
 /**
  * One way to ask for other agents, as one system spells it: parameters in, a plan to the run, a text back. A new one is

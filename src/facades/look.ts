@@ -1,6 +1,6 @@
-import { changesBetween, type Catalog } from "../core/catalog.ts";
-import { offered, type Caller } from "../core/spawn.ts";
-import type { ToolContext } from "../core/tool.ts";
+import { changesBetween, type Catalog } from "../core/delegation/catalog.ts";
+import { offered, type Caller } from "../core/delegation/spawn.ts";
+import type { ToolContext } from "../core/task/tool.ts";
 
 /** The agents as they are at a call, and what is different from what the model was told last. */
 export type Looked = Readonly<{

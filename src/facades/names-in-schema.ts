@@ -1,4 +1,4 @@
-import type { AgentCard } from "../core/catalog.ts";
+import type { AgentCard } from "../core/delegation/catalog.ts";
 
 /** More names than these are not repeated in a schema; the description has room for them, or says that there are more. */
 const MOST_NAMES = 200;

@@ -1,8 +1,8 @@
-import { cutHead, INLINE_CHARS } from "../core/cut.ts";
-import { explain, type Outcome } from "../core/outcome.ts";
-import type { Node, Plan } from "../core/plan.ts";
-import { taskId } from "../core/task-id.ts";
-import { noUsageStats, type ParallelToolDetails, type TaskResult, type UsageStats } from "../runtime/task-result.ts";
+import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
+import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import type { Node, Plan } from "../core/plan/plan.ts";
+import { taskId } from "../core/plan/task-id.ts";
+import { noUsageStats, type ParallelToolDetails, type TaskResult, type UsageStats } from "./parallel/task-result.ts";
 
 export type ParallelMode = ParallelToolDetails["mode"];
 

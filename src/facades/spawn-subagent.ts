@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { BackgroundStart } from "../core/background-start.ts";
-import { offered, spawnRefusal, type Caller } from "../core/spawn.ts";
-import { defineTool, type Tool, type ToolResult } from "../core/tool.ts";
+import type { BackgroundStart } from "../core/delegation/background-start.ts";
+import { offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
 import { asId } from "../modes/names.ts";
-import { DEFAULT_AGENT } from "../runtime/roster.ts";
+import { DEFAULT_AGENT } from "../core/delegation/roster.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { begunTask, carryOut, planFor, summaryOf, type Assignment } from "./carry-out.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { BackgroundStart } from "../core/background-start.ts";
-import { cutHead } from "../core/cut.ts";
-import type { Outcome } from "../core/outcome.ts";
-import { offered, spawnRefusal, type Caller } from "../core/spawn.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
+import type { BackgroundStart } from "../core/delegation/background-start.ts";
+import { cutHead } from "../core/text/cut.ts";
+import type { Outcome } from "../core/outcome/outcome.ts";
+import { offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
 import { asId, nodeIds } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade, type FacadeParts } from "./facade.ts";

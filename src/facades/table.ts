@@ -1,6 +1,6 @@
-import { type FacadeName, facadeOf } from "../core/delegation-names.ts";
-import type { Caller } from "../core/spawn.ts";
-import type { Tool } from "../core/tool.ts";
+import { type FacadeName, facadeOf } from "../core/vocabulary/delegation-names.ts";
+import type { Caller } from "../core/delegation/spawn.ts";
+import type { Tool } from "../core/task/tool.ts";
 import type { Facade, FacadeParts } from "./facade.ts";
 import { agentTools } from "./agent-tools.ts";
 import { delegateToAgent } from "./delegate-to-agent.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
 import { AS_LONG_AS_IT_TAKES, type FacadeParts } from "./facade.ts";
 import { summaryOf } from "./carry-out.ts";
 import type { TaskDesk } from "./task-desk.ts";

@@ -1,8 +1,8 @@
-import type { KeptEvent } from "../core/event.ts";
-import { explain, type Outcome } from "../core/outcome.ts";
-import { emptyState, reduce } from "../core/state.ts";
-import { addUsage, noUsage } from "../core/usage.ts";
-import type { TaskHistory } from "../runtime/task-history.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import { emptyState, reduce } from "../core/run/state.ts";
+import { addUsage, noUsage } from "../core/outcome/usage.ts";
+import type { TaskHistory } from "../runtime/resume/task-history.ts";
 
 export type TaskStatus = "running" | "completed" | "error" | "cancelled";
 

@@ -1,4 +1,4 @@
-import { formatDuration } from "../core/duration.ts";
+import { formatDuration } from "../core/text/duration.ts";
 import type { TaskRecord, TaskStatus } from "./task-records.ts";
 
 /** How wide the lines of a box are. */

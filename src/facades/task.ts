@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { AgentCard } from "../core/catalog.ts";
-import { allowedText, offered, spawnRefusal, type Caller } from "../core/spawn.ts";
-import { defineTool, type Tool, type ToolResult } from "../core/tool.ts";
+import type { AgentCard } from "../core/delegation/catalog.ts";
+import { allowedText, offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
 import { asId } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";

@@ -1,11 +1,11 @@
-import type { JsonSchema } from "../core/json.ts";
-import { FINISH_TOOL } from "../core/permit.ts";
-import { toolsNamed } from "../core/tool-names.ts";
-import type { Thinking } from "../core/thinking.ts";
-import { emptyDraft, readFields } from "./draft.ts";
-import { listOf, parseArrayOrCSV } from "./lists.ts";
-import { ompFields } from "./omp.ts";
-import { flagOf } from "./rules.ts";
+import type { JsonSchema } from "../core/text/json.ts";
+import { FINISH_TOOL } from "../core/policy/permit.ts";
+import { toolsNamed } from "../core/vocabulary/tool-names.ts";
+import type { Thinking } from "../core/vocabulary/thinking.ts";
+import { emptyDraft, readFields } from "./fields/draft.ts";
+import { listOf, parseArrayOrCSV } from "./fields/lists.ts";
+import { ompFields } from "./dialects/omp.ts";
+import { flagOf } from "./fields/rules.ts";
 
 /** System 000's record of an agent's frontmatter. */
 export type AgentFields = {

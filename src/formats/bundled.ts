@@ -1,9 +1,9 @@
-import type { AgentSource } from "../core/agent.ts";
-import type { ReadAgent } from "../core/dialect.ts";
-import { CrewError } from "../core/error.ts";
-import { hasError } from "../core/problem.ts";
+import type { AgentSource } from "../core/agent/agent.ts";
+import type { ReadAgent } from "../core/agent/dialect.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { hasError } from "../core/vocabulary/file-problem.ts";
 import { agentFiles } from "../embedded.ts";
-import { own } from "./own.ts";
+import { own } from "./dialects/own.ts";
 
 /**
  * The agents that come with this program. Those in a folder are one system's own and know it as their family. Anything

@@ -1,7 +1,7 @@
-import { type Config, type ConfigPath, config } from "../core/config.ts";
-import { faultsOf } from "../core/parse.ts";
-import { readYaml } from "./yaml.ts";
-import { yamlLineAt } from "./yaml-place.ts";
+import { type Config, type ConfigPath, config } from "../core/config/config.ts";
+import { faultsOf } from "../core/schema/parse.ts";
+import { readYaml } from "./yaml/yaml.ts";
+import { yamlLineAt } from "./yaml/yaml-place.ts";
 
 /** One thing that is wrong with a configuration. */
 export type ConfigFault = Readonly<{ message: string; hint: string; line?: number }>;

@@ -1,10 +1,10 @@
-import type { Reading } from "../core/dialect.ts";
-import { isRecord } from "../core/json.ts";
-import { problem } from "../core/problem.ts";
-import { claudeFields } from "./claude.ts";
-import { asData, readJson } from "./json.ts";
-import { ownFields } from "./own.ts";
-import { failed, joined, readRecord } from "./records.ts";
+import type { Reading } from "../core/agent/dialect.ts";
+import { isRecord } from "../core/text/json.ts";
+import { problem } from "../core/vocabulary/file-problem.ts";
+import { claudeFields } from "./dialects/claude.ts";
+import { asData, readJson } from "./yaml/json.ts";
+import { ownFields } from "./dialects/own.ts";
+import { failed, joined, readRecord } from "./fields/records.ts";
 
 const PLACE = { file: "(given)", relative: "(given)" };
 

@@ -1,8 +1,8 @@
-import { isRecord } from "../core/json.ts";
-import { type McpServer, mcpServers, serverProblem } from "../core/mcp-server.ts";
-import { faultsOf } from "../core/parse.ts";
-import { readJson } from "./json.ts";
-import { readToml } from "./toml.ts";
+import { isRecord } from "../core/text/json.ts";
+import { type McpServer, mcpServers, serverProblem } from "../core/vocabulary/mcp-server.ts";
+import { faultsOf } from "../core/schema/parse.ts";
+import { readJson } from "./yaml/json.ts";
+import { readToml } from "./yaml/toml.ts";
 
 /** A file in which another tool keeps its MCP servers. They are only ever read when somebody asks for it. */
 export type McpFile = Readonly<{

@@ -1,13 +1,13 @@
-import type { Agent } from "../core/agent.ts";
-import type { Dialect, FilePlace, ReadAgent } from "../core/dialect.ts";
-import { CrewError } from "../core/error.ts";
-import { firstParagraph, type Skill, type WorkflowCommand } from "../core/skill.ts";
-import { foldName } from "../core/tool-names.ts";
+import type { Agent } from "../core/agent/agent.ts";
+import type { Dialect, FilePlace, ReadAgent } from "../core/agent/dialect.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { firstParagraph, type Skill, type WorkflowCommand } from "../core/agent/skill.ts";
+import { foldName } from "../core/vocabulary/tool-names.ts";
 import { commandFiles, skillFiles } from "../embedded.ts";
-import { defineFields } from "./draft.ts";
-import { listOf } from "./lists.ts";
-import { isMarkdown, markdown } from "./markdown.ts";
-import { flagOf, kept, model, note, text } from "./rules.ts";
+import { defineFields } from "./fields/draft.ts";
+import { listOf } from "./fields/lists.ts";
+import { isMarkdown, markdown } from "./fields/markdown.ts";
+import { flagOf, kept, model, note, text } from "./fields/rules.ts";
 
 const fields = defineFields({
   name: text("name"),

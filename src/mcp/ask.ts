@@ -1,8 +1,8 @@
-import type { Answer } from "../core/gate.ts";
-import { isRecord } from "../core/json.ts";
-import type { Question } from "../core/life.ts";
-import { reveal } from "../core/sanitize.ts";
-import { canonicalName } from "../core/tool-names.ts";
+import type { Answer } from "../core/plan/gate.ts";
+import { isRecord } from "../core/text/json.ts";
+import type { Question } from "../core/run/run-status.ts";
+import { reveal } from "../core/text/sanitize.ts";
+import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { Questions } from "./sdk.ts";
 
 /** What kind of answer a question wants: words, a yes or no, or a yes that may hold for longer. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { Event } from "../core/event.ts";
-import type { JsonSchema } from "../core/json.ts";
-import type { Run } from "../runtime/run.ts";
+import type { Event } from "../core/run/event.ts";
+import type { JsonSchema } from "../core/text/json.ts";
+import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";
 import type { Heard, ServedRun, ServedRuns, Waited } from "./runs.ts";
 

@@ -1,6 +1,6 @@
-import { CrewError } from "../core/error.ts";
+import { CrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
-import { MAX_BODY_BYTES, openServer } from "../runtime/loopback-server.ts";
+import { MAX_BODY_BYTES, openServer } from "../runtime/network/loopback-server.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { createOffice, type OfficeOptions } from "./office.ts";
 import { offersWith } from "./offers.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isRecord } from "../core/json.ts";
-import { parseAs } from "../core/parse.ts";
+import { isRecord } from "../core/text/json.ts";
+import { parseAs } from "../core/schema/parse.ts";
 import { compile, inputOf, type Mode } from "../modes/compile.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { type Arguments, type Offer, schemaOf } from "./offer.ts";

@@ -1,9 +1,9 @@
 import { relative, resolve } from "node:path";
-import { CrewError } from "../core/error.ts";
-import { isEnded, openQuestions, type Life, type Question } from "../core/life.ts";
-import type { Answer } from "../core/gate.ts";
-import type { Body, Plan } from "../core/plan.ts";
-import type { State } from "../core/state.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { isEnded, openQuestions, type Life, type Question } from "../core/run/run-status.ts";
+import type { Answer } from "../core/plan/gate.ts";
+import type { Body, Plan } from "../core/plan/plan.ts";
+import type { State } from "../core/run/state.ts";
 import type { Crew } from "../crew.ts";
 import { kindOf } from "./ask.ts";
 import type { Delegated } from "./delegated.ts";

@@ -1,5 +1,5 @@
-import type { Event } from "../core/event.ts";
-import type { State } from "../core/state.ts";
+import type { Event } from "../core/run/event.ts";
+import type { State } from "../core/run/state.ts";
 import { nameOf } from "../sinks/nodes.ts";
 import type { Waited } from "./runs.ts";
 import type { CallContext } from "./sdk.ts";

@@ -1,11 +1,11 @@
-import { CrewError } from "../core/error.ts";
-import type { Event } from "../core/event.ts";
-import type { Answer } from "../core/gate.ts";
-import { isActive, lifeOf, openQuestions, type Life, type Question } from "../core/life.ts";
-import type { Plan } from "../core/plan.ts";
-import type { State } from "../core/state.ts";
+import { CrewError } from "../core/schema/error.ts";
+import type { Event } from "../core/run/event.ts";
+import type { Answer } from "../core/plan/gate.ts";
+import { isActive, lifeOf, openQuestions, type Life, type Question } from "../core/run/run-status.ts";
+import type { Plan } from "../core/plan/plan.ts";
+import type { State } from "../core/run/state.ts";
 import type { Crew } from "../crew.ts";
-import type { Run } from "../runtime/run.ts";
+import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";
 
 /** Something that a client waits for: a run, or a call that starts several. */

@@ -7,7 +7,7 @@ import type {
   Server,
   ServerContext,
 } from "@modelcontextprotocol/server";
-import { CrewError } from "../core/error.ts";
+import { CrewError } from "../core/schema/error.ts";
 
 /** The protocol library, which only this file names and which is loaded when somebody serves. */
 export type Sdk = typeof import("@modelcontextprotocol/server") &

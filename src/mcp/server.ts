@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isCrewError } from "../core/error.ts";
-import { isRecord } from "../core/json.ts";
-import { version } from "../core/version.ts";
+import { isCrewError } from "../core/schema/error.ts";
+import { isRecord } from "../core/text/json.ts";
+import { version } from "../core/text/version.ts";
 import { prompts } from "../embedded.ts";
 import { doingOf } from "../sinks/status.ts";
 import { delegated } from "./delegated.ts";

@@ -1,4 +1,4 @@
-import type { Question } from "../core/life.ts";
+import type { Question } from "../core/run/run-status.ts";
 import { answerIn, formsFor, keyOf, kindOf } from "./ask.ts";
 import { reportProgress } from "./progress.ts";
 import type { ServedRun, Waited } from "./runs.ts";

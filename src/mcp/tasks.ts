@@ -1,4 +1,4 @@
-import type { Life } from "../core/life.ts";
+import type { Life } from "../core/run/run-status.ts";
 import type { CallResult, Questions } from "./sdk.ts";
 
 /** How a client that does not wait follows a run: the protocol's own tasks, whose id is that of the run. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isEnded, type Life, openQuestions } from "../core/life.ts";
-import { explain } from "../core/outcome.ts";
-import type { NodeView, State } from "../core/state.ts";
+import { isEnded, type Life, openQuestions } from "../core/run/run-status.ts";
+import { explain } from "../core/outcome/outcome.ts";
+import type { NodeView, State } from "../core/run/state.ts";
 import { shownNodes } from "../sinks/nodes.ts";
 import type { CallResult } from "./sdk.ts";
 

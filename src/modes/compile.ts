@@ -1,16 +1,16 @@
-import { checkPlan, readPlan } from "../core/check.ts";
-import { CrewError } from "../core/error.ts";
-import { isRecord } from "../core/json.ts";
-import { suggestion } from "../core/check.ts";
-import { parseAs } from "../core/parse.ts";
-import type { Plan } from "../core/plan.ts";
+import { checkPlan, readPlan } from "../core/plan/check.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { isRecord } from "../core/text/json.ts";
+import { suggestion } from "../core/plan/check.ts";
+import { parseAs } from "../core/schema/parse.ts";
+import type { Plan } from "../core/plan/plan.ts";
 import { chain, chainInput } from "./chain.ts";
 import { parallel, parallelInput } from "./parallel.ts";
 import { STAYS } from "./references.ts";
 import { race, raceInput } from "./race.ts";
 import { single, singleInput } from "./single.ts";
 import { team, teamInput } from "./team.ts";
-import { withoutZod } from "../core/zod-schema.ts";
+import { withoutZod } from "../core/schema/zod-schema.ts";
 import { z } from "zod";
 
 const planInput = z.strictObject({ mode: z.literal("plan"), plan: z.unknown() });

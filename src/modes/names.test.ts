@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NODE_ID } from "../core/plan.ts";
+import { NODE_ID } from "../core/plan/plan.ts";
 import { asId, nodeIds } from "./names.ts";
 
 test.each<[string, string]>([

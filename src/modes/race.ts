@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Node, Plan } from "../core/plan.ts";
-import { taskSettings } from "../core/task.ts";
+import type { Node, Plan } from "../core/plan/plan.ts";
+import { taskSettings } from "../core/plan/task.ts";
 import { nodeIds } from "./names.ts";
 import { defined, runParts, runSettings, settingsOf } from "./settings.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { contextFields, type ContextOptions } from "../core/context-options.ts";
-import { narrowest } from "../core/limits.ts";
-import type { Plan } from "../core/plan.ts";
-import type { Task } from "../core/task.ts";
+import { contextFields, type ContextOptions } from "../core/plan/context.ts";
+import { narrowest } from "../core/vocabulary/limits.ts";
+import type { Plan } from "../core/plan/plan.ts";
+import type { Task } from "../core/plan/task.ts";
 
 /** What every mode's input may say about the whole run. */
 export const runSettings = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Plan } from "../core/plan.ts";
-import { taskSettings } from "../core/task.ts";
+import type { Plan } from "../core/plan/plan.ts";
+import { taskSettings } from "../core/plan/task.ts";
 import { asId } from "./names.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { suggestion } from "../core/check.ts";
-import { CrewError } from "../core/error.ts";
-import type { LoopNode, Node, Plan, TaskNode } from "../core/plan.ts";
-import { taskSettings, type Task } from "../core/task.ts";
+import { suggestion } from "../core/plan/check.ts";
+import { CrewError } from "../core/schema/error.ts";
+import type { LoopNode, Node, Plan, TaskNode } from "../core/plan/plan.ts";
+import { taskSettings, type Task } from "../core/plan/task.ts";
 import { prompts } from "../embedded.ts";
 import { asId, nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";

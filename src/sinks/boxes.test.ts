@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { KeptEvent } from "../core/event.ts";
-import { emptyState, reduce } from "../core/state.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import { emptyState, reduce } from "../core/run/state.ts";
 import { createBoxes, findingsIn } from "./boxes.ts";
 import { widthOf } from "./fit.ts";
 import { createLook } from "./look.ts";

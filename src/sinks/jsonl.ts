@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { isKept } from "../core/event.ts";
-import { jsonText } from "../core/json-text.ts";
-import type { Result } from "../core/result.ts";
-import type { Run } from "../runtime/run.ts";
+import { isKept } from "../core/run/event.ts";
+import { jsonText } from "../core/text/json-text.ts";
+import type { Result } from "../core/run/result.ts";
+import type { Run } from "../runtime/run/run.ts";
 
 /**
  * A run as JSON lines: its events in order, then one line of type `result`. Deltas only when they are asked for.

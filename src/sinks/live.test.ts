@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Event } from "../core/event.ts";
-import type { Plan } from "../core/plan.ts";
-import { emptyState, reduce, type State } from "../core/state.ts";
+import type { Event } from "../core/run/event.ts";
+import type { Plan } from "../core/plan/plan.ts";
+import { emptyState, reduce, type State } from "../core/run/state.ts";
 import { widthOf } from "./fit.ts";
 import { frameOf } from "./live.ts";
 import { createLook } from "./look.ts";

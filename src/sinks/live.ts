@@ -1,5 +1,5 @@
-import { explain } from "../core/outcome.ts";
-import type { NodeView, State } from "../core/state.ts";
+import { explain } from "../core/outcome/outcome.ts";
+import type { NodeView, State } from "../core/run/state.ts";
 import { fit, pad, widthOf } from "./fit.ts";
 import type { Look } from "./look.ts";
 import { nameOf, progressOf, progressWords, shownNodes } from "./nodes.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { KeptEvent } from "../core/event.ts";
-import type { Life } from "../core/life.ts";
-import { emptyState, reduce, type State } from "../core/state.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import type { Life } from "../core/run/run-status.ts";
+import { emptyState, reduce, type State } from "../core/run/state.ts";
 import { progressOf, progressWords, settledWords } from "./nodes.ts";
 import { statusText } from "./status.ts";
 

@@ -1,4 +1,4 @@
-import type { NodeView, State } from "../core/state.ts";
+import type { NodeView, State } from "../core/run/state.ts";
 import { oneLine } from "./words.ts";
 
 /** The nodes that people want to hear of, in the order in which they began: no joins, and of a loop what it did. */

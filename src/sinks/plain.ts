@@ -1,6 +1,6 @@
-import type { KeptEvent } from "../core/event.ts";
-import { explain, type Outcome } from "../core/outcome.ts";
-import type { NodeView, State } from "../core/state.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import type { NodeView, State } from "../core/run/state.ts";
 import { nameOf } from "./nodes.ts";
 import type { Look } from "./look.ts";
 import { counted, oneLine, spentBy, took } from "./words.ts";

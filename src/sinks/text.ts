@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
-import { isKept, type KeptEvent } from "../core/event.ts";
-import type { State } from "../core/state.ts";
-import type { Run } from "../runtime/run.ts";
+import { isKept, type KeptEvent } from "../core/run/event.ts";
+import type { State } from "../core/run/state.ts";
+import type { Run } from "../runtime/run/run.ts";
 import { frameOf } from "./live.ts";
 import type { Look } from "./look.ts";
 import { shownNodes } from "./nodes.ts";

@@ -11,8 +11,8 @@ import {
   type Event,
   type Run,
 } from "../../src/index.ts";
-import type { Answer } from "../../src/core/gate.ts";
-import { type Script, scripted } from "../../src/models/scripted.ts";
+import type { Answer } from "../../src/core/plan/gate.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 type RemotePlace = NonNullable<Agent["remote"]>;

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { never } from "../../src/models/scripted.ts";
+import { never } from "../../src/models/scripted/scripted.ts";
 import { crewFor, listen, ourServer, remoteAgent, workerCrew } from "./lab.ts";
 
 /** Our server with a worker, and a crew elsewhere that knows it as `far`. */

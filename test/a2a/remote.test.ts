@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { Event } from "../../src/index.ts";
-import { deferred } from "../../src/runtime/deferred.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
 import { patiently } from "../support/patiently.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { webServer } from "../support/web-server.ts";

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
-import { CrewError } from "../../src/core/error.ts";
-import { isRecord } from "../../src/core/json.ts";
-import { READ_ONLY_TOOLS } from "../../src/core/tool-names.ts";
+import { CrewError } from "../../src/core/schema/error.ts";
+import { isRecord } from "../../src/core/text/json.ts";
+import { READ_ONLY_TOOLS } from "../../src/core/vocabulary/tool-names.ts";
 import { agentFiles } from "../../src/embedded.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { createValidator } from "../../src/runtime/validate.ts";
-import { discover, findAgent, type Discovery } from "../../src/runtime/discover.ts";
-import { presets, type PresetName } from "../../src/runtime/sources.ts";
+import { createValidator } from "../../src/runtime/task/validate.ts";
+import { discover, findAgent, type Discovery } from "../../src/runtime/discovery/discover.ts";
+import { presets, type PresetName } from "../../src/runtime/discovery/sources.ts";
 
 const found = (preset?: PresetName): Promise<Discovery> =>
   discover({ cwd: "/nowhere", home: "/nowhere", dialects, bundled: readBundledAgents(), ...(preset && { preset }) });

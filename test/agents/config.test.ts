@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createCrew, type Crew } from "../../src/crew.ts";
-import { openTrust } from "../../src/runtime/trust.ts";
-import { hashOf } from "../../src/runtime/discover-files.ts";
-import { scripted } from "../../src/models/scripted.ts";
+import { openTrust } from "../../src/runtime/settings/trust.ts";
+import { hashOf } from "../../src/runtime/discovery/files.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 type Files = Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { describeOrigin } from "../../src/core/provenance.ts";
+import { describeOrigin } from "../../src/core/vocabulary/provenance.ts";
 import { createCrew, type Crew } from "../../src/crew.ts";
-import type { FoundAgent } from "../../src/runtime/discover.ts";
+import type { FoundAgent } from "../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 /** A base in the home folder, an agent of the project that extends it, settings of both kinds. */

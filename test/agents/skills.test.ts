@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createCrew } from "../../src/crew.ts";
-import { scripted } from "../../src/models/scripted.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
 import { discoverCommands, discoverSkills, getSkill } from "../../src/doors/workflows.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createCrew } from "../../src/crew.ts";
 import { findAgents, findCommands, findSkills } from "../../src/defaults.ts";
-import { openTrust } from "../../src/runtime/trust.ts";
-import { grantOf, reviewTrust, type TrustReview } from "../../src/runtime/trust-review.ts";
+import { openTrust } from "../../src/runtime/settings/trust.ts";
+import { grantOf, reviewTrust, type TrustReview } from "../../src/runtime/settings/trust-review.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const agentFile = (name: string, more = ""): string => `---\nname: ${name}\ndescription: d\n${more}---\nText\n`;

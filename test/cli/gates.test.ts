@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseAnswer } from "../../src/cli/gates.ts";
+import { parseAnswer } from "../../src/cli/terminal/gates.ts";
 import { place, script } from "./command.ts";
 
 const team = JSON.stringify({

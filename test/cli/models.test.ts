@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelOverview } from "../../src/models/overview.ts";
+import type { ModelOverview } from "../../src/models/registry/overview.ts";
 import { place } from "./command.ts";
 
 const json = async (env: Record<string, string>): Promise<ModelOverview> => {

@@ -1,15 +1,15 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { toolsNamed } from "../../src/core/tool-names.ts";
+import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { discoverAgents } from "../../src/doors/discover-agents.ts";
 import { parseAgentFields } from "../../src/formats/agent-fields.ts";
-import { readFrontmatter, split } from "../../src/formats/frontmatter.ts";
-import { parseArrayOrCSV } from "../../src/formats/lists.ts";
-import { withoutComments } from "../../src/formats/omp.ts";
-import { readLines } from "../../src/formats/repair.ts";
-import { thinkingOf } from "../../src/formats/rules.ts";
-import { parsePluginRegistry, pluginEntry } from "../../src/runtime/discover-plugins.ts";
+import { readFrontmatter, split } from "../../src/formats/yaml/frontmatter.ts";
+import { parseArrayOrCSV } from "../../src/formats/fields/lists.ts";
+import { withoutComments } from "../../src/formats/dialects/omp.ts";
+import { readLines } from "../../src/formats/yaml/repair.ts";
+import { thinkingOf } from "../../src/formats/fields/rules.ts";
+import { parsePluginRegistry, pluginEntry } from "../../src/runtime/discovery/plugins.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";
 

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ReadAgent } from "../../src/core/dialect.ts";
+import type { ReadAgent } from "../../src/core/agent/dialect.ts";
 import { describeSubagentTypes } from "../../src/core/subagent-types.ts";
-import { listOf } from "../../src/formats/lists.ts";
-import { subagent } from "../../src/formats/subagent.ts";
+import { listOf } from "../../src/formats/fields/lists.ts";
+import { subagent } from "../../src/formats/dialects/subagent.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover, findAgent, type Discovery } from "../../src/runtime/discover.ts";
+import { discover, findAgent, type Discovery } from "../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";
 

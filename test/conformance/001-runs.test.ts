@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { emptyTask, pegasusStatus, readPegasusLog } from "../../src/core/pegasus-log.ts";
 import { nextState, stateClasses, taskStatesOf, type TaskEvent, type TaskState } from "../../src/core/task-states.ts";
 import { createCrew } from "../../src/crew.ts";
-import { scripted, type Script } from "../../src/models/scripted.ts";
+import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
 import { cases } from "./harness.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-001-"));

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { combineLimits } from "../../src/core/limits.ts";
-import { gencode } from "../../src/formats/gencode.ts";
-import { listOf } from "../../src/formats/lists.ts";
-import { own } from "../../src/formats/own.ts";
+import { combineLimits } from "../../src/core/vocabulary/limits.ts";
+import { gencode } from "../../src/formats/dialects/gencode.ts";
+import { listOf } from "../../src/formats/fields/lists.ts";
+import { own } from "../../src/formats/dialects/own.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover, findAgent, qualifiedNames } from "../../src/runtime/discover.ts";
+import { discover, findAgent, qualifiedNames } from "../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatDuration } from "../../src/core/duration.ts";
+import { formatDuration } from "../../src/core/text/duration.ts";
 import { cases } from "./harness.ts";
 
 test.each(cases<{ ms: number }, string>("002-mycode", "duration-format"))(

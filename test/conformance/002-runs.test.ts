@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Agent } from "../../src/core/agent.ts";
+import type { Agent } from "../../src/core/agent/agent.ts";
 import { createCrew, type Crew } from "../../src/crew.ts";
-import { scripted, type Scripted } from "../../src/models/scripted.ts";
-import { whoWeAre } from "../../src/runtime/owner.ts";
-import { DEFAULT_BACKGROUND_RUNS, takePlace } from "../../src/runtime/starting.ts";
-import { createStore, runId } from "../../src/runtime/store.ts";
+import { scripted, type Scripted } from "../../src/models/scripted/scripted.ts";
+import { whoWeAre } from "../../src/runtime/disk/run-claim.ts";
+import { DEFAULT_BACKGROUND_RUNS, takePlace } from "../../src/runtime/background/background-slots.ts";
+import { createStore, runId } from "../../src/runtime/store/store.ts";
 import { place, script } from "../cli/command.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";

@@ -7,8 +7,8 @@ import {
   type RemoteAnswer,
   type RemoteMessage,
   type RemoteTask,
-} from "../../src/core/remote.ts";
-import { remoteFault } from "../../src/runners/a2a-fault.ts";
+} from "../../src/core/net/a2a.ts";
+import { remoteFault } from "../../src/runners/a2a/a2a-fault.ts";
 import { rpcServer } from "../a2a/rpc-server.ts";
 import { cases } from "./harness.ts";
 

@@ -5,8 +5,8 @@ import {
   type AgentDefinition,
   type LocalAgentDefinition,
   markdownToAgentDefinition,
-} from "../../src/formats/gemini-definition.ts";
-import { isValidToolName } from "../../src/formats/gemini-schema.ts";
+} from "../../src/formats/dialects/gemini-definition.ts";
+import { isValidToolName } from "../../src/formats/dialects/gemini-schema.ts";
 import { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "../../src/doors/gemini-load.ts";
 import { AgentRegistry, getModelConfigAlias, type RegistryConfig } from "../../src/doors/gemini-registry.ts";
 import { tempFolder } from "../support/temp-folder.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { Agent } from "../../src/core/agent.ts";
-import { isRecord } from "../../src/core/json.ts";
-import { toolsNamed } from "../../src/core/tool-names.ts";
+import type { Agent } from "../../src/core/agent/agent.ts";
+import { isRecord } from "../../src/core/text/json.ts";
+import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
-import { gencode } from "../../src/formats/gencode.ts";
+import { gencode } from "../../src/formats/dialects/gencode.ts";
 import { cases } from "./harness.ts";
 
 const bundled = new Map(

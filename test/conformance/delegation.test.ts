@@ -2,14 +2,20 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Agent } from "../../src/core/agent.ts";
-import type { AgentCard, Catalog } from "../../src/core/catalog.ts";
-import type { Delegated } from "../../src/core/engine.ts";
-import type { Plan, TaskNode } from "../../src/core/plan.ts";
-import { atMaxDepth, type Caller, delegationToolsOf, resolveSpawns, spawnRefusal } from "../../src/core/spawn.ts";
-import type { Tool, ToolResult } from "../../src/core/tool.ts";
+import type { Agent } from "../../src/core/agent/agent.ts";
+import type { AgentCard, Catalog } from "../../src/core/delegation/catalog.ts";
+import type { Delegated } from "../../src/core/task/engine.ts";
+import type { Plan, TaskNode } from "../../src/core/plan/plan.ts";
+import {
+  atMaxDepth,
+  type Caller,
+  delegationToolsOf,
+  resolveSpawns,
+  spawnRefusal,
+} from "../../src/core/delegation/spawn.ts";
+import type { Tool, ToolResult } from "../../src/core/task/tool.ts";
 import { createCrew, defineAgent } from "../../src/index.ts";
-import { toolsNamed } from "../../src/core/tool-names.ts";
+import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { reservedInput } from "../../src/facades/agent-inputs.ts";
 import { delegationTools } from "../../src/facades/table.ts";
 import { invocationResult, invocationText } from "../../src/facades/invocation.ts";
@@ -18,12 +24,12 @@ import { batchPrompt, idProblem, refusalText, TASK_ID_CHARS } from "../../src/fa
 import { shortened, TASK_MODELS } from "../../src/facades/subagent-task.ts";
 import { backgroundStarted, box, taskListText, taskText } from "../../src/facades/task-texts.ts";
 import type { TaskRecord } from "../../src/facades/task-records.ts";
-import { scripted } from "../../src/models/scripted.ts";
-import { INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../src/core/cut.ts";
-import { DEFAULT_MAX_DEPTH } from "../../src/core/limits.ts";
-import { inPlanMode } from "../../src/runtime/assign.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../src/core/text/cut.ts";
+import { DEFAULT_MAX_DEPTH } from "../../src/core/vocabulary/limits.ts";
+import { inPlanMode } from "../../src/runtime/task/assign.ts";
 import { prompts } from "../../src/embedded.ts";
-import { parseArguments } from "../../src/runtime/toolkit.ts";
+import { parseArguments } from "../../src/core/task/tool-specs.ts";
 import { call, projectCrew, stage } from "../delegation/stage.ts";
 import { callTool, emptyContext } from "../support/call-tool.ts";
 import { tempFolder } from "../support/temp-folder.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { faults } from "./harness.ts";
 
-const journal = "src/runtime/journal.test.ts";
+const journal = "src/runtime/store/journal.test.ts";
 const sample = "test/runs/kill-sample.test.ts";
 const state = "test/runs/state-folder.test.ts";
 const resume = "test/runs/resume.test.ts";

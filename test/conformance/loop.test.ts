@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { convertInputConfigToJsonSchema } from "../../src/core/input-schema.ts";
-import { templateString } from "../../src/core/input-template.ts";
-import type { Agent, AgentInput } from "../../src/core/agent.ts";
-import type { Model } from "../../src/core/model.ts";
-import type { Outcome } from "../../src/core/outcome.ts";
+import { convertInputConfigToJsonSchema } from "../../src/core/agent/inputs.ts";
+import { templateString } from "../../src/core/text/input-template.ts";
+import type { Agent, AgentInput } from "../../src/core/agent/agent.ts";
+import type { Model } from "../../src/core/model/model.ts";
+import type { Outcome } from "../../src/core/outcome/outcome.ts";
 import { createCrew, defineTool, type Event } from "../../src/index.ts";
-import { never, scripted, type Script, type Scripted } from "../../src/models/scripted.ts";
+import { never, scripted, type Script, type Scripted } from "../../src/models/scripted/scripted.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { patiently } from "../support/patiently.ts";
 import { cases } from "./harness.ts";
@@ -146,7 +146,7 @@ describe("executor-loop", () => {
   const all = cases<LoopInput, LoopWant>("004-gemini", "executor-loop");
 
   test("the grace turn lasts a minute", async () => {
-    const { GRACE_MS } = await import("../../src/core/limits.ts");
+    const { GRACE_MS } = await import("../../src/core/vocabulary/limits.ts");
     expect(all.find(({ name }) => name === "grace period")?.want).toEqual({ ms: GRACE_MS });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { chooseModel, mayFallBack, type Catalogue } from "../../src/core/choose-model.ts";
-import { faultOfStatus } from "../../src/models/fault.ts";
-import { createModelRegistry, type ModelConfig } from "../../src/models/registry.ts";
+import { chooseModel, mayFallBack, type Catalogue } from "../../src/core/model/choose.ts";
+import { faultOfStatus } from "../../src/models/wires/fault.ts";
+import { createModelRegistry, type ModelConfig } from "../../src/models/registry/registry.ts";
 import { cases } from "./harness.ts";
 
 type Asked = { config: ModelConfig; ask: string };

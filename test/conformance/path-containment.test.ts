@@ -13,12 +13,12 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { protectedPart } from "../../src/core/protected.ts";
-import { parseRules, ruleFits } from "../../src/core/rule.ts";
-import { placed } from "../../src/core/subject.ts";
-import type { Script } from "../../src/models/scripted.ts";
-import { families } from "../../src/runtime/sources.ts";
-import { writeFile } from "../../src/tools/write-file.ts";
+import { protectedPart } from "../../src/core/policy/protected-paths.ts";
+import { parseRules, ruleFits } from "../../src/core/rules/rule.ts";
+import { placed } from "../../src/core/rules/call-subject.ts";
+import type { Script } from "../../src/models/scripted/scripted.ts";
+import { families } from "../../src/runtime/discovery/sources.ts";
+import { writeFile } from "../../src/tools/files/write-file.ts";
 import { builtinTools } from "../../src/tools/table.ts";
 import { callTool } from "../support/call-tool.ts";
 import { call, play, type Played } from "../support/play.ts";

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { judge } from "../../src/core/judge.ts";
-import { createPolicy, type PolicyMode } from "../../src/core/policy.ts";
-import { classOf } from "../../src/core/tool-class.ts";
-import { toolsNamed } from "../../src/core/tool-names.ts";
+import { judge } from "../../src/core/policy/judge.ts";
+import { createPolicy, type PolicyMode } from "../../src/core/policy/policy.ts";
+import { classOf } from "../../src/core/vocabulary/tool-class.ts";
+import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { createCrew, defineTool, type Event } from "../../src/index.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
-import { scripted } from "../../src/models/scripted.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
 import { builtinTools } from "../../src/tools/table.ts";
 import { call, play } from "../support/play.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -208,31 +208,31 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "TOOL-13": "test/permissions/shell.test.ts",
   },
   sandbox: {
-    "SBX-01": "src/runtime/sandbox.test.ts",
+    "SBX-01": "src/runtime/commands/sandbox.test.ts",
     "SBX-02": "test/permissions/shell.test.ts",
     "SBX-03": "test/permissions/shell.test.ts",
-    "SBX-04": "src/runtime/sandbox.test.ts",
-    "SBX-05": "src/runtime/commands.test.ts",
-    "SBX-06": "src/runtime/commands.test.ts",
-    "SBX-07": "src/runtime/commands.test.ts",
-    "SBX-08": "src/runtime/commands.test.ts",
+    "SBX-04": "src/runtime/commands/sandbox.test.ts",
+    "SBX-05": "src/runtime/commands/commands.test.ts",
+    "SBX-06": "src/runtime/commands/commands.test.ts",
+    "SBX-07": "src/runtime/commands/commands.test.ts",
+    "SBX-08": "src/runtime/commands/commands.test.ts",
     "SBX-09": "test/conformance/permissions.test.ts",
-    "SBX-10": "src/runtime/commands.test.ts",
+    "SBX-10": "src/runtime/commands/commands.test.ts",
     "SBX-11": "later: other systems than Linux with bubblewrap",
     "SBX-12": "test/permissions/calls.test.ts",
     "SBX-13": "test/permissions/shell.test.ts",
   },
   "process-hygiene": {
-    "PROC-01": "src/runtime/child.test.ts",
-    "PROC-02": "src/runtime/child.test.ts",
-    "PROC-03": "src/runtime/child.test.ts",
-    "PROC-04": "src/runtime/child.test.ts",
+    "PROC-01": "src/runtime/commands/child.test.ts",
+    "PROC-02": "src/runtime/commands/child.test.ts",
+    "PROC-03": "src/runtime/commands/child.test.ts",
+    "PROC-04": "src/runtime/commands/child.test.ts",
     "PROC-05": "test/cli/signals.test.ts",
     "PROC-06": "test/cli/signals.test.ts",
     "PROC-07": "test/cli/signals.test.ts",
-    "PROC-08": "src/runtime/child.test.ts",
+    "PROC-08": "src/runtime/commands/child.test.ts",
     "PROC-09": "test/mcp/command.test.ts",
-    "PROC-10": "src/runtime/child.test.ts",
+    "PROC-10": "src/runtime/commands/child.test.ts",
     "PROC-11": "test/runners/process.test.ts",
     "PROC-12": "later: daemon",
     "PROC-13": "later: full screen",

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { approvalText, visible } from "../../src/core/approval.ts";
-import { judge } from "../../src/core/judge.ts";
-import type { ShellState } from "../../src/core/judge-call.ts";
-import { createPolicy, type PolicyMode } from "../../src/core/policy.ts";
-import { parseRules } from "../../src/core/rule.ts";
-import { getGitContext } from "../../src/runtime/git-context.ts";
+import { approvalText, visible } from "../../src/core/policy/approval.ts";
+import { judge } from "../../src/core/policy/judge.ts";
+import type { ShellState } from "../../src/core/policy/judge-call.ts";
+import { createPolicy, type PolicyMode } from "../../src/core/policy/policy.ts";
+import { parseRules } from "../../src/core/rules/rule.ts";
+import { getGitContext } from "../../src/runtime/git/git-context.ts";
 import { call, play } from "../support/play.ts";
 import { repository } from "../support/repository.ts";
 import { tempFolder } from "../support/temp-folder.ts";

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Run } from "../../src/index.ts";
-import type { Script } from "../../src/models/scripted.ts";
+import type { Script } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { crewOf } from "./stage.ts";
 import { until } from "./until.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { addressee } from "../../src/core/address.ts";
-import { createMailbox } from "../../src/runtime/mailbox.ts";
-import { sendTo } from "../../src/runtime/tell.ts";
+import { addressee } from "../../src/core/delegation/address-of-task.ts";
+import { createMailbox } from "../../src/runtime/execute/mailbox.ts";
+import { sendTo } from "../../src/runtime/execute/send-message.ts";
 import { call, calls, stage } from "./stage.ts";
 import { until } from "./until.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Run } from "../../src/index.ts";
-import type { Script } from "../../src/models/scripted.ts";
+import type { Script } from "../../src/models/scripted/scripted.ts";
 import { call, crewOf } from "./stage.ts";
 import { until } from "./until.ts";
 

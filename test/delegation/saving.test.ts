@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Model, ModelRequest } from "../../src/core/model.ts";
+import type { Model, ModelRequest } from "../../src/core/model/model.ts";
 import { createCrew, defineAgent } from "../../src/index.ts";
-import { offline } from "../../src/models/offline.ts";
-import { scripted } from "../../src/models/scripted.ts";
+import { offline } from "../../src/models/offline/offline.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const question = "Where is the order of the agent sources decided?";
@@ -42,7 +42,7 @@ async function ask(
 
 test("whoever has this repository explored by a subagent keeps less than half of it in its own conversation", async () => {
   const [alone, delegated] = [await ask("explore"), await ask("lead")];
-  expect(alone.output).toContain("src/runtime/sources.ts");
+  expect(alone.output).toContain("src/runtime/discovery/sources.ts");
   expect(delegated.added).toBeLessThan(alone.added / 2);
   // Only the summary came back: none of what the subagent's tools answered.
   const results = alone.requests
@@ -74,7 +74,7 @@ test("Explore finds and Plan plans, started side by side by one message, on this
   const { nodes } = await crew.run({ mode: "single", agent: "lead", task: "Lead." });
   expect(nodes["lead/Explore"]).toMatchObject({
     status: "ok",
-    output: expect.stringContaining("src/runtime/sources.ts"),
+    output: expect.stringContaining("src/runtime/discovery/sources.ts"),
   });
   expect(nodes["lead.2/Plan"] ?? nodes["lead/Plan"]).toMatchObject({ status: "ok" });
   expect(lead.requests[1]!.messages).toHaveLength(3); // the question, the calls, their two summaries

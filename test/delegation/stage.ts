@@ -8,7 +8,7 @@ import {
   type Result,
   type RunOptions,
 } from "../../src/index.ts";
-import { type Script, scripted, type Scripted } from "../../src/models/scripted.ts";
+import { type Script, scripted, type Scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 /** One call of a tool, as a turn of a scripted model. */

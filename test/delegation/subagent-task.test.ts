@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { ModelRequest } from "../../src/core/model.ts";
-import { deferred } from "../../src/runtime/deferred.ts";
+import type { ModelRequest } from "../../src/core/model/model.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
 import { call, calls, stage } from "./stage.ts";
 
 const lead = { tools: ["*", "Task"], delegation: ["Task"] };

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createCrew, defineAgent, openDelegation, Subagent } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted.ts";
-import { deferred } from "../../src/runtime/deferred.ts";
+import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "./until.ts";
 

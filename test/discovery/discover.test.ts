@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { describeOrigin } from "../../src/core/provenance.ts";
+import { describeOrigin } from "../../src/core/vocabulary/provenance.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { dialects } from "../../src/formats/table.ts";
 import {
@@ -10,9 +10,9 @@ import {
   type Discovery,
   findAgent,
   qualifiedNames,
-} from "../../src/runtime/discover.ts";
-import { explainFields } from "../../src/runtime/discover-explain.ts";
-import { families, presets } from "../../src/runtime/sources.ts";
+} from "../../src/runtime/discovery/discover.ts";
+import { explainFields } from "../../src/runtime/discovery/explain.ts";
+import { families, presets } from "../../src/runtime/discovery/sources.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const agentFile = (name: string, more = ""): string =>

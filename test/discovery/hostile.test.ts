@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { READ_ONLY_TOOLS } from "../../src/core/tool-names.ts";
-import { own } from "../../src/formats/own.ts";
+import { READ_ONLY_TOOLS } from "../../src/core/vocabulary/tool-names.ts";
+import { own } from "../../src/formats/dialects/own.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover, type Discovery, findAgent, type Trust } from "../../src/runtime/discover.ts";
-import { listFiles } from "../../src/runtime/discover-files.ts";
+import { discover, type Discovery, findAgent, type Trust } from "../../src/runtime/discovery/discover.ts";
+import { listFiles } from "../../src/runtime/discovery/files.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const good = (name: string, more = ""): string => `---\nname: ${name}\ndescription: d\n${more}---\nBody\n`;

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ReadAgent } from "../../src/core/dialect.ts";
-import { own } from "../../src/formats/own.ts";
+import type { ReadAgent } from "../../src/core/agent/dialect.ts";
+import { own } from "../../src/formats/dialects/own.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover, type Discovery } from "../../src/runtime/discover.ts";
-import type { Order } from "../../src/runtime/sources.ts";
+import { discover, type Discovery } from "../../src/runtime/discovery/discover.ts";
+import type { Order } from "../../src/runtime/discovery/sources.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 /** `*` stands for the name of an agent; a place without it is one file with all of them. */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { Agent } from "../../src/core/agent.ts";
-import { permit } from "../../src/core/permit.ts";
-import { DELEGATION_TOOL, toolNames } from "../../src/core/tool-names.ts";
+import type { Agent } from "../../src/core/agent/agent.ts";
+import { permit } from "../../src/core/policy/permit.ts";
+import { DELEGATION_TOOL, toolNames } from "../../src/core/vocabulary/tool-names.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover } from "../../src/runtime/discover.ts";
+import { discover } from "../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { shapes, variants } from "./published.ts";
 

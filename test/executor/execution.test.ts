@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Call } from "../../src/core/engine.ts";
-import type { KeptEvent } from "../../src/core/event.ts";
-import { failed } from "../../src/core/outcome.ts";
-import type { Body, Node } from "../../src/core/plan.ts";
+import type { Call } from "../../src/core/task/engine.ts";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import { failed } from "../../src/core/outcome/outcome.ts";
+import type { Body, Node } from "../../src/core/plan/plan.ts";
 import { team } from "../../src/modes/team.ts";
 import { bad, line, observe, ok, task, type Act } from "./lab.ts";
 

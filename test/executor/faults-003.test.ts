@@ -3,10 +3,10 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createCrew, type Crew } from "../../src/crew.ts";
 import type { CrewOptions } from "../../src/crew/options.ts";
-import { defineAgent } from "../../src/core/agent.ts";
-import type { Event } from "../../src/core/event.ts";
-import type { Model, ModelRequest } from "../../src/core/model.ts";
-import { defineTool } from "../../src/core/tool.ts";
+import { defineAgent } from "../../src/core/agent/agent.ts";
+import type { Event } from "../../src/core/run/event.ts";
+import type { Model, ModelRequest } from "../../src/core/model/model.ts";
+import { defineTool } from "../../src/core/task/tool.ts";
 import {
   buildDag,
   cleanupWorkspace,
@@ -23,10 +23,10 @@ import {
   type TeamMember,
   type TeamTask,
 } from "../../src/doors/parallel.ts";
-import { cutTail } from "../../src/core/cut.ts";
-import { never, scripted, type ScriptedTurn } from "../../src/models/scripted.ts";
-import { deferred } from "../../src/runtime/deferred.ts";
-import { noUsageStats } from "../../src/runtime/task-result.ts";
+import { cutTail } from "../../src/core/text/cut.ts";
+import { never, scripted, type ScriptedTurn } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
+import { noUsageStats } from "../../src/facades/parallel/task-result.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const crewOf = (options: CrewOptions): Crew =>

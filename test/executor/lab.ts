@@ -1,22 +1,22 @@
-import { createBudget } from "../../src/core/budget.ts";
-import type { Change } from "../../src/core/change.ts";
-import type { Call, Engine, PerformContext } from "../../src/core/engine.ts";
-import { CrewError } from "../../src/core/error.ts";
-import type { Fact, KeptEvent } from "../../src/core/event.ts";
-import type { Answer } from "../../src/core/gate.ts";
-import type { AnyInput } from "../../src/core/input.ts";
-import { failed, type Outcome } from "../../src/core/outcome.ts";
-import type { Body, Plan } from "../../src/core/plan.ts";
-import { emptyState, reduce, type State } from "../../src/core/state.ts";
+import { createBudget } from "../../src/core/run/budget.ts";
+import type { Change } from "../../src/core/schedule/change.ts";
+import type { Call, Engine, PerformContext } from "../../src/core/task/engine.ts";
+import { CrewError } from "../../src/core/schema/error.ts";
+import type { Fact, KeptEvent } from "../../src/core/run/event.ts";
+import type { Answer } from "../../src/core/plan/gate.ts";
+import type { AnyInput } from "../../src/core/plan/input.ts";
+import { failed, type Outcome } from "../../src/core/outcome/outcome.ts";
+import type { Body, Plan } from "../../src/core/plan/plan.ts";
+import { emptyState, reduce, type State } from "../../src/core/run/state.ts";
 import { compile } from "../../src/modes/compile.ts";
-import { reasonOf, stopped } from "../../src/runtime/cancel.ts";
-import { execute, type Growing } from "../../src/runtime/execute.ts";
-import { nowhere } from "../../src/runtime/fill-in.ts";
-import { historyOf, noHistory } from "../../src/runtime/history.ts";
-import { createLeases } from "../../src/runtime/leases.ts";
-import { createMailbox } from "../../src/runtime/mailbox.ts";
-import type { Executed } from "../../src/runtime/scope.ts";
-import { Slots } from "../../src/runtime/slots.ts";
+import { reasonOf, stopped } from "../../src/runtime/async/cancel.ts";
+import { execute, type Growing } from "../../src/runtime/execute/execute.ts";
+import { nowhere } from "../../src/core/schedule/fill-references.ts";
+import { historyOf, noHistory } from "../../src/core/run/history.ts";
+import { createLeases } from "../../src/runtime/execute/leases.ts";
+import { createMailbox } from "../../src/runtime/execute/mailbox.ts";
+import type { Executed } from "../../src/runtime/execute/scope.ts";
+import { Slots } from "../../src/runtime/async/slots.ts";
 
 /** What a task of an experiment does: moments go by, others are asked for help, and then it ends. */
 export type Act = Readonly<{

@@ -4,13 +4,13 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createCrew, type Crew } from "../../src/crew.ts";
 import type { CrewOptions } from "../../src/crew/options.ts";
-import { defineAgent } from "../../src/core/agent.ts";
-import type { Event } from "../../src/core/event.ts";
-import type { Model, ModelRequest } from "../../src/core/model.ts";
-import { defineTool } from "../../src/core/tool.ts";
-import { never, scripted, type ScriptedTurn } from "../../src/models/scripted.ts";
-import { deferred } from "../../src/runtime/deferred.ts";
-import type { Run } from "../../src/runtime/run.ts";
+import { defineAgent } from "../../src/core/agent/agent.ts";
+import type { Event } from "../../src/core/run/event.ts";
+import type { Model, ModelRequest } from "../../src/core/model/model.ts";
+import { defineTool } from "../../src/core/task/tool.ts";
+import { never, scripted, type ScriptedTurn } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
+import type { Run } from "../../src/runtime/run/run.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 /** What a model was asked last. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { judgeUrl, parseAllowedHosts } from "../../src/runtime/web-target.ts";
+import { judgeUrl, parseAllowedHosts } from "../../src/runtime/network/web-target.ts";
 import { isSpecial, spelling6, SPELLINGS, spellings4 } from "../support/special-addresses.ts";
 import type { Tries } from "./mutate.ts";
 

@@ -4,8 +4,8 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkS
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { judge } from "../../src/core/judge.ts";
-import { createPolicy } from "../../src/core/policy.ts";
+import { judge } from "../../src/core/policy/judge.ts";
+import { createPolicy } from "../../src/core/policy/policy.ts";
 import type { Tries } from "./mutate.ts";
 
 const PROGRAMS = [

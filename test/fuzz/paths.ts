@@ -3,8 +3,8 @@ import { linkSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync }
 import { dirname, join, resolve } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { isInside, isRefusal, openInside, rootOf } from "../../src/runtime/inside.ts";
-import { openSpot } from "../../src/runtime/spot.ts";
+import { isInside, isRefusal, openInside, rootOf } from "../../src/runtime/files/open-contained.ts";
+import { openSpot } from "../../src/runtime/files/write-contained.ts";
 import type { Tries } from "./mutate.ts";
 
 const NAMES = ["a", "b", "c", "é", "a b"];

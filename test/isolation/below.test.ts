@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Script, ScriptedTurn } from "../../src/models/scripted.ts";
-import { deferred } from "../../src/runtime/deferred.ts";
+import type { Script, ScriptedTurn } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
 import { shell } from "../support/repository.ts";
 import { alone, project, runs, state, text, warnings, write } from "./lab.ts";
 

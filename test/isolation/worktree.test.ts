@@ -25,7 +25,7 @@ describe("a task in a worktree of its own", () => {
         },
       ],
       models: {
-        worker: (await import("../../src/models/scripted.ts")).scripted(
+        worker: (await import("../../src/models/scripted/scripted.ts")).scripted(
           write("a.txt", "two\n"),
           { calls: [{ name: "look", input: {} }] },
           write("new/b.txt", "b\n"),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createCrew, defineAgent, defineTool, type Event, type Model } from "../../src/index.ts";
 import type { RunOptions } from "../../src/crew/run-options.ts";
-import { never, scripted, type Script } from "../../src/models/scripted.ts";
+import { never, scripted, type Script } from "../../src/models/scripted/scripted.ts";
 
 const look = defineTool({
   name: "look",

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createCrew, defineAgent, defineTool, type Event, type Model } from "../../src/index.ts";
-import { scripted } from "../../src/models/scripted.ts";
-import { basePersona, buildSystemPrompt } from "../../src/runtime/system-prompt.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { basePersona, buildSystemPrompt } from "../../src/runtime/task/system-prompt.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const agent = (name: string, more: object = {}) =>
@@ -141,14 +141,14 @@ test("context is built once and shared by all tasks of every mode", async () => 
 test.each(
   Object.entries({
     entry: "src/facades/parallel.ts",
-    executor: "src/runtime/execute.ts",
+    executor: "src/runtime/execute/execute.ts",
     "parallel utilities": "src/doors/parallel.ts",
-    DAG: "src/runtime/dag.ts",
-    workspace: "src/runtime/workspace.ts",
+    DAG: "src/facades/parallel/dag.ts",
+    workspace: "src/doors/parallel/workspace.ts",
     render: "src/sinks/live.ts",
-    types: "src/core/task.ts",
-    agents: "src/runtime/discover.ts",
-    context: "src/runtime/context.ts",
+    types: "src/core/plan/task.ts",
+    agents: "src/runtime/discovery/discover.ts",
+    context: "src/runtime/git/context.ts",
   }),
 )("the module of system 003 for %s has its place", (_, file) => {
   expect(existsSync(join(import.meta.dirname, "..", "..", file))).toBe(true);

@@ -10,7 +10,7 @@ import {
   type Model,
   type Result,
 } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted.ts";
+import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 type Scripted = ReturnType<typeof scripted>;

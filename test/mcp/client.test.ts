@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CrewOptions, createCrew, defineAgent, type Agent, type Event } from "../../src/index.ts";
-import type { McpServer } from "../../src/core/mcp-server.ts";
-import { type Script, scripted } from "../../src/models/scripted.ts";
-import { bearersOf } from "../../src/runtime/process-tree.ts";
+import type { McpServer } from "../../src/core/vocabulary/mcp-server.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
+import { bearersOf } from "../../src/runtime/commands/process-tree.ts";
 import { patiently } from "../support/patiently.ts";
 
 /** Tests run side by side here, so what they make goes when all of them are over. */

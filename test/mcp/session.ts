@@ -4,7 +4,7 @@ import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { createCrew, type Crew, type CrewOptions, defineAgent } from "../../src/index.ts";
 import { serveStdio, type StdioOptions } from "../../src/mcp/stdio.ts";
-import { type Script, scripted } from "../../src/models/scripted.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 /** The two protocols that clients speak: that of today, and that of most of them. */

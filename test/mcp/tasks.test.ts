@@ -4,7 +4,7 @@ import {
   toolDeclarationFromMcpTool,
 } from "@modelcontextprotocol/ext-tasks/client";
 import { expect, test } from "vitest";
-import { never, type Script } from "../../src/models/scripted.ts";
+import { never, type Script } from "../../src/models/scripted/scripted.ts";
 import { crewOf, type EraMode, eras, type Session, session } from "./session.ts";
 
 const call = (name: string, input: object): Script => ({ calls: [{ name, input }] });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FaultCode } from "../../src/core/outcome.ts";
+import type { FaultCode } from "../../src/core/outcome/outcome.ts";
 import type { FaultyTurn, ProviderTurn } from "../../src/testing/provider-turn.ts";
 import { faultOf, kinds, modelAt, provider, textOf, turn } from "./talk.ts";
 

@@ -2,11 +2,11 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineAgent } from "../../src/core/agent.ts";
-import { defineTool } from "../../src/core/tool.ts";
+import { defineAgent } from "../../src/core/agent/agent.ts";
+import { defineTool } from "../../src/core/task/tool.ts";
 import { createCrew } from "../../src/crew.ts";
-import type { LanguageModel } from "../../src/models/is-language-model.ts";
-import { createModelRegistry } from "../../src/models/registry.ts";
+import type { LanguageModel } from "../../src/models/ai-sdk/is-language-model.ts";
+import { createModelRegistry } from "../../src/models/registry/registry.ts";
 import { faultOf, look, provider, textOf, turn } from "./talk.ts";
 
 /** A model object that plays these parts, of any version. */

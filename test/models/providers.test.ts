@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message, ModelEvent } from "../../src/core/model.ts";
+import type { Message, ModelEvent } from "../../src/core/model/model.ts";
 import { kinds, look, modelAt, provider, textOf, turn } from "./talk.ts";
 
 describe.each(kinds)("%s", (_, name) => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { defineAgent } from "../../src/core/agent.ts";
+import { defineAgent } from "../../src/core/agent/agent.ts";
 import { createCrew } from "../../src/crew.ts";
 import { certificate } from "../support/certificate.ts";
 import { kinds, provider } from "./talk.ts";

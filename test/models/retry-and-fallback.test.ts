@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelEvent } from "../../src/core/model.ts";
+import type { ModelEvent } from "../../src/core/model/model.ts";
 import { faultOf, modelAt, provider, registryAt, textOf, turn } from "./talk.ts";
 
 const haiku = "anthropic/claude-haiku-4-5";

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import type { Model, ModelEvent, ModelRequest } from "../../src/core/model.ts";
-import { createModelRegistry, type ModelConfig, type ModelRegistry } from "../../src/models/registry.ts";
+import type { Model, ModelEvent, ModelRequest } from "../../src/core/model/model.ts";
+import { createModelRegistry, type ModelConfig, type ModelRegistry } from "../../src/models/registry/registry.ts";
 import {
   type ProviderScript,
   type ProviderServer,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Message, ModelEvent } from "../../src/core/model.ts";
-import type { Thinking } from "../../src/core/thinking.ts";
+import type { Message, ModelEvent } from "../../src/core/model/model.ts";
+import type { Thinking } from "../../src/core/vocabulary/thinking.ts";
 import { look, modelAt, provider, turn } from "./talk.ts";
 
 /** What is sent for a level; only the fields that have to do with it. */

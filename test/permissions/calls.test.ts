@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Agent, createCrew, defineTool, type Event } from "../../src/index.ts";
-import { scripted } from "../../src/models/scripted.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
 import { call, play } from "../support/play.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -163,7 +163,7 @@ const start = defineTool({
 
 test("TOOL-07, TOOL-10: what holds for a parent holds for whatever it starts, at every depth, and no file widens it", async () => {
   const { createCrew, defineAgent } = await import("../../src/index.ts");
-  const { scripted } = await import("../../src/models/scripted.ts");
+  const { scripted } = await import("../../src/models/scripted/scripted.ts");
   const cwd = tempFolder();
   const agent = (name: string, more: object) =>
     defineAgent({ name, description: name, instructions: "Work.", model: name, ...more });

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { ModelRequest } from "../../src/core/model.ts";
+import type { ModelRequest } from "../../src/core/model/model.ts";
 import { createCrew, defineAgent, defineTool } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted.ts";
+import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
 import { call, stage } from "../delegation/stage.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

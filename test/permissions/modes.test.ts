@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createCrew, defineAgent } from "../../src/index.ts";
-import { scripted } from "../../src/models/scripted.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
 import { call } from "../support/play.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

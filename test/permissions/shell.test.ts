@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createCrew, defineAgent, type Event } from "../../src/index.ts";
-import { scripted } from "../../src/models/scripted.ts";
-import { bearersOf } from "../../src/runtime/process-tree.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { bearersOf } from "../../src/runtime/commands/process-tree.ts";
 import { type Need, needs, needsTimeout } from "../needs.ts";
 import { call, play } from "../support/play.ts";
 import { shell } from "../support/repository.ts";
@@ -327,8 +327,8 @@ describe("race with an acceptance command", () => {
 });
 
 test("SBX-02: where a sandbox is required and cannot be had nothing begins", async () => {
-  const { accessParts, demandSandbox } = await import("../../src/runtime/access.ts");
-  const { probeSandbox } = await import("../../src/runtime/sandbox.ts");
+  const { accessParts, demandSandbox } = await import("../../src/runtime/access/access.ts");
+  const { probeSandbox } = await import("../../src/runtime/commands/sandbox.ts");
   const parts = accessParts({ sandbox: "required" }, { cwd: "/", home: undefined, state: "/nowhere" }, []);
   const nowhere = tempFolder();
   await expect(demandSandbox({ ...parts, sandbox: () => probeSandbox([nowhere]) })).rejects.toMatchObject({

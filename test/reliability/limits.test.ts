@@ -11,8 +11,8 @@ import {
   type Model,
   type Result,
 } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted.ts";
-import { deferred } from "../../src/runtime/deferred.ts";
+import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
 import type { FaultName, ProviderTurn } from "../../src/testing/provider-turn.ts";
 import { provider } from "../models/talk.ts";
 import { patiently } from "../support/patiently.ts";

@@ -3,17 +3,17 @@ import { createServer as createHttpServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Access } from "../../src/core/tool.ts";
+import type { Access } from "../../src/core/task/tool.ts";
 import {
   createGuardedFetch,
   type GuardedFetch,
   MAX_BODY_BYTES,
   type NetworkParts,
   type NetworkRules,
-} from "../../src/runtime/guarded-fetch.ts";
-import { httpGet } from "../../src/tools/http-get.ts";
-import { httpPost } from "../../src/tools/http-post.ts";
-import { httpRequest } from "../../src/tools/http-request.ts";
+} from "../../src/runtime/network/guarded-fetch.ts";
+import { httpGet } from "../../src/tools/web/http-get.ts";
+import { httpPost } from "../../src/tools/web/http-post.ts";
+import { httpRequest } from "../../src/tools/web/http-request.ts";
 import { callTool } from "../support/call-tool.ts";
 import { type Routes, secureServer, webServer } from "../support/web-server.ts";
 

@@ -2,9 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { fillInputs, templateString } from "../../src/core/input-template.ts";
+import { fillInputs, templateString } from "../../src/core/text/input-template.ts";
 import { defineTool } from "../../src/index.ts";
-import { checkFor, createValidator } from "../../src/runtime/validate.ts";
+import { checkFor, createValidator } from "../../src/runtime/task/validate.ts";
 import { faults } from "../conformance/harness.ts";
 import { call, play } from "../support/play.ts";
 

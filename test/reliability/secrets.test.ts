@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { formsOf } from "../../src/core/secret-forms.ts";
+import { formsOf } from "../../src/core/secrets/forms.ts";
 import { createCrew, defineAgent, defineTool, type CrewOptions, type Event, type Model } from "../../src/index.ts";
-import { type Script, scripted } from "../../src/models/scripted.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { repository } from "../support/repository.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createCrew, defineAgent, defineTool } from "../../src/index.ts";
-import { scripted } from "../../src/models/scripted.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
 
 const hand = defineTool({
   name: "hand_on",

@@ -1,5 +1,5 @@
-import type { Event } from "../../src/core/event.ts";
-import type { Run } from "../../src/runtime/run.ts";
+import type { Event } from "../../src/core/run/event.ts";
+import type { Run } from "../../src/runtime/run/run.ts";
 
 /** Every event of a run, once it has ended. */
 export async function collect(run: Run): Promise<Event[]> {

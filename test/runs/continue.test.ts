@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import type { Agent } from "../../src/core/agent.ts";
+import type { Agent } from "../../src/core/agent/agent.ts";
 import { createCrew, type Crew } from "../../src/crew.ts";
-import { scripted, type Scripted } from "../../src/models/scripted.ts";
+import { scripted, type Scripted } from "../../src/models/scripted/scripted.ts";
 import { collect } from "./collect.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-continue-"));
@@ -156,8 +156,8 @@ test("which of several tasks is meant has to be said; a path says it", async () 
 test("a model cannot read another run by going on with it", async () => {
   const where = home();
   const id = await ended(crewOf(scripted("A secret."), where));
-  const { withEarlier, createEarlier } = await import("../../src/runtime/earlier.ts");
-  const { createStore } = await import("../../src/runtime/store.ts");
+  const { withEarlier, createEarlier } = await import("../../src/runtime/resume/previous-runs.ts");
+  const { createStore } = await import("../../src/runtime/store/store.ts");
   const earlier = createEarlier([], { store: createStore(where) });
   const call = {
     run: "run_x",

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { createCrew } from "../../src/crew.ts";
-import { scripted } from "../../src/models/scripted.ts";
-import { startChild } from "../../src/runtime/child.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { startChild } from "../../src/runtime/commands/child.ts";
 
 const MARK = `SUBCREW_CYCLE=${process.pid}`;
 

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { callTool } from "../support/call-tool.ts";
 import { createCrew } from "../../src/crew.ts";
-import { scripted, type Script } from "../../src/models/scripted.ts";
-import { createStore } from "../../src/runtime/store.ts";
-import { openTaskHistory } from "../../src/runtime/task-history.ts";
-import { taskList } from "../../src/tools/task-list.ts";
-import { taskReplay } from "../../src/tools/task-replay.ts";
+import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { createStore } from "../../src/runtime/store/store.ts";
+import { openTaskHistory } from "../../src/runtime/resume/task-history.ts";
+import { taskList } from "../../src/tools/crew/task-list.ts";
+import { taskReplay } from "../../src/tools/crew/task-replay.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-history-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

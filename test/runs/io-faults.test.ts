@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { readJournal } from "../../src/runtime/journal.ts";
+import { readJournal } from "../../src/runtime/store/journal.ts";
 import { place, script, type Ended, type Place } from "../cli/command.ts";
 import { needs, needsTimeout, type Need } from "../needs.ts";
 

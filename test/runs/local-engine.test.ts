@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { localEngine } from "../../src/engines/local.ts";
-import { openJournal } from "../../src/runtime/journal.ts";
+import { openJournal } from "../../src/runtime/store/journal.ts";
 import { engineSuite } from "../engine-suite.ts";
 
 engineSuite("the local engine", async () => {

@@ -1,6 +1,6 @@
 // Wants the runs it is told of on standard input, writes to those that it gets, and gives them back when told to.
 import { createInterface } from "node:readline";
-import { openJournal } from "../../dist/runtime/journal.js";
+import { openJournal } from "../../dist/runtime/store/journal.js";
 
 const say = (word) => process.stdout.write(`${word}\n`);
 let held;

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { KeptEvent } from "../../src/core/event.ts";
-import { openJournal, readJournal } from "../../src/runtime/journal.ts";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import { openJournal, readJournal } from "../../src/runtime/store/journal.ts";
 
 const worker = join(import.meta.dirname, "owner-child.mjs");
 

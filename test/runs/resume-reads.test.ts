@@ -1,9 +1,9 @@
 import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { KeptEvent } from "../../src/core/event.ts";
-import { encodeLine } from "../../src/runtime/journal-line.ts";
-import { JOURNAL_FILE, readJournal } from "../../src/runtime/journal.ts";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import { encodeLine } from "../../src/runtime/store/journal-line.ts";
+import { JOURNAL_FILE, readJournal } from "../../src/runtime/store/journal.ts";
 import { place, script, type Place } from "../cli/command.ts";
 
 const NOTES = 5_000;

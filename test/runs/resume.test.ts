@@ -2,12 +2,12 @@ import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { KeptEvent } from "../../src/core/event.ts";
-import { defineTool } from "../../src/core/tool.ts";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import { defineTool } from "../../src/core/task/tool.ts";
 import { createCrew, type Crew } from "../../src/crew.ts";
-import { scripted, type Scripted, type ScriptedTurn } from "../../src/models/scripted.ts";
-import { decodeLine } from "../../src/runtime/journal-line.ts";
-import { JOURNAL_FILE } from "../../src/runtime/journal.ts";
+import { scripted, type Scripted, type ScriptedTurn } from "../../src/models/scripted/scripted.ts";
+import { decodeLine } from "../../src/runtime/store/journal-line.ts";
+import { JOURNAL_FILE } from "../../src/runtime/store/journal.ts";
 import { place, script } from "../cli/command.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

@@ -1,11 +1,11 @@
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import type { KeptEvent } from "../../src/core/event.ts";
-import { follow } from "../../src/runtime/follow.ts";
-import { encodeLine } from "../../src/runtime/journal-line.ts";
-import { JOURNAL_FILE, openJournal, readJournal } from "../../src/runtime/journal.ts";
-import { isOwned } from "../../src/runtime/owner.ts";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import { follow } from "../../src/runtime/background/follow-journal.ts";
+import { encodeLine } from "../../src/runtime/store/journal-line.ts";
+import { JOURNAL_FILE, openJournal, readJournal } from "../../src/runtime/store/journal.ts";
+import { isOwned } from "../../src/runtime/disk/run-claim.ts";
 import { place, script, type Place } from "../cli/command.ts";
 import { needs, needsTimeout, type Need } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";

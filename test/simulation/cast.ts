@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { type Agent, defineAgent } from "../../src/core/agent.ts";
-import type { Fault } from "../../src/core/outcome.ts";
-import type { Model, ModelEvent, ModelRequest } from "../../src/core/model.ts";
-import type { Permissions } from "../../src/core/permissions.ts";
-import { defineTool, type Tool, type ToolContext } from "../../src/core/tool.ts";
+import { type Agent, defineAgent } from "../../src/core/agent/agent.ts";
+import type { Fault } from "../../src/core/outcome/outcome.ts";
+import type { Model, ModelEvent, ModelRequest } from "../../src/core/model/model.ts";
+import type { Permissions } from "../../src/core/policy/permissions.ts";
+import { defineTool, type Tool, type ToolContext } from "../../src/core/task/tool.ts";
 import type { Dice } from "./dice.ts";
 import type { Time } from "./time.ts";
 

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Disk, DiskFile } from "../../src/runtime/disk.ts";
+import type { Disk, DiskFile } from "../../src/runtime/disk/disk.ts";
 import type { Dice } from "./dice.ts";
 import type { Time } from "./time.ts";
 

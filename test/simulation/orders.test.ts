@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { emptyState, reduce } from "../../src/core/state.ts";
-import type { Outcome } from "../../src/core/outcome.ts";
+import { emptyState, reduce } from "../../src/core/run/state.ts";
+import type { Outcome } from "../../src/core/outcome/outcome.ts";
 import { compile } from "../../src/modes/compile.ts";
 import { bad, observe, ok, type Act } from "../executor/lab.ts";
 import { noFaults } from "./faults.ts";

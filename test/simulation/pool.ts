@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { mapWithConcurrencyLimit } from "../../src/runtime/map-with-concurrency-limit.ts";
+import { mapWithConcurrencyLimit } from "../../src/doors/parallel/map-with-concurrency-limit.ts";
 
 /** How often a property is tried, and with which chance; without a seed it is another one each time. */
 export type Tries = Readonly<{ numRuns: number; seed?: number }>;

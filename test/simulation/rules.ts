@@ -1,5 +1,5 @@
-import { isKept, type KeptEvent } from "../../src/core/event.ts";
-import { emptyState, reduce, type State } from "../../src/core/state.ts";
+import { isKept, type KeptEvent } from "../../src/core/run/event.ts";
+import { emptyState, reduce, type State } from "../../src/core/run/state.ts";
 import { agents, SECRET } from "./cast.ts";
 import { RUN } from "./life.ts";
 import type { Story } from "./simulate.ts";

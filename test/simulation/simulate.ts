@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { isKept, type Event, type KeptEvent } from "../../src/core/event.ts";
-import type { Node, Plan } from "../../src/core/plan.ts";
-import { messageOf } from "../../src/core/error.ts";
-import { readRecords } from "../../src/runtime/journal.ts";
+import { isKept, type Event, type KeptEvent } from "../../src/core/run/event.ts";
+import type { Node, Plan } from "../../src/core/plan/plan.ts";
+import { messageOf } from "../../src/core/schema/error.ts";
+import { readRecords } from "../../src/runtime/store/journal.ts";
 import { worlds } from "../executor/random-plan.ts";
 import { agents, allowed, wider, type Deed, type Stage, type Thought } from "./cast.ts";
 import { createDice, type Dice } from "./dice.ts";

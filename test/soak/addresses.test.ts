@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeUrl, parseAllowedHosts } from "../../src/runtime/web-target.ts";
+import { judgeUrl, parseAllowedHosts } from "../../src/runtime/network/web-target.ts";
 import { bitsOf, special, SPELLINGS, spelling6, spellings4 } from "../support/special-addresses.ts";
 
 test("of a million spellings of special addresses not one passes", () => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { foreignTools, type ForeignName } from "../../src/core/runner-name.ts";
+import { foreignTools, type ForeignName } from "../../src/core/vocabulary/runner-name.ts";
 import { startProviderServer, type ProviderServer } from "../../src/testing/provider-server.ts";
 import type { ProviderCall } from "../../src/testing/provider-turn.ts";
 import { handTo, type Ran, said, type Setting, told } from "../runners/foreign/lab.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { emptyDesk } from "../../src/core/desk.ts";
-import type { Tool, ToolContext } from "../../src/core/tool.ts";
+import { emptyDesk } from "../../src/core/task/scratchpad.ts";
+import type { Tool, ToolContext } from "../../src/core/task/tool.ts";
 
 /** Calls a tool as the loop does: the input is parsed first, and only text comes back. */
 export async function callTool(

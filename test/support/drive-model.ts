@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { messageOf } from "../../src/core/error.ts";
-import type { Message, Model, ModelRequest, ToolAnswer, ToolCall, TurnUsage } from "../../src/core/model.ts";
-import { isFinishTool } from "../../src/core/permit.ts";
-import type { Tool } from "../../src/core/tool.ts";
+import { messageOf } from "../../src/core/schema/error.ts";
+import type { Message, Model, ModelRequest, ToolAnswer, ToolCall, TurnUsage } from "../../src/core/model/model.ts";
+import { isFinishTool } from "../../src/core/policy/permit.ts";
+import type { Tool } from "../../src/core/task/tool.ts";
 import { callTool } from "./call-tool.ts";
 
 /** How a conversation went: every call, what was handed in or said last, and what each turn used. */

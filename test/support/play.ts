@@ -1,6 +1,6 @@
 import { createCrew, defineAgent, type CrewOptions, type Event, type Outcome } from "../../src/index.ts";
-import type { Answer } from "../../src/core/gate.ts";
-import { type Script, scripted } from "../../src/models/scripted.ts";
+import type { Answer } from "../../src/core/plan/gate.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "./temp-folder.ts";
 
 /** One call of a tool, as a turn of a scripted model. */

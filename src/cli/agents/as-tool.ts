@@ -1,16 +1,16 @@
-import { cardOf } from "../../core/catalog.ts";
-import { facadeNames } from "../../core/delegation-names.ts";
-import { jsonText } from "../../core/json-text.ts";
-import { sanitize } from "../../core/sanitize.ts";
-import { delegationToolsOf } from "../../core/spawn.ts";
-import type { Tool } from "../../core/tool.ts";
+import { cardOf } from "../../core/delegation/catalog.ts";
+import { facadeNames } from "../../core/vocabulary/delegation-names.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { delegationToolsOf } from "../../core/delegation/spawn.ts";
+import type { Tool } from "../../core/task/tool.ts";
 import type { Crew } from "../../crew.ts";
 import { bytesOf, DESCRIPTION_BYTES } from "../../facades/agent-lines.ts";
-import type { FoundAgent } from "../../runtime/discover.ts";
-import { inputSchemaOf } from "../../runtime/toolkit.ts";
-import type { Flags } from "../flags.ts";
-import { table } from "../table.ts";
-import { terminal } from "../terminal.ts";
+import type { FoundAgent } from "../../runtime/discovery/discover.ts";
+import { inputSchemaOf } from "../../core/task/tool-specs.ts";
+import type { Flags } from "../base/flags.ts";
+import { table } from "../base/table.ts";
+import { terminal } from "../base/terminal.ts";
 
 /** What models are told about an agent, and how many bytes that takes: as a tool of its own, and in each delegation tool. */
 export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Flags): Promise<number> {

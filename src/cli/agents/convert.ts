@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { ReadAgent } from "../../core/dialect.ts";
-import { CrewError } from "../../core/error.ts";
-import { showHidden } from "../../core/hidden-characters.ts";
-import { jsonText } from "../../core/json-text.ts";
-import { nearest } from "../../core/nearest.ts";
-import { sanitize } from "../../core/sanitize.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { showHidden } from "../../core/agent/hidden-characters.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import { dialects } from "../../formats/table.ts";
 import { type Converted, convert } from "../../formats/write/convert.ts";
 import type { Loss } from "../../formats/write/losses.ts";
 import { writers } from "../../formats/write/table.ts";
-import { lintFileAt, readLintFile } from "../../runtime/lint.ts";
+import { lintFileAt, readLintFile } from "../../runtime/discovery/lint.ts";
 import { oneLine } from "../../sinks/words.ts";
-import type { Flags } from "../flags.ts";
-import { terminal } from "../terminal.ts";
+import type { Flags } from "../base/flags.ts";
+import { terminal } from "../base/terminal.ts";
 
 /** `subcrew agents convert FILE --to DIALECT` */
 export async function convertFile([file = ""]: readonly string[], flags: Flags): Promise<number> {

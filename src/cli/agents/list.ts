@@ -1,12 +1,12 @@
-import type { Agent, AgentSource } from "../../core/agent.ts";
-import { jsonText } from "../../core/json-text.ts";
-import { ALL_TOOLS } from "../../core/tool-names.ts";
-import type { Discovery, FoundAgent, Skipped } from "../../runtime/discover.ts";
-import { qualifiedNames } from "../../runtime/discover.ts";
-import type { Flags } from "../flags.ts";
-import { crewFor } from "../start.ts";
-import { table } from "../table.ts";
-import { terminal, type Terminal } from "../terminal.ts";
+import type { Agent, AgentSource } from "../../core/agent/agent.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
+import type { Discovery, FoundAgent, Skipped } from "../../runtime/discovery/discover.ts";
+import { qualifiedNames } from "../../runtime/discovery/discover.ts";
+import type { Flags } from "../base/flags.ts";
+import { crewFor } from "../launch/start.ts";
+import { table } from "../base/table.ts";
+import { terminal, type Terminal } from "../base/terminal.ts";
 
 /** `subcrew agents` */
 export async function list(flags: Flags): Promise<number> {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
-import { showHidden } from "../../core/hidden-characters.ts";
-import { jsonText } from "../../core/json-text.ts";
-import { sanitize } from "../../core/sanitize.ts";
+import { showHidden } from "../../core/agent/hidden-characters.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import { agentFiles } from "../../embedded.ts";
 import { ownWriter } from "../../formats/write/own.ts";
-import type { FoundAgent } from "../../runtime/discover.ts";
-import type { Flags } from "../flags.ts";
-import { crewFor } from "../start.ts";
+import type { FoundAgent } from "../../runtime/discovery/discover.ts";
+import type { Flags } from "../base/flags.ts";
+import { crewFor } from "../launch/start.ts";
 import { findDefinition, stateText, type Definition } from "./find.ts";
 import { sourceText } from "./list.ts";
 

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { CrewError } from "../../core/error.ts";
-import { jsonText } from "../../core/json-text.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
 import { readConfig } from "../../formats/config.ts";
-import { CONFIG_FILE } from "../../runtime/load-config.ts";
-import { writeAtomic } from "../../runtime/write-atomic.ts";
-import type { Flags } from "../flags.ts";
-import { crewFor } from "../start.ts";
-import { withSetting } from "../edit-config.ts";
+import { CONFIG_FILE } from "../../runtime/settings/load-config.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import type { Flags } from "../base/flags.ts";
+import { crewFor } from "../launch/start.ts";
+import { withSetting } from "./edit-config.ts";
 import { findDefinition } from "./find.ts";
 
 /** `subcrew agents enable AGENT` */

@@ -1,9 +1,9 @@
-import type { AnyInput } from "../../core/input.ts";
-import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../../core/usage.ts";
-import type { Plan } from "../../core/plan.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
+import type { Plan } from "../../core/plan/plan.ts";
 import type { Crew } from "../../crew.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
-import type { Run } from "../../runtime/run.ts";
+import type { Run } from "../../runtime/run/run.ts";
 
 /** Who is spoken to, and what holds for everything that is said. */
 export type ConversationOptions = Readonly<{

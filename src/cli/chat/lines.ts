@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createInterface, type Interface } from "node:readline/promises";
 import { join } from "node:path";
-import { writeAtomic } from "../../runtime/write-atomic.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 
 /** What a person types, line by line; `undefined` when there is no more. */
 export type Lines = Readonly<{

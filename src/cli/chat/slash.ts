@@ -1,9 +1,9 @@
-import { CrewError } from "../../core/error.ts";
-import { nearest } from "../../core/nearest.ts";
-import { formatCost, formatTokens } from "../../core/usage.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import { formatCost, formatTokens } from "../../core/outcome/usage.ts";
 import type { Crew } from "../../crew.ts";
-import type { CommandDefinition } from "../command.ts";
-import type { Flags } from "../flags.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import type { Flags } from "../base/flags.ts";
 import type { Conversation } from "./conversation.ts";
 
 /** What a command of a conversation works with. */
@@ -86,12 +86,12 @@ export async function obeySlash(line: string, on: Slash): Promise<boolean> {
 
 /** The commands that are the same as outside of a conversation. */
 const same = {
-  agents: async () => (await import("../agents.ts")).agents,
-  inbox: async () => (await import("../inbox.ts")).inbox,
-  models: async () => (await import("../models.ts")).models,
-  ps: async () => (await import("../ps.ts")).ps,
-  runs: async () => (await import("../runs.ts")).runs,
-  status: async () => (await import("../status.ts")).status,
+  agents: async () => (await import("../agents/agents.ts")).agents,
+  inbox: async () => (await import("../runs/inbox.ts")).inbox,
+  models: async () => (await import("../agents/models.ts")).models,
+  ps: async () => (await import("../runs/ps.ts")).ps,
+  runs: async () => (await import("../runs/runs.ts")).runs,
+  status: async () => (await import("../runs/status.ts")).status,
 } satisfies Readonly<Record<string, () => Promise<CommandDefinition>>>;
 
 async function asCommand(name: keyof typeof same, words: readonly string[], inner?: string): Promise<void> {

@@ -1,15 +1,15 @@
-import { explain } from "../../core/outcome.ts";
-import type { State } from "../../core/state.ts";
-import type { Run } from "../../runtime/run.ts";
+import { explain } from "../../core/outcome/outcome.ts";
+import type { State } from "../../core/run/state.ts";
+import type { Run } from "../../runtime/run/run.ts";
 import type { Look } from "../../sinks/look.ts";
 import { outputOf } from "../../sinks/output.ts";
 import { createTextSink } from "../../sinks/text.ts";
 import { counted, listed, oneLine, spentInAll, took } from "../../sinks/words.ts";
-import type { Flags } from "../flags.ts";
-import { answerGates, answering } from "../gates.ts";
-import { seatAt } from "../seat.ts";
-import type { Terminal } from "../terminal.ts";
-import { boxesOn } from "./boxes.ts";
+import type { Flags } from "../base/flags.ts";
+import { answerGates, answering } from "../terminal/gates.ts";
+import { seatAt } from "../terminal/seat.ts";
+import type { Terminal } from "../base/terminal.ts";
+import { boxesOn } from "../terminal/boxes.ts";
 
 /**
  * Stays with one message until it is answered: boxes for the agents that it starts, then the answer. Ctrl-C first stops

@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { suggestion } from "../../core/check.ts";
-import { CrewError, messageOf } from "../../core/error.ts";
-import { jsonText } from "../../core/json-text.ts";
-import { describeServer, type McpServer } from "../../core/mcp-server.ts";
-import { reveal } from "../../core/sanitize.ts";
+import { suggestion } from "../../core/plan/check.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { describeServer, type McpServer } from "../../core/vocabulary/mcp-server.ts";
+import { reveal } from "../../core/text/sanitize.ts";
 import { readConfig } from "../../formats/config.ts";
 import { type McpFile, mcpFiles, readMcpFile } from "../../formats/mcp-files.ts";
-import { CONFIG_FILE } from "../../runtime/load-config.ts";
-import { writeAtomic } from "../../runtime/write-atomic.ts";
-import { withSetting } from "../edit-config.ts";
-import type { Flags } from "../flags.ts";
-import { agreed } from "./agreed.ts";
+import { CONFIG_FILE } from "../../runtime/settings/load-config.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import { withSetting } from "../agents/edit-config.ts";
+import type { Flags } from "../base/flags.ts";
+import { agreed } from "./confirm.ts";
 import { homes } from "./home.ts";
 
 type Found = Readonly<{ name: string; server: McpServer; file: string }>;

@@ -1,18 +1,18 @@
 import { createInterface } from "node:readline";
-import { CrewError } from "../../core/error.ts";
-import { jsonText } from "../../core/json-text.ts";
-import { describeServer, type McpServer, serverProblem } from "../../core/mcp-server.ts";
-import { reveal } from "../../core/sanitize.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { describeServer, type McpServer, serverProblem } from "../../core/vocabulary/mcp-server.ts";
+import { reveal } from "../../core/text/sanitize.ts";
 import type { Crew } from "../../crew.ts";
-import { stopped } from "../../runtime/cancel.ts";
-import { createGuardedOpen } from "../../runtime/guarded-open.ts";
-import { openBrowser } from "../../runtime/open-browser.ts";
+import { stopped } from "../../runtime/async/cancel.ts";
+import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
+import { openBrowser } from "../../runtime/network/open-browser.ts";
 import { logIn, type LoginSpec } from "../../tools/mcp/login.ts";
 import { openLogins } from "../../tools/mcp/logins.ts";
 import { logOut, type LogoutSpec } from "../../tools/mcp/logout.ts";
-import type { Flags } from "../flags.ts";
-import { onSignals } from "../signals.ts";
-import { crewFor } from "../start.ts";
+import type { Flags } from "../base/flags.ts";
+import { onSignals } from "../terminal/signals.ts";
+import { crewFor } from "../launch/start.ts";
 import { homes } from "./home.ts";
 import { serverNamed } from "./named.ts";
 

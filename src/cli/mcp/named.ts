@@ -1,6 +1,6 @@
-import { suggestion } from "../../core/check.ts";
-import { CrewError } from "../../core/error.ts";
-import type { McpServer } from "../../core/mcp-server.ts";
+import { suggestion } from "../../core/plan/check.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { Crew } from "../../crew.ts";
 
 /** The server of the settings that a person means. */

@@ -1,12 +1,12 @@
-import { CrewError, messageOf } from "../../core/error.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
 import type { Crew } from "../../crew.ts";
 import { openDelegation } from "../../doors/delegation.ts";
 import type { DelegationTools } from "../../mcp/delegated.ts";
-import type { Flags } from "../flags.ts";
+import type { Flags } from "../base/flags.ts";
 import { oneLine } from "../../sinks/words.ts";
-import { onSignals } from "../signals.ts";
-import { crewFor } from "../start.ts";
-import { newToken, tokensIn } from "../token-file.ts";
+import { onSignals } from "../terminal/signals.ts";
+import { crewFor } from "../launch/start.ts";
+import { newToken, tokensIn } from "../a2a/token-file.ts";
 
 /** Serves until the client goes or a signal comes. Standard output belongs to the protocol. */
 export async function serve(flags: Flags): Promise<number> {

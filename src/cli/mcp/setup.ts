@@ -1,5 +1,5 @@
-import { suggestion } from "../../core/check.ts";
-import { CrewError } from "../../core/error.ts";
+import { suggestion } from "../../core/plan/check.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import { setups, type SetupName, setupText } from "../../mcp/setup.ts";
 
 /** Prints what to write where, so that another tool knows our server. */

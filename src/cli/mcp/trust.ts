@@ -1,18 +1,18 @@
-import { CrewError, isCrewError, messageOf } from "../../core/error.ts";
-import { showHidden } from "../../core/hidden-characters.ts";
-import { jsonText } from "../../core/json-text.ts";
-import { describeServer, type McpServer } from "../../core/mcp-server.ts";
-import { passedEnv } from "../../core/pass-env.ts";
-import { sanitize } from "../../core/sanitize.ts";
+import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
+import { showHidden } from "../../core/agent/hidden-characters.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { describeServer, type McpServer } from "../../core/vocabulary/mcp-server.ts";
+import { passedEnv } from "../../core/secrets/pass-env.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import type { Crew } from "../../crew.ts";
-import { createGuardedOpen } from "../../runtime/guarded-open.ts";
+import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
 import type { OfferedTool } from "../../tools/mcp/client.ts";
 import { openLogins } from "../../tools/mcp/logins.ts";
 import { openPins, type PinnedTool, toolHash } from "../../tools/mcp/pins.ts";
 import { startServer } from "../../tools/mcp/start.ts";
-import type { Flags } from "../flags.ts";
-import { crewFor } from "../start.ts";
-import { agreed } from "./agreed.ts";
+import type { Flags } from "../base/flags.ts";
+import { crewFor } from "../launch/start.ts";
+import { agreed } from "./confirm.ts";
 import { homes } from "./home.ts";
 import { serverNamed } from "./named.ts";
 

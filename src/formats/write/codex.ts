@@ -1,6 +1,6 @@
 import { stringify } from "smol-toml";
-import type { PermissionMode } from "../../core/agent.ts";
-import { READ_ONLY_TOOLS } from "../../core/tool-names.ts";
+import type { PermissionMode } from "../../core/agent/agent.ts";
+import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { effortWord, modelFor } from "./model-words.ts";
 import { described, fileName, onlyLooks, said, type Writer } from "./writer.ts";
 

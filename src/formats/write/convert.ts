@@ -1,7 +1,7 @@
-import type { ReadAgent } from "../../core/dialect.ts";
-import { CrewError } from "../../core/error.ts";
-import { type Problem, problem } from "../../core/problem.ts";
-import { foldName } from "../../core/tool-names.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import { foldName } from "../../core/vocabulary/tool-names.ts";
 import { dialects } from "../table.ts";
 import { lossesBetween, type Loss } from "./losses.ts";
 import { writers } from "./table.ts";

@@ -1,4 +1,4 @@
-import { READ_ONLY_TOOLS } from "../../core/tool-names.ts";
+import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { described, fileName, onlyLooks, said, type Writer } from "./writer.ts";

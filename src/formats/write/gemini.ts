@@ -1,4 +1,4 @@
-import { DELEGATION_TOOL } from "../../core/tool-names.ts";
+import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { frontmatter } from "./markdown.ts";
 import { modelFor, type ModelWords } from "./model-words.ts";
 import { geminiTools } from "./spelling.ts";

@@ -1,6 +1,6 @@
-import type { Agent } from "../../core/agent.ts";
-import type { ReadAgent } from "../../core/dialect.ts";
-import { isRecord } from "../../core/json.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { isRecord } from "../../core/text/json.ts";
 
 /** One thing that another dialect cannot hold, or only nearly. */
 export type Loss = Readonly<{

@@ -1,7 +1,7 @@
-import type { Agent } from "../../core/agent.ts";
-import { modelNames, parseModelName, splitModelName } from "../../core/model-name.ts";
-import { type ThinkingLevel, thinkingLevel } from "../../core/thinking.ts";
-import { shortcuts, tierNames, tiers } from "../../core/tiers.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import { modelNames, parseModelName, splitModelName } from "../../core/vocabulary/model-name.ts";
+import { type ThinkingLevel, thinkingLevel } from "../../core/vocabulary/thinking.ts";
+import { shortcuts, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
 
 /** How a dialect names models. */
 export type ModelWords = Readonly<{

@@ -1,6 +1,6 @@
-import type { Agent } from "../../core/agent.ts";
-import { isRecord } from "../../core/json.ts";
-import { ALL_TOOLS, DELEGATION_TOOL } from "../../core/tool-names.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { ALL_TOOLS, DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { frontmatter } from "./markdown.ts";
 import { effortWord, modelFor } from "./model-words.ts";
 import { opencodeTools, spelled } from "./spelling.ts";

@@ -1,7 +1,7 @@
-import { agentRuleText } from "../../core/agent-rule.ts";
-import type { Agent } from "../../core/agent.ts";
-import type { ReadAgent } from "../../core/dialect.ts";
-import { DELEGATION_TOOL } from "../../core/tool-names.ts";
+import { agentRuleText } from "../../core/rules/agent-rule.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { fitsBody, frontmatter } from "./markdown.ts";
 import { described, fileName, said, some, type Writer } from "./writer.ts";
 

@@ -1,4 +1,4 @@
-import { modelNames } from "../../core/model-name.ts";
+import { modelNames } from "../../core/vocabulary/model-name.ts";
 import { frontmatter } from "./markdown.ts";
 import { piTools } from "./spelling.ts";
 import { csv, described, fileName, formOf, said, some, type Writer } from "./writer.ts";

@@ -1,4 +1,4 @@
-import type { PermissionMode } from "../../core/agent.ts";
+import type { PermissionMode } from "../../core/agent/agent.ts";
 import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { qwenTools } from "./spelling.ts";

@@ -1,4 +1,4 @@
-import { ALL_MCP_TOOLS, ALL_TOOLS, toolNames } from "../../core/tool-names.ts";
+import { ALL_MCP_TOOLS, ALL_TOOLS, toolNames } from "../../core/vocabulary/tool-names.ts";
 
 /** How a dialect writes the names of tools. */
 export type Spelling = Readonly<{

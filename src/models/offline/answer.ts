@@ -1,4 +1,4 @@
-import { cutHead } from "../../core/cut.ts";
+import { cutHead } from "../../core/text/cut.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Question } from "./question.ts";
 import type { Finding, Section } from "./report.ts";

@@ -1,4 +1,4 @@
-import { cutHead } from "../../core/cut.ts";
+import { cutHead } from "../../core/text/cut.ts";
 import type { Finding } from "./report.ts";
 import type { Schema } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Message, ModelEvent, ToolSpec } from "../../core/model.ts";
-import { offline } from "../offline.ts";
+import type { Message, ModelEvent, ToolSpec } from "../../core/model/model.ts";
+import { offline } from "./offline.ts";
 
 const task: ToolSpec = {
   name: "Task",

@@ -1,6 +1,6 @@
-import { isRecord } from "../../core/json.ts";
-import type { Message, ToolSpec } from "../../core/model.ts";
-import { cutHead } from "../../core/cut.ts";
+import { isRecord } from "../../core/text/json.ts";
+import type { Message, ToolSpec } from "../../core/model/model.ts";
+import { cutHead } from "../../core/text/cut.ts";
 import type { Question } from "./question.ts";
 import { exchanges } from "./evidence.ts";
 import type { Wish } from "./steps.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/text/json.ts";
 import {
   enumValue,
   listFor,

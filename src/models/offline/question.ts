@@ -1,4 +1,4 @@
-import type { Message } from "../../core/model.ts";
+import type { Message } from "../../core/model/model.ts";
 import { prompts } from "../../embedded.ts";
 import { type Term, termsOf } from "./terms.ts";
 import { isOwnVoice, withoutVoice } from "./voice.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/text/json.ts";
 
 /** A schema as an object; `true` is the empty one. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import type { ToolSpec } from "../../core/model.ts";
-import { isRecord } from "../../core/json.ts";
+import type { ToolSpec } from "../../core/model/model.ts";
+import { isRecord } from "../../core/text/json.ts";
 import type { Evidence } from "./evidence.ts";
 import { importedBy, pathsIn } from "./paths.ts";
 import type { Question } from "./question.ts";

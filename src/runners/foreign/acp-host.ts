@@ -1,14 +1,14 @@
-import { approvalText } from "../../core/approval.ts";
-import type { PerformContext } from "../../core/engine.ts";
-import { rulesAlike } from "../../core/judge.ts";
-import { readBans } from "../../core/judge-call.ts";
-import { permit } from "../../core/permit.ts";
-import type { Assignment } from "../../core/runner.ts";
-import type { Located, Subject } from "../../core/subject.ts";
-import type { Tool } from "../../core/tool.ts";
-import { verdictOn } from "../../runtime/approve.ts";
-import { isInside, isRefusal, openInside, rootOf } from "../../runtime/inside.ts";
-import { callTool } from "../../runtime/toolcall.ts";
+import { approvalText } from "../../core/policy/approval.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { rulesAlike } from "../../core/policy/judge.ts";
+import { readBans } from "../../core/policy/judge-call.ts";
+import { permit } from "../../core/policy/permit.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import type { Located, Subject } from "../../core/rules/call-subject.ts";
+import type { Tool } from "../../core/task/tool.ts";
+import { verdictOn } from "../../runtime/access/approve-call.ts";
+import { isInside, isRefusal, openInside, rootOf } from "../../runtime/files/open-contained.ts";
+import { callTool } from "../../runtime/loop/call-tool.ts";
 import type { AcpHost, ToolCallUpdate } from "./acp-sdk.ts";
 import { field, listIn, textIn } from "./tool.ts";
 

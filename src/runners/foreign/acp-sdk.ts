@@ -1,7 +1,7 @@
 import type { ClientConnection, PromptResponse, SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import { Readable, Writable } from "node:stream";
-import { CrewError } from "../../core/error.ts";
-import { version } from "../../core/version.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { version } from "../../core/text/version.ts";
 
 /** What an agent at the other end asks us while it works. */
 export type AcpHost = Readonly<{

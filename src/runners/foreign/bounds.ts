@@ -1,8 +1,8 @@
-import { byMode } from "../../core/judge-call.ts";
-import { permit, type Rights } from "../../core/permit.ts";
-import { mayUseNetwork, type Policy, rulesFor } from "../../core/policy.ts";
-import { type Rule, ruleText } from "../../core/rule.ts";
-import type { ToolClass } from "../../core/tool-class.ts";
+import { byMode } from "../../core/policy/judge-call.ts";
+import { permit, type Rights } from "../../core/policy/permit.ts";
+import { mayUseNetwork, type Policy, rulesFor } from "../../core/policy/policy.ts";
+import { type Rule, ruleText } from "../../core/rules/rule.ts";
+import type { ToolClass } from "../../core/vocabulary/tool-class.ts";
 
 /** What other tools can do, by what we call the tool that does the same. */
 export const abilities = {

@@ -1,6 +1,6 @@
-import type { Rule } from "../../core/rule.ts";
-import { thinkingLevel } from "../../core/thinking.ts";
-import type { Usage } from "../../core/usage.ts";
+import type { Rule } from "../../core/rules/rule.ts";
+import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
+import type { Usage } from "../../core/outcome/usage.ts";
 import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
 import { field, type ForeignTool, type Heard, listIn, numberIn, textIn, withoutProvider } from "./tool.ts";
 

@@ -1,4 +1,4 @@
-import { thinkingLevel } from "../../core/thinking.ts";
+import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { field, type ForeignTool, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
 const SHELL = "it reads by running commands, so it cannot be kept from running them";

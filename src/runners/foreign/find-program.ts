@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { isInside } from "../../runtime/inside.ts";
+import { isInside } from "../../runtime/files/open-contained.ts";
 
 /** Where a program is: in PATH, but never in a folder that agents write, or by its own absolute path. */
 export function findProgram(name: string, path: string | undefined, writable: readonly string[]): string | undefined {

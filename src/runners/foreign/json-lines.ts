@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/text/json.ts";
 
 /** A line that never ends is given up. */
 const LONGEST = 16_000_000;

@@ -1,4 +1,4 @@
-import { thinkingLevel } from "../../core/thinking.ts";
+import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames } from "./bounds.ts";
 import { field, type ForeignTool, listIn, numberIn, textIn } from "./tool.ts";
 

@@ -1,4 +1,4 @@
-import type { ForeignName } from "../../core/runner-name.ts";
+import type { ForeignName } from "../../core/vocabulary/runner-name.ts";
 import type { ForeignTool } from "./tool.ts";
 
 /** Every tool that a task can be handed to; a row is read when it is needed. */

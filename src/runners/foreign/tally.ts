@@ -1,11 +1,11 @@
-import type { PerformContext } from "../../core/engine.ts";
-import type { ToolCall } from "../../core/model.ts";
-import { failed, type Failed, type Spent } from "../../core/outcome.ts";
-import { extractToolArgsPreview } from "../../core/preview.ts";
-import { isRecord } from "../../core/json.ts";
-import { toolsNamed } from "../../core/tool-names.ts";
-import { addCost, addUsage, noCost, noUsage, type Usage } from "../../core/usage.ts";
-import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/cut.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { ToolCall } from "../../core/model/model.ts";
+import { failed, type Failed, type Spent } from "../../core/outcome/outcome.ts";
+import { extractToolArgsPreview } from "../../core/task/preview.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { addCost, addUsage, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import type { Heard } from "./tool.ts";
 
 /** What was heard of a tool, told as the events of a task. */

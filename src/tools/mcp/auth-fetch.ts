@@ -1,7 +1,7 @@
-import { isPrivateWay } from "../../core/loopback-host.ts";
-import { asFetch } from "../../runtime/guarded-as-fetch.ts";
-import type { GuardedOpen } from "../../runtime/guarded-open.ts";
-import { webRefusal } from "../../runtime/web-target.ts";
+import { isPrivateWay } from "../../core/net/loopback-host.ts";
+import { asFetch } from "../../runtime/network/guarded-fetch-for-libraries.ts";
+import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
+import { webRefusal } from "../../runtime/network/web-target.ts";
 
 export type AuthWay = Readonly<{
   open: GuardedOpen;

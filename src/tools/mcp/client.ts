@@ -1,6 +1,6 @@
 import type { AuthProvider, CallToolResult, Tool, Transport } from "@modelcontextprotocol/client";
-import { CrewError } from "../../core/error.ts";
-import { version } from "../../core/version.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { version } from "../../core/text/version.ts";
 
 /** The protocol library, which only this file names and which is loaded with the first server. */
 export type ClientSdk = typeof import("@modelcontextprotocol/client");

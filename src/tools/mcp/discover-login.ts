@@ -1,4 +1,4 @@
-import type { McpServer } from "../../core/mcp-server.ts";
+import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { ClientSdk } from "./client.ts";
 import type { Login, LoginNote } from "./login-note.ts";
 

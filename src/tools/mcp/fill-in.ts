@@ -1,4 +1,4 @@
-import { type McpServer, withVariables } from "../../core/mcp-server.ts";
+import { type McpServer, withVariables } from "../../core/vocabulary/mcp-server.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
-import type { McpServer } from "../../core/mcp-server.ts";
-import { asFetch } from "../../runtime/guarded-as-fetch.ts";
-import type { GuardedOpen } from "../../runtime/guarded-open.ts";
+import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
+import { asFetch } from "../../runtime/network/guarded-fetch-for-libraries.ts";
+import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
 import { hostOf } from "./auth-fetch.ts";
 import type { ClientSdk, McpAuth, McpTransport } from "./client.ts";
 import { filledAll, type Variables } from "./fill-in.ts";

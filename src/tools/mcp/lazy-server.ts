@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { McpServer, McpServers } from "../../core/mcp-server.ts";
-import { passedEnv } from "../../core/pass-env.ts";
-import type { GuardedOpen } from "../../runtime/guarded-open.ts";
+import type { McpServer, McpServers } from "../../core/vocabulary/mcp-server.ts";
+import { passedEnv } from "../../core/secrets/pass-env.ts";
+import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
 import type { OfferedTool } from "./client.ts";
 import type { Logins } from "./logins.ts";
 import type { PinnedTool, Pins } from "./pins.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { McpServer } from "../../core/mcp-server.ts";
+import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 
 const text = z.string().min(1);
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { CrewError, isCrewError, messageOf } from "../../core/error.ts";
-import { isPrivateWay } from "../../core/loopback-host.ts";
-import { createRedactor } from "../../core/redact.ts";
-import { signInProblem, type Waiting, waitForCode } from "../../runtime/sign-in-callback.ts";
+import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
+import { isPrivateWay } from "../../core/net/loopback-host.ts";
+import { createRedactor } from "../../core/secrets/redact.ts";
+import { signInProblem, type Waiting, waitForCode } from "../../runtime/network/sign-in-callback.ts";
 import { authFetch } from "./auth-fetch.ts";
 import { type ClientSdk, connect, loadClient } from "./client.ts";
 import { type Challenge, discover, type Found, scopeFor } from "./discover-login.ts";

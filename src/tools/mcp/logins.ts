@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { alone } from "../../runtime/file-lock.ts";
-import { tokenFiles } from "../../runtime/token-files.ts";
+import { alone } from "../../runtime/disk/file-lock.ts";
+import { tokenFiles } from "../../runtime/network/token-files.ts";
 import {
   isFresh,
   type Login,

@@ -1,4 +1,4 @@
-import type { McpServer } from "../../core/mcp-server.ts";
+import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { ClientSdk } from "./client.ts";
 import { filled, filledSecret, type Variables } from "./fill-in.ts";
 import type { Login, Tokens } from "./login-note.ts";

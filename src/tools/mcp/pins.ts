@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isRecord } from "../../core/json.ts";
-import { type McpServer, mcpToolName } from "../../core/mcp-server.ts";
-import { stableText } from "../../core/stable-hash.ts";
-import { writeAtomic } from "../../runtime/write-atomic.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { type McpServer, mcpToolName } from "../../core/vocabulary/mcp-server.ts";
+import { stableText } from "../../core/text/stable-text.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { OfferedTool } from "./client.ts";
 
 /** A tool as it was when somebody agreed to it; only this ever reaches a model. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/text/json.ts";
 import type { McpResult } from "./client.ts";
 
 /** What a server gave back, as text. What is no text is named; nothing is fetched for it. */

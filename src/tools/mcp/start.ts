@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { type McpServer, serverProblem } from "../../core/mcp-server.ts";
-import { startChild } from "../../runtime/child.ts";
-import { safePath } from "../../runtime/commands.ts";
-import type { GuardedOpen } from "../../runtime/guarded-open.ts";
+import { type McpServer, serverProblem } from "../../core/vocabulary/mcp-server.ts";
+import { startChild } from "../../runtime/commands/child.ts";
+import { safePath } from "../../runtime/commands/commands.ts";
+import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
 import { createBearer } from "./bearer.ts";
 import { connect, loadClient, type McpSession } from "./client.ts";
 import { filled, filledAll, type Variables } from "./fill-in.ts";

@@ -1,4 +1,4 @@
-import type { Child } from "../../runtime/child.ts";
+import type { Child } from "../../runtime/commands/child.ts";
 import type { ClientSdk, McpTransport } from "./client.ts";
 
 /** The longest message that is read. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { foreignTools } from "../../../src/core/runner-name.ts";
+import { foreignTools } from "../../../src/core/vocabulary/runner-name.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { fake, handTo, said, type Step, told } from "./lab.ts";
 import { transcripts } from "./transcripts.ts";

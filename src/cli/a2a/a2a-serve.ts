@@ -1,0 +1,62 @@
+import { serveA2a } from "../../a2a/server.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { probeSandbox } from "../../runtime/commands/sandbox.ts";
+import type { Flags } from "../base/flags.ts";
+import { onSignals } from "../terminal/signals.ts";
+import { crewFor } from "../launch/start.ts";
+import { newToken, tokensIn } from "./token-file.ts";
+
+/** Serves until a signal comes. */
+export async function serve(flags: Flags): Promise<number> {
+  const { host, port, url, tokenFile, publicCards } = flags;
+  const crew = await crewFor({ ...flags, ...(await withoutShell(flags)) });
+  const tokens = tokenFile === undefined ? { caller: newToken() } : await tokensIn(tokenFile);
+  const stop = new AbortController();
+  const signals = onSignals({ cancel: () => stop.abort() });
+  const server = await serveA2a(crew, {
+    agents: flags.all ? "*" : (flags.agents ?? []),
+    tokens,
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+    ...(url !== undefined && { publicUrl: url }),
+    ...(publicCards && { publicCards }),
+    run: {
+      unattended: flags.unattended === true,
+      asksCalls: flags.unattended !== true,
+      ...(flags.answerTimeout !== undefined && { answerTimeoutMs: flags.answerTimeout }),
+    },
+    onError: (error) => void process.stderr.write(`warn    ${sanitize(messageOf(error))}\n`),
+  });
+  const cards = server.agents.map(
+    (name) => `${url?.replace(/\/+$/, "") ?? server.url}/${encodeURIComponent(name)}/.well-known/agent-card.json`,
+  );
+  const shown = tokenFile === undefined ? { token: tokens["caller"] } : { tokenFile };
+  if (flags.json)
+    process.stdout.write(
+      `${jsonText({ url: server.url, agents: server.agents, cards, ...shown, takenUp: server.takenUp })}\n`,
+    );
+  else {
+    const known = tokenFile === undefined ? tokens["caller"] : `(in ${tokenFile})`;
+    process.stderr.write(
+      [`a2a     ${server.url}`, `token   ${known}`, ...cards.map((card) => `card    ${card}`)]
+        .map((line) => `${sanitize(line)}\n`)
+        .join(""),
+    );
+    if (server.takenUp > 0) process.stderr.write(`note    ${server.takenUp} tasks go on that were under way\n`);
+  }
+  await new Promise<void>((done) => {
+    if (stop.signal.aborted) return done();
+    stop.signal.addEventListener("abort", () => done(), { once: true });
+  });
+  await server.close();
+  signals.stop();
+  return signals.code() ?? 0;
+}
+
+/** Whoever asks from outside gets no shell that is not isolated; the owner can say otherwise. */
+async function withoutShell({ sandbox, deny = [] }: Flags): Promise<Pick<Flags, "deny">> {
+  if (sandbox !== undefined || (await probeSandbox()).level === "full") return { deny };
+  return { deny: [...deny, "bash"] };
+}

@@ -1,0 +1,45 @@
+import { Option } from "commander";
+import type { CommandDefinition } from "../base/command.ts";
+import { commaList, count, jsonOption, runningOptions } from "../base/flags.ts";
+import { permissionOptions } from "../base/permission-flags.ts";
+
+const SERVE = "Serving:";
+const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--unattended", "--answer-timeout"]);
+
+/** `subcrew a2a` */
+export const a2a: CommandDefinition = {
+  description:
+    "Offers agents to other programs over the A2A protocol (1.0 and 0.3), until it is stopped. Nothing is offered that is not named.",
+  options: [
+    ...[
+      new Option(
+        "--agents <names>",
+        "the agents that are offered, with commas; the first also answers at the root",
+      ).argParser(commaList),
+      new Option("--all", "offer every agent there is"),
+      new Option("--port <n>", "the port (default: a free one)").argParser(count("--port")),
+      new Option("--host <name>", "another address than this machine's own to listen on"),
+      new Option("--url <address>", "the address under which others reach it, as behind a proxy"),
+      new Option(
+        "--token-file <file>",
+        "the tokens of those who may ask, one in each line, after a name; made when it is not there",
+      ),
+      new Option("--public-cards", "agent cards can be read without a token"),
+    ].map((option) => option.helpGroup(SERVE)),
+    ...runningOptions().filter(({ long }) => kept.has(long ?? "")),
+    ...permissionOptions(),
+    jsonOption(),
+  ],
+  examples: [
+    ["subcrew a2a --agents explore", "one agent, for programs on this machine"],
+    [
+      "subcrew a2a --agents explore,review --port 7710 --token-file ~/.subcrew/a2a-tokens",
+      "the same address and token each time",
+    ],
+  ],
+  notes: `Tasks are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers what they ask. What an agent asks
+goes to whoever sent the task; permissions are only yours to give. Commands run in a sandbox or not at all,
+unless --sandbox says otherwise. Tasks that were under way when it was stopped go on when it is started
+again. See docs/a2a.md.`,
+  act: async (_, flags) => (await import("./a2a-serve.ts")).serve(flags),
+};

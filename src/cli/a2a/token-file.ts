@@ -1,0 +1,47 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { SHORTEST_TOKEN } from "../../runtime/network/loopback-server.ts";
+
+/** A token that nobody guesses. */
+export const newToken = (): string => randomBytes(32).toString("base64url");
+
+/** Who a token without a name belongs to. */
+const ANYBODY = "caller";
+
+/**
+ * The tokens in a file that only its owner can read: one in each line, after a name where several may ask and must not
+ * see each other's tasks. A file that is not there is made, with one token.
+ */
+export async function tokensIn(written: string): Promise<Readonly<Record<string, string>>> {
+  const file = resolve(written);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw new CrewError(
+      "BAD_FILE",
+      `The tokens in ${written} cannot be read: ${messageOf(error)}`,
+      "Check the file and its rights.",
+    );
+  });
+  const lines = text.split("\n").flatMap((line) => (/^\s*(?:#|$)/.test(line) ? [] : [line.trim().split(/\s+/)]));
+  if (lines.length === 0) return made(file);
+  const tokens = Object.fromEntries(
+    lines.map((words) => (words.length === 1 ? [ANYBODY, words[0]!] : [words[0]!, words[1]!])),
+  );
+  const short = Object.values(tokens).some((token) => token.length < SHORTEST_TOKEN);
+  if (short || lines.some((words) => words.length > 2) || Object.keys(tokens).length < lines.length)
+    throw new CrewError(
+      "BAD_FILE",
+      `${written} has to hold one token of ${SHORTEST_TOKEN} characters or more in each line, each after a name of its own.`,
+      "Remove the file; a new one will be made.",
+    );
+  return tokens;
+}
+
+async function made(file: string): Promise<Readonly<Record<string, string>>> {
+  const token = newToken();
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, `${token}\n`, { mode: 0o600, flag: "wx" });
+  return { [ANYBODY]: token };
+}

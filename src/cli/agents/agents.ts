@@ -1,0 +1,158 @@
+import { Option } from "commander";
+import { runningOptions, callOptions, jsonOption, outputOptions, type Flags } from "../base/flags.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { unknownCommand } from "../base/usage.ts";
+
+const PRESETS = ["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"];
+
+/** Where agents are looked for, and how the answer looks. */
+export const placeOptions = (): Option[] => [
+  ...[...runningOptions(), ...outputOptions()].filter(({ long }) => kept.has(long ?? "")),
+  new Option("--agent-scope <scope>", "whose agents count").choices(["user", "project", "both"]).helpGroup("The run:"),
+  jsonOption(),
+];
+const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--no-color"]);
+
+const presetOption = (): Option =>
+  new Option("--preset <name>", "find agents as one system does").choices(PRESETS).helpGroup("The run:");
+
+const dialectOption = (what: string): Option => new Option("--dialect <name>", what);
+const userOption = (): Option => new Option("--user", "in the home folder, for every project");
+const outOption = (what: string): Option => new Option("--out <file>", what);
+
+type Act = NonNullable<CommandDefinition["act"]>;
+
+/** `subcrew agents`, and what can be done with one of them. */
+export const agents: CommandDefinition = {
+  description: "Lists the agents that can run here, with where each comes from.",
+  words: "[command]",
+  usage: "[COMMAND]",
+  options: [
+    new Option("--all", "also those that are shadowed, switched off or broken, with the reason"),
+    presetOption(),
+    ...placeOptions(),
+  ],
+  examples: [
+    ["subcrew agents --all", "everything that was found, and why it does not count"],
+    ["subcrew agents explain explore", "what an agent may do, and why"],
+    ["subcrew agents --json", "for a program"],
+  ],
+  commands: {
+    sources: {
+      description: "Lists where agents are looked for, the strongest place first, and what was there.",
+      options: [presetOption(), ...placeOptions()],
+      examples: [["subcrew agents sources", "which of two agents with the same name wins"]],
+      act: later(async () => (await import("./sources.ts")).sources),
+    },
+    show: {
+      description: "Prints the definition of an agent as it would run.",
+      words: "<agent>",
+      usage: "AGENT",
+      options: [new Option("--raw", "its file as it is"), presetOption(), ...placeOptions()],
+      examples: [["subcrew agents show claude:reviewer", "that of one family, also when another stands before it"]],
+      act: later(async () => (await import("./show.ts")).show),
+    },
+    explain: {
+      description: "Says where each field of an agent comes from, which tools and which model result, and why.",
+      words: "<agent>",
+      usage: "AGENT",
+      options: [
+        new Option("--as-tool", "what models read about it where they can start it, and how many bytes that takes"),
+        ...callOptions(),
+        presetOption(),
+        ...placeOptions(),
+      ],
+      examples: [
+        ["subcrew agents explain explore", "everything about one agent"],
+        ["subcrew agents explain explore --as-tool", "what it is for whoever may start it"],
+        ["subcrew agents explain explore --model fast --tools read_file", "and what a call would change"],
+      ],
+      act: later(async () => (await import("./explain.ts")).explain),
+    },
+    lint: {
+      description: "Finds mistakes in agent files. Without paths, in all that are found.",
+      words: "[paths...]",
+      usage: "[PATHS]",
+      options: [
+        new Option("--format <format>", "how the problems are told").choices(["text", "json", "sarif"]).default("text"),
+        new Option("--strict", "warnings are errors"),
+        new Option("--all", "also what is only worth knowing"),
+        dialectOption("how the files are written; their path says it otherwise"),
+        ...placeOptions().filter(({ long }) => long !== "--json"),
+      ],
+      examples: [
+        ["subcrew agents lint .claude/agents", "the files of one folder"],
+        ["subcrew agents lint --format sarif > agents.sarif", "for a code scanner"],
+      ],
+      notes: "Exit codes: 0 no errors, 1 errors, 2 a path that is not there.",
+      act: later(async () => (await import("./lint.ts")).lint),
+    },
+    convert: {
+      description: "Writes an agent for another tool, and says what that cannot hold.",
+      words: "<file>",
+      usage: "FILE --to DIALECT",
+      options: [
+        new Option("--to <dialect>", "own, claude, codex, gemini, copilot, opencode, cursor, omp, pi, subagent, ..."),
+        outOption("write it there instead of to standard output; a folder gets the usual name"),
+        new Option("--check", "write nothing, only report"),
+        new Option("--strict", "exit with 1 when something is lost"),
+        dialectOption("how the file is written; its path says it otherwise"),
+        jsonOption(),
+        ...outputOptions().filter(({ long }) => long === "--no-color"),
+      ],
+      examples: [
+        ["subcrew agents convert .claude/agents/critic.md --to codex", "what Codex would get"],
+        ["subcrew agents convert critic.md --to gemini --out .", "as .gemini/agents/critic.md"],
+      ],
+      act: later(async () => (await import("./convert.ts")).convertFile),
+    },
+    new: {
+      description: "Makes a new agent in .agents/agents of this project.",
+      words: "<name>",
+      usage: "NAME",
+      options: [
+        userOption(),
+        new Option("--from <agent>", "begin with what another agent says"),
+        ...placeOptions().filter(({ long }) => long !== "--agent-scope"),
+      ],
+      examples: [
+        ["subcrew agents new critic", "a file to fill in"],
+        ["subcrew agents new my-explore --from explore --user", "your own variant of another one"],
+      ],
+      act: later(async () => (await import("./new.ts")).newAgent),
+    },
+    eject: {
+      description: "Copies an agent to a file that you can edit; from then on the copy counts.",
+      words: "<agent>",
+      usage: "AGENT",
+      options: [userOption(), ...placeOptions().filter(({ long }) => long !== "--agent-scope")],
+      examples: [["subcrew agents eject reviewer", "change a bundled agent for this project"]],
+      act: later(async () => (await import("./new.ts")).eject),
+    },
+    enable: {
+      description: "Switches an agent on in your settings.",
+      words: "<agent>",
+      usage: "AGENT",
+      options: placeOptions(),
+      examples: [["subcrew agents enable designer", "let it run again"]],
+      act: later(async () => (await import("./switch.ts")).enable),
+    },
+    disable: {
+      description: "Switches an agent off in your settings: it stays listed and cannot be started.",
+      words: "<agent>",
+      usage: "AGENT",
+      options: placeOptions(),
+      examples: [["subcrew agents disable designer", "in every project"]],
+      act: later(async () => (await import("./switch.ts")).disable),
+    },
+  },
+  act: async ([word], flags) => {
+    if (word !== undefined) throw unknownCommand(word, Object.keys(agents.commands ?? {}), "subcrew agents");
+    return (await import("./list.ts")).list(flags);
+  },
+};
+
+/** What a command does, loaded when it is used. */
+function later(load: () => Promise<(words: readonly string[], flags: Flags) => Promise<number>>): Act {
+  return async (words, flags) => (await load())(words, flags);
+}

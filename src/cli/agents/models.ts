@@ -1,0 +1,56 @@
+import { jsonText } from "../../core/text/json-text.ts";
+import type { ModelOverview, NameView } from "../../models/registry/overview.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { jsonOption, outputOptions } from "../base/flags.ts";
+
+/** `subcrew models` */
+export const models: CommandDefinition = {
+  description: "Shows what the names of models mean here, which keys were found, and where each provider is.",
+  options: [jsonOption(), ...outputOptions().filter(({ long }) => long === "--no-color")],
+  examples: [
+    ["subcrew models", "what `fast` is right now"],
+    ["OLLAMA_HOST=gpu:11434 subcrew models --json", "for a program, with another address"],
+  ],
+  notes: "A model is a tier, a shortcut, provider/model, or several of these; `:high` after a name lets it think more.",
+  act: async (_, flags) => {
+    const [{ crewFor }, { table }, { terminal }] = await Promise.all([
+      import("../launch/start.ts"),
+      import("../base/table.ts"),
+      import("../base/terminal.ts"),
+    ]);
+    const overview = await (await crewFor({})).models();
+    if (flags.json) {
+      process.stdout.write(`${jsonText(overview, 2)}\n`);
+      return 0;
+    }
+    const { look } = terminal(flags);
+    const parts = sections(overview).map(([title, rows]) => `${look.colors.bold(title)}\n${table(rows, look)}`);
+    process.stdout.write(parts.join("\n"));
+    return 0;
+  },
+};
+
+type Row = Readonly<Record<string, string>>;
+
+function sections({
+  default: usual,
+  tiers,
+  shortcuts,
+  providers,
+}: ModelOverview): (readonly [string, readonly Row[]])[] {
+  return [
+    ["Tiers", [...tiers, { ...usual, name: "default" }].map(nameRow)],
+    ["Shortcuts", shortcuts.map(nameRow)],
+    [
+      "Providers",
+      providers.map(({ name, usable, because, baseURL, baseURLFrom }) => ({
+        name,
+        usable: usable ? "ready" : "no key",
+        because,
+        address: baseURLFrom === undefined ? baseURL : `${baseURL} (${baseURLFrom})`,
+      })),
+    ],
+  ];
+}
+
+const nameRow = ({ name, model, because }: NameView): Row => ({ name, model: model ?? "-", because });

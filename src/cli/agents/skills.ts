@@ -1,0 +1,78 @@
+import { Option } from "commander";
+import { jsonText } from "../../core/text/json-text.ts";
+import type { Skill, WorkflowCommand } from "../../core/agent/skill.ts";
+import type { Workflows } from "../../defaults.ts";
+import type { Discovery } from "../../runtime/discovery/discover.ts";
+import { placeOptions } from "./agents.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import type { Flags } from "../base/flags.ts";
+
+const allOption = (): Option => new Option("--all", "also those that cannot be used, with the reason");
+
+/** `subcrew skills` */
+export const skills: CommandDefinition = {
+  description: "Lists the skills that can be used here.",
+  options: [allOption(), ...placeOptions()],
+  examples: [["subcrew skills", "what `subcrew skill` can run"]],
+  act: (_, flags) => list(flags, "skills"),
+};
+
+/** `subcrew commands` */
+export const commands: CommandDefinition = {
+  description: "Lists the workflow commands that can be used here.",
+  options: [allOption(), ...placeOptions()],
+  examples: [["subcrew commands", "what `subcrew command` can run"]],
+  act: (_, flags) => list(flags, "commands"),
+};
+
+async function list(flags: Flags, what: "skills" | "commands"): Promise<number> {
+  const [{ crewFor }, { table }, { terminal }] = await Promise.all([
+    import("../launch/start.ts"),
+    import("../base/table.ts"),
+    import("../base/terminal.ts"),
+  ]);
+  const found: Workflows<Skill | WorkflowCommand> = await (await crewFor(flags))[what]();
+  const shown = found.all.filter((one) => flags.all || !("userInvocable" in one) || one.userInvocable);
+  const others = flags.all ? unusable(found.discovery) : [];
+  if (flags.json) {
+    const rows = shown.map(({ instructions: _text, ...row }) => ({ ...row, state: "ready" }));
+    process.stdout.write(`${jsonText([...rows, ...others], 2)}\n`);
+    return 0;
+  }
+  const { look } = terminal(flags);
+  if (shown.length === 0) process.stderr.write(`There are no ${what}.\n`);
+  const rows = shown.map(({ name, agent = "general", source, argumentHint = "", description }) => ({
+    name: `${name} ${argumentHint}`.trim(),
+    agent,
+    source,
+    description,
+  }));
+  process.stdout.write(table(rows, look, { name: 32, agent: 16 }));
+  if (others.length > 0) process.stdout.write(`\n${table(others, look, { name: 24, file: 40 })}`);
+  return 0;
+}
+
+type Other = Readonly<{ name: string; state: string; file: string; reason: string }>;
+
+function unusable({ shadowed, untrusted, skipped }: Discovery): Other[] {
+  return [
+    ...shadowed.map(({ found: { name, file = "bundled" }, by }) => ({
+      name,
+      state: "shadowed",
+      file,
+      reason: `${by.file ?? "another one"} stands before it`,
+    })),
+    ...untrusted.map(({ name, file = "" }) => ({
+      name,
+      state: "untrusted",
+      file,
+      reason: "the project is not trusted",
+    })),
+    ...skipped.map(({ name = "-", file = "", problems }) => ({
+      name,
+      state: "skipped",
+      file,
+      reason: problems[0]?.message ?? "it cannot be read",
+    })),
+  ];
+}

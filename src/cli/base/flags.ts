@@ -1,0 +1,306 @@
+import { Option } from "commander";
+import { parseDuration } from "../../core/text/duration.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { isolationKinds } from "../../core/plan/isolation.ts";
+import { parseRetryFlag, type RetryConfig } from "../../core/plan/retry.ts";
+import { isRunnerName, type RunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
+import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
+
+/** What the flags of all commands say; a command sees those that it offers. */
+export type Flags = PermissionFlags &
+  Readonly<{
+    input?: string;
+    plan?: string;
+    agents?: readonly string[];
+    models?: readonly string[];
+    acceptSchema?: string;
+
+    model?: string;
+    thinking?: string;
+    tools?: readonly string[];
+    schema?: string;
+    retry?: RetryConfig;
+    maxTurns?: number;
+    maxMemory?: number;
+    runner?: RunnerName;
+    isolation?: (typeof isolationKinds)[number];
+    isolationDirty?: boolean;
+    isolationKeep?: boolean;
+    writes?: readonly string[];
+    maxTime?: number;
+    maxUsd?: number;
+    maxTokens?: number;
+    maxToolCalls?: number;
+    maxSpawns?: number;
+    maxDepth?: number;
+
+    context?: string;
+    contextFile?: readonly string[];
+    gitContext?: boolean;
+
+    cwd?: string;
+    concurrency?: number;
+    name?: string;
+    strict?: boolean;
+    yes?: boolean;
+    trust?: boolean;
+
+    json?: boolean;
+    deltas?: boolean;
+    quiet?: boolean;
+    color: boolean;
+
+    /** Of `agents`, `skills`, `commands`, `trust`. */
+    preset?: string;
+    agentScope?: string;
+    format?: string;
+    dialect?: string;
+    to?: string;
+    out?: string;
+    check?: boolean;
+    user?: boolean;
+    from?: string;
+    raw?: boolean;
+    asTool?: boolean;
+    revoke?: boolean;
+    list?: boolean;
+    agent?: string;
+
+    retryFailed?: boolean;
+    limit?: number;
+
+    bg?: boolean;
+    unattended?: boolean;
+    answerTimeout?: number;
+    reuse?: boolean;
+    allowFailed?: boolean;
+    /** Of `chat`. */
+    resume?: string;
+    refreshAgent?: boolean;
+
+    all?: boolean;
+    follow?: boolean;
+    timeout?: number;
+    interrupt?: boolean;
+    olderThan?: number;
+    maxSize?: number;
+    dryRun?: boolean;
+    always?: boolean;
+    scope?: "run" | "project" | "user";
+    speed?: number;
+
+    /** Of `mcp`. */
+    setup?: string;
+    http?: boolean;
+    as?: readonly string[];
+    allRuns?: boolean;
+    answerCalls?: boolean;
+    host?: string;
+    port?: number;
+    tokenFile?: string;
+    browser?: boolean;
+
+    /** Of `a2a`. */
+    publicCards?: boolean;
+    url?: string;
+
+    record?: string;
+    replay?: string;
+    replayUntil?: number;
+  }>;
+
+/** Where the work comes from when it is not on the command line. */
+export const inputOption = (): Option =>
+  new Option("--input <file>", "read the work from a JSON or YAML file; - for standard input").helpGroup("Work:");
+
+export const agentsOption = (): Option =>
+  new Option("--agents <names>", "the agents that compete, with commas").argParser(commaList).helpGroup("Work:");
+
+export const modelsOption = (): Option =>
+  new Option("--models <names>", "the models that compete, with commas").argParser(commaList).helpGroup("Work:");
+
+export const acceptSchemaOption = (): Option =>
+  new Option("--accept-schema <file>", "only an answer that meets this JSON Schema can win").helpGroup("Work:");
+
+export const planOption = (): Option =>
+  new Option("--plan <file>", "run this plan (JSON or YAML), as `subcrew plan` prints one").helpGroup("Work:");
+
+export const schemaOption = (whose: string): Option =>
+  new Option("--schema <file>", `the JSON Schema that ${whose} has to meet`).helpGroup(
+    "Each task, unless it says otherwise:",
+  );
+
+export const jsonOption = (): Option => new Option("--json", "JSON on stdout and for errors").helpGroup("Output:");
+
+/** The flags of every command that runs something. */
+export function runOptions(): Option[] {
+  return [
+    ...taskOptions(),
+    ...contextOptions(),
+    ...runningOptions(),
+    ...permissionOptions(),
+    ...budgetOptions(),
+    ...recordingOptions(),
+    ...outputOptions(),
+  ];
+}
+
+/** The traffic with models and tools, to a file and from one. */
+function recordingOptions(): Option[] {
+  return group("Recordings:", [
+    new Option("--record <file>", "write what models and tools say to a file, without secrets"),
+    new Option("--replay <file>", "let a recording answer: needs no key and does nothing; what is not in it fails"),
+    new Option("--replay-until <n>", "with --replay: after so many turns models and tools are real").argParser(
+      count("--replay-until"),
+    ),
+  ]);
+}
+
+function taskOptions(): Option[] {
+  return group("Each task, unless it says otherwise:", [
+    new Option("--model <name>", "the model; several with commas, the first available is taken"),
+    new Option("--thinking <level>", "off, minimal, low, medium, high, xhigh, or a number of tokens"),
+    new Option("--tools <names>", 'the tools it may use, with commas; "" for none').argParser(commaList),
+    new Option("--retry <times[xwait]>", "try a failed task so often, as in 3 or 3x500ms; the wait doubles").argParser(
+      retry,
+    ),
+    new Option("--max-turns <n>", "how many turns the model may take").argParser(count("--max-turns")),
+    new Option(
+      "--max-memory <MB>",
+      "how much memory it and its programs may use; it gets a process of its own",
+    ).argParser(count("--max-memory")),
+    new Option("--runner <who>", `who does it: ${runnerWords}`).argParser(runner),
+    new Option("--isolation <kind>", "worktree: it works in a git worktree of its own, its changes come back").choices(
+      isolationKinds,
+    ),
+    new Option("--isolation-dirty", "what is not committed yet is in the worktree, too"),
+    new Option("--isolation-keep", "the changes are only kept as a patch, and not applied"),
+    new Option("--writes <globs>", "the files it may change, with commas; who writes the same waits").argParser(
+      commaList,
+    ),
+  ]);
+}
+
+function contextOptions(): Option[] {
+  return group("Background for every task:", [
+    new Option("--context <text>", "a text"),
+    new Option("--context-file <file>", "the text of a file; may be given several times").argParser(collect),
+    new Option("--git-context", "branch and status of the repository"),
+  ]);
+}
+
+/** Also of `resume`. */
+export function runningOptions(): Option[] {
+  return group("The run:", [
+    new Option("--cwd <folder>", "the folder to work in"),
+    new Option("--trust", "let the agents of this project run"),
+    new Option("--concurrency <n>", "how many tasks run at once (default: 8)").argParser(count("--concurrency")),
+    new Option(
+      "--max-time <span>",
+      "how long all of it may take, as in 90s or 1h30m; tasks get four fifths of it",
+    ).argParser(span),
+    new Option("--name <name>", "what the run is called"),
+    new Option("--strict", "a placeholder that refers to nothing is an error"),
+    new Option("--yes", "approve whatever asks for approval"),
+    new Option("--reuse", "use results of earlier runs where agent, input, model, tools and files are the same"),
+    new Option("--bg", "let a worker do it that outlives the terminal; its questions wait in `subcrew inbox`"),
+    new Option("--unattended", "nobody answers: what has to be asked fails, also with --bg"),
+    new Option("--answer-timeout <span>", "how long a question waits for its answer (default: for ever)").argParser(
+      spanOf("--answer-timeout", "10m"),
+    ),
+  ]);
+}
+
+/** Those of a task that also `agents explain` takes. */
+export function callOptions(): Option[] {
+  const kept = new Set(["--model", "--thinking", "--tools", "--max-turns"]);
+  return taskOptions().filter(({ long }) => kept.has(long ?? ""));
+}
+
+/** What a run and everything below it may use; also of `resume`. */
+export function budgetOptions(): Option[] {
+  return group("What all of it may use:", [
+    new Option("--max-usd <dollars>", "money, where the price of the model is known").argParser(dollars),
+    new Option("--max-tokens <n>", "tokens, sent and received").argParser(count("--max-tokens")),
+    new Option("--max-tool-calls <n>", "tool calls").argParser(count("--max-tool-calls")),
+    new Option("--max-spawns <n>", "agents that agents start").argParser(count("--max-spawns")),
+    new Option("--max-depth <n>", "how deep agents may start agents (default: 2)").argParser(count("--max-depth")),
+  ]);
+}
+
+/** Also of `resume`. */
+export function outputOptions(): Option[] {
+  return group("Output:", [
+    new Option("--json", "events as JSON lines, the result as the last one"),
+    new Option("--deltas", "with --json: also the text while it is written"),
+    new Option("--quiet", "no progress and no summary"),
+    new Option("--no-color", "no colours"),
+  ]);
+}
+
+const group = (title: string, options: readonly Option[]): Option[] => options.map((option) => option.helpGroup(title));
+
+/** A list with commas; blanks around the names do not matter. */
+export function commaList(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}
+
+function retry(text: string): RetryConfig {
+  const parsed = parseRetryFlag(text);
+  if (parsed) return parsed;
+  throw new CrewError(
+    "BAD_INPUT",
+    `--retry cannot be "${text}".`,
+    "Give the number of tries and the first wait, as in --retry 3x500ms.",
+  );
+}
+
+function runner(text: string): RunnerName {
+  if (isRunnerName(text)) return text;
+  throw new CrewError("BAD_INPUT", `--runner cannot be "${text}".`, `Give one of ${runnerWords}.`);
+}
+
+/** A span of time that is longer than none. */
+export function spanOf(flag: string, example: string): (text: string) => number {
+  return (text) => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms > 0) return ms;
+    throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a span, as in ${flag} ${example}.`);
+  };
+}
+
+function span(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw new CrewError(
+    "BAD_INPUT",
+    `--max-time cannot be "${text}".`,
+    "Give a span, as in --max-time 90s, 5m or 1h30m.",
+  );
+}
+
+function dollars(text: string): number {
+  const amount = Number(text.trim().replace(/^\$/, ""));
+  if (Number.isFinite(amount) && amount > 0) return amount;
+  throw new CrewError(
+    "BAD_INPUT",
+    `--max-usd cannot be "${text}".`,
+    "Give an amount in dollars, as in --max-usd 0.50.",
+  );
+}
+
+/** A whole number from one on. */
+export function count(flag: string): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
+    if (number >= 1) return number;
+    throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a whole number, as in ${flag} 4.`);
+  };
+}

@@ -1,0 +1,83 @@
+import { Option } from "commander";
+import { CrewError } from "../../core/schema/error.ts";
+import type { Permissions } from "../../core/policy/permissions.ts";
+import { policyModes, type PolicyMode } from "../../core/policy/policy.ts";
+
+/** What flags say about what agents may do. */
+export type PermissionFlags = Readonly<{
+  permissionMode?: PolicyMode;
+  allow?: readonly string[];
+  ask?: readonly string[];
+  deny?: readonly string[];
+  sandbox?: "required" | "auto" | "off";
+  allowWeaker?: boolean;
+  acceptCmd?: string;
+}>;
+
+/** The flags of every command that runs something. */
+export function permissionOptions(): Option[] {
+  return [
+    new Option("--permission-mode <mode>", `how much is asked: ${policyModes.join(", ")}`).argParser(mode),
+    new Option(
+      "--allow <rule>",
+      "do not ask about these calls, as in 'bash(git log *)' or 'write_file(src/**)'",
+    ).argParser(collect),
+    new Option("--ask <rule>", "always ask about these calls").argParser(collect),
+    new Option("--deny <rule>", "refuse these calls").argParser(collect),
+    new Option("--sandbox <level>", "isolate commands: required, auto (default) or off").choices([
+      "required",
+      "auto",
+      "off",
+    ]),
+    new Option("--allow-weaker", "with --runner: also a tool that cannot keep all that the agent is bound to"),
+  ].map((option) => option.helpGroup("What agents may do:"));
+}
+
+export const acceptCommandOption = (): Option =>
+  new Option(
+    "--accept-cmd <command>",
+    "only an answer for which this command ends with 0 can win; it reads the answer",
+  ).helpGroup("Work:");
+
+/** The same in the words of a crew. The acceptance command was typed by the person, so that very command needs no question. */
+export function permissionsIn({
+  permissionMode,
+  allow = [],
+  ask,
+  deny,
+  sandbox,
+  allowWeaker,
+  acceptCmd,
+}: PermissionFlags): Permissions {
+  const allowed = [...allow, ...(acceptCmd === undefined ? [] : [`bash(=${acceptCmd})`])];
+  return {
+    ...(permissionMode && { mode: permissionMode }),
+    ...(allowed.length > 0 && { allow: allowed }),
+    ...(ask && { ask: [...ask] }),
+    ...(deny && { deny: [...deny] }),
+    ...(sandbox && { sandbox }),
+    ...(allowWeaker && { allowWeaker }),
+  };
+}
+
+/** What a run was allowed, as the flags that would allow it again. */
+export function permissionFlagsOf({ mode, allow, ask, deny, sandbox, allowWeaker }: Permissions = {}): PermissionFlags {
+  return {
+    ...(mode && { permissionMode: mode }),
+    ...(allow && { allow }),
+    ...(ask && { ask }),
+    ...(deny && { deny }),
+    ...(sandbox && { sandbox }),
+    ...(allowWeaker && { allowWeaker }),
+  };
+}
+
+function mode(text: string): PolicyMode {
+  const known = policyModes.find((each) => each.toLowerCase() === text.replace(/-/g, "").toLowerCase());
+  if (known) return known;
+  throw new CrewError("BAD_INPUT", `--permission-mode cannot be "${text}".`, `Give one of ${policyModes.join(", ")}.`);
+}
+
+function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}

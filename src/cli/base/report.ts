@@ -1,0 +1,37 @@
+import { exitCodeOfError, isCrewError, messageOf, type CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { createRedactor } from "../../core/secrets/redact.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { secretValues } from "../../core/secrets/forms.ts";
+import type { Look } from "../../sinks/look.ts";
+
+/** How a command's failure is told. */
+export type ReportOptions = Readonly<{ json: boolean; look: Look }>;
+
+/** Says on stderr what went wrong and what to do about it; gives back the exit code. */
+export function report(thrown: unknown, { json, look }: ReportOptions): number {
+  const debug = process.env["SUBCREW_DEBUG"] === "1";
+  const { text: redact } = createRedactor(secretValues(process.env));
+  const failure = isCrewError(thrown) ? thrown : unexpected(thrown);
+  const { code, message, hint } = { code: failure.code, message: redact(failure.message), hint: redact(failure.hint) };
+  const stack = debug && thrown instanceof Error && thrown.stack !== undefined ? redact(thrown.stack) : undefined;
+  if (json) {
+    process.stderr.write(
+      `${jsonText({ type: "error", code, message, hint, ...(stack !== undefined && { stack }) })}\n`,
+    );
+  } else {
+    const lines = [message, ...(hint === "" ? [] : [`  ${hint}`]), ...(stack === undefined ? [] : [stack])];
+    process.stderr.write(`${look.colors.red("subcrew:")} ${lines.map(sanitize).join("\n")}\n`);
+  }
+  return isCrewError(thrown) ? exitCodeOfError(thrown.code) : 1;
+}
+
+/** A fault of ours: one line, and how to see more. */
+function unexpected(thrown: unknown): Pick<CrewError, "message" | "hint"> & { code: string } {
+  const message = messageOf(thrown).split("\n")[0] ?? "";
+  return {
+    code: "UNEXPECTED",
+    message: `Something unexpected happened: ${message}`,
+    hint: "Run it again with SUBCREW_DEBUG=1 to see where.",
+  };
+}

@@ -1,0 +1,28 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { mainAgentOption, MAIN_AGENT } from "./chat.ts";
+import { schemaOption } from "../base/flags.ts";
+import { promptOf, running } from "../launch/mode.ts";
+
+/** `subcrew ask "..."` */
+export const ask = running({
+  mode: "single",
+  boxes: true,
+  description:
+    "Asks the main agent one thing; it hands work to the other agents and answers. `subcrew chat` without the conversation.",
+  words: "[question...]",
+  usage: '"QUESTION"',
+  options: [mainAgentOption(), schemaOption("the answer")],
+  examples: [
+    [
+      'subcrew ask "Where are errors turned into exit codes, and which tests cover that?"',
+      "one question, as many agents as it takes",
+    ],
+    ["git diff | subcrew ask -", "read the question from standard input"],
+  ],
+  input: async (words, { agent = MAIN_AGENT }) => {
+    if (words.length === 0) return undefined;
+    const task = await promptOf(words);
+    return task.trim() === "" ? undefined : { mode: "single", agent, task };
+  },
+  missing: new CrewError("BAD_INPUT", "Nothing was asked.", 'Give a question, as in `subcrew ask "..."`.'),
+});

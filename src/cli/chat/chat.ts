@@ -1,0 +1,127 @@
+import { Option } from "commander";
+import { isCrewError } from "../../core/schema/error.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { type Flags, runOptions } from "../base/flags.ts";
+
+/** The agent that a person talks to when no other is named. */
+export const MAIN_AGENT = "lead";
+
+/** What has no meaning between two messages. */
+const elsewhere: ReadonlySet<string> = new Set([
+  "--bg",
+  "--json",
+  "--deltas",
+  "--reuse",
+  "--record",
+  "--replay",
+  "--replay-until",
+  "--name",
+  "--strict",
+  "--yes",
+  "--retry",
+]);
+
+export const mainAgentOption = (): Option =>
+  new Option("--agent <name>", "who is talked to").default(MAIN_AGENT).helpGroup("Work:");
+
+/** `subcrew chat` */
+export const chat: CommandDefinition = {
+  description:
+    "Talks with a main agent that hands work to the other agents and gets their results back in short. Every message is a run that is kept.",
+  words: "[message...]",
+  usage: '["MESSAGE"]',
+  options: [
+    mainAgentOption(),
+    new Option("--resume <run>", "go on with an earlier conversation").helpGroup("Work:"),
+    ...runOptions().filter(({ long }) => !elsewhere.has(long ?? "")),
+  ],
+  examples: [
+    ["subcrew chat", "ask, and ask again; /help lists what else there is"],
+    ['subcrew chat "Which tests are slow, and why?"', "begin with a question"],
+    ["subcrew chat --resume run_4k2x", "go on where you left"],
+  ],
+  notes:
+    "Ctrl-C stops the agents that work for you, then the answer. Ctrl-D leaves. Without a terminal each line of the input is a message.",
+  act: async (words, flags) => {
+    const [
+      { crewFor, runOptionsOf },
+      { terminal },
+      { withFlags },
+      conversation,
+      lines,
+      { watch },
+      { report },
+      { homeOf },
+    ] = await Promise.all([
+      import("../launch/start.ts"),
+      import("../base/terminal.ts"),
+      import("../launch/with-flags.ts"),
+      import("./conversation.ts"),
+      import("./lines.ts"),
+      import("./watch.ts"),
+      import("../base/report.ts"),
+      import("../../outfit.ts"),
+    ]);
+    const place = terminal(flags);
+    const crew = await crewFor(flags);
+    const input = place.attended
+      ? await lines.promptedLines(homeOf({ env: process.env }), () => completions(crew))
+      : lines.pipedLines(process.stdin);
+    const talk = conversation.createConversation({
+      crew,
+      options: {
+        ...runOptionsOf(flags, place),
+        outliving: {
+          ended: ({ id, state }) => input.interject(`Task ${id} has ended: ${state.status}. /task-status ${id}`),
+        },
+      },
+      opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
+    });
+    if (flags.resume !== undefined) talk.moveTo(await crew.findRun(flags.resume));
+    if (place.attended && !flags.quiet) greet(flags, place.look.colors.dim);
+    let code = 0;
+    const take = async (line: string): Promise<boolean> => {
+      try {
+        if (line.startsWith("/")) return await (await import("./slash.ts")).obeySlash(line, { crew, talk, flags });
+        const { run } = await talk.say(line);
+        await watch(run, flags, place);
+        talk.ended(run);
+        code = run.state.status === "ok" ? 0 : 1;
+      } catch (error) {
+        if (!isCrewError(error)) throw error;
+        code = report(error, { json: false, look: place.look });
+      }
+      return false;
+    };
+    try {
+      let left = words.length > 0 && (await take(words.join(" ")));
+      while (!left) {
+        const line = await input.next();
+        if (line === undefined) break;
+        if (line.trim() !== "") left = await take(line.trim());
+      }
+    } finally {
+      await input.close();
+    }
+    const working = (await crew.kept.list()).filter(({ owner }) => owner === process.pid).map(({ id }) => id);
+    if (!place.attended) await Promise.all(working.map((id) => crew.kept.ended(id, new AbortController().signal)));
+    else
+      for (const id of working) process.stderr.write(`${id} was still working; go on with it: subcrew resume ${id}\n`);
+    const last = talk.last();
+    if (place.attended && !flags.quiet && last !== undefined)
+      process.stderr.write(`${place.look.colors.dim(`go on later: subcrew chat --resume ${last}`)}\n`);
+    return place.attended ? 0 : code;
+  },
+};
+
+function greet({ agent = MAIN_AGENT }: Flags, dim: (text: string) => string): void {
+  process.stderr.write(`${dim(`${agent} listens. /help lists what else there is, Ctrl-D leaves.`)}\n`);
+}
+
+/** What the tab key completes: commands, and names of agents. */
+async function completions(crew: {
+  agents(): Promise<{ agents: readonly { name: string }[] }>;
+}): Promise<readonly string[]> {
+  const [{ slashNames }, { agents }] = await Promise.all([import("./slash.ts"), crew.agents()]);
+  return [...slashNames, ...agents.map(({ name }) => name)];
+}

@@ -1,0 +1,37 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { promptOf } from "./mode.ts";
+
+/** One word of `parallel` and `chain`: who is asked what, and under which name. */
+export type Assigned = Readonly<{ name?: string; agent: string; task: string }>;
+
+/** Reads `[id@]agent="prompt"`; the shell has taken the quotes away. */
+export async function assignments(words: readonly string[]): Promise<Assigned[]> {
+  const all: Assigned[] = [];
+  for (const word of words) all.push(await assigned(word));
+  return all;
+}
+
+const ASSIGNED = /^(?:([^\s=@]+)@)?([^\s=@]+)=(.*)$/s;
+
+async function assigned(word: string): Promise<Assigned> {
+  const [, name, agent, text] = ASSIGNED.exec(word) ?? [];
+  if (agent === undefined || text === undefined) {
+    throw new CrewError(
+      "BAD_INPUT",
+      `"${shortened(word)}" does not say which agent it is for.`,
+      'Write agent="prompt", as in explore="Where is the entry point?".',
+    );
+  }
+  const task = await promptOf([text]);
+  if (task.trim() === "")
+    throw new CrewError(
+      "BAD_INPUT",
+      `The prompt for "${agent}" is empty.`,
+      `Write ${agent}="prompt", or ${agent}=- to read it from standard input.`,
+    );
+  return { ...(name !== undefined && { name }), agent, task };
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}

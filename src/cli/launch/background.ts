@@ -1,0 +1,82 @@
+import { resolve } from "node:path";
+import { CrewError } from "../../core/schema/error.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { Crew } from "../../crew.ts";
+import type { BackgroundRun } from "../../crew/background.ts";
+import type { ResumeOptions, RunOptions } from "../../crew/run-options.ts";
+import type { Flags } from "../base/flags.ts";
+
+/** Hands an input to a worker that outlives us, and says how to go on from here. */
+export async function runInBackground(
+  crew: Crew,
+  input: AnyInput | Plan,
+  options: RunOptions,
+  flags: Flags,
+): Promise<number> {
+  return announce(await crew.background(input, options, workerOptions(crew, checked(flags))), flags);
+}
+
+/** The same for a run that is taken up again. */
+export async function resumeInBackground(
+  crew: Crew,
+  id: string,
+  options: ResumeOptions,
+  flags: Flags,
+): Promise<number> {
+  return announce(await crew.resumeInBackground(id, options, workerOptions(crew, checked(flags))), flags);
+}
+
+function checked(flags: Flags): Flags {
+  if (!flags.deltas) return flags;
+  throw new CrewError(
+    "BAD_INPUT",
+    "--deltas cannot go with --bg.",
+    "Leave it out; `subcrew attach` shows a run while it works.",
+  );
+}
+
+/** What was said about the work is in the plan by now, and what is said about our output does not concern a worker. */
+const ours: ReadonlySet<string> = new Set(
+  "input plan agents models acceptSchema schema model thinking tools retry context contextFile gitContext name strict bg json deltas quiet color".split(
+    " ",
+  ),
+);
+
+function workerOptions({ cwd }: Crew, flags: Flags): { crew: Record<string, unknown>; yes?: boolean } {
+  const kept = Object.entries(flags).filter(([flag, value]) => !ours.has(flag) && value !== undefined);
+  return { crew: { ...Object.fromEntries(kept), cwd: resolve(cwd) }, ...(flags.yes && { yes: true }) };
+}
+
+function announce({ id, folder, outputFile }: BackgroundRun, { json, quiet }: Flags): number {
+  if (quiet && !json) {
+    process.stdout.write(`${id}\n`);
+    return 0;
+  }
+  const commands = {
+    status: `subcrew status ${id}`,
+    attach: `subcrew attach ${id}`,
+    wait: `subcrew wait ${id}`,
+    result: `subcrew result ${id}`,
+    inbox: "subcrew inbox",
+    stop: `subcrew stop ${id}`,
+  };
+  const what: Record<keyof typeof commands, string> = {
+    status: "how far it is; in a session: /task-status",
+    attach: "watch it; Ctrl-C looks away again",
+    wait: "wait for its end",
+    result: "what came of it",
+    inbox: "what it asks",
+    stop: "pause it",
+  };
+  const width = Math.max(...Object.values(commands).map((line) => line.length));
+  const lines = [
+    `[Task running in background: ${id}]`,
+    `You can go on working. The result will be in ${outputFile}`,
+    ...Object.entries(commands).map(([key, line]) => `  ${line.padEnd(width)}  ${what[key as keyof typeof commands]}`),
+    `  /task-status ${id}`,
+  ];
+  process.stdout.write(json ? `${jsonText({ id, outputFile, folder, commands })}\n` : `${lines.join("\n")}\n`);
+  return 0;
+}

@@ -1,0 +1,46 @@
+import { resolve } from "node:path";
+import { CrewError } from "../../core/schema/error.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { type Deck, type DeckMaker, readCassette } from "../../runtime/cassette/cassette.ts";
+import { recording, saveTo } from "../../runtime/cassette/record.ts";
+import { replaying } from "../../runtime/cassette/replay.ts";
+import type { Flags } from "../base/flags.ts";
+
+/** What --record and --replay ask for, and what came of it. */
+export type Taping = Readonly<{
+  deck?: DeckMaker;
+  /** Says what drifted; the exit code then. */
+  end(code: number): number;
+}>;
+
+/** The recording that the flags ask for. */
+export async function tapingFor({ record, replay, replayUntil, bg }: Flags): Promise<Taping> {
+  if (record === undefined && replay === undefined && replayUntil === undefined) return { end: (code) => code };
+  if (record !== undefined && replay !== undefined) throw twice;
+  if (bg)
+    throw new CrewError("BAD_INPUT", "A run in the background cannot be recorded or replayed.", "Leave out --bg.");
+  if (record !== undefined) return { deck: recording(saveTo(resolve(record))), end: (code) => code };
+  if (replay === undefined)
+    throw new CrewError("BAD_INPUT", "--replay-until only goes with --replay.", "Name the recording with --replay.");
+  const cassette = await readCassette(replay);
+  const make = replaying(cassette, replayUntil === undefined ? {} : { until: replayUntil });
+  let made: Deck | undefined;
+  return {
+    deck: (crew) => {
+      made = make(crew);
+      return made;
+    },
+    end: (code) => {
+      const drift = made?.drift() ?? [];
+      if (drift.length === 0) return code;
+      const lines = drift.map((text) => `  ${sanitize(text)}\n`);
+      process.stderr.write(
+        `\nThe run asked ${drift.length === 1 ? "something" : `${drift.length} things`} that ${replay} does not hold:\n${lines.join("")}`,
+      );
+      process.stderr.write("Record it again with --record, or undo what changed.\n");
+      return 1;
+    },
+  };
+}
+
+const twice = new CrewError("BAD_INPUT", "--record and --replay do not go together.", "Use one of them.");

@@ -1,0 +1,32 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { assignments } from "./assignment.ts";
+import { schemaOption } from "../base/flags.ts";
+import { running, type ModeCommand } from "./mode.ts";
+
+/** `subcrew chain agent="prompt" ...` */
+export const steps: ModeCommand = {
+  mode: "chain",
+  description: "Runs tasks one after the other. A step that fails ends the chain; what is done is shown.",
+  words: "[steps...]",
+  usage: '[ID@]AGENT="PROMPT" ...',
+  options: [schemaOption("the last answer")],
+  examples: [
+    ['subcrew chain explore="List the entry points." explore="Explain the first of these: {previous}"', "two steps"],
+    [
+      'subcrew chain a@explore="..." explore="..." explore="Compare {task:a} with {previous}."',
+      "refer to an earlier step by its name",
+    ],
+    ["subcrew chain --input steps.yaml", "from a file"],
+  ],
+  notes: `Steps:
+  [ID@]AGENT="PROMPT"   AGENT=- reads the prompt from standard input
+  {previous}, {task:ID}  in a prompt: the output of the step before, or of that step`,
+  input: async (words) => (words.length === 0 ? undefined : { mode: "chain", chain: await assignments(words) }),
+  missing: new CrewError(
+    "BAD_INPUT",
+    "No step was given.",
+    'Give at least one, as in `subcrew chain explore="..." explore="... {previous}"`, or --input.',
+  ),
+};
+
+export const chain = running(steps);

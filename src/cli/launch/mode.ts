@@ -1,0 +1,80 @@
+import type { Option } from "commander";
+import { CrewError } from "../../core/schema/error.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import type { Mode } from "../../modes/compile.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { inputOption, runOptions, type Flags } from "../base/flags.ts";
+
+/** A mode on the command line: its words and flags, and the input that they stand for. */
+export type ModeCommand = Readonly<{
+  /** The mode that an input file of this command has to be of; absent: any. */
+  mode?: Mode;
+  description: string;
+  words?: string;
+  usage?: string;
+  options: readonly Option[];
+  examples: CommandDefinition["examples"];
+  notes?: string;
+  /** Shows the agents that the first one starts in boxes. */
+  boxes?: boolean;
+  /** The input, or `undefined` when the command line holds none of it. */
+  input(words: readonly string[], flags: Flags): Promise<AnyInput | undefined>;
+  /** What to write when there is neither. */
+  missing: CrewError;
+}>;
+
+/** What is done with an input once the flags are in it. */
+type Use = (input: AnyInput, flags: Flags) => Promise<number>;
+
+/** The command that runs what a mode's command line says. */
+export function running({ boxes = false, ...command }: ModeCommand): CommandDefinition {
+  return definition(command, async (input, flags) => (await import("./start.ts")).start(input, flags, { boxes }));
+}
+
+/** The command below `plan` that only prints it. It takes the same command line, so what only a run needs is not offered. */
+export function printing(command: ModeCommand): CommandDefinition {
+  const examples = command.examples.map(([line, what]) => [line.replace("subcrew ", "subcrew plan "), what] as const);
+  const { options, ...rest } = definition({ ...command, examples }, async (input, flags) =>
+    (await import("./print-plan.ts")).printPlan(input, flags),
+  );
+  return {
+    ...rest,
+    options: options.map((option) => (onlyForRuns.has(option.long ?? "") ? option.hideHelp() : option)),
+  };
+}
+
+const onlyForRuns: ReadonlySet<string> = new Set([
+  "--json",
+  "--deltas",
+  "--yes",
+  "--trust",
+  "--reuse",
+  "--bg",
+  "--unattended",
+  "--answer-timeout",
+]);
+
+function definition({ input, missing, mode, ...command }: ModeCommand, use: Use): CommandDefinition {
+  return {
+    ...command,
+    options: [inputOption(), ...command.options, ...runOptions()],
+    act: async (words, flags) => {
+      if (flags.input !== undefined && (words.length > 0 || flags.plan !== undefined)) throw twice;
+      const { readInput } = await import("./read-input.ts");
+      const { withFlags } = await import("./with-flags.ts");
+      const given = flags.input === undefined ? await input(words, flags) : await readInput(flags.input, mode);
+      if (!given) throw missing;
+      return use(await withFlags(given, flags), flags);
+    },
+  };
+}
+
+const twice = new CrewError("BAD_INPUT", "The work is given twice: with --input and beside it.", "Give it in one way.");
+
+/** The prompt that some words are; a dash stands for standard input. */
+export async function promptOf(words: readonly string[]): Promise<string> {
+  const text = words.join(" ");
+  if (text !== "-") return text;
+  const { readText } = await import("./read-input.ts");
+  return readText("-");
+}

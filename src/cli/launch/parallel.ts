@@ -1,0 +1,32 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { assignments } from "./assignment.ts";
+import { schemaOption } from "../base/flags.ts";
+import { running, type ModeCommand } from "./mode.ts";
+
+/** `subcrew parallel [id@]agent="prompt" ...` */
+export const tasks: ModeCommand = {
+  mode: "parallel",
+  description: "Runs several tasks side by side. One that fails does not stop the others.",
+  words: "[tasks...]",
+  usage: '[ID@]AGENT="PROMPT" ...',
+  options: [schemaOption("each answer")],
+  examples: [
+    ['subcrew parallel explore="Which tests are slow?" explore="Which are skipped?"', "two questions at once"],
+    [
+      'subcrew parallel a@explore="List the flags." explore="Which of these have no test? {task:a}"',
+      "only the task that refers to another waits for it",
+    ],
+    ["subcrew parallel --input tasks.yaml --concurrency 4", "from a file"],
+  ],
+  notes: `Tasks:
+  [ID@]AGENT="PROMPT"   AGENT=- reads the prompt from standard input
+  {task:ID}, {task_0}   in a prompt: the output of that task`,
+  input: async (words) => (words.length === 0 ? undefined : { mode: "parallel", tasks: await assignments(words) }),
+  missing: new CrewError(
+    "BAD_INPUT",
+    "No task was given.",
+    'Give at least one, as in `subcrew parallel explore="..." explore="..."`, or --input.',
+  ),
+};
+
+export const parallel = running(tasks);

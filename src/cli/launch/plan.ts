@@ -1,0 +1,26 @@
+import { steps } from "./chain.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { printing } from "./mode.ts";
+import { tasks } from "./parallel.ts";
+import { contest } from "./race.ts";
+import { single } from "./run.ts";
+import { group } from "./team.ts";
+
+/** `subcrew plan MODE ...` */
+export const plan: CommandDefinition = {
+  description:
+    "Prints the plan that a command line compiles to, as JSON, and runs nothing. Each mode takes its usual words and flags.",
+  usage: "MODE ...",
+  options: [],
+  examples: [
+    ['subcrew plan parallel explore="a" explore="b"', "see the graph"],
+    ["subcrew plan team --input team.yaml > plan.json && subcrew run --plan plan.json", "change it before it runs"],
+  ],
+  commands: {
+    run: { ...printing(single), alias: "single" },
+    parallel: printing(tasks),
+    chain: printing(steps),
+    race: printing(contest),
+    team: printing(group),
+  },
+};

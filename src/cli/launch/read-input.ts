@@ -1,0 +1,82 @@
+import { CORE_SCHEMA, load, YAMLException } from "js-yaml";
+import { readFile } from "node:fs/promises";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { isBarePlan, modeOf, type Mode } from "../../modes/compile.ts";
+
+/** The input in a file, or on standard input, with its mode named; it has to be of `wanted` when that is given. */
+export async function readInput(file: string, wanted?: Mode): Promise<AnyInput> {
+  const value = await readData(file);
+  const mode = modeOf(value);
+  if (wanted !== undefined && mode !== wanted) {
+    throw new CrewError(
+      "BAD_INPUT",
+      `${titleOf(file)} holds a ${mode} input, and this command is for ${wanted}.`,
+      `Use \`subcrew ${commandOf(mode)} --input ${file}\`.`,
+    );
+  }
+  return isBarePlan(value) || !isRecord(value) ? { mode, plan: value } : { ...value, mode };
+}
+
+/** The JSON or YAML in a file, or on standard input. A key that is there twice is refused in both. */
+export async function readData(file: string): Promise<unknown> {
+  const text = await readText(file);
+  if (text.trim() === "") throw new CrewError("BAD_FILE", `${titleOf(file)} is empty.`, "Give it JSON or YAML.");
+  try {
+    return load(text, { schema: CORE_SCHEMA }); // JSON is YAML
+  } catch (error) {
+    throw malformed(file, text, error);
+  }
+}
+
+/** The text of a file, or everything on standard input. */
+export async function readText(file: string): Promise<string> {
+  if (file === "-") return readStdin();
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw unreadable(file, error);
+  });
+  if (bytes.length > MOST_MEGABYTES * 2 ** 20)
+    throw new CrewError("BAD_FILE", `${titleOf(file)} is larger than ${MOST_MEGABYTES} MB.`, "Give a smaller one.");
+  return bytes.toString("utf8").replace(/^\ufeff/, "");
+}
+
+/** Larger than any plan that somebody means. */
+const MOST_MEGABYTES = 16;
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks)
+    .toString("utf8")
+    .replace(/^\ufeff/, "");
+}
+
+function malformed(file: string, text: string, error: unknown): CrewError {
+  const { reason, mark } = error instanceof YAMLException ? error : { reason: messageOf(error), mark: undefined };
+  const line = mark === undefined ? "" : ` (line ${mark.line + 1})`;
+  if (mark && /duplicated mapping key/.test(reason)) {
+    const key = /^["']?([^"':\n]*)/.exec(text.split("\n")[mark.line]?.slice(mark.column) ?? "")?.[1] ?? "";
+    return new CrewError(
+      "PLAN_DUPLICATE_ID",
+      `${titleOf(file)} has the key "${key}" twice${line}.`,
+      "Give each its own name.",
+    );
+  }
+  return new CrewError("BAD_FILE", `${titleOf(file)} is neither JSON nor YAML: ${reason}${line}.`, "Correct it there.");
+}
+
+function unreadable(file: string, { code, message }: NodeJS.ErrnoException): CrewError {
+  if (code === "ENOENT")
+    return new CrewError(
+      "BAD_FILE",
+      `There is no file "${file}".`,
+      "Check the path; it starts from the folder you are in.",
+    );
+  if (code === "EISDIR") return new CrewError("BAD_FILE", `"${file}" is a folder.`, "Name a file in it.");
+  if (code === "EACCES") return new CrewError("BAD_FILE", `"${file}" may not be read.`, "Check its permissions.");
+  return new CrewError("BAD_FILE", `"${file}" cannot be read: ${message}.`, "Check the path.");
+}
+
+const titleOf = (file: string): string => (file === "-" ? "The standard input" : `"${file}"`);
+const commandOf = (mode: Mode): string => (mode === "single" || mode === "plan" ? "run" : mode);

@@ -1,0 +1,50 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { planOption, schemaOption } from "../base/flags.ts";
+import { promptOf, running, type ModeCommand } from "./mode.ts";
+
+/** `subcrew run AGENT "prompt"`, or whatever a file says. */
+export const single: ModeCommand = {
+  description: "Runs one agent on one task, or whatever a file says.",
+  words: "[agent] [prompt...]",
+  usage: 'AGENT "PROMPT"',
+  options: [planOption(), schemaOption("the answer")],
+  examples: [
+    ['subcrew run explore "Where are errors turned into exit codes?"', "ask one agent"],
+    ["git diff | subcrew run explore -", "read the prompt from standard input"],
+    ["subcrew run --plan plan.json", "run a plan"],
+    ["subcrew run --input work.yaml --concurrency 4", "run an input of any mode"],
+  ],
+  notes: `Models:
+  offline         needs no key and no network: it searches, reads and quotes, and does not reason
+  scripted:FILE   for tests of your own agents: plays the turns of a JSON file, as in ["hello"] or
+                  [{"text": "...", "calls": [{"name": "list_files", "input": {}}], "delayMs": 100}]`,
+  input: async ([agent, ...words], { plan }) => {
+    if (plan !== undefined) {
+      if (agent !== undefined)
+        throw new CrewError(
+          "BAD_INPUT",
+          "A plan names its own agents and prompts.",
+          "Leave out the words after --plan.",
+        );
+      return { mode: "plan", plan: await (await import("./read-input.ts")).readData(plan) };
+    }
+    if (agent === undefined) return undefined;
+    const prompt = await promptOf(words);
+    if (prompt.trim() === "") throw noPrompt(agent);
+    return { mode: "single", agent, task: prompt };
+  },
+  missing: new CrewError(
+    "BAD_INPUT",
+    "Nothing to run was given.",
+    'Give an agent and a prompt, as in `subcrew run explore "..."`, or --input or --plan.',
+  ),
+};
+
+export const run = running(single);
+
+function noPrompt(agent: string): CrewError {
+  const hint = /\s/.test(agent)
+    ? 'An agent comes before the prompt, as in `subcrew run explore "..."`.'
+    : `Give it after the agent, as in \`subcrew run ${agent} "..."\`, or - to read it from standard input.`;
+  return new CrewError("BAD_INPUT", "The prompt is missing.", hint);
+}

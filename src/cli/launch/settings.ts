@@ -1,0 +1,126 @@
+import { stat } from "node:fs/promises";
+import { isAbsolute, relative, resolve } from "node:path";
+import type { ContextOptions } from "../../core/plan/context.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import type { Task } from "../../core/plan/task.ts";
+import { thinking, type Thinking } from "../../core/vocabulary/thinking.ts";
+import { toolNames, toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { defined } from "../../modes/settings.ts";
+import type { Flags } from "../base/flags.ts";
+
+export type Settings = Partial<
+  Pick<
+    Task,
+    | "model"
+    | "thinking"
+    | "tools"
+    | "retry"
+    | "resourceLimits"
+    | "runner"
+    | `isolation${"" | "Dirty" | "Keep"}`
+    | "writes"
+  >
+>;
+export type RunSettings = ContextOptions & { name?: string; maxConcurrency?: number };
+
+/** What the flags say about each task. */
+export function settingsIn(flags: Flags): Settings {
+  const { model, thinking: level, tools, retry, maxTurns, maxTime, maxMemory, runner } = flags;
+  const { isolation, isolationDirty, isolationKeep, writes } = flags;
+  const limits: ResourceLimits = defined({
+    maxTurns,
+    maxMemoryMB: maxMemory,
+    maxDurationMs: maxTime === undefined ? undefined : Math.ceil(maxTime * TASK_SHARE),
+  });
+  return defined({
+    model: model === undefined ? undefined : modelsIn(model),
+    thinking: level === undefined ? undefined : thinkingOf(level),
+    tools: tools?.flatMap(toolsOf),
+    retry: retry && { ...retry },
+    runner,
+    isolation,
+    isolationDirty,
+    isolationKeep,
+    writes: writes && [...writes],
+    resourceLimits: Object.keys(limits).length > 0 ? limits : undefined,
+  });
+}
+
+/** A task's own time ends a little before the run's, so that it can still hand in what it has. */
+const TASK_SHARE = 0.8;
+
+/** What the flags say about the run as a whole. */
+export async function runIn({ context, contextFile, gitContext, name, concurrency, cwd }: Flags): Promise<RunSettings> {
+  return {
+    ...(context !== undefined && { context }),
+    ...(contextFile && {
+      contextFiles: await Promise.all(contextFile.map((file) => contextPath(file, resolve(cwd ?? ".")))),
+    }),
+    ...(gitContext && { gitContext }),
+    ...(name !== undefined && { name }),
+    ...(concurrency !== undefined && { maxConcurrency: concurrency }),
+  };
+}
+
+/** The path of a file as the run sees it. */
+async function contextPath(file: string, workspace: string): Promise<string> {
+  const path = relative(workspace, resolve(file));
+  const found = await stat(resolve(file)).catch(() => undefined);
+  if (!found?.isFile())
+    throw new CrewError(
+      "BAD_FILE",
+      found ? `--context-file: "${file}" is not a file.` : `--context-file: there is no file "${file}".`,
+      "Check the path; it starts from the folder you are in.",
+    );
+  if (!path.startsWith("..") && !isAbsolute(path)) return path;
+  throw new CrewError(
+    "BAD_FILE",
+    `--context-file: "${file}" is outside of the folder that is worked in.`,
+    "Choose a folder above it with --cwd, or give its text with --context.",
+  );
+}
+
+function modelsIn(text: string): string | string[] {
+  const names = text.startsWith(SCRIPTED)
+    ? [text]
+    : text
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== "");
+  const [only, ...more] = names.map(modelName);
+  if (only === undefined)
+    throw new CrewError("BAD_INPUT", "--model names no model.", "Give one, as in --model offline.");
+  return more.length === 0 ? only : [only, ...more];
+}
+
+const SCRIPTED = "scripted:";
+
+/** A file on the command line is meant from the folder the person is in, also with --cwd. */
+export function modelName(name: string): string {
+  return name.startsWith(SCRIPTED) ? `${SCRIPTED}${resolve(name.slice(SCRIPTED.length))}` : name;
+}
+
+function thinkingOf(text: string): Thinking {
+  const parsed = thinking.safeParse(/^\d+$/.test(text) ? Number(text) : text);
+  if (parsed.success) return parsed.data;
+  throw new CrewError(
+    "BAD_INPUT",
+    `--thinking cannot be "${text}".`,
+    "Give off, minimal, low, medium, high, xhigh, or a number of tokens.",
+  );
+}
+
+function toolsOf(written: string): readonly string[] {
+  const named = toolsNamed(written);
+  if (named.length > 0) return named;
+  const close = nearest(written, toolNames);
+  throw new CrewError(
+    "UNKNOWN_TOOL",
+    `There is no tool "${written}".`,
+    close === undefined
+      ? "Known tools: read_file, list_files, glob, grep_files and more; an agent without --tools has its own."
+      : `Did you mean "${close}"?`,
+  );
+}

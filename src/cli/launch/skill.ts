@@ -1,0 +1,91 @@
+import { Option } from "commander";
+import { expandCommand, expandSkill } from "../../core/agent/skill-arguments.ts";
+import { nearestName } from "../../core/vocabulary/agent-name.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { agentFor, type Skill, type WorkflowCommand } from "../../core/agent/skill.ts";
+import type { Workflows } from "../../defaults.ts";
+import { findAgent } from "../../runtime/discovery/find.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import type { Flags } from "../base/flags.ts";
+import { running } from "./mode.ts";
+
+const agentOption = (): Option =>
+  new Option("--agent <name>", "who does it, in place of the agent that it names (default: general)").helpGroup(
+    "Work:",
+  );
+
+/** `subcrew skill NAME ARGUMENTS` */
+export const skill: CommandDefinition = running({
+  mode: "single",
+  description: "Runs a skill: its text, with the arguments, is given to the agent that it names.",
+  words: "[name] [arguments...]",
+  usage: "NAME [ARGUMENTS]",
+  options: [agentOption()],
+  examples: [
+    ["subcrew skill code-review", "what is not committed yet"],
+    ["subcrew skill code-review src/cli --agent reviewer", "with arguments, by an agent of your choice"],
+  ],
+  notes: "In the text, $ARGUMENTS is everything after the name, $0 the first argument, $1 the second.",
+  input: async ([name, ...words], flags) => {
+    if (name === undefined) return undefined;
+    const found = named(await crewOf(flags, "skills"), name, "skill");
+    return inputFor(found, expandSkill(found.instructions, words), flags);
+  },
+  missing: new CrewError("BAD_INPUT", "Which skill was not said.", "Give its name; `subcrew skills` lists them."),
+});
+
+/** `subcrew command NAME ARGUMENTS` */
+export const command: CommandDefinition = running({
+  mode: "single",
+  description: "Runs a workflow command: its prompt, with what follows its name, is given to an agent.",
+  words: "[name] [arguments...]",
+  usage: "NAME [ARGUMENTS]",
+  options: [agentOption()],
+  examples: [["subcrew command init", "write an AGENTS.md for this project"]],
+  notes: "In the prompt, $@ and $ARGUMENTS are everything after the name, $1 is the first word.",
+  input: async ([name, ...words], flags) => {
+    if (name === undefined) return undefined;
+    const found = named(await crewOf(flags, "commands"), name, "command");
+    return inputFor(found, expandCommand(found.instructions, words), flags);
+  },
+  missing: new CrewError("BAD_INPUT", "Which command was not said.", "Give its name; `subcrew commands` lists them."),
+});
+
+async function crewOf<K extends "skills" | "commands">(
+  { cwd, trust }: Flags,
+  what: K,
+): Promise<Workflows<K extends "skills" ? Skill : WorkflowCommand>> {
+  const { crewFor } = await import("./start.ts");
+  const crew = await crewFor({ quiet: true, ...(cwd !== undefined && { cwd }), ...(trust && { trust }) });
+  return (await crew[what]()) as Workflows<K extends "skills" ? Skill : WorkflowCommand>;
+}
+
+/** The one of that name, also by a qualified one. */
+function named<T extends Pick<Skill, "name" | "file">>(
+  { all, discovery }: Workflows<T>,
+  name: string,
+  what: string,
+): T {
+  const found = findAgent(discovery.agents, name);
+  const one = found && all[discovery.agents.indexOf(found)];
+  if (one !== undefined) return one;
+  if (discovery.untrusted.some((each) => each.name === name))
+    throw new CrewError(
+      "UNTRUSTED",
+      `The ${what} "${name}" belongs to this project, which is not trusted.`,
+      "See `subcrew trust`.",
+    );
+  const close = nearestName(name, all);
+  const hint = close === undefined ? `See \`subcrew ${what}s\` for those that are known.` : `Did you mean "${close}"?`;
+  throw new CrewError("BAD_INPUT", `There is no ${what} "${name}".`, hint);
+}
+
+function inputFor(found: Skill | WorkflowCommand, text: string, { agent }: Flags): AnyInput {
+  return {
+    mode: "single",
+    agent: agent ?? agentFor(found),
+    task: text,
+    ...(found.model === undefined ? {} : { model: found.model }),
+  };
+}

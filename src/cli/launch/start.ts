@@ -1,0 +1,102 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { BudgetLimits } from "../../core/run/budget.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { createCrew, type Crew } from "../../crew.ts";
+import type { RunOptions } from "../../crew/run-options.ts";
+import { defined } from "../../modes/settings.ts";
+import { attend } from "../terminal/watch-run.ts";
+import type { Flags } from "../base/flags.ts";
+import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
+import { terminal } from "../base/terminal.ts";
+
+/** Runs an input in front of a person, or of a program, and gives back the exit code. */
+export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
+  const place = terminal(flags);
+  const crew = await crewFor(flags);
+  const taping = await (await import("./cassette.ts")).tapingFor(flags);
+  if (flags.bg)
+    return (await import("./background.ts")).runInBackground(
+      crew,
+      input,
+      runOptionsOf(flags, { attended: true }),
+      flags,
+    );
+  const run = crew.run(input, { ...runOptionsOf(flags, place), ...(taping.deck && { deck: taping.deck }) });
+  const tell = boxes ? (await import("../terminal/boxes.ts")).boxesOn(place.look) : undefined;
+  return taping.end(await attend(run, flags, place, tell));
+}
+
+/** The crew that the flags and the settings describe. What is odd about the settings is said. */
+export async function crewFor({ cwd, trust, preset, agentScope, quiet, ...flags }: CrewFlags): Promise<Crew> {
+  if (cwd !== undefined) await checkFolder(cwd);
+  const words = { ...(preset && { SUBCREW_PRESET: preset }), ...(agentScope && { SUBCREW_SCOPE: agentScope }) };
+  const crew = createCrew({
+    config: true,
+    ...(Object.keys(words).length > 0 && { env: { ...process.env, ...words } }),
+    ...(cwd !== undefined && { cwd: resolve(cwd) }),
+    ...(trust && { trusted: true }),
+    permissions: permissionsIn(flags),
+  });
+  for (const warning of quiet ? [] : crew.settings.warnings) process.stderr.write(`warn    ${sanitize(warning)}\n`);
+  return crew;
+}
+
+type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"> & PermissionFlags;
+
+/** What the flags say about a run as a whole. */
+export function runOptionsOf(
+  {
+    maxTime,
+    strict,
+    yes,
+    concurrency,
+    name,
+    deltas,
+    json,
+    maxDepth,
+    bg,
+    unattended,
+    answerTimeout,
+    reuse,
+    ...flags
+  }: Flags,
+  { attended }: { attended: boolean },
+): RunOptions {
+  if (deltas && !json)
+    throw new CrewError("BAD_INPUT", "--deltas only goes with --json.", "Add --json, or leave it out.");
+  return {
+    unattended: !yes && (unattended === true || !(attended || bg === true)),
+    asksCalls: unattended !== true && (attended || bg === true), // --yes answers gates, it does not hand out rights
+    ...(answerTimeout !== undefined && { answerTimeoutMs: answerTimeout }),
+    ...(reuse && { reuse }),
+    ...(maxTime !== undefined && { maxTimeMs: maxTime }),
+    ...(strict && { strict }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(name !== undefined && { name }),
+    ...(maxDepth !== undefined && { maxDepth }),
+    budget: budgetOf(flags),
+  };
+}
+
+function budgetOf({
+  maxUsd,
+  maxTokens,
+  maxTurns,
+  maxToolCalls,
+  maxSpawns,
+}: Pick<Flags, keyof BudgetLimits>): BudgetLimits {
+  return defined({ maxUsd, maxTokens, maxTurns, maxToolCalls, maxSpawns }) as BudgetLimits;
+}
+
+async function checkFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  throw new CrewError(
+    "BAD_FILE",
+    found ? `--cwd: "${folder}" is not a folder.` : `--cwd: there is no folder "${folder}".`,
+    "Check the path; it starts from the folder you are in.",
+  );
+}

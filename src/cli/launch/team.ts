@@ -1,0 +1,31 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { running, type ModeCommand } from "./mode.ts";
+
+/** `subcrew team --input file` */
+export const group: ModeCommand = {
+  mode: "team",
+  description: "Runs a team from a file: members with roles, tasks that depend on each other, reviews and approvals.",
+  usage: "--input FILE",
+  options: [],
+  examples: [
+    ["subcrew team --input team.yaml", "a team from a file"],
+    ["subcrew team --input team.yaml --yes", "approve every approval in advance"],
+  ],
+  notes: `A team in YAML:
+  team:
+    objective: Describe the project
+    members:
+      - { role: reader, agent: explore }
+      - { role: editor, agent: general }
+    tasks:
+      - { id: facts, task: List what it does., assignee: reader }
+      - { id: page, task: Write one page., assignee: editor, depends: [facts], review: { reviewer: reader } }`,
+  input: async () => undefined,
+  missing: new CrewError(
+    "BAD_INPUT",
+    "No team was given.",
+    "Give a file with --input, as in `subcrew team --input team.yaml`; see `subcrew team --help` for an example.",
+  ),
+};
+
+export const team = running(group);

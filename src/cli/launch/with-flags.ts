@@ -1,0 +1,129 @@
+import { parsePlan } from "../../core/plan/check.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { isRecord } from "../../core/text/json.ts";
+import type { Node, Plan } from "../../core/plan/plan.ts";
+import { modeOf, type Mode } from "../../modes/compile.ts";
+import { defined } from "../../modes/settings.ts";
+import type { Flags } from "../base/flags.ts";
+import { modelName, runIn, settingsIn, type RunSettings, type Settings } from "./settings.ts";
+
+/**
+ * An input with the flags in it. A flag beats what the input says for all its tasks; what a single task says about
+ * itself stays.
+ */
+export async function withFlags(input: AnyInput, flags: Flags): Promise<AnyInput> {
+  const given: Given = {
+    settings: settingsIn(flags),
+    run: await runIn(flags),
+    schema: await schemaIn(flags.schema, "--schema"),
+    accept: await schemaIn(flags.acceptSchema, "--accept-schema"),
+    flags,
+  };
+  const mode = modeOf(input);
+  if (given.schema && (mode === "team" || mode === "plan")) {
+    throw new CrewError(
+      "BAD_INPUT",
+      `--schema cannot be used for a ${mode}.`,
+      "Give the task it is meant for a `schema` in the file.",
+    );
+  }
+  return { ...places[mode](input, given), mode };
+}
+
+type Given = Readonly<{ settings: Settings; run: RunSettings; schema: unknown; accept: unknown; flags: Flags }>;
+
+/** Where each mode keeps what is said about all its tasks. */
+const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<Record<string, unknown>>>> = {
+  single: (input, { settings, run, schema }) => ({
+    ...input,
+    ...over(input, settings),
+    ...run,
+    ...defined({ schema }),
+  }),
+  parallel: (input, { settings, run, schema }) => ({
+    ...input,
+    ...over(input, settings),
+    ...run,
+    ...defined({ schema }),
+  }),
+  chain: (input, { settings, run, schema }) => ({
+    ...input,
+    ...over(input, settings),
+    ...run,
+    chain: onLast(input["chain"], defined({ schema })),
+  }),
+  race: (input, { settings, run, schema, accept, flags: { agents, models, acceptCmd } }) => {
+    const race = isRecord(input["race"]) ? input["race"] : {};
+    return {
+      ...input,
+      ...run,
+      race: {
+        ...race,
+        ...over(race, settings),
+        ...defined({ schema, acceptSchema: accept, acceptCommand: acceptCmd, agents, models: models?.map(modelName) }),
+      },
+    };
+  },
+  team: (input, { settings, run }) => {
+    const team =
+      isRecord(input["team"]) && run.maxConcurrency !== undefined
+        ? { team: { ...input["team"], maxConcurrency: run.maxConcurrency } }
+        : {};
+    return { ...input, ...over(input, settings), ...run, ...team };
+  },
+  plan: (input, given) => ({ plan: planWith(parsePlan(input["plan"]), given) }),
+};
+
+/** Limits are several matters in one setting, so they are merged one by one. */
+function over(input: Readonly<Record<string, unknown>>, settings: Settings): Readonly<Record<string, unknown>> {
+  const before = input["resourceLimits"];
+  return settings.resourceLimits && isRecord(before)
+    ? { ...settings, resourceLimits: { ...before, ...settings.resourceLimits } }
+    : settings;
+}
+
+function onLast(list: unknown, more: object): unknown {
+  if (!Array.isArray(list) || Object.keys(more).length === 0) return list;
+  return list.map((item: unknown, index) =>
+    index === list.length - 1 && isRecord(item) ? { ...item, ...more } : item,
+  );
+}
+
+/** In a plan every task speaks for itself, so a flag fills in what a task leaves open. */
+function planWith(plan: Plan, { settings, run }: Given): Plan {
+  const { name, maxConcurrency, ...context } = run;
+  return {
+    ...plan,
+    nodes: nodesWith(plan.nodes, settings),
+    ...(name !== undefined && { name }),
+    ...(maxConcurrency !== undefined && { concurrency: maxConcurrency }),
+    ...(Object.keys(context).length > 0 && { context: { ...plan.context, ...context } }),
+  };
+}
+
+function nodesWith(nodes: Readonly<Record<string, Node>>, settings: Settings): Record<string, Node> {
+  return Object.fromEntries(
+    Object.entries(nodes).map(([id, node]): [string, Node] => {
+      if (node.kind === "task")
+        return [
+          id,
+          {
+            ...node,
+            task: {
+              ...settings,
+              ...node.task,
+              ...over(settings, { ...(node.task.resourceLimits && { resourceLimits: node.task.resourceLimits }) }),
+            },
+          },
+        ];
+      if (node.kind === "loop")
+        return [id, { ...node, body: { ...node.body, nodes: nodesWith(node.body.nodes, settings) } }];
+      return [id, node];
+    }),
+  );
+}
+
+async function schemaIn(file: string | undefined, flag: string): Promise<unknown> {
+  return file === undefined ? undefined : (await import("./read-schema.ts")).readSchema(file, flag);
+}

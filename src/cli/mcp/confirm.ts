@@ -1,0 +1,17 @@
+import type { Flags } from "../base/flags.ts";
+import { askPerson } from "../terminal/gates.ts";
+import { terminal } from "../base/terminal.ts";
+
+/** Whether the person agrees: said beforehand, or asked where somebody is there. Silence is a no. */
+export async function agreed(question: string, flags: Flags): Promise<boolean> {
+  if (flags.yes) return true;
+  if (!terminal(flags).attended) {
+    process.stderr.write("Nobody is there to be asked, so nothing was changed. Add --yes to agree.\n");
+    return false;
+  }
+  const ask = askPerson({ pause: () => {}, resume: async () => {}, interrupt: () => process.exit(130) });
+  const answer = await ask(question, new AbortController().signal);
+  if (answer?.approve) return true;
+  process.stderr.write("Nothing was changed.\n");
+  return false;
+}

@@ -1,0 +1,84 @@
+import { isEnded } from "../../core/run/run-status.ts";
+import { exitCodeOf } from "../../core/outcome/outcome.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { outputOptions } from "../base/flags.ts";
+
+/** How long a receipt for an answer is waited for. */
+const WAIT_MS = 10_000;
+
+/** `subcrew attach RUN` */
+export const attach: CommandDefinition = {
+  description:
+    "Shows a run that another process works on, and answers what it asks. Ctrl-C looks away; the run goes on.",
+  words: "[run]",
+  usage: "RUN",
+  options: outputOptions().filter(({ long }) => long !== "--deltas"),
+  examples: [["subcrew attach nightly", "watch a run in the background"]],
+  act: async ([word], flags) => {
+    const [{ whichRun }, { terminal }, { createTextSink }, { writeJsonLines }, { answerGates }, { seatAt }] =
+      await Promise.all([
+        import("./which-run.ts"),
+        import("../base/terminal.ts"),
+        import("../../sinks/text.ts"),
+        import("../../sinks/jsonl.ts"),
+        import("../terminal/gates.ts"),
+        import("../terminal/seat.ts"),
+      ]);
+    const { crew, run } = await whichRun(word);
+    const { id } = run;
+    const { look, live, attended } = terminal(flags);
+    const view = crew.kept.follow(id);
+    // Of a run that has ended everything is told; of one that goes on, what happens from now on.
+    const since = isEnded(run.life) ? 0 : Date.now();
+    const text = createTextSink({
+      out: process.stdout,
+      err: process.stderr,
+      look,
+      live,
+      quiet: flags.quiet ?? false,
+      since,
+      clock: Date.now,
+    });
+    let away = false;
+    const detach = (): void => {
+      away = true;
+      view.cancel("looked away");
+    };
+    const over = new AbortController();
+    const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+    for (const name of signals) process.on(name, detach);
+    process.once("exit", text.close);
+    process.stdout.once("error", detach);
+    const { keys, person } = seatAt(text, { attended, interrupt: detach });
+    const give = async (
+      { path, question, call }: { path: string; question: string; call?: string },
+      answer: { approve: boolean },
+    ): Promise<string> => {
+      const command = { do: "answer" as const, path, answer, question, ...(call !== undefined && { call }) };
+      const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: over.signal });
+      return receipt?.text ?? "The answer waits for the run to go on.";
+    };
+    if (!flags.json && !flags.quiet) text.say(`watching ${id} (${run.life})`);
+    try {
+      await Promise.all([
+        flags.json ? writeJsonLines(view, process.stdout) : text.follow(view),
+        keys?.hold(),
+        attended ? answerGates(view, person, { since: 0, give, giveUp: detach, tell: text.say }) : undefined,
+      ]);
+    } finally {
+      over.abort();
+      keys?.release();
+      text.close();
+      for (const name of signals) process.off(name, detach);
+    }
+    const now = await crew.kept.look(id);
+    if (isEnded(now.life)) {
+      if (!flags.json) text.end(view);
+      return exitCodeOf(now.state.outcome ?? { status: "cancelled", reason: "" });
+    }
+    if (now.life === "interrupted")
+      process.stderr.write(`${id} was interrupted: nobody works on it any more.\nnext: subcrew resume ${id}\n`);
+    else if (away) process.stderr.write(`${id} goes on without you.\nnext: subcrew attach ${id}\n`);
+    return now.life === "interrupted" ? 1 : 0;
+  },
+};

@@ -1,0 +1,60 @@
+import { Option } from "commander";
+import { CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { jsonOption, spanOf } from "../base/flags.ts";
+
+const DAY = 24 * 60 * 60 * 1_000;
+const DEFAULT_AGE = 7 * DAY;
+
+/** `subcrew gc` */
+export const gc: CommandDefinition = {
+  description:
+    "Takes away runs that are too old, and the oldest of what is too much. Nothing that is running is touched.",
+  options: [
+    new Option(
+      "--older-than <span>",
+      "runs that ended, or were interrupted, longer ago than this (default: 7d)",
+    ).argParser(spanOf("--older-than", "7d")),
+    new Option("--max-size <size>", "how much all runs together may take, as in 500MB or 1GB").argParser(sizeOf),
+    new Option("--dry-run", "only say what would go"),
+    jsonOption(),
+  ],
+  examples: [
+    ["subcrew gc --dry-run", "what would go"],
+    ["subcrew gc --older-than 30d --max-size 1GB", "by age and by size"],
+  ],
+  notes: "An interrupted run can still be resumed, so only its age counts.",
+  act: async (_, flags) => {
+    const { crewFor } = await import("../launch/start.ts");
+    const { kept } = await crewFor({});
+    const { olderThan: olderThanMs = DEFAULT_AGE, maxSize, dryRun = false } = flags;
+    const gone = await kept.collect({
+      olderThanMs,
+      now: Date.now(),
+      dryRun,
+      ...(maxSize !== undefined && { maxBytes: maxSize }),
+    });
+    const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);
+    if (flags.json) process.stdout.write(`${jsonText({ dryRun, bytes, runs: gone })}\n`);
+    else {
+      const word = dryRun ? "would go" : "gone";
+      process.stdout.write(gone.map(({ id, why, bytes: size }) => `${id}  ${word}: ${why}, ${sized(size)}\n`).join(""));
+      process.stdout.write(`${gone.length} ${gone.length === 1 ? "run" : "runs"} ${word}, ${sized(bytes)}\n`);
+    }
+    return 0;
+  },
+};
+
+const UNITS: Readonly<Record<string, number>> = { "": 1, B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
+
+function sizeOf(text: string): number {
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s*([KMGT]?B)?$/i.exec(text.trim()) ?? [];
+  if (amount !== undefined) return Math.round(Number(amount) * (UNITS[unit.toUpperCase()] ?? 1));
+  throw new CrewError("BAD_INPUT", `--max-size cannot be "${text}".`, "Give a size, as in --max-size 500MB.");
+}
+
+function sized(bytes: number): string {
+  const [unit, size] = Object.entries(UNITS).findLast(([, each]) => bytes >= each) ?? ["B", 1];
+  return unit === "B" || unit === "" ? `${bytes} B` : `${(bytes / size).toFixed(1)} ${unit}`;
+}

@@ -1,0 +1,35 @@
+import { decisionsIn } from "../../core/run/past-decisions.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { ruleText } from "../../core/rules/rule.ts";
+import { readJournal } from "../../runtime/store/journal.ts";
+import { builtinTools } from "../../tools/table.ts";
+import type { Flags } from "../base/flags.ts";
+import { crewFor } from "../launch/start.ts";
+
+/** Prints the decisions of some runs, or of all, as the `permissions` of a configuration file. */
+export async function exportDecisions(words: readonly string[], flags: Flags): Promise<number> {
+  const crew = await crewFor({});
+  const ids = words.length === 0 ? await crew.runs() : await Promise.all(words.map((word) => crew.findRun(word)));
+  const tools = new Map(Object.values(builtinTools).map((make) => [make().name, make()]));
+  const journals = await Promise.all(
+    ids.map(async (id) => (await readJournal((await crew.kept.look(id)).folder).catch(() => ({ events: [] }))).events),
+  );
+  const decisions = journals.flatMap((events) =>
+    decisionsIn(events, (tool, input) => tools.get(tool)?.subjects?.(input)),
+  );
+  const rules = (approve: boolean): string[] =>
+    [
+      ...new Set(decisions.filter((one) => one.approve === approve).flatMap((one) => one.rules.map(ruleText))),
+    ].toSorted();
+  const permissions = { allow: rules(true), deny: rules(false) };
+  if (flags.json) process.stdout.write(`${jsonText({ permissions, decisions }, 2)}\n`);
+  else process.stdout.write(`permissions:\n${listed("allow", permissions.allow)}${listed("deny", permissions.deny)}`);
+  return 0;
+}
+
+/** A list in YAML; JSON strings are YAML strings. */
+function listed(name: string, rules: readonly string[]): string {
+  return rules.length === 0
+    ? `  ${name}: []\n`
+    : `  ${name}:\n${rules.map((rule) => `    - ${jsonText(rule)}\n`).join("")}`;
+}

@@ -1,0 +1,155 @@
+import { Option } from "commander";
+import { CrewError } from "../../core/schema/error.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import type { Answer } from "../../core/plan/gate.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { openQuestions, type Question } from "../../core/run/run-status.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { jsonOption, type Flags } from "../base/flags.ts";
+import type { Which } from "./which-run.ts";
+
+const HOW =
+  'Answer with `subcrew inbox allow ID`, `subcrew inbox deny ID "what to change"` or `subcrew inbox answer ID "..."`.';
+
+/** How long a receipt is waited for. */
+const WAIT_MS = 10_000;
+
+/** `subcrew inbox` */
+export const inbox: CommandDefinition = {
+  description:
+    "Lists what runs ask: questions, approvals, permissions. Of all runs of yours, wherever they were started.",
+  options: [jsonOption()],
+  examples: [
+    ["subcrew inbox", "what waits for an answer"],
+    ["subcrew inbox allow run_4k2x", "agree, when the run asks one thing"],
+    ['subcrew inbox answer run_4k2x/lead "Use the second one."', "answer in words"],
+    ['subcrew inbox deny run_4k2x/page.1/approval "Make it shorter."', "refuse, and say what to change"],
+  ],
+  notes:
+    "The first answer counts, here, in the run's own terminal or in `subcrew attach`. One for a run that was interrupted waits until it is resumed.",
+  act: async (_, flags) => {
+    const { crewFor } = await import("../launch/start.ts");
+    const asked = await (await crewFor({})).kept.questions();
+    if (flags.json) process.stdout.write(`${jsonText(asked, 2)}\n`);
+    else if (asked.length === 0) process.stderr.write("Nobody asks anything.\n");
+    else {
+      process.stdout.write(`${asked.map((one) => shown(one, Date.now())).join("\n\n")}\n`);
+      process.stderr.write(`\n${HOW}\n`);
+    }
+    return 0;
+  },
+  commands: {
+    answer: answerCommand("Answers a question in words.", 'RUN[/TASK] "TEXT"', [], (text) => {
+      if (text === "")
+        throw new CrewError(
+          "BAD_INPUT",
+          "The answer is missing.",
+          'Give it after the run, as in `subcrew inbox answer RUN "..."`.',
+        );
+      return { approve: true, text };
+    }),
+    allow: answerCommand(
+      "Agrees to what a run asks.",
+      "RUN[/TASK]",
+      [
+        new Option("--always", "the very same needs no answer any more"),
+        new Option(
+          "--scope <whom>",
+          "with --always: in this run, in this project, or everywhere (default: run)",
+        ).choices(["run", "project", "user"]),
+      ],
+      (text, { always, scope }) => {
+        if (scope !== undefined && !always)
+          throw new CrewError("BAD_INPUT", "--scope only goes with --always.", "Add --always, or leave it out.");
+        return { approve: true, ...(text !== "" && { text }), ...(always && { always: true, scope: scope ?? "run" }) };
+      },
+    ),
+    deny: answerCommand(
+      "Refuses what a run asks; the words after it say what to change.",
+      'RUN[/TASK] ["TEXT"]',
+      [],
+      (text) => ({ approve: false, ...(text !== "" && { text }) }),
+    ),
+    export: {
+      description: "Prints what was decided about calls as permission rules, for runs where nobody is there to ask.",
+      words: "[runs...]",
+      usage: "[RUN...]",
+      options: [jsonOption()],
+      examples: [["subcrew inbox export nightly", "the rules of one run; without a run, of all"]],
+      act: async (words, flags) => (await import("./inbox-export.ts")).exportDecisions(words, flags),
+    },
+  },
+};
+
+type Say = (text: string, flags: Flags) => Answer;
+
+function answerCommand(description: string, usage: string, options: readonly Option[], say: Say): CommandDefinition {
+  return {
+    description,
+    words: "[run] [text...]",
+    usage,
+    options: [...options, jsonOption()],
+    examples: [],
+    act: async ([word, ...text], flags) => {
+      const { whichRun } = await import("./which-run.ts");
+      const answer = { ...say(text.join(" ").trim(), flags), by: "the inbox" };
+      const which = await whichRun(word, "Which question is meant was not said.");
+      return hand(which, theQuestion(which), answer, flags);
+    },
+  };
+}
+
+/** The question that is meant: the one of the task, or the only one of the run. */
+function theQuestion({ run, path }: Which): Question {
+  const open = openQuestions(run.state);
+  const [only, ...others] = path === undefined ? open : open.filter((one) => one.path === path);
+  if (only === undefined) {
+    const view = path === undefined ? undefined : run.state.nodes.get(path);
+    const who = view?.answer ? ` ${view.answer.by ?? "Somebody"} was faster.` : "";
+    throw new CrewError(
+      "UNKNOWN_GATE",
+      `"${run.id}${path === undefined ? "" : `/${path}`}" asks nothing.${who}`,
+      "See `subcrew inbox` for what is asked.",
+    );
+  }
+  if (others.length > 0)
+    throw new CrewError(
+      "UNKNOWN_GATE",
+      `"${run.id}" asks ${others.length + 1} things.`,
+      `Say which: ${[only, ...others].map((one) => `${one.run}/${one.path}`).join(", ")}.`,
+    );
+  return only;
+}
+
+async function hand(
+  { crew, run }: Which,
+  { path, question, call }: Question,
+  answer: Answer,
+  flags: Flags,
+): Promise<number> {
+  const signal = new AbortController().signal;
+  const waitMs = run.owner === undefined ? 0 : WAIT_MS;
+  const command = { do: "answer" as const, path, answer, question, ...(call !== undefined && { call }) };
+  const receipt = await crew.kept.tell(run.id, command, { waitMs, signal });
+  const text = receipt?.text ?? `The answer waits until the run goes on: subcrew resume ${run.id}`;
+  const done = receipt?.done ?? run.owner === undefined;
+  if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path, done, text, waits: receipt === undefined })}\n`);
+  else process[done ? "stdout" : "stderr"].write(`${text}\n`);
+  return done ? 0 : 1;
+}
+
+function shown(asked: Question & { life: string; name?: string; answered: boolean }, now: number): string {
+  const { run, path, question, askedAt, name, agent, life, answered } = asked;
+  const about = [
+    name,
+    agent,
+    `${formatDuration(now - askedAt, "spaced")} ago`,
+    ...(life === "interrupted" ? ["interrupted"] : []),
+    ...(answered ? ["answered, waits for resume"] : []),
+  ];
+  return `${sanitize(`${run}/${path}`)}  (${about
+    .filter((part) => part !== undefined)
+    .map(sanitize)
+    .join(", ")})\n${sanitize(question).replace(/^(?=.)/gm, "  ")}`;
+}

@@ -1,0 +1,42 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { isEnded } from "../../core/run/run-status.ts";
+import { exitCodeOf, explain } from "../../core/outcome/outcome.ts";
+import { resultOf } from "../../core/run/result.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { jsonOption } from "../base/flags.ts";
+
+/** `subcrew result RUN` */
+export const result: CommandDefinition = {
+  description: "Prints what a run, or one task of it, came to. The exit code is that of the run.",
+  words: "[run]",
+  usage: "RUN[/TASK]",
+  options: [jsonOption()],
+  examples: [
+    ["subcrew result nightly", "the result of a run"],
+    ["subcrew result run_4k2x/build", "of one of its tasks"],
+  ],
+  act: async ([word], flags) => {
+    const [{ whichRun }, { outputOf }] = await Promise.all([import("./which-run.ts"), import("../../sinks/output.ts")]);
+    const { run, path } = await whichRun(word);
+    const { id, state, life } = run;
+    const outcome = path === undefined ? state.outcome : state.nodes.get(path)?.outcome;
+    if (!outcome || (path === undefined && !isEnded(life))) {
+      const hint =
+        life === "interrupted"
+          ? `It was interrupted; go on with it: \`subcrew resume ${id}\`.`
+          : `Wait for it: \`subcrew wait ${id}\`.`;
+      throw new CrewError("RUN_UNFINISHED", `"${word}" has no result yet.`, hint);
+    }
+    if (flags.json) process.stdout.write(`${jsonText(path === undefined ? resultOf(state) : outcome)}\n`);
+    else if (path === undefined) process.stdout.write(outputOf(state));
+    else
+      process.stdout.write(
+        "output" in outcome && outcome.output !== undefined ? `${sanitize(outcome.output).trimEnd()}\n` : "",
+      );
+    if (!flags.json && outcome.status !== "ok")
+      process.stderr.write(`${outcome.status}: ${sanitize(explain(outcome))}\n`);
+    return exitCodeOf(outcome);
+  },
+};

@@ -1,0 +1,68 @@
+import { Option } from "commander";
+import { formatDuration } from "../../core/text/duration.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import type { State } from "../../core/run/state.ts";
+import { formatCost } from "../../core/outcome/usage.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { count, jsonOption, outputOptions } from "../base/flags.ts";
+
+const DEFAULT_LIMIT = 20;
+
+/** `subcrew runs` */
+export const runs: CommandDefinition = {
+  description: "Lists the runs that were kept, newest first.",
+  options: [
+    new Option("--limit <n>", `how many to list (default: ${DEFAULT_LIMIT})`).argParser(count("--limit")),
+    jsonOption(),
+    ...outputOptions().filter(({ long }) => long === "--no-color"),
+  ],
+  examples: [["subcrew runs --limit 5", "the last five"]],
+  act: async (_, flags) => {
+    const [{ crewFor }, { table }, { terminal }] = await Promise.all([
+      import("../launch/start.ts"),
+      import("../base/table.ts"),
+      import("../base/terminal.ts"),
+    ]);
+    const crew = await crewFor({});
+    const ids = (await crew.runs()).slice(0, flags.limit ?? DEFAULT_LIMIT);
+    const rows = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
+    if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
+    else if (rows.length === 0) process.stderr.write("No run was kept yet.\n");
+    else process.stdout.write(table(rows.map(shown), terminal(flags).look));
+    return 0;
+  },
+};
+
+type Row = Readonly<{
+  id: string;
+  status: string;
+  startedAt: number;
+  ms: number;
+  cost: string;
+  name: string;
+  tasks: readonly string[];
+}>;
+
+function rowFor(id: string, state: State | undefined): Row {
+  if (!state || state.plan === undefined)
+    return { id, status: "damaged", startedAt: 0, ms: 0, cost: "", name: "", tasks: [] };
+  const tasks = Object.entries(state.plan.nodes).flatMap(([name, { kind }]) => (kind === "join" ? [] : [name]));
+  const status = state.status === "running" ? "unfinished" : state.status;
+  const ms = state.endedAt === undefined ? 0 : Math.max(0, state.endedAt - state.startedAt);
+  return {
+    id,
+    status,
+    startedAt: state.startedAt,
+    ms,
+    cost: state.usage.turns === 0 ? "" : formatCost(state.cost),
+    name: state.name ?? "",
+    tasks,
+  };
+}
+
+function shown({ id, status, startedAt, ms, cost, name, tasks }: Row): Record<string, string> {
+  const what =
+    name === "" ? `${tasks.slice(0, 4).join(", ")}${tasks.length > 4 ? ` and ${tasks.length - 4} more` : ""}` : name;
+  const ago = startedAt === 0 ? "" : `${formatDuration(Math.max(0, Date.now() - startedAt), "spaced")} ago`;
+  return { id, status, ago, took: ms === 0 ? "" : formatDuration(ms), cost: cost === "$0.0000" ? "free" : cost, what };
+}

@@ -1,0 +1,65 @@
+import { Option } from "commander";
+import { CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { shownNodes } from "../../sinks/nodes.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { jsonOption } from "../base/flags.ts";
+
+/** How long a receipt is waited for. */
+const WAIT_MS = 10_000;
+
+/** `subcrew send RUN[/TASK] "message"` */
+export const send: CommandDefinition = {
+  description: "Says something to a task that is running. It reads it before its next turn.",
+  words: "[run] [message...]",
+  usage: 'RUN[/TASK] "MESSAGE"',
+  options: [
+    new Option("--interrupt", "cut short what the model is saying, so that it reads the message at once"),
+    jsonOption(),
+  ],
+  examples: [
+    ['subcrew send nightly "Leave the tests alone."', "to the only task that runs"],
+    ['subcrew send run_4k2x/build "Stop, and build it for Node 20." --interrupt', "to one of several, at once"],
+  ],
+  act: async ([word, ...words], flags) => {
+    const { whichActive } = await import("./which-run.ts");
+    const { crew, run, path } = await whichActive(word);
+    const text = words.join(" ").trim();
+    if (text === "")
+      throw new CrewError(
+        "BAD_INPUT",
+        "What to say is missing.",
+        `Give it after the run, as in \`subcrew send ${word} "..."\`.`,
+      );
+    const running = shownNodes(run.state).filter(({ status, kind }) => status === "running" && kind === "task");
+    const [only, ...others] = path === undefined ? running.map((view) => view.path) : [path];
+    if (only === undefined)
+      throw new CrewError(
+        "RUN_BUSY",
+        `No task of "${run.id}" is running right now.`,
+        `See \`subcrew status ${run.id}\`.`,
+      );
+    if (others.length > 0)
+      throw new CrewError(
+        "BAD_INPUT",
+        `Several tasks of "${run.id}" are running.`,
+        `Say which: ${[only, ...others]
+          .slice(0, 5)
+          .map((each) => `${run.id}/${each}`)
+          .join(", ")}.`,
+      );
+    const how = flags.interrupt ? "interrupt" : "steer";
+    const signal = new AbortController().signal;
+    const receipt = (await crew.kept.tell(
+      run.id,
+      { do: "send", path: only, text, from: "the user", how },
+      { waitMs: WAIT_MS, signal },
+    )) ?? {
+      done: false,
+      text: "Nobody has taken it yet; it is read when the run goes on.",
+    };
+    if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path: only, ...receipt })}\n`);
+    else process[receipt.done ? "stdout" : "stderr"].write(`${receipt.text}\n`);
+    return receipt.done ? 0 : 1;
+  },
+};

@@ -1,0 +1,57 @@
+import type { CommandDefinition } from "../base/command.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { openQuestions } from "../../core/run/run-status.ts";
+import { jsonOption } from "../base/flags.ts";
+
+/** `subcrew status RUN` */
+export const status: CommandDefinition = {
+  description:
+    "Shows how far a run is, what it asks, what it cost and how to go on. The same as /task-status in a session.",
+  words: "[run]",
+  usage: "RUN",
+  options: [jsonOption()],
+  examples: [
+    ["subcrew status run_4k2x", "the beginning of an id is enough"],
+    ["subcrew status nightly --json", "by its name, for a program"],
+  ],
+  act: async ([word], flags) => {
+    const [{ whichRun }, { statusText, describe, doingOf }, { progressOf }] = await Promise.all([
+      import("./which-run.ts"),
+      import("../../sinks/status.ts"),
+      import("../../sinks/nodes.ts"),
+    ]);
+    const { run } = await whichRun(word);
+    const { id, life, state, owner, background, folder } = run;
+    const { usage, cost, startedAt, endedAt, outcome, continues, warnings } = state;
+    const facts = {
+      id,
+      status: life,
+      name: state.name,
+      description: describe(state),
+      background,
+      pid: owner,
+      folder,
+      startedAt,
+      endedAt,
+      ...progressOf(state),
+      doing: doingOf(state),
+      usage,
+      cost,
+      outcome,
+      continues,
+      warnings,
+      questions: openQuestions(state),
+      tasks: [...state.nodes.values()].map(({ path, kind, agent, model, status: how, attempt, doing }) => ({
+        path,
+        kind,
+        agent,
+        model,
+        status: how,
+        attempt,
+        doing,
+      })),
+    };
+    process.stdout.write(flags.json ? `${jsonText(facts, 2)}\n` : statusText(state, life, Date.now()));
+    return 0;
+  },
+};

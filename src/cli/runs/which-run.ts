@@ -1,0 +1,44 @@
+import { CrewError } from "../../core/schema/error.ts";
+import type { Crew } from "../../crew.ts";
+import type { KeptRun } from "../../runtime/background/stored-runs.ts";
+import { crewFor } from "../launch/start.ts";
+
+/** A run, and a task in it when one was named, as `run/path`. */
+export type Which = Readonly<{ crew: Crew; run: KeptRun; path: string | undefined }>;
+
+/** The run that a word means: an id, the beginning of one, a name, each with a path after it. */
+export async function whichRun(word: string | undefined, what = "Which run is meant was not said."): Promise<Which> {
+  if (word === undefined || word === "")
+    throw new CrewError("BAD_INPUT", what, "Give its id, the beginning of it, or its name; `subcrew ps` lists them.");
+  const crew = await crewFor({});
+  const cut = word.indexOf("/");
+  const id = await crew.findRun(cut < 0 ? word : word.slice(0, cut));
+  const run = await crew.kept.look(id);
+  if (run.life === "damaged")
+    throw new CrewError("RUN_DAMAGED", `The journal of "${id}" cannot be read.`, `Look into ${run.folder}.`);
+  const path = cut < 0 ? undefined : word.slice(cut + 1);
+  if (path !== undefined && !run.state.nodes.has(path)) {
+    const known = [...run.state.nodes.keys()].slice(0, 5).join(", ");
+    throw new CrewError(
+      "UNKNOWN_RUN",
+      `"${id}" has no task "${path}".`,
+      known === "" ? "Nothing in it has begun yet." : `It has: ${known}.`,
+    );
+  }
+  return { crew, run, path };
+}
+
+/** The same for a command that needs somebody who works on the run. */
+export async function whichActive(word: string | undefined): Promise<Which> {
+  const which = await whichRun(word);
+  const { id, life } = which.run;
+  if (life === "interrupted")
+    throw new CrewError(
+      "RUN_BUSY",
+      `"${id}" was interrupted: nobody works on it.`,
+      `Go on with it: \`subcrew resume ${id}\`.`,
+    );
+  if (which.run.owner === undefined)
+    throw new CrewError("RUN_BUSY", `"${id}" has ended (${life}).`, `See \`subcrew result ${id}\`.`);
+  return which;
+}

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { exitCodeOf } from "../../core/outcome/outcome.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { ResumeOptions } from "../../crew/run-options.ts";
+import { OUTPUT_FILE } from "../../runtime/background/launch-worker.ts";
+import { readRequest } from "../../runtime/background/worker-request.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import { outputOf } from "../../sinks/output.ts";
+import type { CommandDefinition } from "../base/command.ts";
+import { jsonOption } from "../base/flags.ts";
+import { answerGates, answering, yes } from "../terminal/gates.ts";
+import { onSignals } from "../terminal/signals.ts";
+import { crewFor } from "../launch/start.ts";
+
+/** `subcrew worker RUN`: what `--bg` starts. It has no terminal; whoever wants something puts it into the run's folder. */
+export const worker: CommandDefinition = {
+  description: "Works on a run in the background. Started by --bg, not by people.",
+  words: "<run>",
+  options: [jsonOption()],
+  examples: [],
+  act: async ([id = ""]) => {
+    const { folder } = await (await crewFor({})).kept.look(id);
+    const asked = await readRequest(folder);
+    const crew = await crewFor(asked.crew);
+    const options = asked.options as ResumeOptions;
+    const run = asked.plan === undefined ? crew.resume(id, options) : crew.run(asked.plan as Plan, { ...options, id });
+    const signals = onSignals({ cancel: (reason) => run.cancel(reason) }, ["SIGINT", "SIGTERM"]);
+    process.on("SIGHUP", () => {}); // a terminal that closes is none of its business
+    const since = Date.now();
+    if (asked.yes) await answerGates(run, yes, { ...answering(run, since, () => {}), calls: false });
+    await run;
+    await writeAtomic(join(folder, OUTPUT_FILE), outputOf(run.state)).catch(() => {});
+    return signals.code() ?? exitCodeOf(run.state.outcome ?? { status: "cancelled", reason: "" });
+  },
+};

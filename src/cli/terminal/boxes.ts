@@ -1,0 +1,12 @@
+import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
+import { type Boxes, createBoxes } from "../../sinks/boxes.ts";
+import type { Look } from "../../sinks/look.ts";
+
+/** The boxes of the agents that a main agent starts, as wide as the terminal is. */
+export function boxesOn(look: Look): Boxes {
+  return createBoxes({
+    look,
+    columns: () => process.stderr.columns || 80,
+    delegates: (tool) => facadeOf(tool) !== undefined,
+  });
+}

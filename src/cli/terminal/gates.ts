@@ -1,0 +1,140 @@
+import { createInterface } from "node:readline/promises";
+import type { Answer } from "../../core/plan/gate.ts";
+import { reveal } from "../../core/text/sanitize.ts";
+import type { Run } from "../../runtime/run/run.ts";
+
+/** Who answers; `undefined` means that no answer can be had. */
+export type Ask = (question: string, signal: AbortSignal, call?: string) => Promise<Answer | undefined>;
+
+/** Where answers go, and what is done when there are none. */
+export type Answering = Readonly<{
+  /** Questions from before were dealt with. */
+  since: number;
+  /** Hands an answer in; what it gives back is told to the person. */
+  give(asked: Asked, answer: Answer): Promise<string | undefined>;
+  /** Somebody closed the input instead of answering. */
+  giveUp(): void;
+  tell(text: string): void;
+  /** False: what is asked about calls of agents is somebody else's to answer. */
+  calls?: boolean;
+}>;
+export type Asked = Readonly<{ path: string; question: string; call?: string }>;
+
+/** Hands every question of a run to somebody, one after the other. One that is answered elsewhere is withdrawn. */
+export async function answerGates(
+  run: Run,
+  ask: Ask,
+  { since, give, giveUp, tell, calls = true }: Answering,
+): Promise<void> {
+  const open = new Map<string, { asked: Asked; withdrawn: AbortController }>();
+  const over = new AbortController();
+  let wake = (): void => {};
+  const keyOf = ({ path, call = "" }: { path: string; call?: string }): string => `${path}#${call}`;
+  const withdraw = (key: string, reason: string): void => {
+    open.get(key)?.withdrawn.abort(reason);
+    open.delete(key);
+  };
+  const asking = (async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const [next] = open;
+      if (!next) {
+        await new Promise<void>((resolve) => (wake = resolve));
+        continue;
+      }
+      const [key, { asked, withdrawn }] = next;
+      const answer = await ask(asked.question, AbortSignal.any([over.signal, withdrawn.signal]), asked.call);
+      if (withdrawn.signal.aborted) tell(`${asked.path}: ${String(withdrawn.signal.reason)}`);
+      else if (answer) {
+        const said = await give(asked, answer);
+        if (said !== undefined) tell(said);
+      } else if (!over.signal.aborted) giveUp();
+      open.delete(key);
+    }
+  })();
+  try {
+    for await (const event of run) {
+      if (event.type === "gate.opened" && event.at >= since && (calls || event.call === undefined)) {
+        const { path, question, call } = event;
+        open.set(keyOf(event), {
+          asked: { path, question, ...(call !== undefined && { call }) },
+          withdrawn: new AbortController(),
+        });
+      }
+      if (event.type === "gate.answered")
+        withdraw(
+          keyOf(event),
+          `${event.answer.by ?? "somebody"} was faster: ${event.answer.approve ? "approved" : "rejected"}`,
+        );
+      if (event.type === "node.ended")
+        for (const [key, { asked }] of open) if (asked.path === event.path) withdraw(key, "it does not wait any more");
+      if (open.size > 0) wake();
+    }
+  } finally {
+    over.abort();
+    wake();
+    await asking;
+  }
+}
+
+/** Answers go to a run of this process. */
+export function answering(run: Run, since: number, tell: (text: string) => void): Answering {
+  return {
+    since,
+    tell,
+    give: async ({ path, call }, answer) =>
+      (await run.answer(path, answer, call)) ? undefined : `${path} does not wait for an answer any more.`,
+    giveUp: () => run.cancel("no answer was given"),
+  };
+}
+
+/** The answer of --yes. */
+export const yes: Ask = () => Promise.resolve({ approve: true, by: "--yes" });
+
+/** The terminal that a person is asked on, and who else uses it. */
+export type AskOptions = Readonly<{ pause(): void; resume(): Promise<void>; interrupt(): void }>;
+
+/** Asks the person in front of the terminal. Neither silence nor what was typed before counts as a yes. */
+export function askPerson({ pause, resume, interrupt }: AskOptions): Ask {
+  return async (question, signal, call) => {
+    pause();
+    process.stderr.write(`\n${visible(question)}\n\n${CHOICES}${call === undefined ? "" : ALWAYS}\n`);
+    const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
+    const closed = new AbortController();
+    lines.once("close", () => closed.abort());
+    lines.on("SIGINT", interrupt);
+    try {
+      for (;;) {
+        const line = await lines.question("> ", { signal: AbortSignal.any([signal, closed.signal]) });
+        const answer = parseAnswer(line, { always: call !== undefined });
+        if (answer) return answer;
+        process.stderr.write("That is neither y nor n.\n");
+      }
+    } catch {
+      return undefined; // the run is over, or the person closed the input
+    } finally {
+      lines.close();
+      await resume();
+    }
+  };
+}
+
+const CHOICES = "y: yes   n: no   n and some words: no, and what to change";
+const ALWAYS = "   a: yes, and exactly this needs no question any more in this run";
+
+/** Everything that is to be approved is seen; what would hide or move something shows as a sign. */
+function visible(text: string): string {
+  return text
+    .split(/([\n\t])/)
+    .map((part) => (part === "\n" || part === "\t" ? part : reveal(part)))
+    .join("");
+}
+
+/** `y`, `n`, or `n` with what should be different, and about a call `a`; anything else is no answer. */
+export function parseAnswer(line: string, { always = false }: { always?: boolean } = {}): Answer | undefined {
+  const text = line.trim();
+  if (always && /^a(lways)?$/i.test(text)) return { approve: true, always: true, by: "a person" };
+  if (/^y(es)?$/i.test(text)) return { approve: true, by: "a person" };
+  const [, words] = /^no?(?:[\s,:;.-]+(.*))?$/is.exec(text) ?? [];
+  if (words === undefined && !/^no?$/i.test(text)) return undefined;
+  return { approve: false, by: "a person", ...(words !== undefined && words !== "" && { text: words }) };
+}

@@ -1,0 +1,65 @@
+import { exitCodeOf, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Run } from "../../runtime/run/run.ts";
+import { writeJsonLines } from "../../sinks/jsonl.ts";
+import { createTextSink, type TextOptions } from "../../sinks/text.ts";
+import type { Flags } from "../base/flags.ts";
+import { answerGates, answering, yes } from "./gates.ts";
+import { seatAt } from "./seat.ts";
+import { onSignals, type Signals } from "./signals.ts";
+import type { Terminal } from "../base/terminal.ts";
+
+/** Stays with a run until its end: shows it, asks what it asks, obeys signals. Gives back the exit code. */
+export async function attend(
+  run: Run,
+  flags: Flags,
+  { look, live, attended }: Terminal,
+  tell?: TextOptions["tell"],
+): Promise<number> {
+  const since = Date.now();
+  const text = createTextSink({
+    out: process.stdout,
+    err: process.stderr,
+    look,
+    live,
+    quiet: flags.quiet ?? false,
+    since,
+    clock: Date.now,
+    ...(tell && { tell }),
+  });
+  const signals = onSignals({
+    cancel: (reason) => {
+      text.hint("stopping; Ctrl-C again leaves at once");
+      run.cancel(reason);
+    },
+  });
+  process.once("exit", text.close); // however we leave, the terminal is as it was
+  process.stdout.once("error", () => run.cancel("nobody reads the output"));
+  const { keys, person } = seatAt(text, { attended, interrupt: signals.interrupt });
+  const show = flags.json ? writeJsonLines(run, process.stdout, { deltas: flags.deltas ?? false }) : text.follow(run);
+  try {
+    // Where nobody is, the run knows it, and fails instead of asking.
+    await Promise.all([
+      show,
+      keys?.hold(),
+      flags.yes || attended
+        ? answerGates(
+            run,
+            (question, signal, call) => (flags.yes && call === undefined ? yes : person)(question, signal, call),
+            { ...answering(run, since, text.say), calls: attended },
+          )
+        : undefined,
+    ]);
+  } finally {
+    keys?.release();
+    text.close();
+    signals.stop();
+  }
+  if (!flags.json) text.end(run);
+  return exitCodeFor(run.state.outcome, signals);
+}
+
+/** As the run ended; one that a signal cancelled, as the signal asks. */
+function exitCodeFor(outcome: Outcome | undefined, signals: Signals): number {
+  const code = exitCodeOf(outcome ?? { status: "cancelled", reason: "the run has not ended" });
+  return outcome?.status === "cancelled" ? (signals.code() ?? code) : code;
+}

@@ -1,0 +1,46 @@
+import type { Agent, AgentSource } from "./agent.ts";
+import type { Problem } from "../vocabulary/file-problem.ts";
+
+/** One way of writing agents down. Reading is pure: text in, agents and problems out, nothing thrown, nothing run. */
+export type Dialect = Readonly<{
+  id: string;
+  /** Which files of a directory are agents. */
+  accepts(name: string): boolean;
+  read(text: string, place: FilePlace): Reading;
+  /** The line of a key, counted from 1; only `explain` and `lint` ask. */
+  lineOf?(text: string, field: string): number | undefined;
+}>;
+
+/** What a dialect may know of the file besides its text. */
+export type FilePlace = Readonly<{
+  file: string;
+  /** The file's path below the directory that was searched, with slashes. */
+  relative: string;
+  /** What its agents are told about where they come from. */
+  source?: AgentSource | undefined;
+  /** The text of another file that this one names, when it lies where this one may point. */
+  include?(path: string): string | undefined;
+}>;
+
+/** What one file held. A file with an agent may still have problems. */
+export type Reading = Readonly<{ agents: readonly ReadAgent[]; problems: readonly Problem[] }>;
+
+/** An agent as its file says it, before anybody else has a say. */
+export type ReadAgent = Readonly<{
+  agent: Agent;
+  /** The key of the file that each field came from. */
+  from: Readonly<Record<string, string>>;
+  /** The file's own data, with foreign spellings and keys that have no effect here. */
+  raw: Readonly<Record<string, unknown>>;
+  /** Keys that are kept and have no effect here. */
+  kept: readonly string[];
+  /** The file had to be repaired before it could be read. */
+  recovered?: true;
+  /** The file itself switches the agent off. */
+  disabled?: true;
+  /** Other names for it, which its dialect knows. */
+  aliases?: readonly string[];
+}>;
+
+/** Every dialect by its id. */
+export type Dialects = Readonly<Record<string, Dialect>>;

@@ -1,0 +1,97 @@
+import type { Agent } from "./agent.ts";
+import { narrowest } from "../vocabulary/limits.ts";
+import { ALL_TOOLS } from "../vocabulary/tool-names.ts";
+
+/** What passes from a base to the agents that extend it. The prompt does not. */
+export type Heritage = Pick<
+  Agent,
+  "tools" | "delegation" | "disallowedTools" | "rules" | "model" | "thinking" | "limits" | "permission"
+>;
+
+export const HERITAGE = ["tools", "disallowedTools", "rules", "model", "thinking", "limits", "permission"] as const;
+
+/**
+ * Tools are the union of base and child; a base that may use everything does not widen a child that lists its tools,
+ * and a child that lists none on purpose keeps none. Model and thinking are the child's, else the base's. What narrows
+ * the base narrows the child.
+ */
+export function inherit<A extends Heritage>(child: A, base: Heritage): A {
+  const inherited: { -readonly [K in keyof Heritage]: Heritage[K] } = {};
+  const tools = unionOfTools(child.tools, base.tools);
+  if (tools !== undefined) inherited.tools = tools;
+  if (base.disallowedTools !== undefined)
+    inherited.disallowedTools = [...new Set([...base.disallowedTools, ...(child.disallowedTools ?? [])])];
+  if (base.rules !== undefined) inherited.rules = [...base.rules, ...(child.rules ?? [])];
+  const spelled = child.delegation ?? base.delegation;
+  if (spelled !== undefined) inherited.delegation = spelled;
+  const model = child.model ?? base.model;
+  if (model !== undefined) inherited.model = model;
+  const thinking = child.thinking ?? base.thinking;
+  if (thinking !== undefined) inherited.thinking = thinking;
+  const limits = narrowest(child.limits, base.limits);
+  if (limits !== undefined) inherited.limits = limits;
+  const permission = child.permission ?? base.permission;
+  if (permission !== undefined) inherited.permission = permission;
+  return { ...child, ...inherited };
+}
+
+/** Names of base and child, each once, the base's first. */
+export function unionOfTools(
+  child: readonly string[] | undefined,
+  base: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (base === undefined || child?.length === 0) return child;
+  if (child === undefined) return base;
+  if (base.includes(ALL_TOOLS)) return child;
+  return [...new Set([...base, ...child])];
+}
+
+/** One definition among those that may be extended, the strongest first. */
+export type Heir = Readonly<{
+  name: string;
+  extends?: string;
+  /** A base is never less trusted than what extends it. */
+  rank: number;
+}>;
+
+export type Lineage<H> =
+  | { readonly base: H }
+  | { readonly fault: "unknown-base" | "inheritance-cycle"; readonly message: string };
+
+/**
+ * The base of each definition that extends another. To extend one's own name means the next weaker definition of that
+ * name. What cannot be resolved is the fault of that definition, and of those that extend it, alone.
+ */
+export function lineages<H extends Heir>(definitions: readonly H[]): Map<H, Lineage<H>> {
+  const found = new Map<H, Lineage<H>>();
+  if (!definitions.some((heir) => heir.extends !== undefined)) return found;
+  const byName = new Map<string, H[]>();
+  for (const heir of definitions) {
+    const before = byName.get(heir.name);
+    if (before === undefined) byName.set(heir.name, [heir]);
+    else before.push(heir);
+  }
+  const resolve = (heir: H, path: readonly H[]): Lineage<H> | undefined => {
+    if (heir.extends === undefined) return undefined;
+    const known = found.get(heir);
+    if (known !== undefined) return known;
+    const candidates = (byName.get(heir.extends) ?? []).filter(({ rank }) => rank >= heir.rank);
+    const weaker = heir.extends === heir.name ? candidates.slice(candidates.indexOf(heir) + 1) : candidates;
+    const [base] = weaker;
+    const chain = [...path, heir];
+    let result: Lineage<H>;
+    if (base === undefined) {
+      result = { fault: "unknown-base", message: `Base agent "${heir.extends}" not found` };
+    } else if (chain.includes(base)) {
+      const names = [...chain.slice(chain.indexOf(base)), base].map(({ name }) => name);
+      result = { fault: "inheritance-cycle", message: `Circular inheritance detected: ${names.join(" -> ")}` };
+    } else {
+      const above = resolve(base, chain);
+      result = above !== undefined && "fault" in above ? above : { base };
+    }
+    found.set(heir, result);
+    return result;
+  };
+  for (const heir of definitions) resolve(heir, []);
+  return found;
+}

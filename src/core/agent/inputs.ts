@@ -1,0 +1,31 @@
+import type { AgentInput } from "./agent.ts";
+import type { JsonSchema } from "../text/json.ts";
+
+/** The inputs of an agent as the JSON Schema of the tool that starts it. */
+export function convertInputConfigToJsonSchema({
+  inputs,
+}: Readonly<{ inputs: Readonly<Record<string, AgentInput>> }>): JsonSchema {
+  const properties = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, propertyOf(input)]));
+  const required = Object.entries(inputs).flatMap(([name, input]) => (input.required ? [name] : []));
+  return { type: "object", properties, ...(required.length > 0 && { required }) };
+}
+
+const LISTS: Readonly<Record<string, string>> = { "string[]": "string", "number[]": "number" };
+
+function propertyOf({ type, description }: AgentInput): JsonSchema {
+  const items = LISTS[type];
+  return items === undefined ? { description, type } : { description, type: "array", items: { type: items } };
+}
+
+/** What is wrong with the inputs of a task, if anything. */
+export function inputProblem(
+  declared: Readonly<Record<string, AgentInput>>,
+  given: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const missing = Object.entries(declared).flatMap(([name, { required }]) =>
+    required && given[name] === undefined ? [name] : [],
+  );
+  if (missing.length > 0) return `the input ${missing.join(", ")} is missing`;
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(declared, name));
+  return unknown.length > 0 ? `it has no input ${unknown.join(", ")}` : undefined;
+}

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { formatAgentList } from "./list.ts";
+
+const agent = (name: string, description = "does things") => ({ name, description, source: "user" });
+
+test("all agents are named when no number is given", () => {
+  const agents = Array.from({ length: 30 }, (_, i) => agent(`a${i}`));
+  expect(formatAgentList(agents)).toMatchObject({ count: 30, remaining: 0 });
+});
+
+test("what is named and what is left out add up", () => {
+  expect(formatAgentList([agent("a"), agent("b"), agent("c")], 2)).toEqual({
+    text: "a (user): does things; b (user): does things",
+    count: 2,
+    remaining: 1,
+  });
+  expect(formatAgentList([agent("a")], -1)).toEqual({ text: "", count: 0, remaining: 1 });
+});
+
+test("nobody is called none", () => {
+  expect(formatAgentList([])).toEqual({ text: "none", count: 0, remaining: 0 });
+});
+
+test("a description of several lines takes one", () => {
+  expect(formatAgentList([agent("a", " first\n  second ")]).text).toBe("a (user): first second");
+});

@@ -1,0 +1,120 @@
+import type { Agent } from "./agent.ts";
+import { DEFAULT_LIMITS, type ResourceLimits } from "../vocabulary/limits.ts";
+import type { Origin, Origins } from "../vocabulary/provenance.ts";
+import { DELEGATION_TOOL, toolMatches } from "../vocabulary/tool-names.ts";
+
+/** What a user's settings may say about one agent, wherever its file lies. */
+export type AgentSettings = Readonly<
+  Partial<
+    Pick<Agent, "model" | "thinking" | "limits" | "tools" | "disallowedTools" | "temperature" | "topP" | "cacheMs">
+  > & {
+    enabled?: boolean;
+  }
+>;
+
+/** What no agent may exceed, whatever its file and its user say about it. */
+export type AgentCeiling = Readonly<Partial<Pick<Agent, "tools" | "disallowedTools" | "limits">>>;
+
+/** Everything that settings say about agents. */
+export type AgentAdjustments = Readonly<{
+  /** For agents that say nothing about it. */
+  defaults?: Readonly<Partial<Pick<Agent, "thinking" | "limits">>>;
+  /** In place of what the file says, by the agent's name. */
+  settings?: Readonly<Record<string, AgentSettings>>;
+  /** What is taken away at the end: from every agent, and by name. `key` is the place in the settings that says so. */
+  ceilings?: readonly Readonly<{ key: string; agent?: string; ceiling: AgentCeiling }>[];
+}>;
+
+const REPLACED = ["model", "thinking", "tools", "temperature", "topP", "cacheMs"] as const;
+
+/** The agent as its user wants it, and which fields that decided. Of limits each is told for itself: `limits.maxTurns`. */
+export function applySettings(
+  agent: Agent,
+  { defaults, settings, ceilings = [] }: AgentAdjustments,
+): { agent: Agent; origins: Origins } {
+  const own = settings !== undefined && Object.hasOwn(settings, agent.name) ? settings[agent.name] : undefined;
+  if (defaults === undefined && own === undefined && ceilings.length === 0) return { agent, origins: {} };
+  const made: Making = { agent: { ...agent }, origins: {} };
+  applyDefaults(made, defaults);
+  if (own !== undefined) applyOwn(made, own, `agents.${agent.name}`);
+  for (const { key, agent: whose, ceiling } of ceilings) {
+    if (whose === undefined || whose === agent.name) applyCeiling(made, ceiling, key);
+  }
+  if (Object.keys(made.origins).length === 0) return { agent, origins: {} };
+  return { agent: Object.freeze(made.agent), origins: made.origins };
+}
+
+type Making = { agent: { -readonly [K in keyof Agent]: Agent[K] }; readonly origins: Record<string, Origin> };
+
+const said = (key: string): Origin => ({ from: "settings", key });
+
+function applyDefaults(made: Making, defaults: AgentAdjustments["defaults"]): void {
+  if (defaults?.thinking !== undefined && made.agent.thinking === undefined) {
+    made.agent.thinking = defaults.thinking;
+    made.origins["thinking"] = said("defaults.thinking");
+  }
+  setLimits(made, defaults?.limits, {
+    key: "defaults.limits",
+    value: (theirs, ours) => (ours === undefined ? theirs : undefined),
+  });
+}
+
+function applyOwn(made: Making, settings: AgentSettings, key: string): void {
+  for (const field of REPLACED) {
+    if (settings[field] === undefined) continue;
+    Object.assign(made.agent, { [field]: settings[field] });
+    made.origins[field] = said(`${key}.${field}`);
+  }
+  takeAway(made, settings.disallowedTools, key);
+  setLimits(made, settings.limits, { key: `${key}.limits`, value: (theirs) => theirs });
+}
+
+function applyCeiling(made: Making, { tools, disallowedTools, limits }: AgentCeiling, key: string): void {
+  if (tools !== undefined) {
+    const common = commonTools(made.agent.tools, tools);
+    if (common.join() !== made.agent.tools?.join()) made.origins["tools"] = said(`${key}.tools`);
+    made.agent.tools = common;
+  }
+  takeAway(made, disallowedTools, key);
+  setLimits(made, limits, {
+    key: key === "" ? "limits" : `${key}.limits`,
+    value: (theirs, ours, fallback) => (isNarrower(theirs, ours ?? fallback) ? theirs : undefined),
+  });
+}
+
+function takeAway(made: Making, tools: readonly string[] | undefined, key: string): void {
+  const denied = (tools ?? []).filter((tool) => !made.agent.disallowedTools?.includes(tool));
+  if (denied.length === 0) return;
+  made.agent.disallowedTools = [...(made.agent.disallowedTools ?? []), ...denied];
+  made.origins["disallowedTools"] = said(`${key}.disallowedTools`);
+}
+
+/** A smaller number, or that limits are kept where they were not. */
+const isNarrower = (theirs: Limit, ours: Limit): boolean =>
+  typeof theirs === "number" && typeof ours === "number" ? theirs < ours : theirs === true && ours === false;
+
+/** What both lists allow. `undefined` is everything but delegation. */
+export function commonTools(ours: readonly string[] | undefined, theirs: readonly string[]): readonly string[] {
+  if (ours === undefined) return theirs.filter((tool) => tool !== DELEGATION_TOOL);
+  const covered = (list: readonly string[], by: readonly string[]): readonly string[] =>
+    list.filter((tool) => by.some((pattern) => toolMatches(pattern, tool)));
+  return [...new Set([...covered(ours, theirs), ...covered(theirs, ours)])];
+}
+
+type Limit = number | boolean;
+type LimitRule = {
+  readonly key: string;
+  /** The value that a limit gets; `undefined` leaves it. `ours` is what it is, or what it would be by default. */
+  readonly value: (theirs: Limit, ours: Limit | undefined, fallback: Limit) => Limit | undefined;
+};
+
+function setLimits(made: Making, limits: ResourceLimits | undefined, { key, value }: LimitRule): void {
+  for (const [name, theirs] of Object.entries(limits ?? {}) as [keyof ResourceLimits, Limit | undefined][]) {
+    if (theirs === undefined) continue;
+    const ours = made.agent.limits?.[name];
+    const wanted = value(theirs, ours, DEFAULT_LIMITS[name]);
+    if (wanted === undefined || wanted === ours) continue;
+    made.agent.limits = { ...made.agent.limits, [name]: wanted };
+    made.origins[`limits.${name}`] = said(`${key}.${name}`);
+  }
+}

@@ -1,0 +1,163 @@
+import { z } from "zod";
+import { resourceLimits } from "../vocabulary/limits-schema.ts";
+import { mcpServers } from "../vocabulary/mcp-server.ts";
+import { permissions } from "../policy/permissions.ts";
+import { thinking } from "../vocabulary/thinking.ts";
+import { tierNames } from "../vocabulary/tiers.ts";
+
+const models = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
+const names = z.array(z.string().min(1));
+const count = z.number().int().positive();
+
+const tierModels = models.optional().describe("the models of this tier, in order of preference");
+
+/** What settings may say about one agent, wherever its file lies. */
+const agent = z.strictObject({
+  enabled: z.boolean().optional().describe("false: it is listed and cannot be started"),
+  model: models.optional().describe("the model, or several in order of preference"),
+  thinking: thinking.optional().describe("how much its model may think"),
+  tools: z.array(z.string()).optional().describe("the tools it has, in place of what its file says"),
+  disallowedTools: z.array(z.string()).optional().describe("tools that are taken away from it"),
+  limits: resourceLimits.optional().describe("limits of time, turns and tool calls"),
+  cacheMs: count
+    .optional()
+    .describe("how long its results may be used again, in milliseconds; only if it cannot change anything"),
+  temperature: z.number().min(0).max(2).optional().describe("how free its model chooses words"),
+  topP: z.number().min(0).max(1).optional().describe("how many words its model chooses from"),
+});
+
+const provider = z.strictObject({
+  type: z.enum(["openai", "openai-responses", "anthropic", "google"]).optional().describe("how it speaks"),
+  baseURL: z.string().optional().describe("its address"),
+  apiKey: z.string().optional().describe("its key; a variable is the better place for it"),
+  apiKeyEnv: z.string().optional().describe("the variable that holds its key"),
+  headers: z.record(z.string(), z.string()).optional().describe("headers of every request"),
+  silenceMs: count.optional().describe("how long it may send nothing, in milliseconds"),
+});
+
+/** Everything that can be set in a file or by a variable. Documents and error messages are made from this. */
+export const config = z.strictObject({
+  model: models.optional().describe("the model of tasks for which nobody names one, or several in order of preference"),
+  tiers: z
+    .strictObject(Object.fromEntries(tierNames.map((tier) => [tier, tierModels])) as Tiers)
+    .optional()
+    .describe("what the tiers mean here"),
+  providers: z
+    .record(z.string(), provider)
+    .optional()
+    .describe("addresses, keys and headers of known providers, and providers of your own"),
+  concurrency: count.optional().describe("how many tasks run at once"),
+  defaults: z
+    .strictObject({
+      thinking: thinking.optional().describe("how much a model may think"),
+      limits: resourceLimits.optional().describe("limits of time, turns and tool calls"),
+    })
+    .optional()
+    .describe("what holds for agents that say nothing about it"),
+  schemaPrecedence: z
+    .enum(["agent", "call"])
+    .optional()
+    .describe("whose output schema counts when both have one: the agent's (the default) or that of the call"),
+  limits: resourceLimits.optional().describe("what no task may exceed, whatever its agent says"),
+  budget: z
+    .strictObject({
+      maxUsd: z.number().positive().optional().describe("dollars"),
+      maxTokens: count.optional().describe("tokens, in and out"),
+      maxTurns: count.optional().describe("model turns"),
+      maxToolCalls: count.optional().describe("tool calls"),
+      maxSpawns: count.optional().describe("tasks that agents start by themselves"),
+    })
+    .optional()
+    .describe("what one run and everything below it may use"),
+  background: z
+    .strictObject({
+      maxRuns: count.optional().describe("how many runs may work in the background at once"),
+    })
+    .optional()
+    .describe("runs in the background"),
+  answerTimeoutMs: count.optional().describe("how long a question waits for its answer, in milliseconds"),
+  resume: z
+    .strictObject({
+      expiresAfterDays: z.number().positive().optional().describe("how old a task may be that is gone on with"),
+      maxContinuations: count.optional().describe("how often a task may be gone on with"),
+    })
+    .optional()
+    .describe("going on with a task that has ended"),
+  maxTimeMs: count.optional().describe("how long a run may take, in milliseconds"),
+  maxDepth: z.number().int().optional().describe("how deep agents may start agents; negative: without end"),
+  permissions: permissions.optional().describe("what agents may do"),
+  agents: z.record(z.string(), agent).optional().describe("what you want to be different about an agent, by its name"),
+  disabled: names.optional().describe("agents that are switched off"),
+  preset: z
+    .enum(["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"])
+    .optional()
+    .describe("find agents as one of these systems does by itself"),
+  scope: z.enum(["user", "project", "both"]).optional().describe("whose agents count"),
+  order: z.enum(["family-first", "scope-first"]).optional().describe("what decides first which of two agents wins"),
+  protectBundled: z.boolean().optional().describe("true: no file replaces a bundled agent"),
+  modules: names.optional().describe("modules (.js, .mjs, .ts) with agents of yours; their code runs here"),
+  passEnv: names.optional().describe("variables that tasks may see besides PATH, HOME and the like"),
+  diagnostics: z
+    .strictObject({
+      command: z.string().min(1).describe("the project's checker, as in npx tsc --noEmit; run in the task's folder"),
+      agents: names.optional().describe("who reads what it says after changing files; code by default"),
+      timeoutMs: count.optional().describe("how long it may take, in milliseconds"),
+    })
+    .optional()
+    .describe("what a checker says after an edit"),
+  network: z
+    .strictObject({
+      allowHosts: names
+        .optional()
+        .describe("hosts that may be asked although they are not public, as in 127.0.0.1:8080"),
+      proxy: z.string().optional().describe("the proxy that requests go through"),
+    })
+    .optional()
+    .describe("what the network tools may reach besides the public internet"),
+  mcpServers: mcpServers
+    .optional()
+    .describe("MCP servers whose tools agents may use, by the names that those begin with"),
+  webSearch: z
+    .strictObject({
+      backend: z.enum(["searxng", "brave", "tavily"]).describe("which engine"),
+      url: z.string().optional().describe("its address; SearXNG has no default"),
+      keyEnv: z.string().optional().describe("the variable that holds its key"),
+    })
+    .optional()
+    .describe("the search engine behind web_search"),
+});
+export type Config = z.infer<typeof config>;
+type Tiers = Record<(typeof tierNames)[number], z.ZodOptional<typeof models>>;
+
+/** The way to a value: `["agents", "scout", "model"]`. */
+export type ConfigPath = readonly string[];
+
+/** What the file of a trusted project may say: only what takes something away. */
+export const projectKeys: ReadonlySet<string> = new Set([
+  "concurrency",
+  "limits",
+  "budget",
+  "maxTimeMs",
+  "maxDepth",
+  "disabled",
+  "permissions.mode",
+  "permissions.ask",
+  "permissions.deny",
+  "permissions.sandbox",
+  "agents.*.enabled",
+  "agents.*.tools",
+  "agents.*.disallowedTools",
+  "agents.*.limits",
+  "mcpServers.*.enabled",
+  "mcpServers.*.tools",
+]);
+
+/** Keys below which things have names. */
+const BY_NAME: ReadonlySet<string> = new Set(["agents", "mcpServers"]);
+
+/** True for what a project may say. */
+export function isProjects(path: ConfigPath): boolean {
+  const first = path[0] ?? "";
+  const general = BY_NAME.has(first) ? [first, "*", ...path.slice(2)] : path;
+  return general.some((_, at) => projectKeys.has(general.slice(0, at + 1).join(".")));
+}

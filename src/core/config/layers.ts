@@ -1,0 +1,112 @@
+import type { AgentAdjustments, AgentCeiling, AgentSettings } from "../agent/settings.ts";
+import { type Config, type ConfigPath, isProjects } from "./config.ts";
+import { narrowConfig } from "./narrow.ts";
+import { isRecord } from "../text/json.ts";
+import { toolsNamed } from "../vocabulary/tool-names.ts";
+
+/** Who said something: a variable, the file of a trusted project, the user's own file. */
+export type ConfigLayer = "environment" | "project" | "user";
+
+/** What was said, by whom. */
+export type ConfigLayers = Readonly<Partial<Record<ConfigLayer, Config>>>;
+
+/** The settings that hold, and how they came about. */
+export type SettledConfig = Readonly<{
+  config: Config;
+  /** What they say about agents, ready for discovery. */
+  agents: AgentAdjustments;
+  /** Who decided a key, `limits.maxTurns` say. */
+  origins: ReadonlyMap<string, ConfigLayer>;
+  /** Keys of the project's file that it may not set. */
+  ignored: readonly ConfigPath[];
+}>;
+
+/** Variables come first, then the project, which can only take away, then the user. */
+export function settleConfig({ user = {}, project = {}, environment = {} }: ConfigLayers): SettledConfig {
+  const said = leavesOf(project);
+  const rights = fromLeaves(said.filter(([path]) => isProjects(path)));
+  const narrowed = narrowConfig(user, rights);
+  const config = over(narrowed, environment) as Config;
+  const origins = new Map<string, ConfigLayer>();
+  const note = (layer: ConfigLayer, from: Config, before: Config): void => {
+    const earlier = new Map(leavesOf(before).map(([path, value]) => [path.join("."), JSON.stringify(value)]));
+    for (const [path, value] of leavesOf(from)) {
+      const key = path.join(".");
+      if (earlier.get(key) !== JSON.stringify(value)) origins.set(key, layer);
+    }
+  };
+  note("user", user, {});
+  note("project", narrowed, user);
+  note("environment", environment, {});
+  for (const [path] of leavesOf(rights)) if (path[0] === "agents") origins.set(path.join("."), "project");
+  const ignored = said.map(([path]) => path).filter((path) => !isProjects(path));
+  return { config, agents: adjustmentsOf(user, rights, config), origins, ignored };
+}
+
+/** Each value of a configuration with its path. Lists are values. */
+export function leavesOf(config: object, above: ConfigPath = []): [path: ConfigPath, value: unknown][] {
+  return Object.entries(config).flatMap(([key, value]): [ConfigPath, unknown][] => {
+    const path = [...above, key];
+    if (value === undefined) return [];
+    return isRecord(value) ? leavesOf(value, path) : [[path, value]];
+  });
+}
+
+/** A configuration of values with their paths. */
+export function fromLeaves(leaves: readonly (readonly [path: ConfigPath, value: unknown])[]): Config {
+  return leaves.reduce<Config>((config, [path, value]) => {
+    const single = path.reduceRight<unknown>((inner, step) => ({ [step]: inner }), value);
+    return over(config, single) as Config;
+  }, {});
+}
+
+/** The same with other values where they are given. */
+function over(ours: unknown, theirs: unknown): unknown {
+  if (!isRecord(ours) || !isRecord(theirs)) return theirs;
+  const keys = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];
+  const value = (key: string): unknown => (Object.hasOwn(theirs, key) ? over(ours[key], theirs[key]) : ours[key]);
+  return Object.fromEntries(keys.map((key) => [key, value(key)]));
+}
+
+type SaidOfAgent = NonNullable<Config["agents"]>[string];
+
+/** What the settings say about agents; a project's can only take away. */
+function adjustmentsOf(user: Config, project: Config, { defaults, limits }: Config): AgentAdjustments {
+  const theirs = Object.entries(project.agents ?? {});
+  const off = [
+    ...(project.disabled ?? []),
+    ...theirs.flatMap(([name, { enabled }]) => (enabled === false ? [name] : [])),
+  ];
+  const settings = new Map(Object.entries(user.agents ?? {}).map(([name, said]) => [name, settingsOf(said)]));
+  for (const name of off) settings.set(name, { ...settings.get(name), enabled: false });
+  const ceilings = theirs.map(([name, said]) => ({ key: `agents.${name}`, agent: name, ceiling: ceilingOf(said) }));
+  return {
+    ...(defaults === undefined ? {} : { defaults: defined(defaults) }),
+    ...(settings.size === 0 ? {} : { settings: Object.fromEntries(settings) }),
+    ceilings: [...(limits === undefined ? [] : [{ key: "", ceiling: { limits } }]), ...ceilings],
+  };
+}
+
+/** Settings may spell tools as anybody does. */
+function settingsOf({ tools, disallowedTools, ...rest }: SaidOfAgent): AgentSettings {
+  return {
+    ...defined(rest),
+    ...(tools === undefined ? {} : { tools: canonical(tools) }),
+    ...(disallowedTools === undefined ? {} : { disallowedTools: canonical(disallowedTools) }),
+  };
+}
+
+function ceilingOf(said: SaidOfAgent): AgentCeiling {
+  const { tools, disallowedTools, limits } = settingsOf(said);
+  return defined({ tools, disallowedTools, limits });
+}
+
+const canonical = (written: readonly string[]): readonly string[] =>
+  written.flatMap((name) => (toolsNamed(name).length > 0 ? toolsNamed(name) : [name]));
+
+/** Without the keys that say nothing. */
+function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { configFromVariables, configVariables } from "./variables.ts";
+
+test("every value has a variable of its own", () => {
+  const names = configVariables().map(({ name }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining(["SUBCREW_MODEL", "SUBCREW_LIMITS_MAX_TURNS", "SUBCREW_PROTECT_BUNDLED"]),
+  );
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test("values are read by what is wanted there", () => {
+  const env = {
+    SUBCREW_MODEL: "fast, offline",
+    SUBCREW_CONCURRENCY: "3",
+    SUBCREW_PROTECT_BUNDLED: "true",
+    SUBCREW_DISABLED: "a, b",
+    SUBCREW_DEFAULTS_THINKING: "2048",
+    SUBCREW_SCOPE: "",
+    SUBCREW_HOME: "/somewhere",
+    SUBCREW_OTHER: "is not ours",
+    PATH: "/bin",
+  };
+  expect(configFromVariables(env)).toEqual({
+    model: ["fast", "offline"],
+    concurrency: 3,
+    protectBundled: true,
+    disabled: ["a", "b"],
+    defaults: { thinking: 2048 },
+  });
+  expect(configFromVariables({ SUBCREW_MODEL: "auto" })).toEqual({});
+});
+
+test.each([
+  ["SUBCREW_CONCURRENCY", "many", "has to be a number"],
+  ["SUBCREW_PRESET", "opm", 'cannot be "opm"'],
+  ["SUBCREW_LIMITS_MAX_TURNS", "0", "has to be more than 0"],
+])("%s=%s is refused by name", (name, value, message) => {
+  expect(() => configFromVariables({ [name]: value })).toThrow(name);
+  expect(() => configFromVariables({ [name]: value })).toThrow(message);
+});

@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { type Config, type ConfigPath, config } from "./config.ts";
+import { fromLeaves } from "./layers.ts";
+import { CrewError } from "../schema/error.ts";
+import { isRecord } from "../text/json.ts";
+import { faultsOf } from "../schema/parse.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Kind = "text" | "number" | "truth" | "list" | "text or list" | "text or number";
+
+/** A variable that sets one value of the configuration. */
+export type ConfigVariable = Readonly<{ name: string; path: ConfigPath; kind: Kind }>;
+
+/** Every value that is not under a name of the user's own has a variable: `SUBCREW_LIMITS_MAX_TURNS`. */
+export function configVariables(): readonly ConfigVariable[] {
+  return variablesIn(z.toJSONSchema(config, { io: "input" }), []);
+}
+
+/** What the variables say. One that cannot be read is the caller's mistake. */
+export function configFromVariables(env: Env): Config {
+  const given = Object.keys(env).filter((name) => name.startsWith("SUBCREW_") && !OTHERS.has(name) && env[name]);
+  if (given.length === 0) return {};
+  const leaves = configVariables()
+    .filter(({ name }) => given.includes(name))
+    .map(({ name, path, kind }) => [path, checked(name, path, valueOf(env[name]!.trim(), kind))] as const)
+    .filter(([path, value]) => !(path[0] === "model" && value === "auto"));
+  return fromLeaves(leaves);
+}
+
+/** Variables of ours that are no settings. */
+const OTHERS: ReadonlySet<string> = new Set(["SUBCREW_HOME", "SUBCREW_DEBUG"]);
+
+function checked(name: string, path: ConfigPath, value: unknown): unknown {
+  const faults = faultsOf(config, fromLeaves([[path, value]]), "configuration");
+  const fault = faults.find((one) => path.every((step, at) => one.path[at] === step));
+  if (fault === undefined) return value; // what only other variables lack is looked at when all are together
+  throw new CrewError("BAD_CONFIG", `${name}: ${fault.message}`, fault.hint);
+}
+
+function valueOf(text: string, kind: Kind): unknown {
+  const list = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  const isNumber = /^-?\d+(?:\.\d+)?$/.test(text);
+  switch (kind) {
+    case "number":
+    case "text or number":
+      return isNumber ? Number(text) : text;
+    case "truth":
+      return text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : text;
+    case "list":
+      return list;
+    case "text or list":
+      return list.length > 1 ? list : text;
+    case "text":
+      return text;
+  }
+}
+
+function variablesIn(schema: unknown, path: ConfigPath): ConfigVariable[] {
+  if (!isRecord(schema)) return [];
+  if (isRecord(schema["properties"]))
+    return Object.entries(schema["properties"]).flatMap(([key, inner]) => variablesIn(inner, [...path, key]));
+  const kind = kindOf(schema);
+  return kind === undefined ? [] : [{ name: nameOf(path), path, kind }];
+}
+
+function kindOf(schema: Readonly<Record<string, unknown>>): Kind | undefined {
+  const variants = Array.isArray(schema["anyOf"]) ? schema["anyOf"].filter(isRecord).map(kindOf) : [];
+  if (variants.includes("list")) return "text or list";
+  if (variants.includes("number")) return "text or number";
+  return KINDS[String(schema["type"])];
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  string: "text",
+  number: "number",
+  integer: "number",
+  boolean: "truth",
+  array: "list",
+};
+
+const nameOf = (path: ConfigPath): string =>
+  `SUBCREW_${path.map((step) => step.replace(/([a-z])([A-Z])/g, "$1_$2").toUpperCase()).join("_")}`;

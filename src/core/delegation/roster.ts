@@ -1,0 +1,33 @@
+import type { Agent } from "../agent/agent.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Task } from "../plan/task.ts";
+import { ALL_TOOLS } from "../vocabulary/tool-names.ts";
+
+/** The agents that a run may use: found when it starts, and again whenever an agent asks for others. */
+export type Roster = Readonly<{
+  find(name: string): Agent | undefined;
+  names(): readonly string[];
+  /** What an agent sees of them. */
+  catalog?(): Catalog;
+}>;
+
+/** The agent of a task that names none. */
+export const DEFAULT_AGENT = "general";
+
+/** The same where a preset has only the agents of one system: whoever does any task there. */
+const OTHERS = ["task", "general-purpose"];
+
+/** Who does a task: whom it names, or the default agent. */
+export const agentNameOf = ({ agent }: Pick<Task, "agent">, roster: Pick<Roster, "find">): string =>
+  agent ?? [DEFAULT_AGENT, ...OTHERS].find((name) => roster.find(name) !== undefined) ?? DEFAULT_AGENT;
+
+/**
+ * The definition of whoever does a task. A task that names nobody is not held to the list of tools that the bundled default
+ * agent is documented with: it has every tool, those of the caller included. A file that replaces that agent counts as it is.
+ */
+export function agentOf(task: Pick<Task, "agent">, roster: Pick<Roster, "find">): Agent | undefined {
+  const found = roster.find(agentNameOf(task, roster));
+  return found && task.agent === undefined && found.source?.kind === "bundled"
+    ? { ...found, tools: [ALL_TOOLS] }
+    : found;
+}

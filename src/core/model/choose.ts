@@ -1,0 +1,180 @@
+import { idOfDisplayName, modelNames, parseModelName, splitModelName } from "../vocabulary/model-name.ts";
+import { nearest } from "../text/nearest.ts";
+import type { Fault } from "../outcome/outcome.ts";
+import type { Thinking } from "../vocabulary/thinking.ts";
+import { families, shortcuts, tierNames, tiers, type Tier } from "../vocabulary/tiers.ts";
+
+/** What somebody asks for: one name, a comma list or a list. */
+export type ModelWish = Readonly<{ by: Wisher; names: string | readonly string[] }>;
+
+/** Who may ask, in order of precedence; settings and base agents are part of what the agent asks for. */
+export type Wisher = "call" | "agent" | "parent" | "default";
+
+/** What exists here, as plain data. */
+export type Catalogue = Readonly<{
+  /** True for models that exist by name: handed in, or built in. */
+  named(name: string): boolean;
+  /** Whether a provider can be used; `undefined` when nobody knows it. */
+  provider(name: string): ProviderStatus | undefined;
+  /** Names of models and providers, to guess what was meant. */
+  names: readonly string[];
+  /** What the user set in place of our tiers and shortcuts. */
+  tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
+  /** The model of tasks for which nobody names one. */
+  default: string | readonly string[];
+}>;
+
+/** Whether a provider can be used, and what says so; `hint` is what to do about it. */
+export type ProviderStatus = Readonly<{ usable: boolean; because: string; hint?: string }>;
+
+/** A model that exists here. */
+export type Candidate = Readonly<{
+  /** `provider/id`, or the name under which it was handed in. */
+  name: string;
+  provider?: string;
+  /** What the provider calls it. */
+  id: string;
+  thinking?: Thinking;
+  why: string;
+  /** Only for when the ones before turn out not to exist. */
+  spare?: true;
+}>;
+
+/** A name that came to nothing. */
+export type Miss = Readonly<{ name: string; code: "UNKNOWN_MODEL" | "MISSING_KEY"; because: string; hint: string }>;
+
+export type Choice = Readonly<{
+  /** The first is taken; the others follow when it fails in a way that allows it. Empty: nothing is there. */
+  candidates: readonly Candidate[];
+  misses: readonly Miss[];
+  /** Said when somebody does not get what was asked for. */
+  warnings: readonly string[];
+}>;
+
+/**
+ * The models for a task. The first wish of which anything is available decides; within it the first available name comes
+ * first and the rest follow as written. A wish of which nothing is available is passed over with a warning, unless it is
+ * `binding`: then there is no choice.
+ */
+export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, binding?: Wisher): Choice {
+  const wishes: readonly ModelWish[] = [...asked, { by: "default", names: catalogue.default }];
+  const misses: Miss[] = [];
+  const warnings: string[] = [];
+  const fallback = (by: Wisher): string | readonly string[] =>
+    (by === "parent" ? undefined : asked.find((wish) => wish.by === "parent")?.names) ?? catalogue.default;
+  const look = ({ by, names }: ModelWish): Found =>
+    merged(modelNames(names).map((name) => expand(name, { catalogue, inherited: fallback(by), depth: 0 })));
+
+  for (const [at, wish] of wishes.entries()) {
+    const { candidates, missed } = look(wish);
+    if (candidates.length === 0) {
+      const names = modelNames(wish.names).join(", ");
+      const short = inShort(names, missed);
+      misses.push(...short);
+      if (short.length === 0) continue;
+      if (wish.by === binding) break;
+      warnings.push(`${asks[wish.by]} ${names}: ${short.map(({ because }) => because).join("; ")}.`);
+      continue;
+    }
+    const chosen = candidates.map((one) => ({ ...one, why: `${asks[wish.by]} ${one.why}` }));
+    const spares = wishes.slice(at + 1).flatMap((lower) => look(lower).candidates.slice(0, 1));
+    const more = spares.filter(({ name }) => !chosen.some((one) => one.name === name));
+    return {
+      candidates: [...chosen, ...more.slice(0, 1).map((one) => ({ ...one, spare: true as const }))],
+      misses,
+      warnings,
+    };
+  }
+  return { candidates: [], misses, warnings };
+}
+
+/** Whether the next model may be tried after this fault: a spare one only when the model before it does not exist. */
+export function mayFallBack({ code }: Pick<Fault, "code">, { spare }: Pick<Candidate, "spare">): boolean {
+  return code === "MODEL_UNKNOWN" || (spare !== true && passing.has(code));
+}
+
+const passing: ReadonlySet<Fault["code"]> = new Set(["MODEL_OVERLOADED", "MODEL_RATE_LIMIT", "MODEL_NETWORK"]);
+
+const asks: Readonly<Record<Wisher, string>> = {
+  call: "the call asks for",
+  agent: "the agent asks for",
+  parent: "its parent runs on",
+  default: "the default is",
+};
+
+type Found = Readonly<{ candidates: readonly Candidate[]; missed: readonly Miss[] }>;
+type Looking = Readonly<{ catalogue: Catalogue; inherited: string | readonly string[]; depth: number }>;
+
+/** Names may stand for names, but not for ever. */
+const DEEPEST = 5;
+
+/** What one name stands for: a model, or several of which the first available is meant. */
+function expand(text: string, looking: Looking): Found {
+  const { catalogue, inherited, depth } = looking;
+  const { name, thinking } = catalogue.named(text) ? { name: text } : parseModelName(text);
+  if (catalogue.named(name)) return { candidates: [{ name, id: name, ...told(thinking), why: name }], missed: [] };
+  const meant = standsFor(name.toLowerCase(), looking);
+  if (meant !== undefined && depth < DEEPEST) {
+    const inner = merged(modelNames(meant).map((one) => expand(one, { catalogue, inherited, depth: depth + 1 })));
+    const first = inner.candidates[0];
+    if (first === undefined) return { candidates: [], missed: inShort(text, inner.missed) };
+    const why = first.why === text ? text : `${text}, which is ${first.why}`;
+    return { candidates: [{ ...first, ...told(thinking), why }], missed: [] };
+  }
+  const id = idOfDisplayName(name);
+  const parts =
+    splitModelName(name) ??
+    families.filter(({ begins }) => begins.test(id)).map(({ provider }) => ({ provider, id }))[0];
+  const status = parts && catalogue.provider(parts.provider);
+  if (parts === undefined || status === undefined)
+    return { candidates: [], missed: [unknown(text, parts?.provider, catalogue)] };
+  const full = `${parts.provider}/${parts.id}`;
+  if (!status.usable) {
+    const hint = status.hint ?? "Name another one with --model.";
+    return { candidates: [], missed: [{ name: full, code: "MISSING_KEY", because: status.because, hint }] };
+  }
+  const why = `${full} (${status.because})`;
+  return { candidates: [{ name: full, ...parts, ...told(thinking), why }], missed: [] };
+}
+
+const told = (thinking: Thinking | undefined): { thinking?: Thinking } => (thinking === undefined ? {} : { thinking });
+
+/** What a word stands for: a tier, a shortcut, or whoever decides in its place. */
+function standsFor(word: string, { catalogue, inherited, depth }: Looking): string | readonly string[] | undefined {
+  if (word === "inherit") return depth === 0 ? inherited : catalogue.default;
+  if (word === "auto" || word === "default") return catalogue.default;
+  const tier = tierNames.find((one) => one === word);
+  if (tier !== undefined) return catalogue.tiers?.[tier] ?? tiers[tier];
+  return Object.hasOwn(shortcuts, word) ? shortcuts[word] : undefined;
+}
+
+/** Of the many that names can stand for, nobody wants to read the keys of all. */
+function inShort(name: string, missed: readonly Miss[]): readonly Miss[] {
+  const [first] = missed;
+  if (first === undefined || missed.length === 1 || missed.some(({ code }) => code !== "MISSING_KEY")) return missed;
+  const alone = missed.every(({ because }) => because === first.because);
+  return [
+    {
+      ...first,
+      name,
+      because: alone ? first.because : `${first.because.split(",")[0]}, nor another key that would do`,
+    },
+  ];
+}
+
+function unknown(name: string, provider: string | undefined, { names }: Catalogue): Miss {
+  const because =
+    provider === undefined ? `there is no model "${name}" here` : `there is no provider "${provider}" here`;
+  const words = [...names, ...tierNames, ...Object.keys(shortcuts)];
+  const close = nearest(provider ?? name, words);
+  const hint =
+    close === undefined ? "Write provider/model, or a tier: fast, balanced, powerful." : `Did you mean "${close}"?`;
+  return { name, code: "UNKNOWN_MODEL", because, hint };
+}
+
+function merged(found: readonly Found[]): Found {
+  const candidates = new Map<string, Candidate>();
+  for (const one of found.flatMap((each) => each.candidates))
+    if (!candidates.has(one.name)) candidates.set(one.name, one);
+  return { candidates: [...candidates.values()], missed: found.flatMap((each) => each.missed) };
+}

@@ -1,0 +1,66 @@
+import { judge } from "../policy/judge.ts";
+import type { Policy } from "../policy/policy.ts";
+import { placed } from "../rules/call-subject.ts";
+import { strictest, type Verdict } from "../policy/verdict.ts";
+
+/** One file that a task changed, and how: added, modified, deleted, or of another type now. */
+export type FileChange = Readonly<{ path: string; how: "A" | "M" | "D" | "T"; isRepository: boolean }>;
+
+/** What a task in a worktree changed, and what became of it. */
+export type Changes = Readonly<{
+  files: readonly string[];
+  applied: boolean;
+  /** The patch. */
+  patch: string;
+  /** The files because of which it could not be applied. */
+  conflicts?: readonly string[];
+}>;
+
+/** A commit in place of a file: a submodule, or a repository that came into being inside of this one. */
+const COMMIT = "160000";
+
+/** Reads what `git diff-index --raw -z` prints: two fields for each file. */
+export function readChanges(raw: string): FileChange[] {
+  const fields = raw.split("\0");
+  const changes: FileChange[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [, before, after, how] = /^:(\d+) (\d+) \S+ \S+ ([AMDT])/.exec(fields[at] ?? "") ?? [];
+    const path = fields[at + 1] ?? "";
+    if (how === undefined || path === "") continue;
+    changes.push({ path, how: how as FileChange["how"], isRepository: before === COMMIT || after === COMMIT });
+  }
+  return changes;
+}
+
+/** Reads what `git ls-files --stage -z` prints: where an index has commits in place of files. */
+export function readModules(staged: string): string[] {
+  return staged
+    .split("\0")
+    .flatMap((line) => (line.startsWith(`${COMMIT} `) ? [line.slice(line.indexOf("\t") + 1)] : []));
+}
+
+/** The files of a patch that git could not apply, with its words about each. */
+export function conflictsIn(said: string, files: readonly string[]): Readonly<Record<string, string>> {
+  const lines = said.split("\n").map((line) => line.replace(/^error: /, ""));
+  const found = files.flatMap((file): [string, string][] => {
+    const words = lines.find((line) => line.startsWith(`${file}: `))?.slice(file.length + 2);
+    if (words !== undefined) return [[file, words]];
+    return lines.some((line) => line.startsWith(`patch failed: ${file}:`)) ? [[file, "patch does not apply"]] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/** What a policy says about changes as a whole: what it would say about each file, the strictest of it. */
+export function judgeChanges(policy: Policy, changes: readonly FileChange[]): Verdict & Readonly<{ path?: string }> {
+  const verdicts = changes.map(({ path, how }) => {
+    const tool = how === "D" ? "delete_file" : "write_file";
+    return { ...judge(policy, { tool, does: "write", effect: "write", subjects: [placed(path, true)] }), path };
+  });
+  const [first, ...rest] = verdicts;
+  return first ? strictestOf(first, rest) : { decision: "allow", rule: "no changes", why: "", hint: "" };
+}
+
+function strictestOf<V extends Verdict>(first: V, rest: readonly V[]): V {
+  const verdict = strictest(first, ...rest);
+  return [first, ...rest].find((each) => each === verdict) ?? first;
+}

@@ -1,0 +1,158 @@
+import { CrewError } from "../schema/error.ts";
+import { needsIn, needsOf, type Needs, referencesOf, targetOf } from "./graph.ts";
+import { nearest } from "../text/nearest.ts";
+import { cycleIn } from "./topological-order.ts";
+import { parseAs } from "../schema/parse.ts";
+import { plan as planSchema, type Body, type Node, type Plan } from "./plan.ts";
+
+/** How many loops may stand inside each other. */
+export const MAX_LOOP_DEPTH = 8;
+
+/** The plan that an unknown value is, or the first thing that is wrong with it. */
+export function parsePlan(value: unknown): Plan {
+  const plan = readPlan(value);
+  checkPlan(plan);
+  return plan;
+}
+
+/** The plan that a value has the shape of; whether it holds together is for `checkPlan` to say. */
+export function readPlan(value: unknown): Plan {
+  return parseAs(planSchema, value, { code: "PLAN_INVALID", what: "plan" });
+}
+
+/** Throws on the first fault of a plan: the node, the problem, and what to do about it. */
+export function checkPlan(plan: Body): void {
+  checkBody(plan, [plan.output], () => false, 0);
+}
+
+/** Throws when a task names an agent that `known` does not hold; the names are only listed when one is missing. */
+export function checkAgents(plan: Body, known: (name: string) => boolean, names: () => readonly string[]): void {
+  for (const [id, node] of Object.entries(plan.nodes)) {
+    if (node.kind === "loop") checkAgents(node.body, known, names);
+    if (node.kind !== "task" || node.task.agent === undefined || known(node.task.agent)) continue;
+    const { agent } = node.task;
+    const who = id === agent ? "" : `, which node "${id}" names`;
+    throw new CrewError(
+      "UNKNOWN_AGENT",
+      `There is no agent "${agent}"${who}.`,
+      suggestion(agent, names(), "Known agents"),
+    );
+  }
+}
+
+function checkBody(body: Body, roots: readonly string[], outer: Place["outer"], depth: number): void {
+  const ids = Object.keys(body.nodes);
+  if (ids.length === 0)
+    throw new CrewError("PLAN_EMPTY", "The plan has no nodes.", "Add at least one task under `nodes`.");
+  if (depth > MAX_LOOP_DEPTH) {
+    throw new CrewError(
+      "PLAN_TOO_DEEP",
+      `Loops are nested more than ${MAX_LOOP_DEPTH} deep.`,
+      "Flatten the plan: one loop inside another is usually enough.",
+    );
+  }
+  for (const root of roots) {
+    if (Object.hasOwn(body.nodes, root)) continue;
+    const role = root === body.output ? "output" : "`until`";
+    throw new CrewError(
+      "PLAN_NO_OUTPUT",
+      `The plan's ${role} "${root}" is not one of its nodes.`,
+      suggestion(root, ids, "Nodes are"),
+    );
+  }
+  const has = (id: string): boolean => Object.hasOwn(body.nodes, id);
+  for (const [id, node] of Object.entries(body.nodes)) checkNode(id, node, { has, ids, outer, depth });
+  const needs = needsIn(body);
+  checkCycles(body, needs);
+  checkUsed(body, roots, needs);
+}
+
+/** The nodes beside one that is checked, and those of the plans around. */
+type Place = Readonly<{ has(id: string): boolean; ids: readonly string[]; outer(id: string): boolean; depth: number }>;
+
+/** Throws on the first fault of one node that stands among the nodes of its place. */
+export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Place): void {
+  const exists = (other: string): boolean => has(other) || outer(other);
+  if (node.kind === "task" || node.kind === "gate") {
+    for (const [name, reference] of referencesOf(node)) {
+      if (exists(targetOf(reference))) continue;
+      const hint = `${suggestion(targetOf(reference), ids, "Nodes are")} To keep the braces as text, list the real references under \`refs\`.`;
+      throw new CrewError("PLAN_UNKNOWN_REFERENCE", `Node "${id}" refers to {${name}}, which is not a node.`, hint);
+    }
+  }
+  for (const need of needsOf(node)) {
+    if (need === id)
+      throw new CrewError(
+        "PLAN_SELF_DEPENDENCY",
+        `Node "${id}" needs itself.`,
+        `Remove "${id}" from its own needs and references.`,
+      );
+    if (!exists(need))
+      throw new CrewError(
+        "PLAN_UNKNOWN_NEED",
+        `Node "${id}" needs "${need}", which is not a node.`,
+        suggestion(need, ids, "Nodes are"),
+      );
+  }
+  if (/\.\d+$/.test(id) && has(id.slice(0, id.lastIndexOf(".")))) {
+    throw new CrewError(
+      "PLAN_DUPLICATE_ID",
+      `Node "${id}" has the name that a later round of another node takes.`,
+      "Give it a name that does not end in a dot and a number.",
+    );
+  }
+  const foreign = node.kind === "join" ? node.needs.find((need) => !has(need)) : undefined;
+  if (foreign !== undefined) {
+    throw new CrewError(
+      "PLAN_UNKNOWN_NEED",
+      `Node "${id}" gathers "${foreign}", which is outside of its loop.`,
+      `Refer to {${foreign}} in a task of the loop instead.`,
+    );
+  }
+  if (node.kind === "join" && node.pick === "first" && (node.count ?? 1) > new Set(node.needs).size) {
+    throw new CrewError(
+      "PLAN_INVALID",
+      `Node "${id}" wants ${node.count} successes and gathers only ${new Set(node.needs).size}.`,
+      "Lower `count` or add nodes to its needs.",
+    );
+  }
+  if (node.kind === "loop") {
+    checkBody(node.body, [node.body.output, node.until], exists, depth + 1);
+  }
+}
+
+function checkCycles(body: Body, needs: Needs): void {
+  const path = cycleIn(body, needs);
+  if (path === undefined) return;
+  throw new CrewError(
+    "PLAN_CYCLE",
+    `The plan has a cycle: ${path.join(" -> ")}.`,
+    `Remove one of these needs, for example "${path[1]}" from "${path[0]}".`,
+  );
+}
+
+function checkUsed(body: Body, roots: readonly string[], needs: Needs): void {
+  const used = new Set<string>();
+  const walk = [...roots];
+  for (let id = walk.pop(); id !== undefined; id = walk.pop()) {
+    if (used.has(id)) continue;
+    used.add(id);
+    for (const need of needs.get(id) ?? []) walk.push(need);
+  }
+  const unused = Object.keys(body.nodes).find((id) => !used.has(id));
+  if (unused === undefined) return;
+  throw new CrewError(
+    "PLAN_UNUSED_NODE",
+    `Nothing uses node "${unused}": the output "${body.output}" does not depend on it.`,
+    `Add "${unused}" to the needs of "${body.output}", or remove it.`,
+  );
+}
+
+/** "Did you mean", or the list of what there is. */
+export function suggestion(word: string, known: readonly string[], title: string): string {
+  const close = nearest(word, known);
+  if (close !== undefined) return `Did you mean "${close}"?`;
+  const shown = known.slice(0, 12);
+  const more = known.length > shown.length ? `, and ${known.length - shown.length} more` : "";
+  return known.length === 0 ? `${title}: none.` : `${title}: ${shown.join(", ")}${more}.`;
+}

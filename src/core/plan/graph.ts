@@ -1,0 +1,59 @@
+import { placeholdersIn } from "../text/template.ts";
+import type { Reference, Task } from "./task.ts";
+import type { Body, GateNode, LoopNode, Node, TaskNode } from "./plan.ts";
+
+/** The placeholders of a node and what they stand for; in a plan without `refs` every placeholder is one. */
+export function refsOf(node: TaskNode | GateNode): Readonly<Record<string, Reference>> {
+  return Object.fromEntries(referencesOf(node));
+}
+
+/** The same as a list, which costs less where every node is asked. */
+export function referencesOf(node: TaskNode | GateNode): [placeholder: string, reference: Reference][] {
+  const { text, refs } = textOf(node);
+  return refs ? Object.entries(refs) : placeholdersIn(text).map((name) => [name, name]);
+}
+
+/** The text of a node that may hold placeholders. */
+export function textOf(node: TaskNode | GateNode): { text: string; refs: Task["refs"] } {
+  return node.kind === "task"
+    ? { text: node.task.prompt, refs: node.task.refs }
+    : { text: node.question, refs: node.refs };
+}
+
+/** Every node that this one waits for, each once: what it needs, refers to, or includes. */
+export function needsOf(node: Node): string[] {
+  const all = node.needs ? [...node.needs] : [];
+  if (node.kind === "task" || node.kind === "gate")
+    for (const [, reference] of referencesOf(node)) all.push(targetOf(reference));
+  if (node.kind === "task" && node.task.include) for (const id of node.task.include) all.push(id);
+  if (node.kind === "loop") for (const id of outsideOf(node)) all.push(id);
+  return all.length > 1 ? [...new Set(all)] : all;
+}
+
+/** What every node of a plan waits for. */
+export type Needs = ReadonlyMap<string, readonly string[]>;
+
+/** Asks every node once; whoever walks a plan several times hands this on. */
+export function needsIn({ nodes }: Body): Needs {
+  return new Map(Object.keys(nodes).map((id) => [id, needsOf(nodes[id]!)]));
+}
+
+/** The node of a plan that a path means: `build.2/review` is `review` in the body of the loop `build`. */
+export function nodeAt(body: Body, path: string): Node | undefined {
+  const cut = path.indexOf("/");
+  if (cut < 0) return Object.hasOwn(body.nodes, path) ? body.nodes[path] : undefined;
+  const loop = body.nodes[path.slice(0, cut).replace(/\.\d+$/, "")];
+  return loop?.kind === "loop" ? nodeAt(loop.body, path.slice(cut + 1)) : undefined;
+}
+
+/** The node that a reference is about. */
+export function targetOf(reference: Reference): string {
+  return typeof reference === "string" ? reference : reference.prompt;
+}
+
+/** What the nodes of a loop's body take from outside of it. */
+function outsideOf(loop: LoopNode): string[] {
+  return Object.values(loop.body.nodes)
+    .flatMap(needsOf)
+    .filter((id) => !Object.hasOwn(loop.body.nodes, id));
+}

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { contextOptions } from "./context.ts";
+import { task, type Task } from "./task.ts";
+
+/** Names of nodes: path segments, so neither slash nor blank; `__proto__` cannot be a key of an object. */
+export const NODE_ID = /^(?!__proto__$)[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,79}$/;
+const id = z
+  .string()
+  .regex(NODE_ID, "a node id starts with a letter, digit or _ and holds only letters, digits and _ . : @ -");
+const needs = z.array(id).optional().describe("nodes that have to succeed first");
+
+/** One assignment to one agent. */
+const taskNode = z.strictObject({ kind: z.literal("task"), needs, task });
+
+/** Gathers what others produced. `settled` waits for all of them, `first` for as many successes as `count` says. */
+const joinNode = z.strictObject({
+  kind: z.literal("join"),
+  needs: z.array(id).min(1),
+  pick: z.enum(["settled", "first"]).default("settled"),
+  count: z.number().int().min(1).optional().describe("with `first`: how many successes are wanted; one by default"),
+});
+
+/** Waits until somebody approves or rejects. */
+const gateNode = z.strictObject({
+  kind: z.literal("gate"),
+  needs,
+  question: z.string().min(1).describe("what is asked; {node} stands for that node's output"),
+  refs: task.shape.refs,
+});
+
+/** A plan that is repeated until one of its nodes approves. */
+const loopNode: z.ZodType<LoopNode> = z.strictObject({
+  kind: z.literal("loop"),
+  needs,
+  get body() {
+    return z.strictObject({ nodes: z.record(id, node), output: id });
+  },
+  until: id.describe("the node of the body that approves or asks for another round"),
+  max: z.number().int().min(1).max(100).describe("how many rounds at the most"),
+  exhausted: z
+    .enum(["accept", "fail"])
+    .default("accept")
+    .describe("what becomes of the last round when nobody approved it"),
+});
+
+export const node: z.ZodType<Node> = z.discriminatedUnion("kind", [taskNode, joinNode, gateNode, loopNode as never]);
+
+/** A graph of nodes with exactly one output; JSON, so a person or a model can write one. */
+export const plan = z.strictObject({
+  name: z.string().optional(),
+  nodes: z.record(id, node),
+  output: id.describe("the node whose output is the result"),
+  concurrency: z.number().int().min(1).optional().describe("how many tasks run at once"),
+  context: contextOptions.optional().describe("background that every task is given"),
+  notes: z.array(z.string()).optional().describe("what the compiler of a mode wants said"),
+});
+
+export type TaskNode = Readonly<{ kind: "task"; needs?: readonly string[] | undefined; task: Task }>;
+export type JoinNode = Readonly<{
+  kind: "join";
+  needs: readonly string[];
+  pick: "settled" | "first";
+  count?: number | undefined;
+}>;
+export type GateNode = Readonly<{
+  kind: "gate";
+  needs?: readonly string[] | undefined;
+  question: string;
+  refs?: Task["refs"];
+}>;
+export type LoopNode = Readonly<{
+  kind: "loop";
+  needs?: readonly string[] | undefined;
+  body: Body;
+  until: string;
+  max: number;
+  exhausted: "accept" | "fail";
+}>;
+export type Node = TaskNode | JoinNode | GateNode | LoopNode;
+
+/** What executes: nodes and the one whose outcome counts. */
+export type Body = Readonly<{ nodes: Readonly<Record<string, Node>>; output: string }>;
+export type Plan = Body & Readonly<Omit<z.infer<typeof plan>, "nodes" | "output">>;

@@ -1,0 +1,38 @@
+import type { Agent } from "../agent/agent.ts";
+import type { Plan } from "./plan.ts";
+import type { Skill } from "../agent/skill.ts";
+
+/** True for an agent that starts with the text of skills. */
+export const usesSkills = ({ skills }: Pick<Agent, "skills">): boolean => (skills?.length ?? 0) > 0;
+
+/** The agent with the text of its skills after its own; one that is not there is left out. */
+export function withSkills<A extends Agent>(agent: A, skills: readonly Skill[]): A {
+  const texts = (agent.skills ?? []).flatMap((name) => {
+    const skill = skills.find((one) => one.name === name);
+    return skill === undefined ? [] : [`## Skill: ${skill.name}\n\n${skill.instructions}`];
+  });
+  return texts.length === 0 ? agent : { ...agent, instructions: [agent.instructions, ...texts].join("\n\n") };
+}
+
+type Agents = Readonly<{ find(name: string): Agent | undefined }>;
+
+/** What to tell about skills that the agents of a plan ask for and that are not there. */
+export function skillNotes({ nodes }: Plan, agents: Agents, skills: readonly Skill[]): string[] {
+  const names = Object.values(nodes).flatMap((node) =>
+    node.kind === "task" && node.task.agent ? [node.task.agent] : [],
+  );
+  return [...new Set(names)].flatMap((name) =>
+    (knownAgent(agents, name)?.skills ?? [])
+      .filter((skill) => !skills.some((one) => one.name === skill))
+      .map((skill) => `The agent "${name}" asks for the skill "${skill}", which is not there.`),
+  );
+}
+
+/** One that may not run is complained about elsewhere. */
+function knownAgent(agents: Agents, name: string): Agent | undefined {
+  try {
+    return agents.find(name);
+  } catch {
+    return undefined;
+  }
+}

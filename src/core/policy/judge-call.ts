@@ -1,0 +1,295 @@
+import type { AgentRule, AgentRules } from "../rules/agent-rule.ts";
+import { foldPath } from "../rules/fold-path.ts";
+import { type Bound, type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
+import { covers, type Lease } from "../rules/lease.ts";
+import { protectedPart } from "./protected-paths.ts";
+import { pathBan, ruleFits, ruleText, type Rule } from "../rules/rule.ts";
+import { placed, type Located } from "../rules/call-subject.ts";
+import type { ToolClass } from "../vocabulary/tool-class.ts";
+import { FILE_CHANGING_TOOLS } from "../vocabulary/tool-names.ts";
+import { strictest, type Verdict } from "./verdict.ts";
+
+/** One call, as far as judging it needs to know it. */
+export type Ask = Readonly<{
+  tool: string;
+  does: ToolClass;
+  effect: "read" | "write";
+  subjects: readonly Located[];
+  /** How commands are carried out here; absent where there are none. */
+  shell?: ShellState;
+}>;
+
+export type ShellState = Readonly<{
+  /** They run where nothing outside can be changed and no secret seen, and that was proven. */
+  sandboxed: boolean;
+  /** The person gave the sandbox up. */
+  waived: boolean;
+  /** The folders that may be written, as they really are; the first is the one commands start in. */
+  roots: readonly string[];
+  /** What rules call the first of them; empty when it is the workspace itself. */
+  place?: string;
+}>;
+
+/** Judges a call by its class, and by rules on what it is about; the strictest of several subjects counts. */
+export function judgeCall(policy: Policy, ask: Ask): Verdict {
+  const [first, ...rest] = ask.subjects.length === 0 ? [undefined] : ask.subjects;
+  return strictest(judgeSubject(policy, ask, first), ...rest.map((subject) => judgeSubject(policy, ask, subject)));
+}
+
+function judgeSubject(policy: Policy, ask: Ask, subject: Located | undefined): Verdict {
+  const refused = banned(policy, ask, subject) ?? unleased(policy, subject);
+  if (refused) return refused;
+  const spoken = policy.bounds.flatMap(
+    (bound) => boundVerdict(bound, ask.tool, lastFitting(bound.rules, ask, subject)) ?? [],
+  );
+  return spoken.find(({ decision }) => decision === "deny") ?? strictest(byRules(policy, ask, subject), ...spoken);
+}
+
+function byRules(policy: Policy, ask: Ask, subject: Located | undefined): Verdict {
+  const base = byMode(policy.level, ask, subject);
+  if (base.decision === "deny") return base;
+  const kept = subject?.kind === "path" && subject.change ? shielded(policy, ask.tool, subject) : undefined;
+  if (kept) return kept;
+  const fits =
+    (as: "permission" | "ban") =>
+    (rule: Rule): boolean =>
+      ruleFits(rule, ask.tool, subject, as);
+  const asked = policy.ask.find(fits("ban"));
+  if (asked)
+    return {
+      decision: "ask",
+      rule: `ask ${ruleText(asked)}`,
+      why: "a rule wants it to be asked",
+      hint: `Remove the rule "${ruleText(asked)}".`,
+    };
+  const allowed = policy.allow.find(fits("permission"));
+  return allowed ? { decision: "allow", rule: `allow ${ruleText(allowed)}`, why: "", hint: "" } : base;
+}
+
+/** A ban on one tool that changes or reads files is one on all of its kind: there is more than one way to a file. */
+export function banned(
+  policy: Policy,
+  { tool, does }: Pick<Ask, "tool" | "does">,
+  subject: Located | undefined,
+): Verdict | undefined {
+  const isFileTool = does === "write" || does === "read";
+  const kin = subject?.kind === "path" && isFileTool ? KIN[subject.change ? "write" : "read"] : [];
+  const found = policy.deny.find(
+    (rule) =>
+      ruleFits(rule, tool, subject, "ban") ||
+      (rule.pattern !== undefined && kin.some((other) => ruleFits(rule, other, subject, "ban"))),
+  );
+  return (
+    found && {
+      decision: "deny",
+      rule: `deny ${ruleText(found)}`,
+      why: "a rule forbids it",
+      hint: `Remove the rule "${ruleText(found)}" to allow it.`,
+    }
+  );
+}
+
+/** What a task did not say it would write it may not write, nor what one above it did not. */
+function unleased({ leases = [] }: Policy, subject: Located | undefined): Verdict | undefined {
+  if (subject?.kind !== "path" || !subject.change) return undefined;
+  const lease = leases.find((each) => !subject.places.every((place) => covers(each, place)));
+  return lease && outsideLease(lease);
+}
+
+export function outsideLease({ of, globs }: Lease): Verdict {
+  return {
+    decision: "deny",
+    rule: `writes of ${of}`,
+    why: `${of} only writes ${globs.join(", ")}`,
+    hint: `Add it to the \`writes\` of ${of}.`,
+  };
+}
+
+/** The tools that read files, and those that change them. */
+const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
+const KIN = { read: READING_TOOLS, write: FILE_CHANGING_TOOLS } as const;
+
+/** What rules forbid to read, by its place; `undefined` when they forbid nothing. */
+export function readBans(policy: Policy): ((place: string) => boolean) | undefined {
+  const bans = readBanPatterns(policy).map(pathBan);
+  return bans.length === 0 ? undefined : (place) => bans.some((covers) => covers(place));
+}
+
+/** The patterns of rules that forbid to read. */
+export function readBanPatterns({ deny }: Policy): string[] {
+  const rules = READING_TOOLS.flatMap((tool) => rulesFor(deny, tool));
+  return [...new Set(rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])))];
+}
+
+/** Why a tool can never be used under a policy, whatever the call is about; `undefined` when that depends on it. */
+export function barred(
+  { level, deny, bounds }: Policy,
+  { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">,
+): string | undefined {
+  const ban = rulesFor(deny, tool).find(({ pattern }) => pattern === undefined);
+  if (ban) return `deny ${ruleText(ban)}`;
+  const bound = bounds.find(({ rules }) => isShut(rulesFor(rules, tool)));
+  if (bound) return `${bound.key} of ${bound.of}`;
+  const verdict = byMode(level, { tool, does, effect }, undefined);
+  return verdict.decision === "deny" ? verdict.rule : undefined;
+}
+
+/** True when rules deny every call of a tool, and none after that lets one through. */
+export function isShut(about: AgentRules): boolean {
+  const last = about.findLastIndex(({ pattern }) => pattern === undefined);
+  return about[last]?.says === "deny" && about.slice(last).every(({ says }) => says === "deny");
+}
+
+/** Whether a rule opens a protected place with all that is in it. */
+export function lifts({ allow }: Policy, place: string): boolean {
+  return allow.some(({ tool, pattern, ...rule }) => {
+    if (pattern === undefined || protectedPart(pattern) === undefined || !FILE_CHANGING_TOOLS.includes(tool))
+      return false;
+    return (
+      foldPath(pattern) === foldPath(place) ||
+      ruleFits({ ...rule, tool, pattern }, tool, placed(`${place}/any/thing`, true), "permission")
+    );
+  });
+}
+
+function lastFitting(rules: AgentRules, { tool }: Ask, subject: Located | undefined): AgentRule | undefined {
+  return rules.findLast((rule) => ruleFits(rule, tool, subject, rule.says === "allow" ? "permission" : "ban"));
+}
+
+/** What the file of an agent makes of a call that one of its rules fits; nothing when it leaves that to others. */
+export function boundVerdict(
+  { of, key, rules }: Bound,
+  tool: string,
+  fitting: Pick<AgentRule, "says"> | undefined,
+): Verdict | undefined {
+  if (fitting === undefined || fitting.says === "allow") return undefined;
+  const rule = `${key} of ${of}`;
+  const hint = `Change the ${key} of ${of}.`;
+  if (fitting.says === "ask") return { decision: "ask", rule, why: `the file of ${of} wants it to be asked`, hint };
+  const left = rulesFor(rules, tool).filter(({ says }) => says === "allow");
+  const why = left.length > 0 ? `${of} may only do ${left.map(ruleText).join(", ")}` : `the file of ${of} forbids it`;
+  return { decision: "deny", rule, why, hint };
+}
+
+/** Files that are run or obeyed later take a rule that names them; one that happens to cover them is not enough. */
+function shielded({ allow }: Policy, tool: string, subject: Extract<Located, { kind: "path" }>): Verdict | undefined {
+  const part = subject.places.map(protectedPart).find((found) => found !== undefined);
+  if (part === undefined) return undefined;
+  const named = allow.some(
+    (rule) =>
+      rule.pattern !== undefined &&
+      protectedPart(rule.pattern) !== undefined &&
+      ruleFits(rule, tool, subject, "permission"),
+  );
+  if (named) return undefined;
+  const place = subject.places[0] ?? part;
+  return {
+    decision: "deny",
+    rule: `protected ${part}`,
+    why: `"${part}" is run or obeyed later and needs a rule that names it`,
+    hint: `Allow it with --allow '${tool}(${place})'.`,
+  };
+}
+
+/** What each step of the ladder says about each class when no rule speaks. */
+const byLevel: Readonly<
+  Record<
+    PolicyLevel,
+    Readonly<
+      Record<Exclude<ToolClass, "net">, Verdict["decision"]> & { fetch: Verdict["decision"]; send: Verdict["decision"] }
+    >
+  >
+> = {
+  plan: {
+    read: "allow",
+    none: "allow",
+    memory: "deny",
+    write: "deny",
+    exec: "deny",
+    spawn: "allow",
+    fetch: "ask",
+    send: "deny",
+  },
+  default: {
+    read: "allow",
+    none: "allow",
+    memory: "allow",
+    write: "ask",
+    exec: "ask",
+    spawn: "allow",
+    fetch: "ask",
+    send: "ask",
+  },
+  acceptEdits: {
+    read: "allow",
+    none: "allow",
+    memory: "allow",
+    write: "allow",
+    exec: "ask",
+    spawn: "allow",
+    fetch: "ask",
+    send: "ask",
+  },
+  bypass: {
+    read: "allow",
+    none: "allow",
+    memory: "allow",
+    write: "allow",
+    exec: "allow",
+    spawn: "allow",
+    fetch: "allow",
+    send: "allow",
+  },
+};
+
+const WHY: Readonly<Record<ToolClass, string>> = {
+  read: "it reads",
+  none: "",
+  memory: "it changes notes",
+  write: "it changes files",
+  exec: "it runs a program",
+  net: "it uses the network",
+  spawn: "it starts agents",
+};
+
+/** The verdict of the mode alone. */
+export function byMode(
+  level: PolicyLevel,
+  { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">,
+  subject: Located | undefined,
+): Verdict {
+  const decision = byLevel[level][does === "net" ? (effect === "read" ? "fetch" : "send") : does];
+  const rule = `mode ${level}`;
+  if (decision === "allow") return { decision, rule, why: "", hint: "" };
+  if (decision === "deny")
+    return {
+      decision,
+      rule,
+      why: `${WHY[does]}, and only reading is allowed here`,
+      hint: "Run it without the plan mode.",
+    };
+  const also = does === "write" ? ", or accept all edits with --permission-mode acceptEdits" : "";
+  return { decision, rule, why: WHY[does], hint: `Allow it with --allow '${suggestedRule(tool, subject)}'${also}.` };
+}
+
+/** The narrowest rule that would have allowed this. */
+function suggestedRule(tool: string, subject: Located | undefined): string {
+  switch (subject?.kind) {
+    case "path":
+      return `${tool}(${subject.places[0] ?? ""})`;
+    case "url":
+      return `${tool}(${originOf(subject.url)}/*)`;
+    case "name":
+      return `${tool}(${subject.name})`;
+    default:
+      return tool;
+  }
+}
+
+function originOf(url: string): string {
+  try {
+    return new URL(url).origin;
+  } catch {
+    return url;
+  }
+}

@@ -1,0 +1,359 @@
+import type { AgentRule, AgentRules } from "../rules/agent-rule.ts";
+import { banned, boundVerdict, byMode, judgeCall, outsideLease, type Ask, type ShellState } from "./judge-call.ts";
+import { textMatches } from "../rules/glob.ts";
+import { type Bound, rulesFor, type Policy } from "./policy.ts";
+import { ruleText, type Rule } from "../rules/rule.ts";
+import { parseShell, type ShellCommand, type ShellRedirect, type ShellWord } from "../shell/parse.ts";
+import { readOnlyPaths } from "../shell/read-only.ts";
+import { baseName, unwrap } from "../shell/wrappers.ts";
+import { placed } from "../rules/call-subject.ts";
+import { strictest, type Verdict } from "./verdict.ts";
+
+/**
+ * Judges a command line by every command in it. A rule against commands also stands against what cannot be read with
+ * certainty; a rule for commands only ever covers what it spells, word by word. Rules save questions: the boundary is the
+ * sandbox, and no rule takes a command out of it.
+ */
+export function judgeCommand(policy: Policy, ask: Ask, command: string): Verdict {
+  const line = readLine(command);
+  const refused = forbidden(policy, ask, command, line) ?? unbounded(policy, ask.shell ?? NOWHERE);
+  if (refused) return refused;
+  const bounds = policy.bounds.flatMap((bound) => boundOn(bound, ask.tool, line) ?? []);
+  return (
+    bounds.find(({ decision }) => decision === "deny") ?? strictest(byRules(policy, ask, command, line), ...bounds)
+  );
+}
+
+function byRules(policy: Policy, ask: Ask, command: string, line: Line): Verdict {
+  const subject = { kind: "command", command } as const;
+  const base = byMode(policy.level, ask, subject);
+  if (base.decision === "deny") return base;
+  const shell = ask.shell ?? NOWHERE;
+  const files = line.all.flatMap((each) =>
+    each.command.redirects.map((redirect) => judgeRedirect(policy, shell, redirect, line.moves)),
+  );
+  const denied = files.find(({ decision }) => decision === "deny");
+  if (denied) return denied;
+  const asked = rulesFor(policy.ask, ask.tool).find(
+    (rule) => speaksOf(rule, command, line) || line.problem !== undefined,
+  );
+  if (asked)
+    return {
+      decision: "ask",
+      rule: `ask ${ruleText(asked)}`,
+      why: "a rule wants it to be asked",
+      hint: `Remove the rule "${ruleText(asked)}".`,
+    };
+  return withSandbox(
+    shell,
+    freely(policy, ask, command) ??
+      strictest(wordByWord(policy, ask, line, shell) ?? suggesting(base, ask, line), ...files),
+  );
+}
+
+/** What keeps a command to the files that its task said it writes is the sandbox; without it there is no command. */
+function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState): Verdict | undefined {
+  if (lease === undefined || sandboxed) return undefined;
+  return { ...outsideLease(lease), why: `${outsideLease(lease).why}, and no sandbox keeps commands to that` };
+}
+
+const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };
+
+/** A command of a line, with those it runs in turn. */
+type Part = Readonly<{ command: ShellCommand; inner: readonly Part[]; transparent: boolean; problem?: string }>;
+
+type Line = Readonly<{
+  parts: readonly Part[];
+  /** The parts and everything inside them. */
+  all: readonly Part[];
+  /** Why not all of it can be read with certainty. */
+  problem?: string;
+  /** Whether relative paths mean what they seem to mean. */
+  moves: "no" | "inside" | "anywhere";
+}>;
+
+function readLine(command: string): Line {
+  const parsed = parseShell(command);
+  if ("problem" in parsed) return { parts: [], all: [], problem: parsed.problem, moves: "anywhere" };
+  const parts = parsed.commands.map((each) => partOf(each, 0));
+  const all = parts.flatMap(flat);
+  const problem = all.find((part) => part.problem !== undefined)?.problem;
+  return { parts, all, moves: movesOf(all), ...(problem !== undefined && { problem }) };
+}
+
+const DEEPEST = 10;
+
+function partOf(command: ShellCommand, depth: number): Part {
+  const hazard = evaluates(command) ? "a builtin would evaluate one of its words" : undefined;
+  const wrapped = depth > DEEPEST ? { problem: "it is nested too deeply" } : unwrap(command);
+  const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : undefined);
+  const inner = wrapped && "inner" in wrapped ? wrapped.inner.map((each) => partOf(each, depth + 1)) : [];
+  return {
+    command,
+    inner,
+    transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent,
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+const flat = (part: Part): Part[] => [part, ...part.inner.flatMap(flat)];
+
+/** These look up subscripts such as `a[$(command)]` in words that were quoted. */
+const EVALUATING = new Set([
+  "test",
+  "[",
+  "printf",
+  "read",
+  "declare",
+  "typeset",
+  "local",
+  "export",
+  "readonly",
+  "unset",
+  "let",
+  "getopts",
+  "wait",
+]);
+
+function evaluates({ words }: ShellCommand): boolean {
+  return EVALUATING.has(words[0]?.text ?? "") && words.some(({ text = "" }) => /\[[\s\S]*(?:\$|`)/.test(text));
+}
+
+function movesOf(all: readonly Part[]): Line["moves"] {
+  const moving = all.filter(({ command }) => /^(?:cd|pushd|popd|chdir)$/.test(command.words[0]?.text ?? ""));
+  if (moving.length === 0) return "no";
+  const inside = moving.every(
+    ({ command: { words } }) => words[0]?.text === "cd" && words.length === 2 && isPlainly(words[1]!),
+  );
+  return inside ? "inside" : "anywhere";
+}
+
+/** A relative path that cannot lead upwards. */
+function isPlainly({ text, glob, home }: ShellWord): boolean {
+  return (
+    text !== undefined &&
+    !glob &&
+    !home &&
+    text !== "" &&
+    !text.startsWith("/") &&
+    !text.startsWith("-") &&
+    !text.split("/").includes("..")
+  );
+}
+
+function forbidden(policy: Policy, ask: Ask, command: string, line: Line): Verdict | undefined {
+  const bans = rulesFor(policy.deny, ask.tool);
+  const whole = bans.find(({ pattern }) => pattern === undefined);
+  const ban = whole ?? bans.find((rule) => speaksOf(rule, command, line));
+  if (ban)
+    return {
+      decision: "deny",
+      rule: `deny ${ruleText(ban)}`,
+      why: "a rule forbids it",
+      hint: `Remove the rule "${ruleText(ban)}" to allow it.`,
+    };
+  if (bans[0] && line.problem !== undefined) {
+    return {
+      decision: "deny",
+      rule: `deny ${ruleText(bans[0])}`,
+      why: `there are rules against commands, and this one cannot be read with certainty: ${line.problem}`,
+      hint: "Write it as plain commands.",
+    };
+  }
+  return undefined;
+}
+
+/** What the file of an agent makes of a command line: the strictest of what it says about each command in it. */
+function boundOn(bound: Bound, tool: string, line: Line): Verdict | undefined {
+  const about = rulesFor(bound.rules, tool);
+  const own = about.slice(
+    Math.max(
+      0,
+      about.findLastIndex(({ pattern }) => pattern === undefined),
+    ),
+  );
+  const said = line.problem === undefined ? line.parts.map((part) => lastSpeaking(own, part)) : own;
+  const [first, ...more] = said.flatMap((rule) => boundVerdict(bound, tool, rule) ?? []);
+  return first && strictest(first, ...more);
+}
+
+/** The last rule about one command. What it runs in turn may be allowed by several of them together. */
+function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
+  const allowing: AgentRule[] = [];
+  return rules.findLast((rule) => {
+    if (rule.says !== "allow") return speaksOf(rule, "", { all: flat(part) });
+    allowing.push(rule);
+    return isCovered(allowing, part);
+  });
+}
+
+/** Whether a ban or a wish to be asked is about one of the commands, whatever stands around it. */
+function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line, "all">): boolean {
+  if (pattern === undefined) return true;
+  if (exact) return command === pattern;
+  const [program = "", ...words] = wordsOf(pattern).words;
+  return all.some(({ command: { words: given } }) => {
+    const [first, ...rest] = given;
+    if (first?.text === undefined || !textMatches(baseName(program).toLowerCase(), baseName(first.text).toLowerCase()))
+      return false;
+    let at = 0;
+    for (const { text } of rest) if (at < words.length && (text === undefined || textMatches(words[at]!, text))) at++;
+    return at === words.length;
+  });
+}
+
+/** Whether one of the rules allows exactly these words. */
+function isCovered(rules: readonly Rule[], { command, inner, transparent, problem }: Part): boolean {
+  if (command.sets.some((name) => !isHarmless(name))) return false;
+  if (command.words.length === 0) return true;
+  if (problem === undefined && rules.some((rule) => spells(rule, command.words))) return true;
+  return inner.length > 0 && transparent && inner.every((part) => isCovered(rules, part));
+}
+
+function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean {
+  if (exact) return false;
+  if (pattern === undefined) return true;
+  const { words, more } = wordsOf(pattern);
+  if (given.length < words.length || (!more && given.length > words.length)) return false;
+  return words.every((word, at) => {
+    const { text, glob, home } = given[at]!;
+    return text !== undefined && !glob && !home && textMatches(word, text);
+  });
+}
+
+/** The words of a rule; a star at its end, or another tool's `:*`, stands for any number of further ones. */
+function wordsOf(pattern: string): { words: string[]; more: boolean } {
+  const plain = pattern.trim().replace(/:\*$/, " *");
+  const words = plain.split(/\s+/);
+  const more = words.at(-1) === "*";
+  return { words: more ? words.slice(0, -1) : words, more };
+}
+
+/** Variables that change how something is shown, and nothing that is loaded, run or reached. */
+function isHarmless(name: string): boolean {
+  return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|TERM|CI|NODE_ENV|RUST_BACKTRACE)$/.test(
+    name,
+  );
+}
+
+/** A rule for all commands, or for this one character by character, needs no reading. */
+function freely(policy: Policy, { tool }: Ask, command: string): Verdict | undefined {
+  const rule = rulesFor(policy.allow, tool).find(
+    ({ pattern, exact }) => pattern === undefined || (exact && pattern === command),
+  );
+  return rule && { decision: "allow", rule: `allow ${ruleText(rule)}`, why: "", hint: "" };
+}
+
+function wordByWord(policy: Policy, { tool }: Ask, line: Line, shell: ShellState): Verdict | undefined {
+  if (line.problem !== undefined || line.parts.length === 0) return undefined;
+  const rules = rulesFor(policy.allow, tool);
+  let rule = "only reads";
+  for (const part of line.parts) {
+    const looked = onlyReads(policy, part, line, shell);
+    if (looked?.decision === "deny") return looked;
+    if (looked) continue;
+    if (!isCovered(rules, part)) return undefined;
+    const covering = rules.find((each) => flat(part).some(({ command }) => spells(each, command.words))) ?? rules[0];
+    if (covering) rule = `allow ${ruleText(covering)}`; // a redirect around other commands needs none
+  }
+  return { decision: "allow", rule, why: "", hint: "" };
+}
+
+/** Commands that only look, inside the folder, need no rule: where the sandbox holds, since links can lead out of it. */
+function onlyReads(
+  policy: Policy,
+  { command: { words, sets }, inner }: Part,
+  { moves }: Line,
+  shell: ShellState,
+): Verdict | undefined {
+  const [first, ...args] = words;
+  if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some((name) => !isHarmless(name)))
+    return undefined;
+  if (words.some(({ text, glob, home }) => text === undefined || home || (glob && /^[-*?[]/.test(text))))
+    return undefined;
+  const paths = readOnlyPaths(
+    first.text,
+    args.map(({ text }) => text!),
+  );
+  if (paths === undefined || moves === "anywhere") return undefined;
+  const places = paths.map((path) => placeOf(path, shell));
+  if (places.includes(undefined) || (moves === "inside" && paths.some((path) => path.split("/").includes(".."))))
+    return undefined;
+  const ban = places
+    .map((place) => banned(policy, READS, placed(place ?? "", false)))
+    .find((found) => found !== undefined);
+  return ban ?? { decision: "allow", rule: "only reads", why: "", hint: "" };
+}
+
+const READS = { tool: "read_file", does: "read", effect: "read" } as const;
+const WRITES = { tool: "write_file", does: "write", effect: "write" } as const;
+
+const STREAMS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"]);
+
+/** A file that a command writes to or reads from is judged as the file tools would be. */
+function judgeRedirect(
+  policy: Policy,
+  shell: ShellState,
+  { writes, target }: ShellRedirect,
+  moves: Line["moves"],
+): Verdict {
+  const { text, glob, home } = target;
+  if (text !== undefined && !glob && STREAMS.has(text)) return { decision: "allow", rule: "stream", why: "", hint: "" };
+  const unknown = text === undefined || glob || (moves !== "no" && !text.startsWith("/"));
+  if (unknown && !home)
+    return {
+      decision: "ask",
+      rule: "redirect",
+      why: "nobody can say which file it would use",
+      hint: "Name the file, from the working folder on.",
+    };
+  const place = home ? undefined : placeOf(text ?? "", shell);
+  if (place === undefined && !home && writes && shell.sandboxed && isScratch(text ?? ""))
+    return { decision: "allow", rule: "scratch", why: "", hint: "" };
+  if (place === undefined)
+    return {
+      decision: "deny",
+      rule: "outside",
+      why: `it ${writes ? "writes to" : "reads"} a file outside of the working folder`,
+      hint: "Use a path inside it.",
+    };
+  return judgeCall(policy, { ...(writes ? WRITES : READS), subjects: [placed(place, writes)] });
+}
+
+/** In the sandbox `/tmp` is a folder of its own that nobody else sees. */
+const isScratch = (path: string): boolean => path.startsWith("/tmp/") && !path.split("/").includes("..");
+
+/** What rules call the file that a text names; `undefined` when it lies outside. */
+function placeOf(path: string, { roots, place = "" }: Pick<ShellState, "roots" | "place">): string | undefined {
+  const root = path.startsWith("/") ? roots.find((each) => path === each || path.startsWith(`${each}/`)) : "";
+  if (root === undefined || path.startsWith("~")) return undefined;
+  const steps: string[] = [];
+  for (const step of path.slice(root.length).split("/")) {
+    if (step === "" || step === ".") continue;
+    if (step !== "..") steps.push(step);
+    else if (steps.pop() === undefined) return undefined;
+  }
+  if (root !== "" && root !== roots[0]) return [root, ...steps].join("/");
+  return [...(place === "" ? [] : [place]), ...steps].join("/");
+}
+
+/** Without a proven sandbox every command is asked, unless the person gave the sandbox up. */
+function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdict {
+  if (sandboxed || waived || verdict.decision === "deny") return verdict;
+  return {
+    decision: "ask",
+    rule: "sandbox",
+    why: "there is no working sandbox here: it would run with your full rights",
+    hint: "Install bubblewrap, or give the sandbox up with --sandbox off.",
+  };
+}
+
+/** The verdict of the mode with a rule that would have allowed the first command nobody allows. */
+function suggesting(base: Verdict, { tool }: Ask, { parts, problem }: Line): Verdict {
+  if (base.decision !== "ask") return base;
+  const words =
+    problem === undefined ? parts.find(({ command }) => command.words.length > 0)?.command.words : undefined;
+  const literal = words?.every(({ text, glob }) => text !== undefined && !glob && /^[^\s'"()*]+$/.test(text));
+  const rule = words !== undefined && literal ? `${tool}(${words.map(({ text }) => text).join(" ")})` : tool;
+  return { ...base, hint: `Allow it with --allow '${rule}'.` };
+}

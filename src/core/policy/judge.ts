@@ -1,0 +1,40 @@
+import { judgeCall, type Ask } from "./judge-call.ts";
+import { judgeCommand } from "./judge-command.ts";
+import type { Policy } from "./policy.ts";
+import { exactRule, type Rule } from "../rules/rule.ts";
+import type { Located } from "../rules/call-subject.ts";
+import { strictest, type Verdict } from "./verdict.ts";
+
+/**
+ * Says what is to be done with a call: deny beats ask beats allow, and where no rule speaks the mode does. Where a policy
+ * does not ask, what would be asked is refused.
+ */
+export function judge(policy: Policy, ask: Ask): Verdict {
+  const commands = ask.subjects.flatMap((subject) =>
+    subject.kind === "command" ? [judgeCommand(policy, ask, subject.command)] : [],
+  );
+  const others = ask.subjects.filter(({ kind }) => kind !== "command");
+  const rest = commands.length === 0 || others.length > 0 ? [judgeCall(policy, { ...ask, subjects: others })] : [];
+  const [first, ...more] = [...commands, ...rest];
+  const verdict = strictest(first!, ...more);
+  return verdict.decision === "ask" && !policy.asks
+    ? { ...verdict, decision: "deny", why: `${verdict.why}, and nothing is asked in this mode` }
+    : verdict;
+}
+
+/** The rules that cover this call again and nothing else: what "always" means. */
+export function rulesAlike(tool: string, subjects: readonly Located[]): Rule[] {
+  if (subjects.length === 0) return [{ tool }];
+  return subjects.flatMap((subject): Rule[] => {
+    switch (subject.kind) {
+      case "path":
+        return [exactRule(tool, subject.places.at(-1) ?? "")];
+      case "command":
+        return [exactRule(tool, subject.command)];
+      case "url":
+        return [exactRule(tool, subject.url)];
+      case "name":
+        return [exactRule(tool, subject.name)];
+    }
+  });
+}

@@ -1,0 +1,19 @@
+import { toolsNamed } from "../vocabulary/tool-names.ts";
+import { parseRules, type Rule, ruleText } from "./rule.ts";
+
+/** What a file says about calls of a tool. None of it adds a right: `allow` only lifts what stands before it in the list. */
+export type AgentRule = Rule & Readonly<{ says: "allow" | "ask" | "deny" }>;
+
+/** The last rule that fits a call counts; where none does, the list says nothing. */
+export type AgentRules = readonly AgentRule[];
+
+/** Reads `ask bash(git push *)`, also about a tool that only the caller has; `undefined` for anything else. */
+export function parseAgentRule(text: string): AgentRules | undefined {
+  const [, says, rule = "", tool = ""] = /^\s*(allow|ask|deny)\s+(([\w.*:@/-]+)(?:\([\s\S]+\))?)\s*$/.exec(text) ?? [];
+  if (rule === "") return undefined;
+  const known = toolsNamed(tool).length > 0 ? [] : [tool];
+  return parseRules([rule], known).map((each) => ({ ...each, says: says as AgentRule["says"] }));
+}
+
+/** A rule as it is written. */
+export const agentRuleText = (rule: AgentRule): string => `${rule.says} ${ruleText(rule)}`;

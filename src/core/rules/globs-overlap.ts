@@ -1,0 +1,53 @@
+import { alternatives, fits, type NamePattern, parsePattern, type PathPattern } from "./glob.ts";
+
+/**
+ * Whether some path could match both of two globs that begin at the same folder. In doubt it says yes: letter case does not
+ * count, and two classes of characters are taken to have one in common.
+ */
+export function globsMeet(one: string, other: string): boolean {
+  return patternsOf(one).some((ours) => patternsOf(other).some((theirs) => pathsMeet(ours, theirs)));
+}
+
+function patternsOf(glob: string): PathPattern[] {
+  return alternatives(glob.toLowerCase().replace(/^\/+/, "")).map(parsePattern);
+}
+
+const pathsMeet = (ours: PathPattern, theirs: PathPattern): boolean =>
+  meet(ours, theirs, {
+    isSpan: (step) => step === "**",
+    both: (a, b) => namesMeet(a as NamePattern, b as NamePattern),
+  });
+
+type Token = NamePattern[number];
+
+const namesMeet = (ours: NamePattern, theirs: NamePattern): boolean =>
+  meet(ours, theirs, { isSpan: (token) => token === "*", both: charactersMeet });
+
+function charactersMeet(one: Token, other: Token): boolean {
+  if (typeof one === "string" || typeof other === "string") return true;
+  if ("exact" in one) return fits(other, one.exact);
+  return "exact" in other ? fits(one, other.exact) : true;
+}
+
+type Meeting<T> = Readonly<{ isSpan(step: T): boolean; both(one: T, other: T): boolean }>;
+
+/** Walks two sequences side by side, in which a span stands for any number of steps. Time: one length times the other. */
+function meet<T>(ours: readonly T[], theirs: readonly T[], { isSpan, both }: Meeting<T>): boolean {
+  const spans = (list: readonly T[], at: number): boolean => at < list.length && isSpan(list[at]!);
+  /** Whether what is left of both from here on can be the same, from the ends backwards. */
+  let after: boolean[] = [];
+  for (let i = ours.length; i >= 0; i--) {
+    const row: boolean[] = [];
+    for (let j = theirs.length; j >= 0; j--) {
+      const step =
+        i < ours.length && j < theirs.length && !spans(ours, i) && !spans(theirs, j) && both(ours[i]!, theirs[j]!);
+      row[j] =
+        (i === ours.length && j === theirs.length) ||
+        (spans(ours, i) && (after[j]! || (j < theirs.length && row[j + 1]!))) ||
+        (spans(theirs, j) && (row[j + 1]! || (i < ours.length && after[j]!))) ||
+        (step && after[j + 1]!);
+    }
+    after = row;
+  }
+  return after[0]!;
+}

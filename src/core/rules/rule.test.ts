@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { parseRules, ruleFits, ruleText, type Rule } from "./rule.ts";
+import { placed } from "./call-subject.ts";
+
+const rule = (text: string): Rule => parseRules([text])[0]!;
+const url = (address: string) => ({ kind: "url", url: address }) as const;
+
+test.each([
+  ["bash(git log *)", { tool: "bash", pattern: "git log *" }],
+  ["Bash(git log:*)", { tool: "bash", pattern: "git log:*" }],
+  ["Write(src/**)", { tool: "write_file", pattern: "src/**" }],
+  ["WebFetch(domain:example.com)", { tool: "http_get", pattern: "domain:example.com" }],
+  ["run_shell_command", { tool: "bash" }],
+  ["bash(*)", { tool: "bash" }],
+  ["bash(=echo (a) *)", { tool: "bash", pattern: "echo (a) *", exact: true }],
+  ["mcp__github__create_issue", { tool: "github__create_issue" }],
+  ["network", { tool: "network" }],
+])("%s is read", (text, want) => {
+  expect(rule(text)).toEqual(want);
+});
+
+test("what is written is what was read", () => {
+  for (const text of ["bash(git log *)", "write_file", "bash(=a && b)"]) expect(ruleText(rule(text))).toBe(text);
+});
+
+test.each(["", "nonsense", "wrte_file(x)", "bash()", "(x)"])("%j is a mistake", (text) => {
+  expect(() => parseRules([text])).toThrow(expect.objectContaining({ name: "CrewError" }));
+});
+
+test("tools of one's own can be named", () => {
+  expect(parseRules(["deploy(prod)"], ["deploy"])).toEqual([{ tool: "deploy", pattern: "prod" }]);
+});
+
+test.each<[string, string, boolean, boolean]>([
+  // pattern, path, as a permission, as a ban
+  ["src/**", "src/a.ts", true, true],
+  ["src/**", "src", false, true],
+  ["src/", "src/x/a.ts", true, true],
+  ["src", "src/a.ts", false, true],
+  ["src/*.ts", "src/x/a.ts", false, false],
+  ["*.md", "docs/a.md", true, true],
+  ["docs/**", "Docs/a.md", false, true],
+  ["./a.txt", "a.txt", true, true],
+  ["a.txt", "ab.txt", false, false],
+  ["secrets/key", "secrets/key/inner", false, true],
+  ["secrets/**", "sub/secrets/key", false, false],
+  ["secrets", "sub/secrets/key", false, true],
+  ["./a.txt", "sub/a.txt", false, false],
+  ["/cache/**", "/cache/x", true, true],
+  ["/cache/**", "/cache", false, true],
+  ["/cache/**", "cache/x", false, false],
+  ["cache/**", "/cache/x", false, false],
+  ["*.pem", "/cache/x.pem", true, true],
+  ["**/.env", "/cache/sub/.env", true, true],
+])("%s and %s: permission %s, ban %s", (pattern, path, permission, ban) => {
+  const one = rule(`write_file(${pattern})`);
+  expect([
+    ruleFits(one, "write_file", placed(path, true), "permission"),
+    ruleFits(one, "write_file", placed(path, true), "ban"),
+  ]).toEqual([permission, ban]);
+});
+
+test("a permission has to fit under every name, a ban under one", () => {
+  const one = rule("write_file(src/**)");
+  const both = { kind: "path", places: ["src/link", "secrets/key"], change: true } as const;
+  expect([ruleFits(one, "write_file", both, "permission"), ruleFits(one, "write_file", both, "ban")]).toEqual([
+    false,
+    true,
+  ]);
+});
+
+test.each<[string, string, boolean]>([
+  ["https://example.com/*", "https://example.com/a?b", true],
+  ["https://example.com/*", "https://example.com.evil.org/", false],
+  ["https://example.com/*", "https://example.com@evil.org/", false],
+  ["https://example.com/*", "https://user:pass@example.com/", false],
+  ["https://example.com/*", "http://example.com/", false],
+  ["https://example.com/*", "https://example.com:8443/", false],
+  ["https://example.com/*", "https://EXAMPLE.com./x", true],
+  ["https://example.com/*", "https://sub.example.com/", false],
+  ["https://*.example.com/*", "https://a.b.example.com/", true],
+  ["https://*.example.com/*", "https://example.com/", false],
+  ["https://*.example.com/*", "https://notexample.com/", false],
+  ["https://example.com/api/*", "https://example.com/api/x", true],
+  ["https://example.com/api/*", "https://example.com/other", false],
+  ["https://example.com/api/*", "https://example.com/api/../admin", false],
+  ["domain:example.com", "https://example.com/x", true],
+  ["example.com", "http://example.com/x", true],
+  ["http://127.0.0.1:8080/*", "http://127.0.0.1:8080/x", true],
+  ["https://exa*mple.com/", "https://example.com/", false],
+])("as a permission %s and %s: %s", (pattern, address, want) => {
+  expect(ruleFits(rule(`http_get(${pattern})`), "http_get", url(address), "permission")).toBe(want);
+});
+
+test.each<[string, string, boolean]>([
+  ["https://example.com/*", "http://example.com:81/x", true],
+  ["example.com", "https://sub.example.com/", true],
+  ["example.com", "https://user@example.com/", true],
+  ["https://example.com/admin", "https://example.com/%61dmin/x", true],
+  ["https://example.com/admin", "https://example.com//ADMIN", true],
+  ["example.com", "https://example.org/", false],
+  ["example.com", "not a url", true],
+])("as a ban %s and %s: %s", (pattern, address, want) => {
+  expect(ruleFits(rule(`http_get(${pattern})`), "http_get", url(address), "ban")).toBe(want);
+});
+
+test("a ban with a pattern stands when nobody knows what a call is about; a permission does not", () => {
+  const one = rule("write_file(x)");
+  expect([ruleFits(one, "write_file", undefined, "permission"), ruleFits(one, "write_file", undefined, "ban")]).toEqual(
+    [false, true],
+  );
+});

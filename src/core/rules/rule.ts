@@ -1,0 +1,134 @@
+import { CrewError } from "../schema/error.ts";
+import { foldPath } from "./fold-path.ts";
+import { nearest } from "../text/nearest.ts";
+import { globMatcher, textMatches } from "./glob.ts";
+import type { Located } from "./call-subject.ts";
+import { toolMatches, toolNames, toolsNamed } from "../vocabulary/tool-names.ts";
+import { urlMatches } from "./url-pattern.ts";
+
+/** A rule of a policy: a tool, and what its argument has to look like. */
+export type Rule = Readonly<{
+  /** A canonical name or one of the patterns of allow-lists. */
+  tool: string;
+  /** Absent: every call of the tool. */
+  pattern?: string;
+  /** The pattern is the argument itself, character by character. */
+  exact?: true;
+}>;
+
+/** The word in a rule that stands for the network as a whole, as commands in the sandbox would use it. */
+export const NETWORK = "network";
+
+/** The word in a rule for agents elsewhere that are sent a task, as in `a2a(https://agents.example.com/*)`. */
+export const REMOTE = "a2a";
+
+/**
+ * Reads rules such as `bash(git log *)`, `write_file(src/**)`, `http_get(https://example.com/*)` or `delete_file`, in
+ * anybody's spelling. A pattern after `=`, as in `bash(=make && make test)`, is the argument itself, character by character. `own` are tools that only this crew has. A rule that cannot be read is the caller's mistake: one that
+ * is silently ignored would be a right, or a ban, that nobody gave.
+ */
+export function parseRules(texts: readonly string[], own: readonly string[] = []): Rule[] {
+  return texts.flatMap((text) => parseRule(text.trim(), own));
+}
+
+function parseRule(text: string, own: readonly string[]): Rule[] {
+  const parts = /^([^()]+?)\s*(?:\(([\s\S]*)\))?$/.exec(text);
+  const name = parts?.[1]?.trim() ?? "";
+  const exact = parts?.[2]?.startsWith("=") === true;
+  const pattern = exact ? parts?.[2]?.slice(1) : parts?.[2]?.trim();
+  const tools = name === NETWORK || name === REMOTE || own.includes(name) ? [name] : toolsNamed(name);
+  if (tools.length === 0) {
+    const close = nearest(name, [...toolNames, ...own]);
+    const hint =
+      close === undefined
+        ? "A rule looks like bash(git log *), write_file(src/**) or http_get."
+        : `Did you mean "${close}"?`;
+    throw new CrewError("UNKNOWN_TOOL", `The rule "${text}" names no tool.`, hint);
+  }
+  if (pattern === "")
+    throw new CrewError(
+      "BAD_INPUT",
+      `The rule "${text}" has an empty pattern.`,
+      `Write "${name}" for every call of it.`,
+    );
+  return tools.map((tool) => ({
+    tool,
+    ...(pattern !== undefined && (exact || pattern !== "*") && { pattern, ...(exact && { exact }) }),
+  }));
+}
+
+/** The rule that covers exactly this and nothing else. */
+export function exactRule(tool: string, pattern: string): Rule {
+  return { tool, pattern, exact: true };
+}
+
+/** A rule as it is written. */
+export function ruleText({ tool, pattern, exact }: Rule): string {
+  return pattern === undefined ? tool : `${tool}(${exact ? "=" : ""}${pattern})`;
+}
+
+/**
+ * Whether a rule speaks about a call. A permission has to fit every way to name the thing and says nothing more than it
+ * spells; a ban fits when one way does, in any spelling, and covers what lies below. Commands are compared elsewhere.
+ */
+export function ruleFits(rule: Rule, tool: string, subject: Located | undefined, as: "permission" | "ban"): boolean {
+  if (!toolMatches(rule.tool, tool)) return false;
+  if (rule.pattern === undefined) return true;
+  if (subject === undefined) return as === "ban"; // nobody knows what the call is about
+  return as === "permission" ? permits(rule, rule.pattern, subject) : bans(rule, rule.pattern, subject);
+}
+
+function permits({ exact }: Rule, pattern: string, subject: Located): boolean {
+  switch (subject.kind) {
+    case "path":
+      return exact
+        ? subject.places.at(-1) === pattern
+        : subject.places.length > 0 && subject.places.every(pathMatcher(wholeFolder(pattern)));
+    case "url":
+      return exact ? subject.url === pattern : urlMatches(pattern, subject.url);
+    case "name":
+      return exact ? subject.name === pattern : textMatches(pattern, subject.name);
+    case "command":
+      return exact === true && subject.command === pattern;
+  }
+}
+
+function bans(rule: Rule, pattern: string, subject: Located): boolean {
+  if (subject.kind === "path") return subject.places.some(pathBan(pattern));
+  if (subject.kind === "url") return urlMatches(pattern, subject.url, "ban");
+  return permits(rule, pattern, subject);
+}
+
+/** Whether a pattern, read as a ban, covers a path: in any spelling, with everything below. */
+export function pathBan(pattern: string): (place: string) => boolean {
+  const folded = foldPath(wholeFolder(pattern));
+  const matches = pathMatcher(folded);
+  const inner = folded.endsWith("/**") ? folded.slice(0, -3) : undefined;
+  const folder = inner === undefined ? matches : pathMatcher(inner.includes("/") ? inner : `./${inner}`);
+  return (place) => withFoldersAbove(foldPath(place)).some((each) => matches(each) || folder(each));
+}
+
+/**
+ * Patterns are meant from the workspace on; one that begins with a slash is an absolute path, and one without any slash a name
+ * anywhere.
+ */
+function pathMatcher(pattern: string): (place: string) => boolean {
+  const absolute = pattern.startsWith("/");
+  const anywhere = !pattern.includes("/") || pattern.startsWith("**");
+  const anchored = pattern.startsWith("./") ? `/${pattern.slice(2)}` : pattern;
+  const matches = globMatcher(anchored);
+  return (place) => {
+    if (!place.startsWith("/")) return !absolute && matches(place);
+    return (absolute || anywhere) && matches(place.slice(1));
+  };
+}
+
+/** A folder with a slash at its end means everything in it. */
+function wholeFolder(pattern: string): string {
+  return pattern.endsWith("/") ? `${pattern}**` : pattern;
+}
+
+function withFoldersAbove(path: string): string[] {
+  const steps = path.split("/");
+  return steps.map((_, at) => steps.slice(0, at + 1).join("/")).filter((each) => each !== "");
+}

@@ -1,0 +1,127 @@
+import type { Agent } from "../agent/agent.ts";
+import type { Answer } from "../plan/gate.ts";
+import type { Change } from "../schedule/change.ts";
+import type { Cost, Usage } from "../outcome/usage.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import type { Permissions } from "../policy/permissions.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Carry, ToolCall } from "../model/model.ts";
+import type { ToolStatus } from "../vocabulary/tool-status.ts";
+
+/** Where and when something happened. `path` is empty for the run itself. */
+export type Envelope = Readonly<{ run: string; path: string; at: number }>;
+
+/** Where a run came from that nobody on this machine started: the protocol, who spoke it, and what it is part of there. */
+export type Origin = Readonly<{ by: string; caller: string; agent: string; context: string }>;
+
+/** A fact about a run that is kept; `seq` counts them without a gap. */
+export type Fact =
+  | {
+      type: "run.started";
+      plan: Plan;
+      name?: string;
+      cwd: string;
+      version: string;
+      continues?: string;
+      /** Who asked for it from outside, and in which conversation. */
+      origin?: Origin;
+      /** What its agents may do, also when it is taken up again. */
+      permissions?: Permissions;
+    }
+  | { type: "run.ended"; outcome: Outcome }
+  | {
+      type: "node.started";
+      attempt: number;
+      kind: "task" | "gate" | "loop";
+      label?: string;
+      agent?: string;
+      model?: string;
+      prompt?: string;
+      /** The task whose conversation it goes on with, as `run/path`. */
+      continues?: string;
+    }
+  | {
+      type: "node.reused";
+      /** The task of an earlier run that was asked the same, as `run/path`. */
+      from: string;
+      /** When that ended. */
+      endedAt: number;
+    }
+  | {
+      type: "agent.resolved";
+      agent: string;
+      hash: string;
+      model: string;
+      /** The first time in a life of the run: what the hash stands for. */
+      definition?: Agent;
+      rights?: readonly string[];
+    }
+  | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
+  | { type: "node.ended"; outcome: Outcome }
+  | {
+      type: "turn.started";
+      turn: number;
+      model: string;
+      /** With the first turn: why this model. */
+      why?: string;
+    }
+  | {
+      type: "turn.ended";
+      turn: number;
+      text: string;
+      calls: readonly ToolCall[];
+      usage: Usage;
+      cost: Cost;
+      carry?: Carry;
+      /** Who answered, when it was another model. */
+      model?: string;
+    }
+  | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
+  | {
+      type: "tool.ended";
+      call: string;
+      tool: string;
+      error: boolean;
+      text: string;
+      ms: number;
+      status?: ToolStatus;
+      details?: unknown;
+      /** Outputs of the run that the task was told of with it, and may read from now on. */
+      files?: readonly string[];
+    }
+  | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
+  | {
+      type: "gate.opened";
+      question: string;
+      /** The tool call it is about; absent for a gate of the plan. */
+      call?: string;
+    }
+  | { type: "gate.answered"; answer: Answer; call?: string }
+  | {
+      type: "remote.joined";
+      /** Where an agent elsewhere works on what it was sent: resuming goes on there. */
+      turn: number;
+      context?: string;
+      task?: string;
+    }
+  | { type: "message.sent"; from: string; text: string }
+  | { type: "plan.changed"; change: Change }
+  | { type: "limit.reached"; limit: string; text: string; enforced: boolean }
+  | { type: "context.compacted"; before: number; after: number }
+  | { type: "note"; text: string }
+  | { type: "warning"; code: string; text: string };
+
+/** What is only seen while it happens; the fact that ends the turn or tool carries the whole. */
+export type Delta =
+  | { type: "text.delta"; text: string }
+  | { type: "thinking.delta"; text: string }
+  | { type: "tool.delta"; call: string; text: string };
+
+export type KeptEvent = Envelope & Readonly<{ seq: number }> & Readonly<Fact>;
+export type LiveEvent = Envelope & Readonly<Delta>;
+export type Event = KeptEvent | LiveEvent;
+
+/** True for an event that is in the journal. */
+export function isKept(event: Event): event is KeptEvent {
+  return "seq" in event;
+}

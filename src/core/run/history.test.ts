@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import type { Fact, KeptEvent } from "./event.ts";
+import { failed, type Outcome } from "../outcome/outcome.ts";
+import { historyOf, noHistory } from "./history.ts";
+
+const ok: Outcome = { status: "ok", output: "fine" };
+const bad = failed("CRASHED", "boom");
+const cancelled: Outcome = { status: "cancelled", reason: "why" };
+
+const began = (path: string, attempt = 1, kind: "task" | "gate" | "loop" = "task", prompt = "go"): [string, Fact] => [
+  path,
+  { type: "node.started", attempt, kind, ...(kind === "task" && { prompt }) },
+];
+const ended = (path: string, outcome: Outcome): [string, Fact] => [path, { type: "node.ended", outcome }];
+const again = (path: string, attempt: number): [string, Fact] => [
+  path,
+  { type: "node.retried", attempt, outcome: bad, delayMs: 1 },
+];
+const answered = (path: string): [string, Fact] => [path, { type: "gate.answered", answer: { approve: true } }];
+
+function journal(...facts: [string, Fact][]): KeptEvent[] {
+  return facts.map(([path, fact], index) => ({ seq: index + 1, run: "r", path, at: 0, ...fact }));
+}
+const idsUnder = (events: KeptEvent[], prefix: string, options?: { retryFailed?: boolean }): string[] =>
+  historyOf(events, options)
+    .under(prefix)
+    .map((past) => (past.type === "ended" ? past.id : "change"));
+
+describe("what counts", () => {
+  test("what was carried out, in order, by where it was", () => {
+    const events = journal(began("a"), began("b"), ended("b", ok), ended("a", bad), began("a.1/x"), ended("a.1/x", ok));
+    expect(idsUnder(events, "")).toEqual(["b", "a"]);
+    expect(idsUnder(events, "a.1/")).toEqual(["x"]);
+  });
+
+  test("not what follows from it: joins, skips and cancellations", () => {
+    const events = journal(
+      began("a"),
+      ended("a", cancelled),
+      ended("join", ok),
+      ended("b", { status: "skipped", because: "a" }),
+    );
+    expect(idsUnder(events, "")).toEqual([]);
+    expect(historyOf(events).ended("join")).toEqual(ok);
+  });
+
+  test("not a failure, when failures are to be tried again", () => {
+    const events = journal(began("a"), ended("a", bad), began("b"), ended("b", ok));
+    expect(idsUnder(events, "", { retryFailed: true })).toEqual(["b"]);
+  });
+
+  test("changes of the plan, among the rest", () => {
+    const events = journal(
+      began("a"),
+      ended("a", ok),
+      ["", { type: "plan.changed", change: {} }],
+      began("b"),
+      ended("b", ok),
+    );
+    expect(idsUnder(events, "")).toEqual(["a", "change", "b"]);
+  });
+
+  test("a node that was given up while it stood in line", () => {
+    expect(idsUnder(journal(ended("a", failed("MARKED_FAILED", "enough"))), "")).toEqual(["a"]);
+  });
+
+  test("of what ended twice, the last end, at its place", () => {
+    const events = journal(
+      began("a"),
+      ended("a", cancelled),
+      began("b"),
+      ended("b", ok),
+      began("a", 2),
+      ended("a", ok),
+    );
+    expect(idsUnder(events, "")).toEqual(["b", "a"]);
+  });
+});
+
+describe("attempts", () => {
+  test.each<[string, [string, Fact][], object]>([
+    ["nothing was begun", [], { next: 1, used: 0, underWay: false }],
+    ["one is under way: it has to be done again", [began("a")], { next: 1, used: 0, underWay: true }],
+    ["one failed and is to be tried again", [began("a"), again("a", 1)], { next: 2, used: 1, underWay: false }],
+    ["the second is under way", [began("a"), again("a", 1), began("a", 2)], { next: 2, used: 1, underWay: true }],
+    [
+      "the second was cancelled: the tries it had are still used",
+      [began("a"), again("a", 1), began("a", 2), ended("a", cancelled)],
+      { next: 3, used: 1, underWay: false },
+    ],
+    [
+      "cancelled while it waited for the second",
+      [began("a"), again("a", 1), ended("a", cancelled)],
+      { next: 2, used: 1, underWay: false },
+    ],
+    [
+      "it failed: whoever tries again has all tries anew",
+      [began("a"), again("a", 1), began("a", 2), ended("a", bad)],
+      { next: 3, used: 0, underWay: false },
+    ],
+  ])("%s", (_what, facts, wanted) => {
+    expect(historyOf(journal(...facts)).attempts("a")).toEqual(wanted);
+  });
+});
+
+describe("answers", () => {
+  test("an answer stands until its gate is cancelled", () => {
+    expect(historyOf(journal(began("g", 1, "gate"), answered("g"))).answer("g")).toEqual({ approve: true });
+    expect(historyOf(journal(began("g", 1, "gate"), answered("g"), ended("g", cancelled))).answer("g")).toBeUndefined();
+  });
+});
+
+describe("plans below tasks", () => {
+  test("are known by their place and by what began in them", () => {
+    const events = journal(
+      began("lead"),
+      began("lead/a"),
+      began("lead.2/b"),
+      began("other.1/x"),
+      began("build", 1, "loop"),
+      began("build.1/work"),
+    );
+    expect(
+      historyOf(events)
+        .delegated("lead")
+        .map(({ prefix, number, spent, started }) => ({ prefix, number, spent, ids: [...started.keys()] })),
+    ).toEqual([
+      { prefix: "lead/", number: 1, spent: false, ids: ["a"] },
+      { prefix: "lead.2/", number: 2, spent: false, ids: ["b"] },
+    ]);
+    expect(historyOf(events).delegated("build")).toEqual([]);
+  });
+
+  test("are spent once the task is tried again", () => {
+    const events = journal(began("lead"), began("lead/a"), again("lead", 1), began("lead", 2), began("lead.2/a"));
+    expect(
+      historyOf(events)
+        .delegated("lead")
+        .map(({ spent }) => spent),
+    ).toEqual([true, false]);
+  });
+
+  test("a task whose name ends in a number is not mistaken for another's second plan", () => {
+    const events = journal(began("v1"), began("v1.2"), began("v1.2/a"));
+    expect(historyOf(events).delegated("v1")).toEqual([]);
+    expect(
+      historyOf(events)
+        .delegated("v1.2")
+        .map(({ number }) => number),
+    ).toEqual([1]);
+  });
+});
+
+describe("what was left open", () => {
+  test("is told once, the deepest first, when what is above it ends", () => {
+    const { close } = historyOf(
+      journal(
+        began("lead"),
+        began("lead/a"),
+        began("lead/a.2/x"),
+        began("lead.2/b"),
+        ended("lead.2/b", ok),
+        began("leader"),
+        began("lead.x"),
+      ),
+    );
+    expect(close("lead")).toEqual(["lead/a.2/x", "lead/a"]);
+    expect(close("lead")).toEqual([]);
+    expect(close("leader")).toEqual([]);
+  });
+
+  test("is not what went on and ended in this life", () => {
+    const { close } = historyOf(journal(began("lead"), began("lead/a")));
+    expect(close("lead/a")).toEqual([]);
+    expect(close("lead")).toEqual([]);
+  });
+});
+
+test("the events of the attempt that is under way are there to be taken up", () => {
+  const events = journal(began("a"), ["a", { type: "note", text: "first" }], again("a", 1), began("a", 2), [
+    "a",
+    { type: "note", text: "second" },
+  ]);
+  expect(
+    historyOf(events)
+      .events("a")
+      .map(({ seq }) => seq),
+  ).toEqual([4, 5]);
+});
+
+test("a run without a past knows nothing", () => {
+  expect([
+    noHistory.under(""),
+    noHistory.attempts("a"),
+    noHistory.ended("a"),
+    noHistory.delegated("a"),
+    noHistory.close("a"),
+  ]).toEqual([[], { next: 1, used: 0, underWay: false }, undefined, [], []]);
+});

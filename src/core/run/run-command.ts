@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { answer } from "../plan/gate.ts";
+
+/** What can be said to a run from outside of the process that owns it. */
+export const command = z.discriminatedUnion("do", [
+  z.strictObject({
+    do: z.literal("answer"),
+    path: z.string(),
+    answer,
+    /** The call that the question is about. */
+    call: z.string().optional(),
+    /** The question as it was shown: an answer to another one does not count. */
+    question: z.string().optional(),
+  }),
+  z.strictObject({
+    do: z.literal("send"),
+    path: z.string(),
+    text: z.string(),
+    from: z.string(),
+    how: z.enum(["steer", "interrupt"]).optional(),
+  }),
+  /** Without a path, the whole run. */
+  z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
+]);
+export type Command = z.infer<typeof command>;
+
+/** What became of a command. */
+export type Receipt = Readonly<{ done: boolean; text: string }>;

@@ -1,0 +1,231 @@
+import { changedPlan } from "../schedule/change.ts";
+import type { Event, Origin } from "./event.ts";
+import type { Answer } from "../plan/gate.ts";
+import { nodeAt } from "../plan/graph.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../outcome/usage.ts";
+import type { Permissions } from "../policy/permissions.ts";
+import type { Plan } from "../plan/plan.ts";
+
+/** What is known about one node. */
+export type NodeView = {
+  readonly path: string;
+  kind: "task" | "gate" | "loop" | "join";
+  label: string;
+  agent: string | undefined;
+  model: string | undefined;
+  status: "running" | Outcome["status"];
+  attempt: number;
+  /** What it is saying or doing right now. */
+  doing: string;
+  /** The last words of the model in the current turn. */
+  text: string;
+  tools: Readonly<Record<string, number>>;
+  usage: Usage;
+  cost: Cost;
+  startedAt: number;
+  endedAt: number | undefined;
+  outcome: Outcome | undefined;
+  /** What somebody is asked, and about which call of the task. */
+  question: string | undefined;
+  call: string | undefined;
+  askedAt: number | undefined;
+  /** What was said to the last question. */
+  answer: Answer | undefined;
+};
+
+/** What is known about a run. One owner; `reduce` changes it in place. */
+export type State = {
+  run: string;
+  name: string | undefined;
+  plan: Plan | undefined;
+  cwd: string;
+  /** The task of an earlier run whose conversation this one goes on with. */
+  continues: string | undefined;
+  /** Who asked for it from outside. */
+  origin: Origin | undefined;
+  /** What its agents were allowed when it began. */
+  permissions: Permissions | undefined;
+  status: "starting" | "running" | Outcome["status"];
+  outcome: Outcome | undefined;
+  readonly nodes: Map<string, NodeView>;
+  usage: Usage;
+  cost: Cost;
+  startedAt: number;
+  endedAt: number | undefined;
+  /** The number of the last fact that was folded in. */
+  seq: number;
+  readonly warnings: string[];
+};
+
+/** A run of which nothing is known. */
+export function emptyState(run: string): State {
+  return {
+    run,
+    name: undefined,
+    plan: undefined,
+    cwd: "",
+    continues: undefined,
+    origin: undefined,
+    permissions: undefined,
+    status: "starting",
+    outcome: undefined,
+    nodes: new Map(),
+    usage: noUsage(),
+    cost: noCost(),
+    startedAt: 0,
+    endedAt: undefined,
+    seq: 0,
+    warnings: [],
+  };
+}
+
+/** The only way anybody learns anything: log, screen, page and resume all fold with this. */
+export function reduce(state: State, event: Event): State {
+  if ("seq" in event) state.seq = event.seq;
+  switch (event.type) {
+    case "run.started":
+      state.plan = event.plan;
+      state.name = event.name;
+      state.cwd = event.cwd;
+      state.continues = event.continues;
+      state.permissions = event.permissions;
+      state.origin = event.origin;
+      state.startedAt = event.at;
+      state.status = "running";
+      break;
+    case "run.ended":
+      state.outcome = event.outcome;
+      state.status = event.outcome.status;
+      state.endedAt = event.at;
+      break;
+    case "warning":
+      state.warnings.push(event.text);
+      break;
+    case "turn.ended":
+      state.usage = addUsage(state.usage, event.usage);
+      state.cost = addCost(state.cost, event.cost);
+      foldNode(viewOf(state, event), event);
+      break;
+    case "plan.changed":
+      if (state.plan) state.plan = changedPlan(state.plan, event.change);
+      break;
+    case "note":
+    case "agent.resolved":
+      break;
+    default:
+      if (state.status !== "running" && event.type === "node.started") reopen(state);
+      // What is said about the run itself, as when its time is up, is no node.
+      if (event.path !== "") foldNode(viewOf(state, event), event);
+  }
+  return state;
+}
+
+/** A run that ended and goes on again is running until it says otherwise; who was skipped or cancelled waits again. */
+function reopen(state: State): void {
+  state.status = "running";
+  state.outcome = undefined;
+  state.endedAt = undefined;
+  for (const [path, { status }] of state.nodes) {
+    if (status === "cancelled" || status === "skipped") state.nodes.delete(path);
+  }
+}
+
+/** Where every node begins; shared, since each is replaced and never written to. */
+const NO_TOOLS: NodeView["tools"] = Object.freeze({});
+const NO_USAGE = Object.freeze(noUsage());
+const NO_COST = Object.freeze(noCost());
+
+function viewOf(state: State, { path, at }: Event): NodeView {
+  const known = state.nodes.get(path);
+  if (known) return known;
+  // What never starts, because it is skipped or cancelled before, is known from the plan alone.
+  const planned = state.plan && nodeAt(state.plan, path);
+  const task = planned?.kind === "task" ? planned.task : undefined;
+  const view: NodeView = {
+    path,
+    kind: planned?.kind ?? "join",
+    label: task?.label ?? path,
+    agent: task?.agent,
+    model: undefined,
+    status: "running",
+    attempt: 0,
+    doing: "",
+    text: "",
+    tools: NO_TOOLS,
+    usage: NO_USAGE,
+    cost: NO_COST,
+    startedAt: at,
+    endedAt: undefined,
+    outcome: undefined,
+    question: undefined,
+    call: undefined,
+    askedAt: undefined,
+    answer: undefined,
+  };
+  state.nodes.set(path, view);
+  return view;
+}
+
+function foldNode(view: NodeView, event: Event): void {
+  switch (event.type) {
+    case "node.started":
+      view.kind = event.kind;
+      view.label = event.label ?? view.path;
+      view.agent = event.agent;
+      view.status = "running";
+      view.attempt = event.attempt;
+      view.startedAt = event.at;
+      view.endedAt = undefined;
+      view.outcome = undefined;
+      view.doing = "starting";
+      break;
+    case "node.reused":
+      view.doing = `taken over from ${event.from}`;
+      break;
+    case "node.retried":
+      view.question = undefined;
+      view.doing = `waiting to try again (${event.attempt + 1})`;
+      break;
+    case "node.ended":
+      view.status = event.outcome.status;
+      view.outcome = event.outcome;
+      view.endedAt = event.at;
+      view.doing = "";
+      view.text = "";
+      view.question = undefined;
+      view.model = event.outcome.model ?? view.model;
+      break;
+    case "turn.started":
+      view.model = event.model;
+      view.text = "";
+      view.question = undefined; // nobody waits for an answer any more who asks the model again
+      view.doing = "thinking";
+      break;
+    case "text.delta":
+      view.text += event.text;
+      view.doing = "writing";
+      break;
+    case "turn.ended":
+      view.usage = addUsage(view.usage, event.usage);
+      view.cost = addCost(view.cost, event.cost);
+      view.text = event.text;
+      break;
+    case "tool.started":
+      view.tools = { ...view.tools, [event.tool]: (view.tools[event.tool] ?? 0) + 1 };
+      view.doing = `${event.tool} ${event.preview}`.trimEnd();
+      break;
+    case "gate.opened":
+      view.question = event.question;
+      view.call = event.call;
+      view.askedAt = event.at;
+      view.doing = "waiting for an answer";
+      break;
+    case "gate.answered":
+      view.question = undefined;
+      view.answer = event.answer;
+      break;
+    default:
+      break;
+  }
+}

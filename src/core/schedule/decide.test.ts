@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { growth } from "../../../test/support/growth.ts";
+import { begin, cancelAll, settle } from "./decide.ts";
+import { failed, type Outcome } from "../outcome/outcome.ts";
+import type { Node } from "../plan/plan.ts";
+import { schedule, type Schedule } from "./schedule.ts";
+
+const task = (...needs: string[]): Node => ({ kind: "task", needs, task: { prompt: "x", refs: {} } });
+const join = (pick: "settled" | "first", ...needs: string[]): Node => ({ kind: "join", needs, pick });
+const ok = (output = ""): Outcome => ({ status: "ok", output });
+const bad = failed("CRASHED", "boom");
+
+/** A plan whose output is its last node, begun. */
+function begun(nodes: Record<string, Node>): { all: Schedule; start: string[] } {
+  const all = schedule({ nodes, output: Object.keys(nodes).at(-1)! });
+  return { all, start: begin(all).start };
+}
+const outcomeOf = (all: Schedule, id: string): Outcome | undefined => all.entries.get(id)?.outcome;
+
+describe("what may start", () => {
+  test("at first: whatever needs nothing, and no join", () => {
+    expect(begun({ a: task(), b: task("a"), c: task(), end: join("settled", "b", "c") }).start).toEqual(["a", "c"]);
+  });
+
+  test("then: whatever has all it needs, once", () => {
+    const { all } = begun({ a: task(), b: task(), c: task("a", "b") });
+    expect(settle(all, "a", ok())).toEqual({ start: [], settled: ["a"], cancel: [] });
+    expect(settle(all, "b", ok())).toEqual({ start: ["c"], settled: ["b"], cancel: [] });
+    expect(settle(all, "b", bad)).toEqual({ start: [], settled: [], cancel: [] });
+    expect(outcomeOf(all, "b")).toEqual(ok());
+  });
+});
+
+describe("what never will", () => {
+  test("what hangs on a failure is skipped, all the way, because of what began it", () => {
+    const { all } = begun({ a: task(), b: task("a"), c: task("b"), d: task("c") });
+    expect(settle(all, "a", bad).settled).toEqual(["a", "b", "c", "d"]);
+    expect(["b", "c", "d"].map((id) => outcomeOf(all, id))).toEqual(
+      Array.from({ length: 3 }, () => ({ status: "skipped", because: "a" })),
+    );
+    expect(all.unsettled).toBe(0);
+  });
+
+  test("also on what was cancelled", () => {
+    const { all } = begun({ a: task(), b: task("a") });
+    settle(all, "a", { status: "cancelled", reason: "why" });
+    expect(outcomeOf(all, "b")).toEqual({ status: "skipped", because: "a" });
+  });
+});
+
+describe("what nobody needs any more", () => {
+  test("who lost a race is stopped when it runs, and cancelled when it waits", () => {
+    const { all } = begun({
+      a: task(),
+      b: task(),
+      slow: task(),
+      late: task("slow"),
+      end: join("first", "a", "b", "late"),
+    });
+    const step = settle(all, "b", ok("won"));
+    expect(step.settled).toEqual(["b", "end", "late"]);
+    expect(step.cancel.toSorted()).toEqual(["a", "slow"]);
+    expect(outcomeOf(all, "late")).toEqual({ status: "cancelled", reason: "no longer needed" });
+    expect(outcomeOf(all, "end")).toMatchObject({ status: "ok", output: "won", from: ["b"] });
+  });
+
+  test("who is still needed elsewhere goes on", () => {
+    const { all } = begun({ a: task(), b: task(), race: join("first", "a", "b"), all: join("settled", "b", "race") });
+    expect(settle(all, "a", ok()).cancel).toEqual([]);
+  });
+
+  test("a running need of what was skipped is stopped, once", () => {
+    const { all } = begun({ a: task(), b: task(), c: task("a", "b"), d: task("a", "b", "c") });
+    expect(settle(all, "b", bad).cancel).toEqual(["a"]);
+    expect(settle(all, "a", { status: "cancelled", reason: "" }).cancel).toEqual([]);
+  });
+});
+
+test("cancelling ends what waits and stops what runs; a join keeps what it had gathered", () => {
+  const { all } = begun({ a: task(), b: task(), c: task("b"), end: join("settled", "a", "c") });
+  settle(all, "a", ok("done"));
+  expect(cancelAll(all, "why")).toEqual({ start: [], settled: ["c", "end"], cancel: ["b"] });
+  expect(outcomeOf(all, "end")).toEqual({
+    status: "cancelled",
+    reason: "why",
+    output: "## a\n\ndone\n\n## c\n\n(cancelled) cancelled: why",
+  });
+  expect(settle(all, "b", ok()).settled).toEqual(["b"]);
+  expect(all.unsettled).toBe(0);
+});
+
+test("a node that was given up ends as that says, whatever it came to", () => {
+  const { all } = begun({ a: task() });
+  all.entries.get("a")!.givenUp = failed("MARKED_FAILED", "enough");
+  settle(all, "a", ok("in the end"));
+  expect(outcomeOf(all, "a")).toEqual(failed("MARKED_FAILED", "enough"));
+});
+
+test("ten thousand nodes are decided for no more than as many small plans", () => {
+  const decided = (count: number) => {
+    const nodes: Record<string, Node> = { root: task() };
+    for (let n = 0; n < count; n += 1) nodes[`n${n}`] = task("root");
+    nodes["end"] = join("settled", ...Object.keys(nodes));
+    return (): void => {
+      const { all } = begun(nodes);
+      for (const id of ["root", ...settle(all, "root", ok()).start]) settle(all, id, ok());
+      expect(all.unsettled).toBe(0);
+    };
+  };
+  expect(growth({ small: decided(200), large: decided(10_000), pieces: 50 })).toBeLessThan(5);
+});

@@ -1,0 +1,35 @@
+import { textOf } from "../plan/graph.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import type { GateNode, Node, TaskNode } from "../plan/plan.ts";
+import { fill, NO_OUTPUT } from "../text/template.ts";
+
+/** What references are looked up in: the plan at hand, then the plans around it. */
+export type Lookup = Readonly<{
+  outcomeOf(id: string): Outcome | undefined;
+  /** What a node was asked, in full. */
+  promptOf(id: string): string;
+}>;
+
+/** Around the outermost plan there is nothing. */
+export const nowhere: Lookup = { outcomeOf: () => undefined, promptOf: () => "" };
+
+/** The text of a task or gate with every reference replaced by what it stands for. */
+export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
+  const { text, refs } = textOf(node);
+  const get = (name: string): string | undefined => {
+    const reference = !refs ? name : Object.hasOwn(refs, name) ? refs[name] : undefined;
+    if (reference === undefined) return undefined;
+    return typeof reference === "string" ? outputOf(lookup.outcomeOf(reference)) : lookup.promptOf(reference.prompt);
+  };
+  return fill(text, { get });
+}
+
+/** What a node was asked; only tasks and gates are. */
+export function askedOf(node: Node, lookup: Lookup): string {
+  return node.kind === "task" || node.kind === "gate" ? fillIn(node, lookup) : "";
+}
+
+/** The output of a node as another one reads it. */
+export function outputOf(outcome: Outcome | undefined): string {
+  return outcome?.status === "ok" && outcome.output !== "" ? outcome.output : NO_OUTPUT;
+}

@@ -1,0 +1,78 @@
+import { explain, type Outcome } from "../outcome/outcome.ts";
+import type { Entry } from "./schedule.ts";
+
+/** What a join makes of its needs so far; `undefined` while it still has to wait. */
+export function joined(join: Entry, entries: ReadonlyMap<string, Entry>): Outcome | undefined {
+  if (join.node.kind !== "join") return undefined;
+  const { pick, count = 1 } = join.node;
+  if (pick === "first") {
+    if (join.good >= count) return firstOf(partsOf(join, entries));
+    return join.good + join.open < count ? noneOf(partsOf(join, entries), count) : undefined;
+  }
+  return join.open === 0 ? allOf(partsOf(join, entries)) : undefined;
+}
+
+/** What a join that never got to the end had gathered, so that cancelling loses nothing that was done. */
+export function gathered(join: Entry, entries: ReadonlyMap<string, Entry>): Readonly<{ output?: string }> {
+  if (join.node.kind !== "join") return {};
+  const parts = partsOf(join, entries);
+  return parts.some(({ outcome }) => outcome.status === "ok") ? { output: texts(parts) } : {};
+}
+
+type Part = Readonly<{ id: string; label: string; outcome: Outcome; rank: number }>;
+
+/** The needs that have settled, in the order of the join. */
+function partsOf({ needs }: Entry, entries: ReadonlyMap<string, Entry>): Part[] {
+  return needs.flatMap((id) => {
+    const { node, outcome, rank } = entries.get(id)!;
+    const label = node.kind === "task" ? (node.task.label ?? id) : id;
+    return outcome ? [{ id, label, outcome, rank }] : [];
+  });
+}
+
+function firstOf(parts: readonly Part[]): Outcome {
+  const good = parts.filter(({ outcome }) => outcome.status === "ok");
+  const data = good.length === 1 ? dataOf(good[0]!.outcome) : undefined;
+  return { status: "ok", output: texts(good), from: good.map(({ id }) => id), ...(data !== undefined && { data }) };
+}
+
+function noneOf(parts: readonly Part[], count: number): Outcome {
+  const failures = parts
+    .filter(({ outcome }) => outcome.status !== "ok")
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ label, outcome }) => `[${label}]: ${explain(outcome)}`);
+  const title = count === 1 ? "All contenders failed" : `Fewer than ${count} succeeded`;
+  return {
+    status: "failed",
+    fault: { code: "ALL_FAILED", message: `${title}:\n${failures.join("\n")}`, retryable: false },
+  };
+}
+
+function allOf(parts: readonly Part[]): Outcome {
+  const bad = parts.filter(({ outcome }) => outcome.status !== "ok");
+  if (bad.length === 0) return { status: "ok", output: texts(parts), from: parts.map(({ id }) => id) };
+  const names = bad.slice(0, 5).map(({ id }) => id);
+  const more = bad.length > names.length ? ` and ${bad.length - names.length} more` : "";
+  const message = `${bad.length} of ${parts.length} did not succeed: ${names.join(", ")}${more}`;
+  // A question that nobody could answer is no failure of the work, and the caller has to hear of it.
+  const unanswered = bad.some(({ outcome }) => outcome.status === "failed" && outcome.fault.code === "NEEDS_ANSWER");
+  const code = unanswered ? "NEEDS_ANSWER" : "SOME_FAILED";
+  return { status: "failed", fault: { code, message, retryable: false }, output: texts(parts) };
+}
+
+/** Every output under its node's name; a single one needs no heading. */
+function texts(parts: readonly Part[]): string {
+  const only = parts.length === 1 ? parts[0] : undefined;
+  return only ? textOf(only.outcome) : parts.map(({ id, outcome }) => `## ${id}\n\n${textOf(outcome)}`).join("\n\n");
+}
+
+/** An output, or why there is none, with what was done all the same. */
+function textOf(outcome: Outcome): string {
+  if (outcome.status === "ok") return outcome.output;
+  const done = "output" in outcome ? (outcome.output ?? "") : "";
+  return `(${outcome.status}) ${explain(outcome)}${done === "" ? "" : `\n\n${done}`}`;
+}
+
+function dataOf(outcome: Outcome): unknown {
+  return "data" in outcome ? outcome.data : undefined;
+}

@@ -1,0 +1,82 @@
+import { needsOf } from "../plan/graph.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import type { Body, Node } from "../plan/plan.ts";
+
+/**
+ * Who waits for whom, and what is known so far. One owner, changed in place: each fact touches only its
+ * neighbours, so that ten thousand nodes stay cheap.
+ */
+export type Schedule = {
+  readonly entries: Map<string, Entry>;
+  readonly roots: ReadonlySet<string>;
+  unsettled: number;
+  /** How many nodes have ended: the rank of the next one that does. */
+  ended: number;
+};
+
+export type Entry = {
+  readonly id: string;
+  node: Node;
+  needs: string[];
+  dependents: string[];
+  /** Needs that have not settled. */
+  open: number;
+  /** Needs that succeeded. */
+  good: number;
+  /** Dependents that have not settled, and one for a root. */
+  wanted: number;
+  state: "waiting" | "running" | "settled";
+  outcome: Outcome | undefined;
+  /** The position among all ends, from 0. */
+  rank: number;
+  /** A running node that nobody needs any more. */
+  moot: boolean;
+  /** Set on a running node that is to end like this, whatever it comes to. */
+  givenUp: Outcome | undefined;
+};
+
+/** What a fact sets off. Each node is in `settled` exactly once over the life of a schedule. */
+export type Step = { start: string[]; settled: string[]; cancel: string[] };
+
+/** The schedule of a plan whose roots are what somebody wants to know; nothing has started. */
+export function schedule(body: Body, roots: readonly string[] = [body.output]): Schedule {
+  const entries = new Map<string, Entry>();
+  for (const [id, node] of Object.entries(body.nodes)) entries.set(id, entryOf(id, node));
+  for (const entry of entries.values()) connect(entries, entry);
+  for (const root of roots) entries.get(root)!.wanted += 1;
+  return { entries, roots: new Set(roots), unsettled: entries.size, ended: 0 };
+}
+
+/** An entry that is not yet connected to its needs. */
+export function entryOf(id: string, node: Node): Entry {
+  return {
+    id,
+    node,
+    needs: [],
+    dependents: [],
+    open: 0,
+    good: 0,
+    wanted: 0,
+    state: "waiting",
+    outcome: undefined,
+    rank: -1,
+    moot: false,
+    givenUp: undefined,
+  };
+}
+
+/** Links an entry to what it needs; needs from outside the plan are met already. */
+export function connect(
+  entries: ReadonlyMap<string, Entry>,
+  entry: Entry,
+  needs: readonly string[] = needsOf(entry.node),
+): void {
+  entry.needs = needs.filter((need) => entries.has(need));
+  for (const id of entry.needs) {
+    const need = entries.get(id)!;
+    need.dependents.push(entry.id);
+    need.wanted += 1;
+    if (need.state !== "settled") entry.open += 1;
+    else if (need.outcome?.status === "ok") entry.good += 1;
+  }
+}

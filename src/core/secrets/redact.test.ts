@@ -1,0 +1,221 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { growth } from "../../../test/support/growth.ts";
+import { createRedactor } from "./redact.ts";
+import { formsOf, looksSecret, secretsIn, secretValues } from "./forms.ts";
+
+const CANARY = "c4nary/+VALUE with=signs";
+const { text: redact, known, deep } = createRedactor([CANARY]);
+const nothing = createRedactor([]);
+
+describe("a known value is taken out in every spelling", () => {
+  test.each<[string, string]>([
+    ["raw", CANARY],
+    ["base64", Buffer.from(CANARY).toString("base64")],
+    ["base64url", Buffer.from(CANARY).toString("base64url")],
+    ["base64 after a name", Buffer.from(`user:${CANARY}`).toString("base64")],
+    ["base64 after two bytes, with more behind", Buffer.from(`ab${CANARY}tail`).toString("base64")],
+    ["percent-encoded", encodeURIComponent(CANARY)],
+    ["percent-encoded in lower case", encodeURIComponent(CANARY).replace(/%../g, (code) => code.toLowerCase())],
+    ["as a form", new URLSearchParams({ a: CANARY }).toString()],
+    ["hex", Buffer.from(CANARY).toString("hex")],
+    ["JSON", JSON.stringify({ a: CANARY })],
+    ["JSON in JSON", JSON.stringify(JSON.stringify({ a: CANARY }))],
+  ])("%s", (_, spelled) => {
+    const shown = redact(`before ${spelled} after`);
+    expect(shown).toContain("[redacted]");
+    expect(shown.startsWith("before ") && shown.endsWith(" after")).toBe(true);
+    for (const form of formsOf(CANARY)) expect(shown).not.toContain(form);
+  });
+
+  test("whatever stands around it, and as often as it occurs", () => {
+    const secret = fc
+      .string({ minLength: 8, maxLength: 40, unit: "grapheme" })
+      .filter((text) => text.trim().length >= 8);
+    fc.assert(
+      fc.property(secret, fc.array(fc.string({ unit: "grapheme" })), fc.nat(20), (value, around, choice) => {
+        const forms = formsOf(value);
+        const shown = createRedactor([value]).known(around.join(forms[choice % forms.length]));
+        for (const form of forms) expect(shown.includes(form) && !"[redacted]".includes(form)).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("a key over several lines, also when it is indented", () => {
+    const key = "first line of the key\nsecond line of the key\n";
+    expect(createRedactor([key]).text(`  ${key.replace("\n", "\n    ")}`)).not.toMatch(/line of the key/);
+  });
+
+  test("the longer of two secrets wins, and short values are left alone", () => {
+    expect(createRedactor(["abcdefgh", "abcdefghijkl"]).text("x abcdefghijkl y")).toEqual("x [redacted] y");
+    expect(createRedactor(["short", ""]).text("a short text")).toEqual("a short text");
+  });
+});
+
+describe("what looks like a secret is taken out", () => {
+  const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P";
+  test.each([
+    ["sk-proj-abcDEF1234567890abcd", "[redacted]"],
+    ["sk-ant-api03-abcDEF_1234567890", "[redacted]"],
+    ['"sk_live_4eC39HqLyjWDarjtT1zdp7dc"', '"[redacted]"'],
+    ["text\\nsk-abcDEF1234567890abcd\\n", "text\\n[redacted]\\n"],
+    ["ghp_abcdefghijklmnopqrstuvwxyz0123456789", "[redacted]"],
+    ["github_pat_11ABCDEFG0abcdefghijkl_mnop", "[redacted]"],
+    ["glpat-abcDEF1234567890xyz", "[redacted]"],
+    ["AKIAIOSFODNN7EXAMPLE", "[redacted]"],
+    ["xoxb-123456789012-abcdefGHIJ", "[redacted]"],
+    ["AIzaSyA1234567890abcdefghijklmnopqrstuv", "[redacted]"],
+    ["npm_abcdefghij0123456789abcdefghij012345", "[redacted]"],
+    ["hf_abcdefghij0123456789ABCD", "[redacted]"],
+    ["tvly-dev-abcdefghij0123456789", "[redacted]"],
+    [`token ${jwt}.`, "token [redacted]."],
+    ["Authorization: Bearer abc.DEF-123456789xyz", "Authorization: Bearer [redacted]"],
+    ["authorization: basic dXNlcjpwYXNz", "authorization: basic [redacted]"],
+    ['{"authorization":"Bearer abcdefghijklmnop123"}', '{"authorization":"Bearer [redacted]"}'],
+    ["x-api-key: abcdef0123456789abcd", "x-api-key: [redacted]"],
+    ['{"apiKey": "abcdef0123456789abcd"}', '{"apiKey": "[redacted]"}'],
+    ["X-Subscription-Token: BSAabcdef0123456789", "X-Subscription-Token: [redacted]"],
+    ["https://user:hunter2@host.example/x", "https://[redacted]@host.example/x"],
+    ["https://ghtoken@github.com/a/b.git", "https://[redacted]@github.com/a/b.git"],
+    ["postgres://app:pw@db:5432/main", "postgres://[redacted]@db:5432/main"],
+    [
+      "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAabc\nabcdefghijklmnopqrstuvw\n-----END RSA PRIVATE KEY-----",
+      "-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----",
+    ],
+    [
+      "-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0B\\n-----END PRIVATE KEY-----\\n",
+      "-----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY-----\\n",
+    ],
+  ])("%s", (given, wanted) => {
+    expect(nothing.text(given)).toEqual(wanted);
+    expect(nothing.known(given)).toEqual(given);
+  });
+
+  test.each([
+    "sk-learn-pipelines-and-more",
+    "Bearer authentication is described below",
+    "the bearer of responsibilities",
+    "see https://example.com/a?b=c@d and user@example.com",
+    "ssh://git@github.com/a/b.git",
+    "git@github.com:a/b.git",
+    "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+    "grep for -----BEGIN PRIVATE KEY----- in the sources",
+    "task-list-and-some-longer-words-2024",
+    "disk-usage-of-the-whole-machine-1234",
+    "mapping eyJ to x",
+    "api key: see the manual",
+    "AKIAshort",
+    "1.5:30 http://localhost:8080/path",
+  ])("%s is not one", (given) => {
+    expect(nothing.text(given)).toEqual(given);
+  });
+});
+
+test("a value is the same when nothing was in it, and new where something was", () => {
+  const plain = { type: "x", list: [1, { a: "some words" }], none: null };
+  expect(deep(plain)).toBe(plain);
+  const list = [{ a: "fine, really" }, { a: `has ${CANARY}` }];
+  const shown = deep({ list, [CANARY]: 1 });
+  expect(shown).toEqual({ list: [{ a: "fine, really" }, { a: "has [redacted]" }], "[redacted]": 1 });
+  expect(shown.list[0]).toBe(list[0]);
+  expect(list[1]).toEqual({ a: `has ${CANARY}` });
+});
+
+test("a value that is nested without end is looked at, too", () => {
+  let value: unknown = CANARY;
+  for (let n = 0; n < 1_000; n += 1) value = [value];
+  expect(JSON.stringify(deep(value))).not.toContain("c4nary");
+});
+
+test("a long text costs no more than its parts, whatever is in it", () => {
+  const many = createRedactor(Array.from({ length: 30 }, (_, n) => `secret-value-${n}-${"x".repeat(20)}`));
+  const hostile = [
+    "eyJ",
+    "sk-",
+    "sk-1",
+    "-----BEGIN RSA PRIVATE KEY-----\n",
+    "://",
+    "http://a:",
+    "Bearer ",
+    "authorization: ",
+    "x-a-",
+    "-",
+    "\\nsk-",
+    "a",
+    "secret-value-1",
+    "AKIA",
+    "\u00fc ",
+    "The quick brown fox jumps over the lazy dog.\n",
+  ];
+  const redacted = (chars: number, piece: string) => {
+    const text = piece.repeat(Math.ceil(chars / piece.length));
+    return (): string => many.text(text);
+  };
+  for (const piece of hostile) {
+    // The small ones are longer than any secret: one that a single secret fills would cost next to nothing.
+    const cost = growth({ small: redacted(20_000, piece), large: redacted(200_000, piece), pieces: 10 });
+    expect(cost, JSON.stringify(piece)).toBeLessThan(4);
+  }
+});
+
+test("secrets are known by the names of their variables, and by the passwords in addresses", () => {
+  const env = {
+    ANTHROPIC_API_KEY: "value-of-anthropic",
+    GITHUB_TOKEN: "value-of-github",
+    DB_PASSWORD: "justletters",
+    AWS_SECRET_ACCESS_KEY: "value-of-aws",
+    OPENAI_API_KEY_2: "value-of-second1",
+    DATABASE_URL: "postgres://app:p%40ssw0rd-x@db/main",
+    PATH: "/usr/bin:/bin",
+    PWD: "/home/someone",
+    TOKEN_TYPE: "standard",
+    SSH_AUTH_SOCK: "/tmp/ssh-1234/agent",
+    KEYBOARD_LAYOUT: "german-de",
+    SHORT_KEY: "1234",
+    EMPTY_KEY: undefined,
+  };
+  expect(secretValues(env)).toEqual([
+    "value-of-anthropic",
+    "value-of-github",
+    "justletters",
+    "value-of-aws",
+    "value-of-second1",
+    "p%40ssw0rd-x",
+    "p@ssw0rd-x",
+  ]);
+  for (const name of [
+    "API_KEY",
+    "apiKey",
+    "x-api-key",
+    "MyToken",
+    "PGPASSWORD_PASS",
+    "authorization",
+    "AZURE_CREDENTIALS",
+  ])
+    expect(looksSecret(name), name).toBe(true);
+  for (const name of ["MONKEY", "PATH", "HOME", "XAUTHORITY", "TURKEY_DIR", "KEY_FILE"])
+    expect(looksSecret(name), name).toBe(false);
+  expect(
+    secretsIn({
+      mine: { apiKey: "key-of-mine", baseUrl: "https://x.example", headers: { Authorization: "Bearer token-of-mine" } },
+    }),
+  ).toEqual(["key-of-mine", "token-of-mine"]);
+});
+
+test("known values go, and the rest stays for whoever works on with the text", () => {
+  expect(known(`${CANARY} https://u:p@host/`)).toEqual("[redacted] https://u:p@host/");
+});
+
+test("a value that is learned later is known from then on, to whoever has the redactor already", () => {
+  const { text, known, deep, learn } = createRedactor(["first-secret"]);
+  const said = "first-secret second-secret";
+  expect(text(said)).toBe("[redacted] second-secret");
+  learn(["second-secret", "short"]);
+  expect([text(said), known(said), deep({ said })]).toEqual([
+    "[redacted] [redacted]",
+    "[redacted] [redacted]",
+    { said: "[redacted] [redacted]" },
+  ]);
+  expect(text("short")).toBe("short");
+});

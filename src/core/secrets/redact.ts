@@ -1,0 +1,123 @@
+import { formsOf, SHORTEST_SECRET } from "./forms.ts";
+import { lookAt, type SecretPattern, secretPatterns } from "./patterns.ts";
+
+/** What stands where a secret stood. */
+export const REDACTED = "[redacted]";
+
+/** Takes secrets out of what leaves the program. All of it is linear in the length of the text. */
+export type Redactor = Readonly<{
+  /** Known values in every spelling, and whatever looks like a key, a token or a password in a URL. */
+  text(text: string): string;
+  /** Known values only: for text that somebody goes on working with, such as a tool's result on its way to the model. */
+  known(text: string): string;
+  /** Every text inside a JSON value; the very same value when there was nothing to take out. */
+  deep<T>(value: T): T;
+  /** Knows more values from now on: tokens that are handed out while a run lasts. */
+  learn(secrets: readonly string[]): void;
+}>;
+
+/** A redactor that knows these values: raw, base64, hex, percent- and JSON-escaped. Shorter ones than 8 characters are left alone. */
+export function createRedactor(secrets: readonly string[]): Redactor {
+  const words = new Set(secrets.flatMap(formsOf));
+  const searchers = () => ({ text: searcher([...words], secretPatterns), known: searcher([...words], []) });
+  let now = searchers();
+  const text = (given: string): string => now.text(given);
+  return {
+    text,
+    known: (given) => now.known(given),
+    deep: (value) => deep(value, text, 0) as typeof value,
+    learn: (more) => {
+      const before = words.size;
+      for (const form of more.flatMap(formsOf)) words.add(form);
+      if (words.size > before) now = searchers();
+    },
+  };
+}
+
+/** Nothing that a person or model writes is nested deeper; beyond it a value is looked at as one text. */
+const DEEPEST = 100;
+
+function deep(value: unknown, redact: (text: string) => string, depth: number): unknown {
+  if (typeof value === "string") return redact(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > DEEPEST) return redact(JSON.stringify(value));
+  if (Array.isArray(value)) {
+    const given: readonly unknown[] = value;
+    let changed: unknown[] | undefined;
+    for (const [at, inner] of given.entries()) {
+      const next = deep(inner, redact, depth + 1);
+      if (next !== inner) (changed ??= [...given])[at] = next;
+    }
+    return changed ?? given;
+  }
+  let changed: Record<string, unknown> | undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const name = redact(key);
+    const next = deep(inner, redact, depth + 1);
+    if (next === inner && name === key) continue;
+    changed ??= { ...(value as Record<string, unknown>) };
+    if (name !== key) delete changed[key];
+    changed[name] = next;
+  }
+  return changed ?? value;
+}
+
+/** What may begin at a place: words that are compared, patterns that are tried. */
+type Bucket = { readonly words: string[]; readonly patterns: SecretPattern[] };
+
+const BUCKETS = 1 << 16;
+
+/**
+ * Looks for many words and patterns in one pass: the three characters at each place are looked up in a table, and only
+ * where something can begin with them is it compared. One regular expression for all of it is many times slower.
+ */
+function searcher(words: readonly string[], patterns: readonly SecretPattern[]): (text: string) => string {
+  const buckets = new Map<number, Bucket>();
+  const marked = new Uint8Array(BUCKETS);
+  const bucketFor = (beginning: string): Bucket => {
+    const at = hashOf(beginning.charCodeAt(0), beginning.charCodeAt(1), beginning.charCodeAt(2));
+    marked[at] = 1;
+    const bucket = buckets.get(at) ?? { words: [], patterns: [] };
+    buckets.set(at, bucket);
+    return bucket;
+  };
+  for (const word of words.toSorted((a, b) => b.length - a.length)) bucketFor(word).words.push(word);
+  for (const pattern of patterns) for (const beginning of pattern.begins) bucketFor(beginning).patterns.push(pattern);
+
+  return (text) => {
+    const last = text.length - SHORTEST_SECRET;
+    if (last < 0) return text;
+    const parts: string[] = [];
+    let from = 0;
+    let first = text.charCodeAt(0);
+    let second = text.charCodeAt(1);
+    for (let at = 0; at <= last; at += 1) {
+      const third = text.charCodeAt(at + 2);
+      const hash = hashOf(first, second, third);
+      first = second;
+      second = third;
+      if (marked[hash] === 0) continue;
+      const found = match(text, at, buckets.get(hash)!);
+      if (!found) continue;
+      parts.push(text.slice(from, at), found.shown);
+      from = at + found.length;
+      at = from - 1;
+      first = text.charCodeAt(from);
+      second = text.charCodeAt(from + 1);
+    }
+    return parts.length === 0 ? text : parts.join("") + text.slice(from);
+  };
+}
+
+function match(text: string, at: number, { words, patterns }: Bucket): { shown: string; length: number } | undefined {
+  for (const word of words) if (text.startsWith(word, at)) return { shown: REDACTED, length: word.length };
+  for (const pattern of patterns) {
+    const look = lookAt(text, at, pattern);
+    if (look) return { shown: look.before + REDACTED + look.after, length: look.length };
+  }
+  return undefined;
+}
+
+function hashOf(first: number, second: number, third: number): number {
+  return (first * 1369 + second * 37 + third) & (BUCKETS - 1);
+}

@@ -1,0 +1,304 @@
+import { words } from "../text/words.ts";
+
+/**
+ * Reads a command line as bash would, as far as that can be done with certainty, and says so where it cannot: whoever
+ * judges commands by their words must know all of them. Loops, functions, here-documents, arithmetic, brace expansion,
+ * arrays and every expansion but a plain `$NAME` and `$(...)` are not read.
+ */
+export function parseShell(line: string): ParsedShell {
+  if (line.length > LONGEST) return { problem: `it is longer than ${LONGEST} characters` };
+  const hidden = HIDDEN.exec(line);
+  if (hidden !== null)
+    return {
+      problem: `it holds the hidden character U+${hidden[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`,
+    };
+  const reader: Reader = { line, at: 0, commands: [], depth: 0 };
+  try {
+    readList(reader, undefined);
+    return { commands: reader.commands };
+  } catch (thrown) {
+    if (thrown instanceof Unreadable) return { problem: thrown.message };
+    throw thrown;
+  }
+}
+
+export type ParsedShell = Readonly<{ commands: readonly ShellCommand[] }> | Readonly<{ problem: string }>;
+
+/** One command with its words after quotes were removed. Those inside `$(...)` stand before the one they are in. */
+export type ShellCommand = Readonly<{
+  words: readonly ShellWord[];
+  /** Variables that are set before it, or by it when there are no words. */
+  sets: readonly string[];
+  redirects: readonly ShellRedirect[];
+}>;
+
+/** A word; its text is absent when only the shell knows it. */
+export type ShellWord = Readonly<{
+  text?: string;
+  /** File names take its place. */
+  glob?: true;
+  /** It begins with a home folder. */
+  home?: true;
+}>;
+
+/** Where output goes or input comes from; copies of descriptors are not in here. */
+export type ShellRedirect = Readonly<{ writes: boolean; target: ShellWord }>;
+
+/** A shell takes such a line end out before it looks for words, so it can hide inside anything. */
+const SPLIT = "a line ends in the middle of a word";
+const LONGEST = 65_536;
+const DEEPEST = 20;
+
+/** Controls, blanks that are none to a shell, marks that reorder or hide what is shown. */
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/u;
+
+const KEYWORDS = new Set(
+  words("if then else elif fi for while until do done case esac select function in coproc { } ! [[ ]]"),
+);
+
+class Unreadable extends Error {}
+
+type Reader = { readonly line: string; at: number; readonly commands: ShellCommand[]; depth: number };
+
+/** Commands with what stands between them, up to the end or to a closing parenthesis. */
+function readList(reader: Reader, close: ")" | undefined): void {
+  if (++reader.depth > DEEPEST) throw new Unreadable("it is nested too deeply");
+  let awaits = true; // a separator here would separate nothing
+  for (;;) {
+    skipBlanks(reader);
+    const char = reader.line.charAt(reader.at);
+    if (char === "") {
+      if (close !== undefined) throw new Unreadable("a parenthesis is not closed");
+      break;
+    }
+    if (char === ")") {
+      if (close === undefined) throw new Unreadable("a parenthesis was never opened");
+      reader.at++;
+      break;
+    }
+    if (char === "\n") {
+      reader.at++;
+      awaits = true;
+    } else if (char === "#") skipComment(reader);
+    else if (isSeparator(char) && !startsWith(reader, "&>")) {
+      if (awaits) throw new Unreadable(`"${char}" has nothing before it`);
+      readSeparator(reader);
+      awaits = true;
+    } else {
+      if (!awaits) throw new Unreadable("two commands are not separated");
+      if (char === "(") readGroup(reader);
+      else readCommand(reader);
+      awaits = false;
+    }
+  }
+  reader.depth--;
+}
+
+const SEPARATORS = ["&&", "||", "|&", ";", "|", "&"];
+const isSeparator = (char: string): boolean => char === ";" || char === "|" || char === "&";
+
+function readSeparator(reader: Reader): void {
+  const separator = SEPARATORS.find((each) => startsWith(reader, each))!;
+  reader.at += separator.length;
+  const next = reader.line.charAt(reader.at);
+  if (separator === ";" && (next === ";" || next === "&")) throw new Unreadable(`";${next}" belongs to a case`);
+  if (separator.length === 2 && isSeparator(next) && !startsWith(reader, "&>"))
+    throw new Unreadable(`"${separator}${next}" is no operator`);
+}
+
+function readGroup(reader: Reader): void {
+  if (startsWith(reader, "((")) throw new Unreadable("it calculates with ((");
+  reader.at++;
+  readList(reader, ")");
+  skipBlanks(reader);
+  const redirects = readRedirects(reader);
+  if (redirects.length > 0) reader.commands.push({ words: [], sets: [], redirects });
+}
+
+function readRedirects(reader: Reader): ShellRedirect[] {
+  const redirects: ShellRedirect[] = [];
+  for (;;) {
+    skipBlanks(reader);
+    if (!/^(?:\d*[<>]|&>)/.test(reader.line.slice(reader.at, reader.at + 12))) return redirects;
+    reader.at += /^\d*/.exec(reader.line.slice(reader.at, reader.at + 12))![0].length;
+    redirects.push(...readRedirect(reader));
+  }
+}
+
+function readCommand(reader: Reader): void {
+  const found: ShellWord[] = [];
+  const sets: string[] = [];
+  const redirects: ShellRedirect[] = [];
+  for (;;) {
+    skipBlanks(reader);
+    const char = reader.line.charAt(reader.at);
+    if (startsWith(reader, "&>") || char === "<" || char === ">") {
+      redirects.push(...readRedirect(reader));
+      continue;
+    }
+    if (char === "" || char === "\n" || char === ")" || isSeparator(char)) break;
+    if (char === "(") throw new Unreadable('"(" stands inside a command');
+    if (char === "#") {
+      skipComment(reader);
+      break;
+    }
+    const { word, raw, plain } = readWord(reader);
+    const next = reader.line.charAt(reader.at);
+    if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) redirects.push(...readRedirect(reader));
+    else if (found.length === 0 && plain && KEYWORDS.has(raw))
+      throw new Unreadable(`"${raw}" begins a construct that is not read`);
+    else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(/^\w+/.exec(raw)![0]);
+    else if (found.length === 0 && /^[A-Za-z_]\w*\[/.test(raw)) throw new Unreadable("it sets a part of an array");
+    else found.push(word);
+  }
+  reader.commands.push({ words: found, sets, redirects });
+}
+
+const OPERATORS = ["&>>", "&>", "<<<", "<<", "<&", "<>", ">>", ">&", ">|", "<", ">"];
+
+function readRedirect(reader: Reader): ShellRedirect[] {
+  const operator = OPERATORS.find((each) => startsWith(reader, each))!;
+  reader.at += operator.length;
+  if (operator === "<<") throw new Unreadable("it holds a here-document");
+  if (reader.line.charAt(reader.at) === "(") throw new Unreadable("it starts a process with <( or >(");
+  skipBlanks(reader);
+  const { word, raw, plain } = readWord(reader);
+  if (raw === "") throw new Unreadable(`"${operator}" leads nowhere`);
+  if (operator === "<<<") return [];
+  if ((operator === ">&" || operator === "<&") && plain && /^(?:\d+-?|-)$/.test(raw)) return [];
+  if (operator === "<&") throw new Unreadable('"<&" names no descriptor');
+  return [{ writes: operator !== "<", target: word }];
+}
+
+type Read = Readonly<{
+  word: ShellWord;
+  raw: string;
+  /** Nothing in it was quoted or expanded. */
+  plain: boolean;
+}>;
+
+function readWord(reader: Reader): Read {
+  const { line } = reader;
+  const start = reader.at;
+  let text = "";
+  let [open, glob, quoted] = [false, false, false];
+  let bracket = -1;
+  const home = line.charAt(start) === "~";
+  for (;;) {
+    const char = line.charAt(reader.at);
+    if (char === "" || /[\s;|&<>()]/.test(char)) break;
+    if (char === "'") {
+      const end = line.indexOf("'", reader.at + 1);
+      if (end < 0) throw new Unreadable("a quote is not closed");
+      text += line.slice(reader.at + 1, end);
+      reader.at = end + 1;
+      quoted = true;
+    } else if (char === '"') {
+      const inner = readQuoted(reader);
+      text += inner.text;
+      open ||= inner.open;
+      quoted = true;
+    } else if (char === "\\") {
+      const next = line.charAt(reader.at + 1);
+      if (next === "") throw new Unreadable("it ends with a backslash");
+      if (next === "\n") throw new Unreadable(SPLIT);
+      text += next;
+      reader.at += 2;
+      quoted = true;
+    } else if (char === "$") {
+      const literal = readExpansion(reader, false);
+      text += literal;
+      open ||= literal === "";
+    } else if (char === "`") throw new Unreadable("it runs a command in backquotes");
+    else {
+      if (char === "{" || char === "}") readBrace(reader, start);
+      glob ||= char === "*" || char === "?";
+      if (char === "[" && bracket < 0) bracket = text.length;
+      text += char;
+      reader.at++;
+    }
+  }
+  if (line.charAt(reader.at) === "(") throw new Unreadable('"(" stands inside a word');
+  const raw = line.slice(start, reader.at);
+  glob ||= bracket >= 0 && (open || text.includes("]", bracket));
+  const word: ShellWord = {
+    ...(!open && { text }),
+    ...(glob && { glob: true as const }),
+    ...(home && { home: true as const }),
+  };
+  return { word, raw, plain: !quoted && !open };
+}
+
+/** Only the pair `{}`, which stands for itself, is let through. */
+function readBrace({ line, at }: Reader, start: number): void {
+  const whole = line.slice(start).match(/^\{\}(?=[\s;|&<>()]|$)/);
+  if (whole === null && !(at === start && /^[{}](?=[\s;|&<>()]|$)/.test(line.slice(at))))
+    throw new Unreadable("it holds braces that the shell expands");
+}
+
+function readQuoted(reader: Reader): { text: string; open: boolean } {
+  const { line } = reader;
+  let text = "";
+  let open = false;
+  reader.at++;
+  for (;;) {
+    const char = line.charAt(reader.at);
+    if (char === "") throw new Unreadable("a quote is not closed");
+    if (char === '"') {
+      reader.at++;
+      return { text, open };
+    }
+    if (char === "`") throw new Unreadable("it runs a command in backquotes");
+    if (char === "$") {
+      const literal = readExpansion(reader, true);
+      text += literal;
+      open ||= literal === "";
+    } else if (char === "\\" && /[$`"\\\n]/.test(line.charAt(reader.at + 1))) {
+      const next = line.charAt(reader.at + 1);
+      if (next === "\n") throw new Unreadable(SPLIT);
+      text += next;
+      reader.at += 2;
+    } else {
+      text += char;
+      reader.at++;
+    }
+  }
+}
+
+/** Steps over a `$`: gives back the sign itself where it means nothing, and nothing where something takes its place. */
+function readExpansion(reader: Reader, inQuotes: boolean): "" | "$" {
+  const rest = reader.line.slice(reader.at + 1, reader.at + 200);
+  if (rest.startsWith("((")) throw new Unreadable("it calculates with $((");
+  if (rest.startsWith("(")) {
+    reader.at += 2;
+    readList(reader, ")");
+    return "";
+  }
+  if (rest.startsWith("[")) throw new Unreadable("it calculates with $[");
+  if (!inQuotes && /^['"]/.test(rest)) throw new Unreadable("it holds a quote of the form $'...'");
+  const name = /^(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?#$!@*\-0-9])/.exec(rest);
+  if (name !== null) {
+    reader.at += 1 + name[0].length;
+    return "";
+  }
+  if (rest.startsWith("{")) throw new Unreadable("it expands a variable in a way that can run or set something");
+  reader.at++;
+  return "$";
+}
+
+function skipBlanks(reader: Reader): void {
+  for (;;) {
+    const char = reader.line.charAt(reader.at);
+    if (char === " " || char === "\t") reader.at++;
+    else if (startsWith(reader, "\\\n")) reader.at += 2;
+    else return;
+  }
+}
+
+function skipComment(reader: Reader): void {
+  const end = reader.line.indexOf("\n", reader.at);
+  reader.at = end < 0 ? reader.line.length : end;
+}
+
+const startsWith = ({ line, at }: Reader, text: string): boolean => line.startsWith(text, at);

@@ -1,0 +1,194 @@
+import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
+import { words } from "../text/words.ts";
+
+/**
+ * What a command runs besides itself: the commands inside it, and whether it adds nothing of its own to them.
+ * `undefined`: it runs nothing else that its words show. A problem: it runs something that cannot be read from them.
+ */
+export function unwrap(command: ShellCommand): Unwrapped | undefined {
+  const [first, ...args] = command.words;
+  const program = first?.text === undefined ? undefined : baseName(first.text);
+  if (program === undefined)
+    return first === undefined ? undefined : { problem: "the program is only known when it runs" };
+  if (OPAQUE.has(program)) return { problem: `what "${program}" runs cannot be read from its words` };
+  return Object.hasOwn(wrappers, program) ? wrappers[program]!(args) : undefined;
+}
+
+export type Unwrapped =
+  | Readonly<{ inner: readonly ShellCommand[]; transparent: boolean }>
+  | Readonly<{ problem: string }>;
+
+/** The name of a program without its folder. */
+export function baseName(program: string): string {
+  return program.slice(program.lastIndexOf("/") + 1);
+}
+
+/** They run other commands in ways that are not followed here. */
+const OPAQUE = new Set(
+  words(`
+    parallel su runuser chroot unshare nsenter strace ltrace gdb flock busybox toybox firejail bwrap systemd-run at batch
+    crontab expect unbuffer rlwrap entr fakeroot xvfb-run dbus-run-session source . trap alias enable hash bind complete
+    compgen fc mapfile readarray start-stop-daemon setarch linux64 linux32 proot torsocks proxychains
+  `),
+);
+
+type Unwrap = (args: readonly ShellWord[]) => Unwrapped | undefined;
+
+/** The options before the inner command: letters without and with a value, words without and with one. */
+type Grammar = Readonly<{
+  flags?: string;
+  valued?: string;
+  long?: string;
+  /** So many words stand between the options and the command. */
+  before?: number;
+  /** `NAME=value` may stand there. */
+  sets?: true;
+  transparent?: false;
+}>;
+
+const grammars: Readonly<Record<string, Grammar>> = {
+  env: { flags: "i0v", valued: "u", long: "ignore-environment unset= null debug", sets: true },
+  nice: { valued: "n", long: "adjustment=" },
+  ionice: { flags: "t", valued: "cn" },
+  nohup: {},
+  setsid: { flags: "cfw", long: "ctty fork wait" },
+  stdbuf: { valued: "ioe", long: "input= output= error=" },
+  timeout: { flags: "v", valued: "ks", long: "preserve-status foreground kill-after= signal= verbose", before: 1 },
+  time: { flags: "pv", valued: "f" },
+  command: { flags: "p" },
+  builtin: {},
+  exec: { flags: "cl", valued: "a", transparent: false },
+  sudo: {
+    flags: "EHnSkbKA",
+    valued: "ugpCrtTUDR",
+    long: "user= group= non-interactive preserve-env",
+    sets: true,
+    transparent: false,
+  },
+  doas: { flags: "n", valued: "uC", transparent: false },
+  xargs: {
+    flags: "0rtxp",
+    valued: "nIPdLEas",
+    long: "null no-run-if-empty max-args= max-procs= replace= delimiter= arg-file= verbose",
+    transparent: false,
+  },
+  npx: { flags: "y", valued: "p", long: "yes no-install package=", transparent: false },
+};
+
+const wrappers: Readonly<Record<string, Unwrap>> = {
+  ...Object.fromEntries(
+    Object.entries(grammars).map(([name, grammar]): [string, Unwrap] => [name, (args) => behind(name, grammar, args)]),
+  ),
+  command: (args) => (/^-[vV]$/.test(args[0]?.text ?? "") ? undefined : behind("command", grammars["command"]!, args)),
+  eval: (args) => joined(args),
+  sh: shellWith,
+  bash: shellWith,
+  dash: shellWith,
+  zsh: shellWith,
+  ksh: shellWith,
+  ash: shellWith,
+  find: insideFind,
+  fd: (args) =>
+    args.some(({ text = "-x" }) => /^(?:-\w*[xX]|--exec)/.test(text))
+      ? { problem: 'what "fd" runs cannot be read from its words' }
+      : undefined,
+  watch: (args) =>
+    joined(afterOptions({ flags: "bcdegtwx", valued: "nq", long: "interval= differences no-title" }, args)),
+  ssh: (args) => {
+    const [host, ...rest] =
+      afterOptions({ flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "BbcDEeFIiJLlmOopQRSWw" }, args) ?? [];
+    return host === undefined || rest.length === 0
+      ? { problem: "a shell on another machine runs whatever it is given" }
+      : opaque(joined(rest));
+  },
+  script: (args) => {
+    const at = args.findIndex(({ text }) => text === "-c" || text === "--command");
+    return at < 0 ? { problem: '"script" starts a shell' } : opaque(joined(args.slice(at + 1, at + 2)));
+  },
+};
+
+const opaque = (inner: Unwrapped): Unwrapped => ("problem" in inner ? inner : { ...inner, transparent: false });
+
+/** The command behind the options of a wrapper; none: the wrapper alone runs nothing. */
+function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): Unwrapped | undefined {
+  const rest = afterOptions(grammar, args);
+  if (rest === undefined) return { problem: `an option of "${name}" is not known` };
+  const sets = grammar.sets ? setsOf(rest) : [];
+  const words = rest.slice(sets.length + (grammar.before ?? 0));
+  if (words.length === 0 && sets.length === 0)
+    return name === "xargs" ? inner([{ words: [{ text: "echo" }], sets, redirects: [] }], false) : undefined;
+  return inner([{ words, sets, redirects: [] }], grammar.transparent !== false);
+}
+
+function setsOf(words: readonly ShellWord[]): string[] {
+  const names: string[] = [];
+  for (const { text } of words) {
+    const name = /^([A-Za-z_]\w*)=/.exec(text ?? "")?.[1];
+    if (name === undefined) break;
+    names.push(name);
+  }
+  return names;
+}
+
+/** What follows the options, or `undefined` when one of them is not known. */
+function afterOptions(
+  { flags = "", valued = "", long = "" }: Grammar,
+  args: readonly ShellWord[],
+): readonly ShellWord[] | undefined {
+  const longs = new Set(long.split(" "));
+  for (let at = 0; at < args.length; at++) {
+    const { text } = args[at]!;
+    if (text === undefined) return undefined;
+    if (text === "--") return args.slice(at + 1);
+    if (!text.startsWith("-") || text === "-") return args.slice(at);
+    if (text.startsWith("--")) {
+      const name = text.slice(2).replace(/=[\s\S]*$/, "");
+      if (longs.has(`${name}=`)) at += text.includes("=") ? 0 : 1;
+      else if (!longs.has(name)) return undefined;
+    } else if (!/^-\d+$/.test(text)) {
+      const letters = text.slice(1);
+      const end = Array.from(letters).findIndex((letter) => !flags.includes(letter));
+      if (end >= 0 && !valued.includes(letters.charAt(end))) return undefined;
+      if (end === letters.length - 1) at++;
+    }
+  }
+  return [];
+}
+
+/** A shell with `-c`. One with a script, or with nothing, runs what no word shows. */
+function shellWith(args: readonly ShellWord[]): Unwrapped {
+  const at = args.findIndex(({ text = "" }) => /^-[a-zA-Z]*c$/.test(text));
+  const known = args
+    .slice(0, at)
+    .every(({ text = "" }) => /^-[a-zA-Z]+$/.test(text) || text === "--norc" || text === "--noprofile");
+  if (at < 0 || !known) return { problem: "a shell runs a script that its words do not show" };
+  return joined(args.slice(at + 1, at + 2));
+}
+
+function insideFind(args: readonly ShellWord[]): Unwrapped | undefined {
+  const commands: ShellCommand[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const { text } = args[at]!;
+    if (text === undefined) return { problem: "an argument of find is only known when it runs" };
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(text)) continue;
+    const end = args.findIndex((word, place) => place > at && (word.text === ";" || word.text === "+"));
+    commands.push({ words: args.slice(at + 1, end < 0 ? undefined : end), sets: [], redirects: [] });
+    at = end < 0 ? args.length : end;
+  }
+  return commands.length === 0 ? undefined : inner(commands, false);
+}
+
+/** Words that are put together and read by a shell once more. */
+function joined(words: readonly ShellWord[] | undefined): Unwrapped {
+  if (words === undefined || words.length === 0 || words.some(({ text, glob }) => text === undefined || glob))
+    return { problem: "the inner command is only known when it runs" };
+  const parsed = parseShell(words.map(({ text }) => text).join(" "));
+  return "problem" in parsed
+    ? { problem: `the inner command cannot be read: ${parsed.problem}` }
+    : inner(parsed.commands, true);
+}
+
+const inner = (commands: readonly ShellCommand[], transparent: boolean): Unwrapped => ({
+  inner: commands,
+  transparent,
+});

@@ -1,0 +1,47 @@
+import type { ShellState } from "../policy/judge-call.ts";
+
+/** Commands on this machine, inside the sandbox of the run when there is one. What a task starts ends with it. */
+export type Commands = Readonly<{
+  state: ShellState;
+  /** One line about what isolates them. */
+  isolation: string;
+  /** Runs one to its end, to the end of its time, or until the signal aborts. */
+  run(command: string, options: CommandOptions): Promise<CommandResult>;
+  /** Starts one that goes on while the task does other things. */
+  start(command: string): Promise<BackgroundCommand>;
+  /** Those that were started, in order; also those that ended. */
+  started(): readonly BackgroundCommand[];
+}>;
+
+export type CommandOptions = Readonly<{
+  timeoutMs: number;
+  signal: AbortSignal;
+  report(text: string): void;
+  /** What it reads from its standard input; nothing by default. */
+  input?: string;
+}>;
+
+/** How a command ended. `not-started` is about us, everything else about the command. */
+export type CommandResult = Readonly<{
+  ended: "exited" | "killed" | "timeout" | "cancelled" | "not-started";
+  /** The exit code, when it had the chance to give one. */
+  code?: number;
+  signal?: string;
+  /** What it printed, both streams as they came; of a long one the end. */
+  text: string;
+  /** How much of the beginning is missing in `text`, and where all of it is kept. */
+  cutBytes: number;
+  file?: string;
+  /** Protected things that it made, and what they are called now. */
+  setAside?: readonly Readonly<{ place: string; now: string }>[];
+}>;
+
+export type BackgroundCommand = Readonly<{
+  id: string;
+  command: string;
+  /** What it printed since the last time somebody asked. */
+  news(): string;
+  /** How it ended, once it has. */
+  result(): CommandResult | undefined;
+  kill(): Promise<void>;
+}>;

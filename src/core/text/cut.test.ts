@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { growth } from "../../../test/support/growth.ts";
+import { cutHead, cutTail, INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "./cut.ts";
+
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+describe("cutTail", () => {
+  test("leaves a text alone that fits exactly", () => {
+    const lines = Array.from({ length: MAX_OUTPUT_LINES }, (_, i) => `${i}`).join("\n");
+    expect(cutTail(lines)).toEqual({ text: lines, cut: false });
+    expect(cutTail(`${lines}\n`)).toEqual({ text: `${lines}\n`, cut: false });
+    expect(cutTail("x".repeat(MAX_OUTPUT_BYTES)).cut).toBe(false);
+    expect(cutTail("")).toEqual({ text: "", cut: false });
+  });
+
+  test("keeps the last lines", () => {
+    expect(cutTail("a\nb\nc", { lines: 2 })).toEqual({ text: "b\nc", cut: true });
+    expect(cutTail("a\nb\nc\n", { lines: 2 })).toEqual({ text: "b\nc\n", cut: true });
+    expect(cutTail("a\n\n\n", { lines: 1 })).toEqual({ text: "\n", cut: true });
+  });
+
+  test("keeps the last bytes, and exactly as many as allowed when no character stands across", () => {
+    const { text, cut } = cutTail(`a${"x".repeat(MAX_OUTPUT_BYTES)}`);
+    expect([bytesOf(text), cut]).toEqual([MAX_OUTPUT_BYTES, true]);
+  });
+
+  test.each([
+    ["two bytes", "é", 2],
+    ["three bytes", "漢", 3],
+    ["four bytes", "😀", 4],
+  ])("never splits a character of %s", (_, letter, width) => {
+    const text = letter.repeat(10);
+    for (let bytes = 0; bytes <= width * 10; bytes++) {
+      const whole = Math.floor(bytes / width);
+      expect(cutTail(text, { bytes })).toEqual({ text: letter.repeat(whole), cut: whole < 10 });
+    }
+  });
+
+  test("keeps nothing when nothing may be kept", () => {
+    expect(cutTail("a", { bytes: 0 })).toEqual({ text: "", cut: true });
+    expect(cutTail("a", { lines: 0 })).toEqual({ text: "", cut: true });
+  });
+
+  test("what it keeps is the longest end within both limits", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "é", "漢", "😀", "\n"), maxLength: 40 });
+    fc.assert(
+      fc.property(text, fc.nat(60), fc.integer({ min: 1, max: 8 }), (whole, bytes, lines) => {
+        const kept = cutTail(whole, { bytes, lines });
+        const fits = (end: string): boolean =>
+          bytesOf(end) <= bytes && end.replace(/\n$/, "").split("\n").length <= lines;
+        const points = Array.from(whole);
+        const longest = points.map((_, i) => points.slice(i).join("")).find(fits) ?? "";
+        expect(kept).toEqual({ text: longest, cut: longest !== whole });
+      }),
+    );
+  });
+
+  test("a hundred megabytes cost no more than what is kept", () => {
+    const [large, huge] = [100_000, 8_000_000].map((lines) => Buffer.alloc(13 * lines, "line of text\n").toString());
+    expect(cutTail(huge!).cut).toBe(true);
+    const cost = growth({ small: () => cutTail(large!), large: () => cutTail(huge!), pieces: 1 });
+    expect(cost).toBeLessThan(15); // 80 when all of it is looked at
+  });
+});
+
+describe("cutHead", () => {
+  test("keeps the beginning", () => {
+    expect(cutHead("abc", 2)).toEqual({ text: "ab", cut: true });
+    expect(cutHead("abc", 3)).toEqual({ text: "abc", cut: false });
+    expect(cutHead("x".repeat(INLINE_CHARS + 1))).toEqual({ text: "x".repeat(INLINE_CHARS), cut: true });
+  });
+
+  test("leaves out a pair that would be split", () => {
+    expect(cutHead("a😀b", 2)).toEqual({ text: "a", cut: true });
+    expect(cutHead("a😀b", 3)).toEqual({ text: "a😀", cut: true });
+  });
+
+  test("keeps nothing of a length below one", () => {
+    expect(cutHead("a", 0)).toEqual({ text: "", cut: true });
+    expect(cutHead("a", -5)).toEqual({ text: "", cut: true });
+  });
+});

@@ -1,0 +1,24 @@
+import { nearest } from "../text/nearest.ts";
+
+/** What every agent name looks like; a dialect may be stricter in its own files. */
+export const AGENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/;
+
+/** Names that stand for a place in a conversation and so cannot be an agent's. */
+const RESERVED: ReadonlySet<string> = new Set(["main", "sub"]);
+
+/** Why a name cannot be used, or `undefined` when it can. */
+export function nameFault(name: string, rule: RegExp = AGENT_NAME): "bad-name" | "reserved-name" | undefined {
+  if (!rule.test(name)) return "bad-name";
+  return RESERVED.has(name) ? "reserved-name" : undefined;
+}
+
+/** Input names that a caller of a delegation tool could not set, because the tool itself uses them. */
+export const RESERVED_INPUT = "agent_name";
+
+/** The other agent a person most likely meant; qualified names are offered too. */
+export function nearestName(name: string, agents: Iterable<{ readonly name: string }>): string | undefined {
+  return nearest(
+    name,
+    [...agents].map((agent) => agent.name),
+  );
+}

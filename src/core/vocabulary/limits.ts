@@ -1,0 +1,101 @@
+import { isRecord } from "../text/json.ts";
+import type { ResourceLimits } from "./limits-schema.ts";
+
+export type { ResourceLimits } from "./limits-schema.ts";
+
+/** How long an agent may work when nothing else is said. */
+export const DEFAULT_MAX_TURNS = 30;
+export const DEFAULT_MAX_TIME_MS = 5 * 60_000;
+/** How long the one turn lasts in which an agent that hit a limit hands in what it has. */
+export const GRACE_MS = 60_000;
+/** How often an agent that hands in nothing, or nothing valid, is asked again. */
+export const DEFAULT_REMINDERS = 1;
+/** How long a model may send nothing at all before the call is given up. */
+export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
+export const DEFAULT_CONCURRENCY = 8;
+/** How deep agents may start agents. */
+export const DEFAULT_MAX_DEPTH = 2;
+/** How many tasks at once the `parallel` tool may be asked for. */
+export const MAX_CONCURRENCY = 8;
+/** How many items of a list are shown before the rest is folded away. */
+export const COLLAPSED_ITEM_COUNT = 10;
+
+/** What each of them is when nobody says anything. */
+export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullable<ResourceLimits[K]> } = {
+  maxDurationMs: DEFAULT_MAX_TIME_MS,
+  maxConcurrentToolCalls: DEFAULT_CONCURRENCY,
+  maxTurns: DEFAULT_MAX_TURNS,
+  maxIdleMs: DEFAULT_MAX_IDLE_MS,
+  graceMs: GRACE_MS,
+  reminders: DEFAULT_REMINDERS,
+  maxMemoryMB: Number.POSITIVE_INFINITY,
+  maxCpuSeconds: Number.POSITIVE_INFINITY,
+  enforceLimits: true,
+};
+
+/** Those of them that may be zero, and those that need not be whole. */
+const FREE: ReadonlySet<string> = new Set(["graceMs", "reminders"]);
+const DIVISIBLE: ReadonlySet<string> = new Set(["maxMemoryMB", "maxCpuSeconds"]);
+
+/** The limits in a value that a file gives. It judges like the schema, which agent files are too many to wait for. */
+export function limitsIn(value: unknown): ResourceLimits | undefined {
+  if (!isRecord(value)) return undefined;
+  for (const [name, given] of Object.entries(value)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) return undefined;
+    if (given === undefined) continue;
+    if (name === "enforceLimits" ? typeof given !== "boolean" : !isLimit(name, given)) return undefined;
+  }
+  return { ...value };
+}
+
+const isLimit = (name: string, given: unknown): boolean =>
+  (DIVISIBLE.has(name) ? Number.isFinite(given) : Number.isSafeInteger(given)) &&
+  Number(given) >= (FREE.has(name) ? 0 : Number.MIN_VALUE);
+
+/** What bounds one task, complete. */
+export type Limits = Readonly<{
+  maxTurns: number;
+  maxTimeMs: number;
+  maxConcurrentToolCalls: number;
+  maxIdleMs: number;
+  graceMs: number;
+  /** How often it is asked again for a result that is missing or not valid. */
+  reminders: number;
+  /** Absent: nobody looks. */
+  maxMemoryMB?: number;
+  maxCpuSeconds?: number;
+  enforce: boolean;
+}>;
+
+/** Limits combine by minimum: nobody can widen what another level narrowed. */
+export function narrowest(...levels: readonly (ResourceLimits | undefined)[]): ResourceLimits | undefined {
+  const given = levels.filter((level) => level !== undefined);
+  if (given.length < 2) return given[0];
+  const narrow: { [K in keyof ResourceLimits]: number | boolean } = {};
+  for (const [key, value] of given.flatMap((level) => Object.entries(level)) as [
+    keyof ResourceLimits,
+    number | boolean | undefined,
+  ][]) {
+    const before = narrow[key];
+    if (value === undefined) continue;
+    narrow[key] =
+      typeof value === "number" && typeof before === "number" ? Math.min(value, before) : value || (before ?? false);
+  }
+  return narrow as ResourceLimits;
+}
+
+/** What bounds a task of which these levels say something. */
+export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]): Limits {
+  const given = narrowest(...levels) ?? {};
+  return {
+    maxTurns: given.maxTurns ?? DEFAULT_MAX_TURNS,
+    maxTimeMs: given.maxDurationMs ?? DEFAULT_MAX_TIME_MS,
+    maxConcurrentToolCalls: given.maxConcurrentToolCalls ?? DEFAULT_CONCURRENCY,
+    maxIdleMs: given.maxIdleMs ?? DEFAULT_MAX_IDLE_MS,
+    graceMs: given.graceMs ?? GRACE_MS,
+    reminders: given.reminders ?? DEFAULT_REMINDERS,
+    ...(given.maxMemoryMB !== undefined && { maxMemoryMB: given.maxMemoryMB }),
+    ...(given.maxCpuSeconds !== undefined && { maxCpuSeconds: given.maxCpuSeconds }),
+    enforce: given.enforceLimits ?? true,
+  };
+}

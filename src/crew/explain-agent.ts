@@ -1,0 +1,265 @@
+import { agentRuleText } from "../core/rules/agent-rule.ts";
+import type { Agent } from "../core/agent/agent.ts";
+import type { Dialects } from "../core/agent/dialect.ts";
+import { DEFAULT_LIMITS, type ResourceLimits } from "../core/vocabulary/limits.ts";
+import { isFinishTool, permit } from "../core/policy/permit.ts";
+import { rulesFor } from "../core/policy/policy.ts";
+import { maskAuth } from "../core/agent/mask-auth.ts";
+import type { Problem } from "../core/vocabulary/file-problem.ts";
+import type { Origin } from "../core/vocabulary/provenance.ts";
+import { isOfServer, type KnownServer, serverPatterns } from "../core/vocabulary/server-patterns.ts";
+import type { Task } from "../core/plan/task.ts";
+import { toolMatches } from "../core/vocabulary/tool-names.ts";
+import { effective } from "../runtime/task/assign.ts";
+import { originsOf, type ExplainedField } from "../runtime/discovery/explain.ts";
+import type { FoundAgent } from "../runtime/discovery/discover-found.ts";
+
+/** What a call would say, under the names of its flags. */
+export type ExplainedCall = Readonly<
+  Partial<Pick<Task, "model" | "thinking" | "tools" | "resourceLimits">> & {
+    flags: Readonly<Partial<Record<"model" | "thinking" | "tools" | keyof ResourceLimits, string>>>;
+  }
+>;
+
+export type ExplainOptions = Readonly<{
+  dialects: Dialects;
+  call: ExplainedCall;
+  /** The tools that exist here. */
+  tools: readonly string[];
+  /** The MCP servers that there are for the agent; none is started. */
+  servers: readonly KnownServer[];
+  /** The rule by which the user's permissions shut a tool out, if one does. */
+  barredBy(tool: string): string | undefined;
+  /** Where a setting was made. */
+  placeOf(key: string): Readonly<{ file: string; line?: number }> | undefined;
+}>;
+
+/** Whether an agent has a tool, and what decided. */
+export type ExplainedTool = Readonly<{
+  name: string;
+  allowed: boolean;
+  /** It is allowed, and there is no such tool here. */
+  missing?: true;
+  rule: string;
+  origin: Origin;
+  /** The MCP server that it is of, which is asked for it when the run starts. */
+  server?: Readonly<{ name: string; what: string }>;
+}>;
+
+/** An agent as it would run, and where everything came from. */
+export type AgentExplanation = Readonly<{
+  agent: Agent;
+  fields: readonly ExplainedField[];
+  limits: readonly ExplainedField[];
+  tools: readonly ExplainedTool[];
+  problems: readonly Problem[];
+}>;
+
+/** Explains an agent. The lines in its files are looked up now. */
+export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentExplanation {
+  const { call, tools, servers } = options;
+  const { flags, ...settings } = call;
+  const agent = effective(found.agent, { task: { ...settings, prompt: "-" }, depth: 0 });
+  const model = call.model === undefined ? {} : { model: call.model };
+  const whole: Agent = { ...agent, ...model };
+  const trace = tracer(options);
+  const fields = Object.entries(whole)
+    .filter(([field, value]) => field !== "source" && field !== "limits" && value !== undefined)
+    .map(([field, value]) => ({
+      field,
+      value: field === "remote" && agent.remote ? maskAuth(agent.remote) : value,
+      origin: callOrigin(flags, call, field) ?? trace(found, field),
+    }));
+  const named = [...namedIn(found), ...(agent.tools ?? [])];
+  const ours = [...new Set([...tools, ...named])].filter(isOneTool).map((name): Explained => ({ name }));
+  const theirs = serverPatterns(servers, named).map(({ pattern, server }): Explained => ({ name: pattern, server }));
+  return {
+    agent: whole,
+    fields,
+    limits: limitsOf(found, options, trace),
+    // One that runs elsewhere has tools of its own, and none of ours.
+    tools: (agent.remote ? [] : [...ours, ...theirs]).map((one) =>
+      explainTool({ ...one, found, agent: whole, options, trace }),
+    ),
+    problems: found.problems,
+  };
+}
+
+type Trace = (found: FoundAgent, field: string) => Origin;
+
+/** Follows a field through bases and settings to the line that says it. */
+function tracer({ dialects, placeOf }: ExplainOptions): Trace {
+  const known = new Map<FoundAgent, (field: string) => Origin>();
+  const originOf = (found: FoundAgent): ((field: string) => Origin) => {
+    const before = known.get(found) ?? originsOf(found, dialects);
+    known.set(found, before);
+    return before;
+  };
+  const trace: Trace = (found, field) => {
+    const origin = originOf(found)(field);
+    if (origin.from === "settings") return { ...origin, ...placeOf(origin.key) };
+    return origin.from === "base" && found.base !== undefined ? through(origin, trace(found.base, field)) : origin;
+  };
+  return trace;
+}
+
+/** What holds for every agent does not come from the base, although the base has it too. */
+const through = (origin: Extract<Origin, { from: "base" }>, at: Origin): Origin =>
+  at.from === "settings" && !at.key.startsWith("agents.") ? at : { ...origin, at };
+
+function callOrigin(flags: ExplainedCall["flags"], call: ExplainedCall, field: string): Origin | undefined {
+  if (field !== "model" && field !== "thinking" && field !== "tools") return undefined;
+  return call[field] === undefined ? undefined : { from: "call", key: flags[field] ?? field };
+}
+
+type LimitName = keyof typeof DEFAULT_LIMITS;
+
+/** Each limit that holds, and who set it: the smallest of what is said. */
+function limitsOf(found: FoundAgent, { call }: ExplainOptions, trace: Trace): ExplainedField[] {
+  return (Object.keys(DEFAULT_LIMITS) as LimitName[]).flatMap((name): ExplainedField[] => {
+    const [ours, asked] = [found.agent.limits?.[name], call.resourceLimits?.[name]];
+    const byCall = asked !== undefined && (ours === undefined || asked <= ours);
+    const value = byCall ? asked : (ours ?? DEFAULT_LIMITS[name]);
+    if (value === Number.POSITIVE_INFINITY) return [];
+    const origin: Origin = byCall
+      ? { from: "call", key: call.flags[name] ?? name }
+      : ours === undefined
+        ? { from: "default" }
+        : limitOrigin(found, name, trace);
+    return [{ field: name, value, origin }];
+  });
+}
+
+/** Of base and child the smaller limit holds. */
+function limitOrigin(found: FoundAgent, name: LimitName, trace: Trace): Origin {
+  const field = `limits.${name}`;
+  if (found.origins[field] !== undefined) return trace(found, field);
+  const own = found.read.agent.limits?.[name];
+  if (own === found.agent.limits?.[name] || found.base === undefined) return trace(found, field);
+  const { base } = found;
+  const { name: whose, file } = base;
+  return through(
+    { from: "base", base: whose, ...(file === undefined ? {} : { file }) },
+    limitOrigin(base, name, trace),
+  );
+}
+
+type Explained = Readonly<{ name: string; server?: KnownServer | undefined }>;
+
+type Asked = Explained &
+  Readonly<{
+    found: FoundAgent;
+    agent: Agent;
+    options: ExplainOptions;
+    trace: Trace;
+  }>;
+
+function explainTool({ name, server, found, agent, options, trace }: Asked): ExplainedTool {
+  const told = server && { server: { name: server.name, what: server.what } };
+  if (server?.shut !== undefined)
+    return { name, allowed: false, ...shuttings[server.shut](server, { found, options, trace }), ...told };
+  const bar = options.barredBy(name);
+  const { allowed, rule } = permit({ ...agent, ...(bar !== undefined && { barred: { [name]: bar } }) }, name);
+  const denied = !allowed && covers(agent.disallowedTools, name);
+  const shut = bar !== undefined;
+  const origin: Origin = shut
+    ? shutOrigin(found, options, trace)
+    : denied
+      ? toolOrigin(found, "disallowedTools", name, trace)
+      : listOrigin();
+  const missing = allowed && !server && !options.tools.includes(name) && !isFinishTool(name);
+  return {
+    name,
+    allowed,
+    ...(missing ? { missing } : {}),
+    rule: `${ruleOf({ name, allowed, denied, shut, rule, agent })}${allowed ? boundsOf(agent, name) : ""}`,
+    origin,
+    ...told,
+  };
+
+  function listOrigin(): Origin {
+    if (options.call.tools !== undefined) return { from: "call", key: options.call.flags.tools ?? "tools" };
+    if (agent.tools === undefined) return { from: "default", rule: "no list of tools" };
+    return toolOrigin(found, "tools", name, trace);
+  }
+}
+
+/** What keeps a whole server from an agent. */
+const shuttings: Readonly<
+  Record<
+    NonNullable<KnownServer["shut"]>,
+    (server: KnownServer, asked: Pick<Asked, "found" | "options" | "trace">) => Pick<ExplainedTool, "rule" | "origin">
+  >
+> = {
+  off: ({ name }, { options: { placeOf } }) => {
+    const key = `mcpServers.${name}.enabled`;
+    return { rule: "the server is switched off", origin: { from: "settings", key, ...placeOf(key) } };
+  },
+  unlisted: (_, { found, trace }) => ({
+    rule: "the server is not among those of the agent",
+    origin: trace(found, "mcpServers"),
+  }),
+};
+
+/** A file that wishes to look only, or the user's own rules. */
+function shutOrigin(found: FoundAgent, { placeOf }: ExplainOptions, trace: Trace): Origin {
+  if (found.agent.permission === "plan") return trace(found, "permission");
+  const place = placeOf("permissions.deny") ?? placeOf("permissions.mode");
+  return { from: "settings", key: "permissions", ...place };
+}
+
+type Decided = Readonly<{
+  name: string;
+  allowed: boolean;
+  denied: boolean;
+  shut: boolean;
+  rule: string;
+  agent: Agent;
+}>;
+
+function ruleOf({ name, allowed, denied, shut, rule, agent }: Decided): string {
+  if (shut) return rule;
+  if (denied) return "taken away by disallowedTools";
+  if (agent.tools === undefined)
+    return allowed ? "no list of tools: everything but delegation" : "delegation has to be listed";
+  if (!allowed) return "not in the list of tools";
+  return covers(agent.tools, name) ? "in the list of tools" : "comes along with a tool in the list";
+}
+
+/** What the agent's own rules leave of a tool that it has. */
+function boundsOf({ tools = [], disallowedTools = [], rules = [] }: Agent, name: string): string {
+  const only = tools.filter((entry) => isCallOf(entry, name));
+  const said = [
+    ...(only.length > 0 && !tools.some((entry) => toolMatches(entry, name)) ? [`only ${only.join(", ")}`] : []),
+    ...disallowedTools.filter((entry) => isCallOf(entry, name)).map((entry) => `never ${entry}`),
+    ...rulesFor(rules.flat(), name).map(agentRuleText),
+  ];
+  return said.length === 0 ? "" : ` (${said.join("; ")})`;
+}
+
+const isCallOf = (entry: string, tool: string): boolean => entry.startsWith(`${tool}(`);
+
+/**
+ * Which of several lists names the tool: the file's own, a base's, or the settings'. A list of tools in the settings
+ * stands in place of the others; what they deny comes on top.
+ */
+function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name: string, trace: Trace): Origin {
+  if (field === "tools" && found.origins[field]?.from === "settings") return trace(found, field);
+  if (covers(found.read.agent[field], name)) return trace({ ...found, origins: {} }, field);
+  const { base } = found;
+  if (base === undefined || !covers(base.agent[field], name)) return trace(found, field);
+  const { name: whose, file } = base;
+  const at = toolOrigin(base, field, name, trace);
+  return { from: "base", base: whose, ...(file === undefined ? {} : { file }), at };
+}
+
+const covers = (list: readonly string[] | undefined, tool: string): boolean =>
+  list?.some((pattern) => toolMatches(pattern.replace(/\(.*\)$/s, ""), tool)) ?? false;
+
+/** Tools that a file, its base or the settings name, and that may have been taken away since. */
+function namedIn({ agent, read, base }: FoundAgent): readonly string[] {
+  const own = [...(read.agent.tools ?? []), ...(agent.tools ?? []), ...(agent.disallowedTools ?? [])];
+  return base === undefined ? own : [...own, ...namedIn(base)];
+}
+
+const isOneTool = (name: string): boolean => !name.includes("*") && !name.includes("(") && !isOfServer(name);

@@ -1,0 +1,84 @@
+import { createBudget } from "../../core/run/budget.ts";
+import type { Engine, Perform } from "../../core/task/engine.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { Fact } from "../../core/run/event.ts";
+import type { Body } from "../../core/plan/plan.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import { execute, type Growing } from "../../runtime/execute/execute.ts";
+import { nowhere } from "../../core/schedule/fill-references.ts";
+import { noHistory } from "../../core/run/history.ts";
+import { memoryJournal } from "../../runtime/store/journal.ts";
+import { createLeases } from "../../runtime/execute/leases.ts";
+import { createMailbox } from "../../runtime/execute/mailbox.ts";
+import { promptly } from "../../runtime/async/settle-on-abort.ts";
+import type { Executed } from "../../runtime/execute/scope.ts";
+import { Slots } from "../../runtime/async/slots.ts";
+
+/** What a plan needs that is executed for a caller of the library, without a run around it. */
+export type Alone = Readonly<{
+  perform: Perform;
+  signal: AbortSignal;
+  concurrency: number;
+  /** Background for every task. */
+  context?: string;
+  emit?(path: string, fact: Fact): void;
+  /** Answers gates; without it nobody does. */
+  answer?: Engine["answer"];
+}>;
+
+/** Carries out a plan with nothing but a function that performs its tasks: nothing is kept, nothing can be resumed. */
+export function executeAlone(body: Body, alone: Alone, started?: (growing: Growing) => void): Promise<Executed> {
+  const { perform, signal, concurrency, context = "", emit = () => {}, answer } = alone;
+  const engine: Engine = {
+    perform: (call, context) => promptly(context, (inner) => perform(call, inner)),
+    sleep: async (_key, ms, stop) => {
+      await pause(ms, stop);
+    },
+    answer: (path, stop) => answer?.(path, stop) ?? Promise.resolve(undefined),
+    give: () => Promise.resolve(false),
+    journal: (_run, listener) => Promise.resolve(memoryJournal(listener)),
+  };
+  return execute(
+    body,
+    {
+      run: {
+        id: RUN,
+        engine,
+        history: noHistory,
+        emit,
+        live: () => {},
+        durable: () => Promise.resolve(),
+        context,
+        unattended: answer === undefined,
+        budget: createBudget({}),
+        mailbox: createMailbox(),
+        leases: createLeases(),
+        stoppable: new Map(),
+        maxDepth: 0,
+        compile: () => {
+          throw new CrewError(
+            "BAD_INPUT",
+            "Nobody can be asked to help here.",
+            "Start a run to let agents start agents.",
+          );
+        },
+        redact: (text) => text,
+        random: () => 0,
+        execute,
+      },
+      prefix: "",
+      outer: nowhere,
+      slots: new Slots(concurrency),
+      signal,
+      depth: 0,
+    },
+    started,
+  );
+}
+
+const RUN = "alone";
+
+/** The path of a node in the key of its question. */
+export function pathOfKey(key: string): string {
+  return key.slice(RUN.length + 1);
+}

@@ -1,0 +1,194 @@
+import type { Change } from "../../core/schedule/change.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import type { Answer } from "../../core/plan/gate.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { asId } from "../../modes/names.ts";
+import type { TeamMember, TeamTask } from "../../modes/team.ts";
+import { attachmentsOf, backgroundOf } from "../../runtime/task/background.ts";
+import { linkDag, planOfDag, type DagNode } from "../../facades/parallel/dag.ts";
+import { createDagView, isGood, type DagView } from "./dag-view.ts";
+import type { Growing } from "../../runtime/execute/execute.ts";
+import { executeAlone, pathOfKey } from "./execute-alone.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import { errorOf } from "./run-agent-with-retry.ts";
+import {
+  noUsageStats,
+  type ExecutorOptions,
+  type PendingApproval,
+  type RunAgent,
+  type TaskProgress,
+  type TaskResult,
+} from "../../facades/parallel/task-result.ts";
+
+/** What a graph of team tasks is carried out with. */
+export type DagExecutionOptions = Readonly<{
+  /** From `buildDag`; statuses and results are written into it. */
+  nodes: Map<string, DagNode>;
+  members: Map<string, TeamMember>;
+  objective: string;
+  cwd: string;
+  maxConcurrency: number;
+  /** Runs one agent. Tries, rounds and order are not its business. */
+  runAgent: RunAgent;
+  sharedContext?: string;
+  workspacePath?: string;
+  signal?: AbortSignal;
+  onProgress?(nodes: Map<string, DagNode>, progress: readonly TaskProgress[]): void;
+  /** Decides on work that requires approval; without it nothing is approved. A no with feedback asks for another draft. */
+  onApprovalNeeded?(taskId: string, plan: string): Promise<{ approved: boolean; feedback?: string }>;
+  /** Handed the graph once it runs. */
+  onStart?(dag: RunningDag): void;
+}>;
+
+/** A graph that can change while it runs. */
+export type RunningDag = Readonly<{ modify(changes: TaskModifications): void }>;
+
+/** New tasks, other dependencies for tasks that have not begun, tasks to give up. All of it happens, or none. */
+export type TaskModifications = Readonly<{
+  newTasks?: readonly TeamTask[];
+  updateDependencies?: Readonly<Record<string, readonly string[]>>;
+  markFailed?: readonly string[];
+}>;
+
+/** What came of it: the last result of every draft and review, in the order in which they ended. */
+export type DagExecutionResult = Readonly<{
+  results: TaskResult[];
+  aborted: boolean;
+  /** The first piece of work that nobody was there to approve. */
+  pendingApproval?: PendingApproval;
+}>;
+
+/** Carries out a graph of team tasks: team mode's plan, the one executor, and `runAgent` for the work. */
+export async function executeDag(options: DagExecutionOptions): Promise<DagExecutionResult> {
+  const { nodes, members, objective, maxConcurrency, onProgress, onApprovalNeeded, onStart } = options;
+  const { signal = new AbortController().signal } = options;
+  if (nodes.size === 0) return { results: [], aborted: signal.aborted };
+  const view = createDagView(nodes, (progress) => onProgress?.(nodes, progress));
+  await executeAlone(
+    planOfDag(nodes, members, objective),
+    {
+      signal,
+      concurrency: Math.max(1, Math.floor(maxConcurrency)),
+      context: contextOf(options),
+      perform: (call, context) => perform(call, context, view, options),
+      emit: view.see,
+      ...(onApprovalNeeded && { answer: approvals(onApprovalNeeded, view) }),
+    },
+    (growing) => onStart?.({ modify: (changes) => modify(changes, growing, options) }),
+  );
+  const pendingApproval = view.pendingApproval();
+  return { results: view.results(), aborted: signal.aborted, ...(pendingApproval && { pendingApproval }) };
+}
+
+async function perform(
+  call: Call,
+  { signal }: PerformContext,
+  view: DagView,
+  { cwd, runAgent }: DagExecutionOptions,
+): Promise<Outcome> {
+  const piece = view.piece(call.path);
+  const { prompt, label, retry: _retry, agent: _agent, ...settings } = call.task;
+  const background = [backgroundOf(call), ...attachmentsOf(call)].filter((part) => part !== "").join("\n\n");
+  const { model, tools, systemPrompt, thinking, resourceLimits } = settings;
+  const result = await attempt(runAgent, {
+    task: prompt,
+    cwd: settings.cwd ?? cwd,
+    id: piece.id,
+    signal,
+    onProgress: view.show,
+    ...(label !== undefined && { name: label }),
+    ...(background !== "" && { context: background }),
+    ...(model !== undefined && { model }),
+    ...(tools !== undefined && { tools }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(thinking !== undefined && { thinking }),
+    ...(resourceLimits !== undefined && { resourceLimits }),
+  });
+  view.keep(piece, result);
+  if (isGood(result)) return { status: "ok", output: result.output };
+  const message = result.aborted && !result.error ? "The task was aborted." : errorOf(result);
+  return { ...failed("CRASHED", message), ...(result.output !== "" && { output: result.output }) };
+}
+
+/** An agent that throws instead of telling has failed, too. */
+async function attempt(runAgent: RunAgent, options: ExecutorOptions): Promise<TaskResult> {
+  try {
+    return await runAgent(options);
+  } catch (thrown) {
+    const { id, task } = options;
+    return {
+      id,
+      task,
+      exitCode: 1,
+      output: "",
+      stderr: "",
+      truncated: false,
+      durationMs: 0,
+      usage: noUsageStats(),
+      error: messageOf(thrown),
+    };
+  }
+}
+
+function contextOf({ sharedContext = "", workspacePath }: DagExecutionOptions): string {
+  const workspace =
+    workspacePath === undefined
+      ? ""
+      : `The team shares the folder ${workspacePath}: read there what others left, and leave there what they need.`;
+  return [sharedContext, workspace].filter((part) => part !== "").join("\n\n");
+}
+
+function approvals(ask: NonNullable<DagExecutionOptions["onApprovalNeeded"]>, view: DagView) {
+  return async (key: string, signal: AbortSignal): Promise<Answer | undefined> => {
+    const node = view.nodeOf(pathOfKey(key));
+    const asked = ask(node?.task.id ?? "", node?.result?.output ?? "").then(
+      ({ approved, feedback }): Answer => ({ approve: approved, ...(feedback !== undefined && { text: feedback }) }),
+    );
+    return Promise.race([asked, aborted(signal)]);
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else onAbort(signal, () => resolve(undefined));
+  });
+}
+
+/** Puts a change into the words of the executor, and into the graph once the executor has taken it. */
+function modify(
+  { newTasks = [], updateDependencies = {}, markFailed = [] }: TaskModifications,
+  growing: Growing,
+  { nodes, members, objective }: DagExecutionOptions,
+): void {
+  const after = new Map<string, DagNode>();
+  for (const [id, node] of nodes)
+    after.set(id, {
+      ...node,
+      task: { ...node.task, ...(updateDependencies[id] && { depends: [...updateDependencies[id]] }) },
+    });
+  for (const task of newTasks) {
+    if (after.has(task.id))
+      throw new CrewError("BAD_CHANGE", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
+    const assignee = task.assignee === undefined ? undefined : members.get(task.assignee);
+    after.set(task.id, { task, ...(assignee && { assignee }), dependsOn: [], dependedBy: [], status: "pending" });
+  }
+  const plan = planOfDag(after, members, objective);
+  const change: Change = {
+    newTasks: Object.fromEntries(newTasks.map(({ id }) => [asId(id), plan.nodes[asId(id)]!])),
+    updateDependencies: Object.fromEntries(
+      Object.entries(updateDependencies).map(([id, needs]) => [asId(id), needs.map(asId)]),
+    ),
+    markFailed: Object.fromEntries(markFailed.map((id) => [asId(id), "It was marked as failed."])),
+  };
+  for (const { id } of newTasks) nodes.set(id, after.get(id)!);
+  try {
+    growing.change(change);
+  } catch (error) {
+    for (const { id } of newTasks) nodes.delete(id);
+    throw error;
+  }
+  for (const [id, node] of nodes) node.task = after.get(id)!.task;
+  linkDag(nodes, members);
+}

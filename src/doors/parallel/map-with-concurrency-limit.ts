@@ -1,0 +1,33 @@
+import { mapLimited } from "../../runtime/async/map-limited.ts";
+
+/** What was mapped, in order; what an abort kept from running is `undefined`. */
+export type ParallelResult<R> = { results: R[]; aborted: boolean };
+
+/**
+ * Maps side by side, at most `concurrency` at once; a number below one, or none at all, means all of them. The first
+ * error rejects at once. An abort never does: what is done is kept, and `aborted` tells.
+ */
+export async function mapWithConcurrencyLimit<T, R>(
+  items: readonly T[],
+  concurrency: number,
+  mapper: (item: T, index: number) => Promise<R>,
+  signal?: AbortSignal,
+): Promise<ParallelResult<R>> {
+  const wanted = Math.floor(concurrency);
+  const limit = wanted >= 1 ? wanted : Math.max(1, items.length);
+  const results: R[] = [];
+  results.length = items.length;
+  try {
+    await mapLimited(
+      items,
+      limit,
+      async (item, index) => {
+        results[index] = await mapper(item, index);
+      },
+      signal,
+    );
+  } catch (thrown) {
+    if (!signal?.aborted) throw thrown;
+  }
+  return { results, aborted: signal?.aborted ?? false };
+}

@@ -1,0 +1,46 @@
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { failed } from "../../core/outcome/outcome.ts";
+import { race } from "../../modes/race.ts";
+import { executeAlone } from "./execute-alone.ts";
+
+/** One who competes. Its signal aborts when somebody else has won, or when the race is called off. */
+export type Contestant<T> = Readonly<{ id: string; run(signal: AbortSignal): Promise<T> }>;
+
+/** Who won and with what, or that the race was called off. */
+export type RaceResult<T> =
+  | Readonly<{ winner: string; result: T; aborted?: never }>
+  | Readonly<{ aborted: true; winner?: never; result?: never }>;
+
+/**
+ * The first success wins and everybody else is aborted; nobody waits for those who do not listen. When all fail, one
+ * error tells every failure. It is the race mode, carried out by the executor.
+ */
+export async function raceWithAbort<T>(
+  tasks: readonly Contestant<T>[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<RaceResult<T>> {
+  if (tasks.length === 0) throw new CrewError("BAD_INPUT", "No tasks to race", "Give at least one.");
+  const plan = race({ mode: "race", race: { task: "race", models: tasks.map(({ id }) => id) } });
+  const paths = plan.nodes[plan.output]?.needs ?? [];
+  const contestants = new Map(paths.map((path, index) => [path, tasks[index]!]));
+  const results = new Map<string, T>();
+
+  const { outcome } = await executeAlone(plan, {
+    signal,
+    concurrency: Number.POSITIVE_INFINITY,
+    perform: async ({ path }, context) => {
+      try {
+        results.set(path, await contestants.get(path)!.run(context.signal));
+        return { status: "ok", output: path };
+      } catch (thrown) {
+        return failed("CRASHED", messageOf(thrown));
+      }
+    },
+  });
+
+  const winner = outcome.status === "ok" ? outcome.from?.[0] : undefined;
+  if (winner !== undefined) return { winner: contestants.get(winner)!.id, result: results.get(winner) as T };
+  if (signal.aborted) return { aborted: true };
+  const message = outcome.status === "failed" ? outcome.fault.message : "";
+  throw new Error(`All race models failed:${message.slice(message.indexOf("\n"))}`);
+}

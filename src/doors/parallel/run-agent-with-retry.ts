@@ -1,0 +1,19 @@
+import { pause } from "../../runtime/async/cancel.ts";
+import { withRetry } from "../../runtime/execute/retry.ts";
+import type { ExecutorOptions, RunAgent, TaskResult } from "../../facades/parallel/task-result.ts";
+
+/** Runs an agent, and again as `options.retry` says. An abort also ends the wait between two tries. */
+export function runAgentWithRetry(options: ExecutorOptions, runAgentFn: RunAgent): Promise<TaskResult> {
+  const { retry, signal = new AbortController().signal } = options;
+  return withRetry<TaskResult>({
+    retry,
+    attempt: () => runAgentFn(options),
+    errorOf: (result) => (result.exitCode === 0 || result.aborted ? undefined : errorOf(result)),
+    wait: async (delayMs, _n, result) => ((await pause(delayMs, signal)) ? undefined : { ...result, aborted: true }),
+  });
+}
+
+/** Why a task failed, in its own words or by its exit code. */
+export function errorOf({ error, stderr, exitCode }: TaskResult): string {
+  return error || stderr || `Exit code: ${exitCode}`;
+}

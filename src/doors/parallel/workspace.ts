@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from "node:crypto";
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { isRecord } from "../../core/text/json.ts";
+
+/** Makes a fresh folder for a team, readable by nobody else: results go to `tasks`, everything else to `artifacts`. */
+export function createWorkspace(teamName?: string, rootDir: string = tmpdir()): Workspace {
+  mkdirSync(rootDir, { recursive: true, mode: PRIVATE_FOLDER });
+  const name = teamName === undefined ? `team-${Date.now()}` : fileName(teamName);
+  const root = mkdtempSync(join(rootDir, `${PREFIX}${name}-`));
+  const workspace = { root, tasksDir: join(root, "tasks"), artifactsDir: join(root, "artifacts") };
+  mkdirSync(workspace.tasksDir, { mode: PRIVATE_FOLDER });
+  mkdirSync(workspace.artifactsDir, { mode: PRIVATE_FOLDER });
+  return workspace;
+}
+
+/**
+ * Writes what a task produced to `tasks/<id>.json`, whole or not at all.
+ * Writing an id again replaces its file; two ids never share one, even when they look the same as file names.
+ */
+export function writeTaskResult(workspace: Workspace, taskId: string, output: string, status: TaskResultStatus): void {
+  if (!lstatSync(workspace.tasksDir).isDirectory()) throw new Error(`${workspace.tasksDir} is not a folder`);
+  const target = fileFor(workspace, taskId);
+  const draft = join(workspace.tasksDir, `.${randomBytes(8).toString("hex")}.tmp`);
+  const result = { id: taskId, status, output, timestamp: Date.now() };
+  try {
+    writeFileSync(draft, `${JSON.stringify(result, null, 2)}\n`, { flag: "wx", mode: PRIVATE_FILE, flush: true });
+    renameSync(draft, target);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Removes a workspace and all that is in it; links in it are removed, not followed. */
+export function cleanupWorkspace(workspace: Workspace): void {
+  if (!basename(workspace.root).startsWith(PREFIX)) throw new Error(`${workspace.root} is not a workspace`);
+  rmSync(workspace.root, { recursive: true, force: true });
+}
+
+/** The folder that the members of a team share. */
+export type Workspace = Readonly<{ root: string; tasksDir: string; artifactsDir: string }>;
+/** How a task ended, as its result file says it. */
+export type TaskResultStatus = "completed" | "failed";
+
+const PREFIX = "subcrew-";
+const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FILE = 0o600;
+const NAME_CHARS = 100;
+
+/** The documented name, unless another id has it already; then one with a hash of the id. */
+function fileFor({ tasksDir }: Workspace, taskId: string): string {
+  const name = fileName(taskId);
+  for (let round = 0; ; round++) {
+    const hash = createHash("sha256").update(`${round}:${taskId}`).digest("hex").slice(0, 12);
+    const file = join(tasksDir, round === 0 ? `${name}.json` : `${name}-${hash}.json`);
+    if (isFreeFor(file, taskId)) return file;
+  }
+}
+
+function isFreeFor(file: string, taskId: string): boolean {
+  const there = lstatSync(file, { throwIfNoEntry: false });
+  if (there === undefined) return true;
+  return there.isFile() && idIn(file) === taskId;
+}
+
+/** Members can write here too, so a file that is not a result belongs to nobody we know. */
+function idIn(file: string): string | undefined {
+  try {
+    const result: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return isRecord(result) && typeof result.id === "string" ? result.id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fileName(text: string): string {
+  return text.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, NAME_CHARS) || "_";
+}

@@ -1,0 +1,125 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { cycleIn } from "../../core/plan/topological-order.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { schedule } from "../../core/schedule/schedule.ts";
+import { asId } from "../../modes/names.ts";
+import { team, type TeamMember, type TeamTask } from "../../modes/team.ts";
+import type { TaskResult } from "./task-result.ts";
+
+/** A team task in its graph, and how far it has come. */
+export type DagNode = {
+  task: TeamTask;
+  assignee?: TeamMember;
+  dependsOn: string[];
+  dependedBy: string[];
+  status: DagStatus;
+  /** What its last draft came to. */
+  result?: TaskResult;
+  /** The number of the draft, for a task that is reviewed. */
+  iteration?: number;
+  reviewHistory?: DagReview[];
+};
+
+/** `blocked`: something it depends on did not succeed, so it never runs. */
+export type DagStatus =
+  | "pending"
+  | "ready"
+  | "running"
+  | "reviewing"
+  | "revising"
+  | "awaiting_approval"
+  | "completed"
+  | "failed"
+  | "blocked"
+  | "aborted";
+
+export type DagReview = Readonly<{
+  iteration: number;
+  workerOutput: string;
+  reviewerOutput: string;
+  approved: boolean;
+}>;
+
+/** The graph of a team's tasks; throws on what cannot be carried out. It shows how the executor sees the compiled team. */
+export function buildDag(tasks: readonly TeamTask[], members: ReadonlyMap<string, TeamMember>): Map<string, DagNode> {
+  const nodes = new Map<string, DagNode>();
+  for (const task of tasks) {
+    if (nodes.has(task.id))
+      throw new CrewError("PLAN_DUPLICATE_ID", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
+    const assignee = task.assignee === undefined ? undefined : members.get(task.assignee);
+    nodes.set(task.id, { task, ...(assignee && { assignee }), dependsOn: [], dependedBy: [], status: "pending" });
+  }
+  for (const { task } of nodes.values()) checkTask(task, nodes, members);
+  linkDag(nodes, members);
+  return nodes;
+}
+
+/** Reads who waits for whom, and who need not, from the plan; statuses of tasks that have begun stay. */
+export function linkDag(nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMap<string, TeamMember>): void {
+  if (nodes.size === 0) return;
+  const plan = planOfDag(nodes, members);
+  const cycle = cycleIn(plan);
+  if (cycle) {
+    const names = [...nodes.keys()].filter((id) => cycle.includes(asId(id)));
+    throw new CrewError(
+      "PLAN_CYCLE",
+      `Dependency cycle detected involving tasks: ${names.join(", ")}`,
+      "Remove one of these dependencies.",
+    );
+  }
+  const { entries } = schedule(plan);
+  const ids = new Map([...nodes.keys()].map((id) => [asId(id), id]));
+  for (const node of nodes.values()) node.dependedBy = [];
+  for (const [id, node] of nodes) {
+    const given = node.task.depends ?? [];
+    const { needs, open } = entries.get(asId(id))!;
+    node.dependsOn = [...given, ...needs.map((need) => ids.get(need)!).filter((need) => !given.includes(need))];
+    for (const need of node.dependsOn) nodes.get(need)!.dependedBy.push(id);
+    if (node.status === "pending" && open === 0) node.status = "ready";
+  }
+}
+
+/** The plan that these tasks compile to, as team mode does it. */
+export function planOfDag(
+  nodes: ReadonlyMap<string, DagNode>,
+  members: ReadonlyMap<string, TeamMember>,
+  objective?: string,
+): Plan {
+  return team({
+    mode: "team",
+    team: {
+      ...(objective !== undefined && objective !== "" && { objective }),
+      members: [...members].map(([role, member]) => ({ ...member, role })),
+      tasks: [...nodes.values()].map(({ task }) => task),
+    },
+  });
+}
+
+function checkTask(
+  { id, depends = [], assignee, review }: TeamTask,
+  nodes: ReadonlyMap<string, DagNode>,
+  members: ReadonlyMap<string, TeamMember>,
+): void {
+  const unknown = depends.find((need) => !nodes.has(need));
+  if (unknown !== undefined)
+    throw new CrewError(
+      "PLAN_UNKNOWN_NEED",
+      `Task "${id}" depends on unknown task "${unknown}"`,
+      "Name a task of the team.",
+    );
+  if (assignee !== undefined && !members.has(assignee)) {
+    throw new CrewError(
+      "BAD_INPUT",
+      `Task "${id}" assigned to unknown member "${assignee}"`,
+      "Name a role of the team.",
+    );
+  }
+  const reviewer = review?.reviewer ?? review?.assignee;
+  if (reviewer !== undefined && !members.has(reviewer)) {
+    throw new CrewError(
+      "BAD_INPUT",
+      `Task "${id}" review assigned to unknown member "${reviewer}"`,
+      "Name a role of the team.",
+    );
+  }
+}

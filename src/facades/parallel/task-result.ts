@@ -1,0 +1,99 @@
+import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
+import type { RetryConfig } from "../../core/plan/retry.ts";
+import type { Thinking } from "../../core/vocabulary/thinking.ts";
+import type { Usage } from "../../core/outcome/usage.ts";
+
+/** What a task used, as system 003 counts it: the cost is one of the counters. */
+export type UsageStats = Omit<Usage, "reasoning"> & Readonly<{ cost: number }>;
+
+/** Nothing used yet. */
+export function noUsageStats(): UsageStats {
+  return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, contextTokens: 0, turns: 0 };
+}
+
+/** What one task came to, as system 003 tells it. */
+export type TaskResult = Readonly<{
+  id: string;
+  name?: string;
+  task: string;
+  model?: string;
+  /** 0 means that it succeeded, unless it was aborted. */
+  exitCode: number;
+  output: string;
+  fullOutputPath?: string;
+  stderr: string;
+  truncated: boolean;
+  durationMs: number;
+  usage: UsageStats;
+  /** How often each tool was used. */
+  toolUsage?: Readonly<Record<string, number>>;
+  error?: string;
+  aborted?: boolean;
+  /** The position in a chain, from 1. */
+  step?: number;
+}>;
+
+/** How far a task has come. */
+export type TaskProgress = Readonly<{
+  id: string;
+  name?: string;
+  status: "pending" | "running" | "completed" | "failed" | "aborted";
+  task: string;
+  model?: string;
+  currentTool?: string;
+  currentToolArgs?: string;
+  recentTools: readonly Readonly<{ tool: string; args: string }>[];
+  recentOutput: readonly string[];
+  toolCount: number;
+  tokens: number;
+  durationMs: number;
+}>;
+
+/** What a task is run with. */
+export type ExecutorOptions = Readonly<{
+  task: string;
+  cwd: string;
+  id: string;
+  name?: string;
+  model?: string | readonly string[];
+  tools?: readonly string[];
+  systemPrompt?: string;
+  /** Background that precedes the task. */
+  context?: string;
+  thinking?: Thinking;
+  resourceLimits?: ResourceLimits;
+  retry?: RetryConfig;
+  step?: number;
+  signal?: AbortSignal;
+  onProgress?(progress: TaskProgress): void;
+}>;
+
+/** Runs one agent; what goes wrong is in the result. */
+export type RunAgent = (options: ExecutorOptions) => Promise<TaskResult>;
+
+/** What a call of the `parallel` tool leaves behind in its session. */
+export type ParallelToolDetails = Readonly<{
+  mode: "single" | "parallel" | "chain" | "race" | "team";
+  results: readonly TaskResult[];
+  totalDurationMs: number;
+  usage: UsageStats;
+  progress?: readonly TaskProgress[];
+  /** The id of the task that won a race. */
+  winner?: string;
+  dagInfo?: Readonly<{
+    objective: string;
+    members: readonly Readonly<{ role: string; model?: string }>[];
+    tasks: readonly Readonly<{
+      id: string;
+      assignee?: string;
+      depends: readonly string[];
+      status: string;
+      iteration?: number;
+      maxIterations?: number;
+    }>[];
+    pendingApproval?: PendingApproval;
+  }>;
+}>;
+
+/** Work that waits for somebody's approval. */
+export type PendingApproval = Readonly<{ taskId: string; plan: string }>;

@@ -1,0 +1,62 @@
+import type { Dialect, FilePlace } from "../../core/agent/dialect.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { defineFields, type Draft, type Fields, say } from "../fields/draft.ts";
+import { FILE_NAME, stemOf } from "../fields/finish.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+import { markdown } from "../fields/markdown.ts";
+import { choice, flag, kept, limit, model, note, permission, skills, text, thinking } from "../fields/rules.ts";
+import { disallowedTools, mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+
+/** The keys of Claude Code, in files and in `--agents`. */
+export const claudeFields: Fields = defineFields({
+  name: text("name"),
+  description: text("description"),
+  prompt: text("instructions"),
+  tools: tools(),
+  allowedTools: mistakenTools(),
+  readonly: mistakenReadonly,
+  disallowedTools: disallowedTools(),
+  model,
+  permissionMode: permission,
+  maxTurns: limit("maxTurns"),
+  skills,
+  mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+  hooks: kept("is never run from an agent file"),
+  memory: choice("memory", { user: "user", project: "project", local: "local" }),
+  background: flag("background"),
+  effort: thinking,
+  isolation: choice("isolation", { worktree: "worktree" }),
+  color: kept(),
+  initialPrompt: kept("only counts for a main agent"),
+  criticalSystemReminder_EXPERIMENTAL: kept(),
+  omitClaudeMd: kept(),
+  version: note,
+  author: note,
+  license: note,
+  tags: note,
+  metadata: note,
+});
+
+/** Claude Code's Markdown files; plugins and Augment use them too. */
+export const claude: Dialect = markdown({ id: "claude", fields: claudeFields, freeName: true, settle });
+
+/** A file that has only one of name and description is meant as an agent all the same; where the other is from is said. */
+function settle(draft: Draft, { metadata }: Data, place: FilePlace): void {
+  const { agent, from } = draft;
+  if (agent.name === undefined && agent.description !== undefined) {
+    agent.name = stemOf(place.relative);
+    from["name"] = FILE_NAME;
+    const message = `The agent has no "name"; it is called "${agent.name}" after its file.`;
+    say(draft, "missing-name", message, { severity: "warning" });
+  }
+  const described = isRecord(metadata) ? metadata["description"] : undefined;
+  if (agent.description === undefined && typeof described === "string") {
+    agent.description = described;
+    from["description"] = "metadata";
+    say(draft, "missing-description", 'The description stands in "metadata", where only this program looks for it.', {
+      field: "metadata",
+      severity: "warning",
+      hint: 'Write it as "description".',
+    });
+  }
+}

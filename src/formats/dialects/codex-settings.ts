@@ -1,0 +1,46 @@
+import { isAbsolute, normalize, sep } from "node:path";
+import type { FilePlace, Reading } from "../../core/agent/dialect.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { problem } from "../../core/vocabulary/file-problem.ts";
+import { type Draft, type Fields, say } from "../fields/draft.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+import { failed, joined, readRecord } from "../fields/records.ts";
+import { readToml, type TomlResult } from "../yaml/toml.ts";
+
+/** How a role is read, wherever it is written. */
+export type RoleReader = Readonly<{ fields: Fields; settle(draft: Draft): void }>;
+
+/** The roles of Codex's `config.toml`, its tables `[agents.<role>]`. Other settings of the file are not looked at. */
+export function readCodexSettings(settings: Data, place: FilePlace, reader: RoleReader): Reading {
+  const agents = settings["agents"];
+  const roles = isRecord(agents) ? Object.entries(agents) : [];
+  return joined(roles.flatMap(([role, table]) => (isRecord(table) ? [readRole(role, table, { place, reader })] : [])));
+}
+
+const KEYS: ReadonlySet<string> = new Set(["description", "config_file", "nickname_candidates"]);
+
+/** A role is its table and the file that the table names; where both say something, the table counts. */
+function readRole(role: string, table: Data, { place, reader }: { place: FilePlace; reader: RoleReader }): Reading {
+  const unknown = Object.keys(table).find((key) => !KEYS.has(key));
+  if (unknown !== undefined)
+    return failed(problem("unknown-field", `"${unknown}" is not a key of a role.`, { field: role, severity: "error" }));
+  const { config_file: path, ...own } = table;
+  const named = path === undefined ? { data: {} } : roleFile(path, place);
+  if ("problem" in named) return failed({ ...named.problem, field: role });
+  const settle = (draft: Draft): void => {
+    reader.settle(draft);
+    if (draft.agent.instructions === undefined)
+      say(draft, "missing-prompt", `The role "${role}" has no "developer_instructions".`, { field: role });
+  };
+  return readRecord(reader.fields, { ...named.data, ...own }, { place, freeName: true, defaultName: role, settle });
+}
+
+/** The file that a role names, when it lies beside the settings or below. */
+function roleFile(path: unknown, { include }: FilePlace): TomlResult {
+  const way = typeof path === "string" ? normalize(path) : "..";
+  const outside = isAbsolute(way) || way === ".." || way.startsWith(`..${sep}`);
+  const source = outside ? undefined : include?.(way);
+  if (source !== undefined) return readToml(source);
+  const message = `The file "${String(path)}" cannot be read, or lies outside of the folder of the settings.`;
+  return { problem: problem("bad-definition", message) };
+}

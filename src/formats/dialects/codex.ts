@@ -1,0 +1,96 @@
+import type { Dialect, Reading } from "../../core/agent/dialect.ts";
+import { problem } from "../../core/vocabulary/file-problem.ts";
+import { defineFields, type Draft, say } from "../fields/draft.ts";
+import { readCodexSettings } from "./codex-settings.ts";
+import { stemOf } from "../fields/finish.ts";
+import { failed, readRecord } from "../fields/records.ts";
+import { kept, model, permission, text, thinking } from "../fields/rules.ts";
+import { readToml, tomlLineOf } from "../yaml/toml.ts";
+
+/** Keys of Codex's `config.toml`, any of which a role may carry. */
+const CONFIG_KEYS = [
+  ..."agents allow_login_shell analytics approval_policy approvals_reviewer apps background_terminal_max_timeout".split(
+    " ",
+  ),
+  ..."base_instructions chatgpt_base_url check_for_update_on_startup compact_prompt config_file default_permissions".split(
+    " ",
+  ),
+  ..."disable_paste_burst experimental_compact_prompt_file experimental_use_unified_exec_tool features feedback".split(
+    " ",
+  ),
+  ..."file_opener hide_agent_reasoning history hooks include_apply_patch_tool instructions log_dir mcp_servers".split(
+    " ",
+  ),
+  ..."memories model_auto_compact_token_limit model_catalog_json model_context_window model_instructions_file".split(
+    " ",
+  ),
+  ..."model_provider model_providers model_reasoning_summary model_supports_reasoning_summaries model_verbosity".split(
+    " ",
+  ),
+  ..."network nickname_candidates notice notify oss_provider otel permissions personality plan_mode_reasoning_effort".split(
+    " ",
+  ),
+  ..."plugins profile profiles project_doc_fallback_filenames project_doc_max_bytes project_root_markers projects".split(
+    " ",
+  ),
+  ..."review_model sandbox_workspace_write service_tier shell_environment_policy show_raw_agent_reasoning skills".split(
+    " ",
+  ),
+  ..."sqlite_home suppress_unstable_features_warning tool_output_token_limit tools tui web_search windows".split(" "),
+];
+
+const fields = defineFields(
+  {
+    ...Object.fromEntries(CONFIG_KEYS.map((key) => [key, kept()])),
+    name: text("name"),
+    description: text("description"),
+    developer_instructions: text("instructions"),
+    model,
+    model_reasoning_effort: thinking,
+    sandbox_mode: permission,
+  },
+  { exact: true },
+);
+
+/** Codex roles, one in a file or those of its settings. As in Codex, a key it does not know makes a role malformed. */
+export const codex: Dialect = {
+  id: "codex",
+  accepts: (name) => name.endsWith(".toml"),
+  read: (source, place): Reading => {
+    const read = readToml(source);
+    if ("problem" in read) return failed(read.problem);
+    if (isSettings(place.file)) return readCodexSettings(read.data, place, { fields, settle: strict });
+    if (read.data["name"] === undefined && read.data["description"] === undefined) return failed(ONLY_NAMED);
+    return readRecord(fields, read.data, {
+      place,
+      freeName: true,
+      defaultName: stemOf(place.relative),
+      settle: complete,
+    });
+  },
+  lineOf: tomlLineOf,
+};
+
+/** Settings for a role of `config.toml`, which has the name and the description; whoever lists that role reads this file. */
+const ONLY_NAMED = problem(
+  "no-effect",
+  "The file has neither name nor description; `[agents.ROLE]` of config.toml may name it.",
+);
+
+/** A role that is called `config` lies in a folder for roles. */
+const isSettings = (file: string): boolean => /[\\/]\.codex[\\/]config\.toml$/.test(file);
+
+/** Unknown keys are errors here, */
+function strict({ problems }: Draft): void {
+  for (const [index, found] of problems.entries()) {
+    if (found.code === "unknown-field") problems[index] = { ...found, severity: "error" };
+  }
+}
+
+/** and in a file of its own a role has instructions. */
+function complete(draft: Draft): void {
+  strict(draft);
+  if (draft.agent.instructions === undefined) {
+    say(draft, "bad-definition", '"developer_instructions" is missing.', { field: "developer_instructions" });
+  }
+}

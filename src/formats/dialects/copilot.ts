@@ -1,0 +1,95 @@
+import type { Dialect } from "../../core/agent/dialect.ts";
+import { defineFields, type Rule, say } from "../fields/draft.ts";
+import { listOf } from "../fields/lists.ts";
+import { isMarkdown, markdown } from "../fields/markdown.ts";
+import { flag, kept, model, note, text, thinking } from "../fields/rules.ts";
+import { mistakenReadonly, mistakenTools, spawns, tools } from "../fields/tools.ts";
+
+const EDIT = ["edit_file", "write_file"];
+const SEARCH = ["grep_files", "glob", "list_files"];
+const WEB = ["web_search", "http_get"];
+
+/** Copilot's words for kinds of tools, and the tools of VS Code that have a counterpart. */
+const GROUPS = {
+  execute: ["bash"],
+  read: ["read_file"],
+  edit: EDIT,
+  search: SEARCH,
+  agent: ["task"],
+  web: WEB,
+  todo: ["todo"],
+  multiedit: EDIT,
+  write: EDIT,
+  notebookedit: EDIT,
+  grep: SEARCH,
+  glob: SEARCH,
+  websearch: WEB,
+  webfetch: WEB,
+  codebase: SEARCH,
+  usages: SEARCH,
+  findtestfiles: SEARCH,
+  searchresults: SEARCH,
+  textsearch: SEARCH,
+  filesearch: SEARCH,
+  editfiles: EDIT,
+  new: EDIT,
+  runcommands: ["bash"],
+  runinterminal: ["bash"],
+  listdirectory: ["list_files"],
+  fetch: ["http_get"],
+};
+
+/** `search/codebase` is a tool of VS Code's own set; other words before a slash are MCP servers. */
+const OWN_SET = /^(?:read|edit|search|execute|web|agent|todo|vscode)\//;
+
+const copilotTools: Rule = (draft, value, key) => {
+  const written = listOf(value);
+  const rewritten = written?.map((name) => (OWN_SET.test(name) ? bareOf(name) : name));
+  tools(GROUPS)(draft, rewritten ?? value, key);
+};
+
+function bareOf(name: string): string {
+  const [set, tool] = name.split("/") as [string, string];
+  return Object.hasOwn(GROUPS, tool.toLowerCase()) ? tool : set;
+}
+
+/** The file's name is the agent's; `name` is what people see. */
+const shownName: Rule = (draft, value, key) => {
+  text("displayName")(draft, value, key);
+  if (typeof value === "string" && value.trim() !== "") draft.aliases = [value.trim()];
+};
+
+/** A retired key: `false` keeps models from choosing the agent. */
+const infer: Rule = (draft, value, key) => {
+  say(draft, "deprecated", `"${key}" is retired; "disable-model-invocation" says it now.`, { field: key });
+  flag("hidden", { not: true })(draft, value, key);
+};
+
+/** GitHub Copilot's and VS Code's `.agent.md`, and any other Markdown in `.github/agents`. */
+export const copilot: Dialect = markdown({
+  id: "copilot",
+  accepts: isMarkdown,
+  nameFromFile: true,
+  freeName: true,
+  description: "optional",
+  fields: defineFields({
+    name: shownName,
+    description: text("description"),
+    tools: copilotTools,
+    allowedTools: mistakenTools(GROUPS),
+    readonly: mistakenReadonly,
+    model,
+    reasoningEffort: thinking,
+    agents: spawns,
+    disableModelInvocation: flag("hidden"),
+    infer,
+    userInvocable: kept(),
+    target: kept(),
+    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    hooks: kept("is never run from an agent file"),
+    handoffs: kept(),
+    argumentHint: kept(),
+    deferredToolLoading: kept(),
+    metadata: note,
+  }),
+});

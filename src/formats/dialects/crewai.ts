@@ -1,0 +1,66 @@
+import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { problem } from "../../core/vocabulary/file-problem.ts";
+import { defineFields, type Draft, type Rule } from "../fields/draft.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+import { failed, joined, readRecord } from "../fields/records.ts";
+import { flagOf, kept, limit, model, text } from "../fields/rules.ts";
+import { allow, tools } from "../fields/tools.ts";
+import { LONG_YAML, readYaml, yamlLineOf } from "../yaml/yaml.ts";
+
+/** Handed to its neighbours by the crew, to whom here any agent is one. */
+const allowDelegation: Rule = (draft, value, key) => {
+  if (flagOf(value) !== true) return;
+  draft.agent.spawns = "*";
+  draft.from["spawns"] = key;
+};
+
+const part: Rule = (draft, _value, key) => void (draft.from["instructions"] ??= key);
+
+const fields = defineFields({
+  role: text("displayName"),
+  goal: text("description"),
+  backstory: part,
+  llm: model,
+  tools: tools(),
+  maxIter: limit("maxTurns"),
+  maxExecutionTime: limit("maxDurationMs", 1000),
+  allowDelegation,
+  ...Object.fromEntries(
+    "maxRpm verbose cache reasoning memory functionCallingLlm stepCallback systemTemplate promptTemplate responseTemplate"
+      .split(" ")
+      .concat(
+        "allowCodeExecution maxRetryLimit respectContextWindow codeExecutionMode multimodal injectDate".split(" "),
+      )
+      .map((key) => [key, kept()]),
+  ),
+});
+
+/** CrewAI's `config/agents.yaml`: one file with all agents of a crew. Other files of that name are none of ours. */
+export const crewai: Dialect = {
+  id: "crewai",
+  accepts: (name) => name === "agents.yaml",
+  read: (source, place): Reading => {
+    const read = readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), LONG_YAML);
+    if (!read.ok)
+      return failed(problem("bad-yaml", `The agents cannot be read: ${read.reason}.`, { severity: "warning" }));
+    const agents = isRecord(read.value) ? Object.entries(read.value).filter(isAgent) : [];
+    return joined(agents.map(([name, data]) => readAgent(name, data, place)));
+  },
+  lineOf: yamlLineOf,
+};
+
+const isAgent = (entry: [string, unknown]): entry is [string, Data] => {
+  const [, data] = entry;
+  return isRecord(data) && ["role", "goal", "backstory"].every((key) => typeof data[key] === "string");
+};
+
+function readAgent(name: string, data: Data, place: FilePlace): Reading {
+  const [role, goal, backstory] = ["role", "goal", "backstory"].map((key) => String(data[key]).trim());
+  const settle = (draft: Draft): void => {
+    draft.agent.displayName = role ?? name;
+    draft.agent.instructions = `You are ${role}.\n\n${backstory}\n\nYour goal: ${goal}`;
+    if (draft.agent.tools === undefined) allow(draft, [], "(dialect)"); // its tools are given to it in code
+  };
+  return readRecord(fields, data, { place, freeName: true, defaultName: name, settle });
+}

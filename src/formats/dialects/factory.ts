@@ -1,0 +1,35 @@
+import type { Dialect } from "../../core/agent/dialect.ts";
+import { defineFields } from "../fields/draft.ts";
+import { markdown } from "../fields/markdown.ts";
+import { kept, model, text, thinking } from "../fields/rules.ts";
+import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+
+/** Factory's words for kinds of tools. */
+const GROUPS = {
+  readonly: ["read_file", "list_files", "grep_files", "glob"],
+  edit: ["edit_file", "write_file"],
+  execute: ["bash"],
+  web: ["web_search", "http_get"],
+  mcp: ["mcp_*"],
+};
+
+/** Factory droids. */
+export const factory: Dialect = markdown({
+  id: "factory",
+  freeName: true,
+  description: "optional",
+  fields: defineFields({
+    name: text("name"),
+    description: text("description"),
+    model,
+    reasoningEffort: thinking,
+    tools: tools(GROUPS),
+    allowedTools: mistakenTools(GROUPS),
+    readonly: mistakenReadonly,
+    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    version: kept(),
+    createdAt: kept(),
+    updatedAt: kept(),
+    location: kept(),
+  }),
+});

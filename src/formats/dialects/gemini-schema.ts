@@ -1,0 +1,142 @@
+import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { listOf } from "../fields/lists.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+
+/**
+ * What is wrong with a definition. `type`: it is not this kind of agent at all; `value`: it is, and a value is wrong.
+ * Both kinds of agents are tried, and the complaint that helps more is shown.
+ */
+export type Issue = Readonly<{ path: string; message: string; weight: "type" | "value" }>;
+
+type Check = (value: unknown, path: string) => readonly Issue[];
+type Shape = Readonly<Record<string, Check>>;
+
+/** Names of tools that Gemini CLI accepts in a list, wider by our aliases. */
+export function isValidToolName(
+  name: string,
+  { allowWildcards = false }: { readonly allowWildcards?: boolean } = {},
+): boolean {
+  if (name.includes("*"))
+    return allowWildcards && /^(?:\*|mcp_\*|mcp_[\w.-]+_\*|[A-Za-z0-9][A-Za-z0-9.-]*__\*)$/.test(name);
+  return name.startsWith("discovered_tool_") || toolsNamed(name).length > 0;
+}
+
+const required =
+  (check: Check): Check =>
+  (value, path) =>
+    value === undefined ? [type(path, "Required")] : check(value, path);
+const optional =
+  (check: Check): Check =>
+  (value, path) =>
+    value === undefined ? [] : check(value, path);
+
+const string: Check = (value, path) => (typeof value === "string" ? [] : [type(path, expected("string", value))]);
+const nonEmpty: Check = (value, path) =>
+  value === "" ? [wrong(path, "String must contain at least 1 character(s)")] : string(value, path);
+const slug: Check = (value, path) => {
+  const issues = string(value, path);
+  return issues.length > 0 || /^[a-z0-9-_]+$/.test(value as string)
+    ? issues
+    : [wrong(path, "Name must be a valid slug")];
+};
+const number: Check = (value, path) => (typeof value === "number" ? [] : [type(path, expected("number", value))]);
+const positive: Check = (value, path) => {
+  const issues = number(value, path);
+  return issues.length > 0 || (value as number) > 0 ? issues : [wrong(path, "Number must be greater than 0")];
+};
+const positiveInt: Check = (value, path) => {
+  if (typeof value === "number" && !Number.isInteger(value)) return [type(path, "Expected integer, received float")];
+  return positive(value, path);
+};
+const record: Check = (value, path) => (typeOf(value) === "object" ? [] : [type(path, expected("object", value))]);
+const url: Check = (value, path) => {
+  const issues = string(value, path);
+  return issues.length > 0 || URL.canParse(value as string) ? issues : [wrong(path, "Invalid url")];
+};
+const literal =
+  (word: string): Check =>
+  (value, path) =>
+    value === word ? [] : [type(path, `Invalid literal value, expected "${word}"`)];
+const toolList: Check = (value, path) => {
+  const list = listOf(value);
+  if (list === undefined) return [type(path, expected("array", value))];
+  return list.flatMap((name, index) =>
+    isValidToolName(name, { allowWildcards: true }) ? [] : [wrong(`${path}.${index}`, "Invalid tool name")],
+  );
+};
+
+/** Also the keys of system 004's document, and `mcpServers` as its pages spell it. */
+const local: Shape = {
+  kind: optional(literal("local")),
+  name: required(slug),
+  description: required(nonEmpty),
+  display_name: optional(string),
+  tools: optional(toolList),
+  mcp_servers: optional(record),
+  mcpServers: optional(record),
+  system_prompt: optional(string),
+  model: optional(string),
+  temperature: optional(number),
+  max_turns: optional(positiveInt),
+  timeout_mins: optional(positive),
+};
+
+const remote: Shape = {
+  kind: optional(literal("remote")),
+  name: required(slug),
+  description: optional(string),
+  display_name: optional(string),
+  agent_card_url: required(url),
+  agent_card_json: optional(string),
+  auth: optional(record),
+};
+
+/** A card that is written into the file needs no address. */
+const shapeOfRemote = (data: Data): Shape =>
+  data["agent_card_json"] === undefined ? remote : { ...remote, agent_card_url: optional(url) };
+
+const inList = (data: Data): Shape => ({ ...shapeOfRemote(data), kind: required(literal("remote")) });
+
+export type Verdict = { readonly kind: "local" | "remote" } | { readonly error: string };
+
+/** Which kind of agent this is, or the whole complaint. */
+export function judge(data: Data): Verdict {
+  const asLocal = issuesOf(local, data);
+  if (asLocal.length === 0) return { kind: "local" };
+  const asRemote = issuesOf(shapeOfRemote(data), data);
+  if (asRemote.length === 0) return { kind: "remote" };
+  const close = [asLocal, asRemote].find((issues) => issues.every(({ weight }) => weight === "value"));
+  if (close !== undefined) return complaint(close.map(line).join("\n"));
+  const about = (kind: string, issues: readonly Issue[]): string => `(${kind} Agent) ${issues.map(line).join(", ")}`;
+  if (data["kind"] === "remote") return complaint(about("Remote", asRemote));
+  if (data["kind"] === "local") return complaint(about("Local", asLocal));
+  return complaint([about("Local", asLocal), about("Remote", asRemote)].join("\n"));
+}
+
+/** What is wrong with a list of remote agents, or nothing. */
+export function judgeList(list: readonly Data[]): string | undefined {
+  const issues = list.flatMap((data, index) =>
+    issuesOf(inList(data), data, { known: local }).map((issue) => ({ ...issue, path: `${index}.${issue.path}` })),
+  );
+  return issues.length === 0 ? undefined : `Validation failed: Remote Agents List:\n${issues.map(line).join("\n")}`;
+}
+
+const complaint = (text: string): Verdict => ({ error: `Validation failed: Agent Definition:\n${text}` });
+
+/** In the order of the shape, then the keys that it does not have. */
+function issuesOf(shape: Shape, data: Data, { known = {} }: { readonly known?: Shape } = {}): Issue[] {
+  const issues = Object.entries(shape).flatMap(([key, check]) =>
+    check(Object.hasOwn(data, key) ? data[key] : undefined, key),
+  );
+  const unknown = Object.keys(data).filter((key) => !Object.hasOwn(shape, key) && !Object.hasOwn(known, key));
+  if (unknown.length > 0) {
+    issues.push(wrong("", `Unrecognized key(s) in object: ${unknown.map((key) => `'${key}'`).join(", ")}`));
+  }
+  return issues;
+}
+
+const line = ({ path, message }: Issue): string => `${path}: ${message}`;
+const type = (path: string, message: string): Issue => ({ path, message, weight: "type" });
+const wrong = (path: string, message: string): Issue => ({ path, message, weight: "value" });
+const expected = (wanted: string, value: unknown): string => `Expected ${wanted}, received ${typeOf(value)}`;
+const typeOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);

@@ -1,0 +1,101 @@
+import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { problem } from "../../core/vocabulary/file-problem.ts";
+import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { defineFields, type Rule } from "../fields/draft.ts";
+import { frontmatterLineOf, readFrontmatter, split } from "../yaml/frontmatter.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+import { judge, judgeList } from "./gemini-schema.ts";
+import { listOf } from "../fields/lists.ts";
+import { isMarkdown } from "../fields/markdown.ts";
+import { failed, joined, readRecord } from "../fields/records.ts";
+import { kept, limit, model, number, note, text } from "../fields/rules.ts";
+import { tools } from "../fields/tools.ts";
+import { yamlFaultOf } from "../yaml/yaml.ts";
+
+const MISSING = [
+  "Invalid agent definition: Missing mandatory YAML frontmatter. Agent Markdown files MUST start with YAML frontmatter",
+  'enclosed in triple-dashes "---" (e.g., ---\nname: my-agent\n---).',
+].join(" ");
+
+const DELEGATION =
+  "Validation failed: tools list cannot include 'delegate_to_agent'. Sub-agents cannot delegate to other agents.";
+
+const card =
+  (field: "cardUrl" | "cardJson"): Rule =>
+  (draft, value, key) => {
+    draft.agent.remote = { ...draft.agent.remote, [field]: String(value) };
+    draft.from["remote"] ??= key;
+  };
+
+const auth: Rule = (draft, value, key) => {
+  if (isRecord(value)) draft.agent.remote = { ...draft.agent.remote, auth: value };
+  draft.from["remote"] ??= key;
+};
+
+const fields = defineFields(
+  {
+    kind: note,
+    name: text("name"),
+    description: text("description"),
+    display_name: text("displayName"),
+    tools: tools(),
+    mcp_servers: kept("starts no servers here; `subcrew mcp import` does"),
+    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    system_prompt: text("instructions"),
+    model,
+    temperature: number("temperature"),
+    max_turns: limit("maxTurns"),
+    timeout_mins: limit("maxDurationMs", 60_000),
+    agent_card_url: card("cardUrl"),
+    agent_card_json: card("cardJson"),
+    auth,
+  },
+  { exact: true },
+);
+
+/** Gemini CLI: strict, local or remote, also a list of remotes. No delegation, and a result only through the finish tool. */
+export const gemini: Dialect = {
+  id: "gemini",
+  accepts: (name) => isMarkdown(name) && !name.startsWith("_"),
+  read: (source, place): Reading => {
+    const { data, list, body, problems } = readFrontmatter(source, { strict: true });
+    if (list !== undefined) return readList(list, place);
+    if (data !== undefined) return readOne(data, body, place);
+    if (problems.length === 0) return failed(problem("no-frontmatter", MISSING));
+    const { yaml } = split(source);
+    const message = yaml === undefined ? undefined : yamlFaultOf(yaml);
+    return failed(
+      message === undefined ? problems[0]! : problem("bad-yaml", `YAML frontmatter parsing failed: ${message}`),
+    );
+  },
+  lineOf: frontmatterLineOf,
+};
+
+function readOne(data: Data, body: string, place: FilePlace): Reading {
+  if (namesDelegation(data)) return failed(problem("bad-definition", DELEGATION, { field: "tools" }));
+  const verdict = judge(data);
+  if ("error" in verdict) return failed(problem("bad-definition", verdict.error));
+  return readRecord(fields, data, {
+    place,
+    body: verdict.kind === "local" ? body : "",
+    nameRule: /^[a-z0-9-_]+$/,
+    description: verdict.kind === "local" ? "required" : "optional",
+    settle: ({ agent, from }) => {
+      agent.completion = "tool";
+      from["completion"] = "(dialect)";
+    },
+  });
+}
+
+function readList(list: readonly unknown[], place: FilePlace): Reading {
+  if (!list.every(isRecord))
+    return failed(problem("bad-definition", "Validation failed: Remote Agents List:\n: Expected object"));
+  const error = judgeList(list);
+  if (error !== undefined) return failed(problem("bad-definition", error));
+  return joined(list.map((data) => readOne(data, "", place)));
+}
+
+function namesDelegation(data: Data): boolean {
+  return (listOf(data["tools"]) ?? []).some((name) => toolsNamed(name).includes("task"));
+}

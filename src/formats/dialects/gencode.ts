@@ -1,0 +1,69 @@
+import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import { problem } from "../../core/vocabulary/file-problem.ts";
+import { defineFields, type Draft, type Rule, say } from "../fields/draft.ts";
+import { stemOf } from "../fields/finish.ts";
+import { split } from "../yaml/frontmatter.ts";
+import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
+import { markdown } from "../fields/markdown.ts";
+import { failed, readRecord } from "../fields/records.ts";
+import { choice, flag, kept, limit, model, permission, skills, text, thinking } from "../fields/rules.ts";
+import { disallowedTools, mistakenReadonly, tools } from "../fields/tools.ts";
+
+/** Only custom agents are written in files. */
+const type: Rule = (draft, value, key) => {
+  if (value !== "custom") say(draft, "bad-definition", `"${key}" has to be "custom" in a file.`, { field: key });
+};
+
+const fields = defineFields({
+  name: text("name"),
+  type,
+  description: text("description"),
+  whenToUse: text("whenToUse"),
+  systemPrompt: text("instructions"),
+  allowedTools: tools(),
+  tools: tools(),
+  disallowedTools: disallowedTools(),
+  readonly: mistakenReadonly,
+  defaultModel: model,
+  model,
+  maxTurns: limit("maxTurns"),
+  permissionMode: permission,
+  effort: thinking,
+  skills,
+  background: flag("background"),
+  isolation: choice("isolation", { worktree: "worktree" }),
+  permissionConfig: kept(),
+  mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+  hooks: kept("is never run from an agent file"),
+  color: kept(),
+});
+
+/** The name becomes the file's where none is given, in both ways of writing. */
+const gencodeMarkdown = markdown({ id: "gencode", fields, freeName: true, nameFromFile: true });
+
+/** GenCode: Markdown, JSON, or JSON in a Markdown file. */
+export const gencode: Dialect = {
+  id: "gencode",
+  accepts: (name) => name.endsWith(".md") || name.endsWith(".json"),
+  read: (text, place) => {
+    if (place.relative.endsWith(".json")) return readJsonAgent(text, place);
+    const { yaml, body, language } = split(text);
+    if (yaml !== undefined || language !== undefined) return gencodeMarkdown.read(text, place);
+    if (body.startsWith("{")) return readJsonAgent(body, place);
+    return failed(problem("no-frontmatter", "No valid frontmatter or JSON found in markdown agent file"));
+  },
+  lineOf: (text, field) => gencodeMarkdown.lineOf?.(text, field) ?? jsonLineOf(text, field),
+};
+
+function readJsonAgent(text: string, place: FilePlace): Reading {
+  const read = readJson(text);
+  if (!read.ok) return failed(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+  const data = asData(read.value);
+  if (data === undefined) return failed(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
+  return readRecord(fields, data, { place, freeName: true, defaultName: stemOf(place.relative), settle: needsPrompt });
+}
+
+function needsPrompt(draft: Draft): void {
+  if (draft.agent.instructions === undefined)
+    say(draft, "bad-definition", '"systemPrompt" is missing.', { field: "systemPrompt" });
+}

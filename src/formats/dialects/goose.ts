@@ -1,0 +1,33 @@
+import type { Dialect } from "../../core/agent/dialect.ts";
+import { defineFields } from "../fields/draft.ts";
+import { readRecipe } from "./goose-recipe.ts";
+import { isMarkdown, markdown } from "../fields/markdown.ts";
+import { kept, model, text } from "../fields/rules.ts";
+import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+import { yamlLineOf } from "../yaml/yaml.ts";
+
+/** They know no list of tools; one that is there all the same narrows. */
+const asMarkdown = markdown({
+  id: "goose",
+  freeName: true,
+  nameFromFile: true,
+  description: "optional",
+  fields: defineFields({
+    name: text("name"),
+    description: text("description"),
+    model,
+    tools: tools(),
+    allowedTools: mistakenTools(),
+    readonly: mistakenReadonly,
+    extensions: kept("loads no code from an agent file"),
+    color: kept(),
+  }),
+});
+
+/** goose: agents in Markdown, recipes in YAML and JSON. */
+export const goose: Dialect = {
+  id: "goose",
+  accepts: (name) => isMarkdown(name) || /\.(?:ya?ml|json)$/.test(name),
+  read: (source, place) => (isMarkdown(place.relative) ? asMarkdown.read(source, place) : readRecipe(source, place)),
+  lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? yamlLineOf(source, field),
+};

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { agentRuleText } from "../../core/rules/agent-rule.ts";
+import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
+import { kiro } from "./kiro.ts";
+
+const read = (keys: object) => {
+  const place = { file: "/x/a.json", relative: "a.json" };
+  return kiro.read(JSON.stringify({ name: "a", description: "d", prompt: "p", ...keys }), place);
+};
+const rulesOf = (keys: object): string[] => (read(keys).agents[0]?.agent.rules ?? []).flat().map(agentRuleText);
+
+test.each<[what: string, keys: object, rules: readonly string[]]>([
+  [
+    "what is not listed as unasked and changes something is asked",
+    { tools: ["read", "write", "shell"], allowedTools: ["read", "write"] },
+    ["ask bash"],
+  ],
+  ["nothing is said without that list", { tools: ["read", "shell"] }, []],
+  ["everything is unasked", { tools: ["*"], allowedTools: ["@builtin"] }, []],
+  [
+    "paths",
+    { tools: ["write"], toolsSettings: { write: { allowedPaths: ["docs/**"], deniedPaths: [".env"] } } },
+    ["write_file", "edit_file"].flatMap((tool) => [`ask ${tool}`, `allow ${tool}(docs/**)`, `deny ${tool}(.env)`]),
+  ],
+  [
+    "commands",
+    {
+      tools: ["shell"],
+      toolsSettings: {
+        shell: { allowedCommands: ["git status", "npm test.*"], deniedCommands: ["rm .*", "git push (a|b)"] },
+      },
+    },
+    ["ask bash", "allow bash(git status)", "allow bash(npm test *)", "deny bash(rm *)", "deny bash(git push *)"],
+  ],
+  [
+    "a command of which no pattern can be made allows nothing and denies too much",
+    {
+      tools: ["shell"],
+      toolsSettings: { shell: { allowedCommands: ["ls", "(a|b)"], deniedCommands: ["(rm|mv) .*"] } },
+    },
+    ["ask bash", "allow bash(ls)", "deny bash"],
+  ],
+  [
+    "paths of a tool that is unasked anyway only deny",
+    {
+      tools: ["write"],
+      allowedTools: ["write"],
+      toolsSettings: { write: { allowedPaths: ["a"], deniedPaths: ["b"] } },
+    },
+    ["deny write_file(b)", "deny edit_file(b)"],
+  ],
+  [
+    "denied unless allowed",
+    { tools: ["shell"], toolsSettings: { execute_bash: { denyByDefault: true, allowedCommands: ["ls"] } } },
+    ["deny bash", "allow bash(ls)"],
+  ],
+  ["a form nobody knows is asked", { tools: ["read"], permissions: { rules: [{}] } }, ["ask *"]],
+])("%s", (_, keys, rules) => {
+  expect(rulesOf(keys)).toEqual(rules);
+});
+
+test("with every tool, what only looks is not asked", () => {
+  const rules = rulesOf({ tools: ["*"], allowedTools: [] });
+  expect(rules[0]).toBe("ask *");
+  expect(rules.slice(1)).toEqual(READ_ONLY_TOOLS.map((tool) => `allow ${tool}`));
+});

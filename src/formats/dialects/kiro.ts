@@ -1,0 +1,96 @@
+import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import { problem } from "../../core/vocabulary/file-problem.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { ASK_ALL, narrowBy } from "../fields/agent-rules.ts";
+import { defineFields, type Draft, type Fields, type Rule, say } from "../fields/draft.ts";
+import { stemOf } from "../fields/finish.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+import { promptOrFile } from "../fields/include.ts";
+import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
+import { narrowLikeKiro } from "./kiro-rules.ts";
+import { listOf } from "../fields/lists.ts";
+import { markdown } from "../fields/markdown.ts";
+import { failed, readRecord } from "../fields/records.ts";
+import { bad, kept, model, text } from "../fields/rules.ts";
+import { disallowedTools, tools } from "../fields/tools.ts";
+
+const GROUPS = {
+  read: ["read_file", "list_files", "glob", "grep_files"],
+  write: ["write_file", "edit_file"],
+  shell: ["bash"],
+  web: ["web_search", "http_get"],
+  "@builtin": ["*"],
+  executebash: ["bash"],
+  useaws: [],
+};
+
+/** Both are read together with the tools, once all keys are known. */
+const list: Rule = (draft, value, key) => {
+  if (listOf(value) === undefined) bad(draft, key, "a list of tools");
+};
+const record: Rule = (draft, value, key) => {
+  if (!isRecord(value)) bad(draft, key, "an object with settings for each tool");
+};
+
+/** `{ rules: [...] }`, whose form is not settled yet: what it may restrict is asked. */
+const ruleset: Rule = (draft, _value, key) => {
+  narrowBy(draft, ASK_ALL, key);
+  say(draft, "tool-rule", `"${key}" cannot be read here; every call is asked about instead.`, { field: key });
+};
+
+const settle = (draft: Draft, data: Data): void => narrowLikeKiro(draft, data, GROUPS);
+
+const fieldsFor = (prompt: Rule): Fields =>
+  defineFields({
+    name: text("name"),
+    description: text("description"),
+    prompt,
+    tools: tools(GROUPS),
+    excludedTools: disallowedTools(GROUPS),
+    model,
+    allowedTools: list,
+    permissions: ruleset,
+    toolAliases: kept(),
+    toolsSettings: record,
+    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    includeMcpJson: kept(),
+    includePowers: kept(),
+    resources: kept(),
+    hooks: kept("is never run from an agent file"),
+    welcomeMessage: kept(),
+    keyboardShortcut: kept(),
+    $schema: kept(),
+  });
+
+const asMarkdown = markdown({
+  id: "kiro",
+  fields: fieldsFor(text("instructions")),
+  freeName: true,
+  nameFromFile: true,
+  description: "optional",
+  settle,
+});
+
+/** Kiro's agents, in JSON and in Markdown. */
+export const kiro: Dialect = {
+  id: "kiro",
+  accepts: (name) => name.endsWith(".json") || name.endsWith(".md"),
+  read: (source, place) =>
+    place.relative.endsWith(".json") ? readJsonAgent(source, place) : asMarkdown.read(source, place),
+  lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? jsonLineOf(source, field),
+};
+
+function readJsonAgent(source: string, place: FilePlace): Reading {
+  const read = readJson(source);
+  if (!read.ok) return failed(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+  const data = asData(read.value);
+  if (data === undefined) return failed(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
+  const fields = fieldsFor(promptOrFile(place));
+  return readRecord(fields, data, {
+    place,
+    freeName: true,
+    description: "optional",
+    defaultName: stemOf(place.relative),
+    settle: (draft) => settle(draft, data),
+  });
+}

@@ -1,0 +1,59 @@
+import type { Dialect } from "../../core/agent/dialect.ts";
+import { defineFields, type Fields, put, type Rule } from "../fields/draft.ts";
+import { markdown } from "../fields/markdown.ts";
+import { bad, flagOf, kept, model, output, skills, text, thinking } from "../fields/rules.ts";
+import { disallowedTools, mistakenReadonly, mistakenTools, spawns, tools } from "../fields/tools.ts";
+
+/** `true`: whoever starts it waits for it. `false` is what happens anyway. */
+const blocking: Rule = (draft, value, key) => {
+  const read = flagOf(value);
+  if (read === undefined) bad(draft, key, "true or false");
+  else if (read) put(draft, "background", false, key);
+};
+
+/** The keys of oh-my-pi, of the documented state and of later ones. */
+export const ompFields: Fields = defineFields({
+  name: text("name"),
+  description: text("description"),
+  systemPrompt: text("instructions"),
+  tools: tools(),
+  allowedTools: mistakenTools(),
+  readonly: mistakenReadonly,
+  disallowedTools: disallowedTools(),
+  spawns,
+  model,
+  thinkingLevel: thinking,
+  thinking,
+  output,
+  blocking,
+  autoloadSkills: skills,
+  readSummarize: kept(),
+  prewalk: kept(),
+  advisor: kept(),
+  color: kept(),
+});
+
+/** oh-my-pi. Comments in HTML are no part of the prompt, and a plain last message also counts as a result. */
+export const omp: Dialect = markdown({
+  id: "omp",
+  fields: ompFields,
+  freeName: true,
+  body: withoutComments,
+  settle: ({ agent, from }) => {
+    agent.completion = "tool-or-text";
+    from["completion"] = "(dialect)";
+  },
+});
+
+/** The text without its HTML comments. */
+export function withoutComments(body: string): string {
+  let text = "";
+  let at = 0;
+  for (let start = body.indexOf("<!--"); start !== -1; start = body.indexOf("<!--", at)) {
+    const end = body.indexOf("-->", start + 4);
+    if (end === -1) break; // a comment that never ends is none; to look for its end again and again would take hours
+    text += body.slice(at, start);
+    at = end + 3;
+  }
+  return at === 0 ? body : (text + body.slice(at)).trim();
+}

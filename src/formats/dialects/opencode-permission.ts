@@ -1,0 +1,134 @@
+import type { AgentRule, AgentRules } from "../../core/rules/agent-rule.ts";
+import { isShut } from "../../core/policy/judge-call.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { rulesFor } from "../../core/policy/policy.ts";
+import {
+  ALL_TOOLS,
+  DELEGATION_TOOL,
+  FILE_CHANGING_TOOLS,
+  toolMatches,
+  toolsNamed,
+} from "../../core/vocabulary/tool-names.ts";
+import { ASK_ALL, narrowBy } from "../fields/agent-rules.ts";
+import { type Draft, type Rule, say } from "../fields/draft.ts";
+import { allow, deny } from "../fields/tools.ts";
+
+/** opencode's words for tools: everything that changes files is one. */
+export const OPENCODE_TOOLS = {
+  edit: FILE_CHANGING_TOOLS,
+  write: FILE_CHANGING_TOOLS,
+  patch: FILE_CHANGING_TOOLS,
+  multiedit: FILE_CHANGING_TOOLS,
+  applypatch: FILE_CHANGING_TOOLS,
+  codesearch: ["web_search"],
+};
+
+/** Rules about other things than tools. */
+const NOT_TOOLS = new Set(["external_directory", "doom_loop", "lsp"]);
+
+/**
+ * `{ edit: deny, bash: { "*": ask, "git *": allow } }`: the last rule that fits counts. What is denied altogether is
+ * taken away; the rest is kept as rules about calls, none of which gives a right that the user did not give.
+ */
+export const permission: Rule = (draft, value, key) => {
+  if (typeof value === "string") return settle(draft, rulesOf(draft, "*", value, key), key);
+  if (Array.isArray(value)) return settle(draft, fromRules(draft, value, key), key);
+  if (!isRecord(value)) {
+    allow(draft, [], key);
+    return say(draft, "bad-value", `"${key}" cannot be read; the agent gets no tools.`, { field: key });
+  }
+  const { task, ...tools } = value;
+  if (task !== undefined) spawnsBy(draft, task, key);
+  settle(
+    draft,
+    Object.entries(tools).flatMap(([name, rule]) => rulesOf(draft, name, rule, key)),
+    key,
+  );
+};
+
+/** The rules for one of its words: an answer for every call, or one for each pattern. */
+function rulesOf(draft: Draft, name: string, answer: unknown, key: string): AgentRules {
+  if (NOT_TOOLS.has(name)) {
+    draft.kept.push(`${key}.${name}`);
+    return [];
+  }
+  if (!isRecord(answer)) return each(name, undefined, saysOf(draft, answer, { name, key }));
+  return Object.entries(answer).flatMap(([pattern, says]) => each(name, pattern, saysOf(draft, says, { name, key })));
+}
+
+/** What cannot be read is asked. */
+function saysOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["says"] {
+  if (answer === "allow" || answer === "ask" || answer === "deny") return answer;
+  say(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; it is asked.`, { field: key });
+  return "ask";
+}
+
+function each(name: string, pattern: string | undefined, says: AgentRule["says"]): AgentRules {
+  const found = toolsNamed(name, OPENCODE_TOOLS);
+  return (found.length > 0 ? found : [name]).map((tool) => ({
+    tool,
+    ...(pattern !== undefined &&
+      pattern !== "*" && { pattern: tool === "bash" ? commandPattern(pattern, says) : pattern }),
+    says,
+  }));
+}
+
+/** `git diff*` is meant for the command with whatever follows; here a star ends a word, and `git difftool` is another one. */
+const commandPattern = (pattern: string, says: AgentRule["says"]): string =>
+  says === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
+
+/** Takes away what is denied whatever it is about, and keeps the rest as rules. */
+function settle(draft: Draft, rules: AgentRules, key: string): void {
+  const closed = rules.findLast(({ tool, pattern }) => tool === ALL_TOOLS && pattern === undefined)?.says === "deny";
+  const named = [...new Set(rules.map(({ tool }) => tool))].filter((tool) => tool !== ALL_TOOLS);
+  const gone = named.filter((tool) => isShut(rulesFor(rules, tool)));
+  if (closed)
+    allow(
+      draft,
+      named.filter((tool) => !gone.includes(tool)),
+      key,
+    );
+  else deny(draft, gone, key);
+  const left = rules.filter(({ tool, says }) => !gone.includes(tool) && !(tool === ALL_TOOLS && says === "deny"));
+  const counting = left.filter((rule, at) => !left.slice(at + 1).some((later) => isOverruled(rule, later)));
+  narrowBy(
+    draft,
+    counting.filter((rule, at) => rule.says !== "allow" || liftsAny(rule, counting.slice(0, at))),
+    key,
+  );
+}
+
+/** An `allow` says something only where a rule before it asks or denies. */
+const liftsAny = ({ tool }: AgentRule, before: AgentRules): boolean =>
+  before.some((rule) => rule.says !== "allow" && toolMatches(rule.tool, tool));
+
+const isOverruled = ({ tool }: AgentRule, later: AgentRule): boolean =>
+  later.pattern === undefined && toolMatches(later.tool, tool);
+
+/** Which agents it may start: a yes, a no, or a rule for each name. */
+function spawnsBy(draft: Draft, rule: unknown, key: string): void {
+  const allowed = isRecord(rule)
+    ? Object.entries(rule)
+        .filter(([, answer]) => answer === "allow")
+        .map(([name]) => name)
+    : rule === "allow"
+      ? ["*"]
+      : [];
+  const denied = isRecord(rule) && Object.values(rule).includes("deny");
+  // "all but some" cannot be said here, so it is none
+  draft.agent.spawns = allowed.includes("*") ? (denied ? [] : "*") : allowed;
+  draft.from["spawns"] = key;
+  if (allowed.length === 0) deny(draft, [DELEGATION_TOOL], key);
+}
+
+/** The newer form: a list of `{ permission, pattern, action }`. */
+export function fromRules(draft: Draft, rules: readonly unknown[], key: string): AgentRules {
+  return rules.flatMap((rule) => {
+    const { permission: name, pattern, action } = isRecord(rule) ? rule : {};
+    if (typeof name !== "string" || (pattern !== undefined && typeof pattern !== "string")) {
+      say(draft, "bad-value", `A rule of "${key}" cannot be read; everything is asked instead.`, { field: key });
+      return ASK_ALL;
+    }
+    return rulesOf(draft, name, pattern === undefined ? action : { [pattern]: action }, key);
+  });
+}

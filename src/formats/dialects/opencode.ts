@@ -1,0 +1,99 @@
+import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { problem } from "../../core/vocabulary/file-problem.ts";
+import { defineFields, type Draft, type Fields, type Rule, say } from "../fields/draft.ts";
+import { promptOrFile } from "../fields/include.ts";
+import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
+import { markdown } from "../fields/markdown.ts";
+import { OPENCODE_TOOLS, permission } from "./opencode-permission.ts";
+import { failed, joined, readRecord } from "../fields/records.ts";
+import { bad, flag, kept, limit, model, number, switchedOff, text, thinking } from "../fields/rules.ts";
+import { mistakenReadonly, tools } from "../fields/tools.ts";
+
+/** Who may use it. One that is made to talk with people is not offered to models. */
+const mode: Rule = (draft, value, key) => {
+  if (value === "primary") flag("hidden")(draft, true, key);
+  else if (value !== "subagent" && value !== "all") bad(draft, key, "subagent, primary or all");
+};
+
+const maxSteps: Rule = (draft, value, key) => {
+  say(draft, "deprecated", `"${key}" is now "steps".`, { field: key });
+  limit("maxTurns")(draft, value, key);
+};
+
+const fieldsFor = (prompt: Rule): Fields =>
+  defineFields({
+    name: text("name"),
+    description: text("description"),
+    mode,
+    model,
+    variant: kept(),
+    temperature: number("temperature"),
+    topP: number("topP"),
+    prompt,
+    system: prompt,
+    tools: tools(OPENCODE_TOOLS),
+    readonly: mistakenReadonly,
+    permission,
+    permissions: permission,
+    steps: limit("maxTurns"),
+    maxSteps,
+    reasoningEffort: thinking,
+    hidden: flag("hidden"),
+    disable: switchedOff(true),
+    disabled: switchedOff(true),
+    color: kept(),
+    options: kept("never reaches a provider"),
+    request: kept("never reaches a provider"),
+  });
+
+const inMarkdown = fieldsFor(text("instructions"));
+
+/** `backend/sql.md` is `backend:sql`, and `backend/sql` still finds it. */
+const nameOf = ({ relative }: FilePlace): string => relative.replace(/\.md$/, "").replaceAll("/", ":");
+
+const asMarkdown = markdown({
+  id: "opencode",
+  fields: inMarkdown,
+  nameFromFile: nameOf,
+  freeName: true,
+  description: "optional",
+  settle: (draft, _data, place) => {
+    if (place.relative.includes("/")) draft.aliases = [place.relative.replace(/\.md$/, "")];
+  },
+});
+
+/** opencode and Kilo: Markdown files, or the `agent` of their JSON settings. */
+export const opencode: Dialect = {
+  id: "opencode",
+  accepts: (name) => name.endsWith(".md"),
+  read: (source, place) =>
+    /\.jsonc?$/.test(place.relative) ? readSettings(source, place) : asMarkdown.read(source, place),
+  lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? jsonLineOf(source, field),
+};
+
+/** Other settings of the file are not looked at. */
+function readSettings(source: string, place: FilePlace): Reading {
+  const read = readJson(source);
+  if (!read.ok) return failed(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+  const settings = asData(read.value) ?? {};
+  const entries = [settings["agent"], settings["mode"]].filter(isRecord).flatMap((agents) => Object.entries(agents));
+  const fields = fieldsFor(promptOrFile(place));
+  return joined(entries.map(([name, entry]) => readEntry(name, entry, { fields, place })));
+}
+
+function readEntry(name: string, entry: unknown, { fields, place }: { fields: Fields; place: FilePlace }): Reading {
+  const data = asData(entry);
+  if (data === undefined)
+    return failed(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
+  if (data["prompt"] === undefined && data["system"] === undefined && data["description"] === undefined) {
+    return failed(
+      problem("no-effect", `"${name}" only changes an agent that is built into opencode.`, { field: name }),
+    );
+  }
+  const settle = (draft: Draft): void => {
+    draft.agent.name ??= name;
+    draft.from["name"] ??= "agent";
+  };
+  return readRecord(fields, data, { place, freeName: true, description: "optional", settle });
+}

@@ -1,0 +1,64 @@
+import type { Dialect } from "../../core/agent/dialect.ts";
+import { defineFields, type Rule, say } from "../fields/draft.ts";
+import { markdown } from "../fields/markdown.ts";
+import { bad, kept, limit, model, skills, text } from "../fields/rules.ts";
+import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+
+const EDITOR = ["read_file", "write_file", "edit_file", "list_files"];
+
+/** OpenHands' words for its tools. */
+const GROUPS = {
+  terminal: ["bash"],
+  terminaltool: ["bash"],
+  executebash: ["bash"],
+  bashtool: ["bash"],
+  fileeditor: EDITOR,
+  fileeditortool: EDITOR,
+  strreplaceeditor: EDITOR,
+  planningfileeditor: EDITOR,
+  tasktracker: ["todo"],
+  tasktrackertool: ["todo"],
+  browsertoolset: ["http_get"],
+  browser: ["http_get"],
+  delegate: ["task"],
+  tasktoolset: ["task"],
+};
+
+/** When people are asked. That nobody is gives no rights here. */
+const permissionMode: Rule = (draft, value, key) => {
+  if (value === "never_confirm")
+    return say(draft, "no-effect", `"${key}: never_confirm" gives no rights here.`, { field: key });
+  if (value === "always_confirm" || value === "confirm_risky") {
+    draft.agent.permission = "default";
+    draft.from["permission"] = key;
+    return;
+  }
+  draft.agent.permission = "plan"; // what it may do cannot be read, so it may look
+  bad(draft, key, "one of always_confirm, never_confirm, confirm_risky; the agent may only read");
+};
+
+/** OpenHands' Markdown files. Their text goes behind the prompt of the one who asks. */
+export const openhands: Dialect = markdown({
+  id: "openhands",
+  freeName: true,
+  nameFromFile: true,
+  description: "optional",
+  fields: defineFields({
+    name: text("name"),
+    description: text("description"),
+    tools: tools(GROUPS),
+    allowedTools: mistakenTools(GROUPS),
+    readonly: mistakenReadonly,
+    model,
+    skills,
+    maxIterationPerRun: limit("maxTurns"),
+    maxBudgetPerRun: kept("is not enforced here; `--max-usd` is"),
+    permissionMode,
+    profileStoreDir: kept(),
+    mcpConfig: kept("starts no servers here; `subcrew mcp import` does"),
+    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    hooks: kept("is never run from an agent file"),
+    condenser: kept(),
+    color: kept(),
+  }),
+});

@@ -1,0 +1,90 @@
+import type { Dialect } from "../../core/agent/dialect.ts";
+import { defineFields, type Fields } from "../fields/draft.ts";
+import { servers } from "../fields/servers.ts";
+import { markdown } from "../fields/markdown.ts";
+import {
+  aliases,
+  choice,
+  flag,
+  kept,
+  limit,
+  limits,
+  model,
+  note,
+  number,
+  output,
+  permission,
+  runner,
+  skills,
+  span,
+  switchedOff,
+  text,
+  thinking,
+} from "../fields/rules.ts";
+import { rules } from "../fields/agent-rules.ts";
+import { inputs } from "../fields/inputs.ts";
+import { remote } from "../fields/remote.ts";
+import { disallowedTools, mistakenTools, readonlyFlag, spawns, tools } from "../fields/tools.ts";
+
+/** Every key there is, in any spelling. */
+export const ownFields: Fields = defineFields({
+  name: text("name"),
+  description: text("description"),
+  displayName: text("displayName"),
+  whenToUse: text("whenToUse"),
+  systemPrompt: text("instructions"),
+  instructions: text("instructions"),
+  prompt: text("instructions"),
+  extends: text("extends"),
+  tools: tools(),
+  allowedTools: mistakenTools(),
+  readonly: readonlyFlag,
+  disallowedTools: disallowedTools(),
+  rules,
+  spawns,
+  model,
+  thinking,
+  thinkingLevel: thinking,
+  effort: thinking,
+  temperature: number("temperature"),
+  topP: number("topP"),
+  limits,
+  maxTurns: limit("maxTurns"),
+  maxDurationMs: limit("maxDurationMs"),
+  timeoutMs: limit("maxDurationMs"),
+  timeoutMins: limit("maxDurationMs", 60_000),
+  output,
+  outputSchema: output,
+  outputName: text("outputName"),
+  completion: choice("completion", { tool: "tool", "tool-or-text": "tool-or-text", text: "text" }),
+  permissionMode: permission,
+  skills,
+  background: flag("background"),
+  isolation: choice("isolation", { worktree: "worktree", none: undefined, off: undefined }),
+  runner,
+  memory: choice("memory", { user: "user", project: "project", local: "local" }),
+  cache: span("cacheMs"),
+  hidden: flag("hidden"),
+  inputs,
+  remote,
+  aliases,
+  enabled: switchedOff(false),
+  disabled: switchedOff(true),
+  color: kept(),
+  hooks: kept("is never run from an agent file"),
+  mcpServers: servers,
+  metadata: note,
+  version: note,
+  author: note,
+  license: note,
+  tags: note,
+});
+
+/** Our own Markdown, also read in `.agents/agents`. */
+export const own: Dialect = markdown({
+  id: "own",
+  fields: ownFields,
+  ignoreUnderscore: true,
+  nameFromFile: true,
+  freeName: true,
+});

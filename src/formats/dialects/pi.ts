@@ -1,0 +1,114 @@
+import type { Dialect } from "../../core/agent/dialect.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { defineFields, type Rule } from "../fields/draft.ts";
+import { isMarkdown, markdown } from "../fields/markdown.ts";
+import { listOf } from "../fields/lists.ts";
+import {
+  aliases,
+  bad,
+  choice,
+  flag,
+  kept,
+  limit,
+  model,
+  output,
+  skills,
+  switchedOff,
+  text,
+  thinking,
+} from "../fields/rules.ts";
+import { disallowedTools, mistakenReadonly, mistakenTools, spawns, tools } from "../fields/tools.ts";
+
+const GROUPS = { all: ["*"], none: [] };
+
+/** Models to try when the first is not there. */
+const fallbackModels: Rule = (draft, value, key) => {
+  const more = listOf(value);
+  if (more === undefined) return bad(draft, key, "a list of models");
+  const first = draft.agent.model ?? [];
+  draft.agent.model = [...(typeof first === "string" ? [first] : first), ...more];
+  draft.from["model"] ??= key;
+};
+
+/** `{ maxTurns, graceTurns }` */
+const turnBudget: Rule = (draft, value, key) => {
+  if (isRecord(value) && value["maxTurns"] !== undefined) limit("maxTurns")(draft, value["maxTurns"], key);
+  else bad(draft, key, "{ maxTurns, graceTurns }");
+};
+
+/** A schema, or (in one of the extensions) the name of a file to write. */
+const outputOrFile: Rule = (draft, value, key) =>
+  isRecord(value) ? output(draft, value, key) : kept()(draft, value, key);
+
+const memory: Rule = (draft, value, key) =>
+  choice("memory", { user: "user", project: "project", local: "local" })(
+    draft,
+    isRecord(value) ? value["scope"] : value,
+    key,
+  );
+
+const toolsOrNone: Rule = (draft, value, key) => tools(GROUPS)(draft, value === "none" ? [] : value, key);
+
+/** The pi family: its example and the parallel extension, and the two extensions called pi-subagents. */
+export const pi: Dialect = markdown({
+  id: "pi",
+  accepts: (name) => isMarkdown(name) && !name.endsWith(".chain.md"),
+  freeName: true,
+  nameFromFile: true,
+  settle: (draft, data) => {
+    const prefix = data["package"];
+    if (typeof prefix === "string" && draft.agent.name !== undefined)
+      draft.agent.name = `${prefix}.${draft.agent.name}`;
+  },
+  fields: defineFields({
+    name: text("name"),
+    description: text("description"),
+    displayName: text("displayName"),
+    extends: text("extends"),
+    tools: toolsOrNone,
+    allowedTools: mistakenTools(),
+    readonly: mistakenReadonly,
+    disallowedTools: disallowedTools(),
+    allowedSubagents: spawns,
+    model,
+    fallbackModels,
+    thinking,
+    skills,
+    output: outputOrFile,
+    async: flag("background"),
+    runInBackground: flag("background"),
+    isolation: choice("isolation", { worktree: "worktree", off: undefined }),
+    timeoutMs: limit("maxDurationMs"),
+    maxTurns: limit("maxTurns"),
+    turnBudget,
+    memory,
+    aliases,
+    enabled: switchedOff(false),
+    package: kept("is part of the name"),
+    runner: kept("starts no programs from an agent file"),
+    extensions: kept("loads no code from an agent file"),
+    subagentOnlyExtensions: kept("loads no code from an agent file"),
+    excludeExtensions: kept(),
+    systemPromptMode: kept(),
+    promptMode: kept(),
+    inheritProjectContext: kept(),
+    inheritContext: kept(),
+    inheritSkills: kept(),
+    defaultContext: kept(),
+    skillPath: kept(),
+    outputMode: kept(),
+    outputTranscript: kept(),
+    defaultReads: kept(),
+    defaultProgress: kept(),
+    toolTimeoutMs: kept(),
+    acceptance: kept(),
+    acceptanceRole: kept(),
+    completionGuard: kept(),
+    interactive: kept(),
+    maxSubagentDepth: kept(),
+    persistSession: kept(),
+    sessionDir: kept(),
+    isolated: kept(),
+    color: kept(),
+  }),
+});

@@ -1,0 +1,98 @@
+import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import { problem } from "../../core/vocabulary/file-problem.ts";
+import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { defineFields, type Rule, say } from "../fields/draft.ts";
+import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
+import { globsOf } from "../fields/regex-glob.ts";
+import { failed, joined, readRecord } from "../fields/records.ts";
+import { bad, kept, text } from "../fields/rules.ts";
+import { allow, canonical } from "../fields/tools.ts";
+import { LONG_YAML, readYaml } from "../yaml/yaml.ts";
+
+const GROUPS = {
+  read: ["read_file", "list_files", "glob", "grep_files"],
+  edit: ["write_file", "edit_file"],
+  command: ["bash"],
+  browser: ["http_get"],
+  mcp: ["mcp_*"],
+  modes: ["task"],
+};
+
+/** `read`, or `[edit, { fileRegex }]`: a group that is limited to files of which no globs can be made is left out. */
+const groups: Rule = (draft, value, key) => {
+  if (!Array.isArray(value)) {
+    allow(draft, [], key);
+    return bad(draft, key, "a list of groups; the agent gets none");
+  }
+  const names: string[] = [];
+  for (const entry of value as unknown[]) {
+    const [name, limits] = Array.isArray(entry) ? (entry as unknown[]) : [entry];
+    const limited = asData(limits)?.["fileRegex"];
+    if (typeof name !== "string") continue;
+    const globs = typeof limited === "string" ? globsOf(limited) : undefined;
+    if (limited === undefined) names.push(name);
+    else if (globs === undefined) {
+      const message = `The group "${name}" is limited to the files ${JSON.stringify(limited)}, which cannot be checked here; it is left out.`;
+      say(draft, "tool-rule", message, { field: key });
+    } else {
+      const tools = toolsNamed(name, GROUPS);
+      names.push(...tools.flatMap((tool) => globs.map((glob) => `${tool}(${glob})`)));
+    }
+  }
+  allow(draft, canonical(draft, names, { key, groups: GROUPS }), key);
+};
+
+/** The prompt is the role, and then the instructions. */
+const customInstructions: Rule = (draft, value, key) => {
+  if (typeof value !== "string") return bad(draft, key, "a text");
+  draft.agent.instructions = [draft.agent.instructions, value.trim()].filter(Boolean).join("\n\n");
+  draft.from["instructions"] ??= key;
+};
+
+const fields = defineFields({
+  slug: text("name"),
+  name: text("displayName"),
+  description: text("description"),
+  whenToUse: text("whenToUse"),
+  roleDefinition: text("instructions"),
+  customInstructions,
+  groups,
+  source: kept(),
+  iconName: kept(),
+  rulesFiles: kept(),
+});
+
+/** Roo Code's modes: one YAML or JSON file with all of them. */
+export const roo: Dialect = {
+  id: "roo",
+  accepts: (name) => name === ".roomodes" || name === "custom_modes.yaml",
+  read: (source, place): Reading => {
+    const read = source.trimStart().startsWith("{")
+      ? readJson(source)
+      : readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), LONG_YAML);
+    if (!read.ok) {
+      const line = read.line === undefined ? {} : { line: read.line };
+      return failed(problem("bad-yaml", `The modes cannot be read: ${read.reason}.`, line));
+    }
+    const modes = asData(read.value)?.["customModes"];
+    if (!Array.isArray(modes)) return failed(problem("bad-definition", 'The file has no list "customModes".'));
+    return joined(modes.map((mode) => readMode(mode, place)));
+  },
+  lineOf: jsonLineOf,
+};
+
+function readMode(mode: unknown, place: FilePlace): Reading {
+  const data = asData(mode);
+  if (data === undefined) return failed(problem("bad-definition", "A mode is not an object."));
+  // the role comes first in the prompt, wherever it stands in the file
+  const { customInstructions: last, ...rest } = data;
+  const ordered = last === undefined ? data : { ...rest, customInstructions: last };
+  return readRecord(fields, ordered, {
+    place,
+    description: "optional",
+    settle: ({ agent, from }) => {
+      agent.description ??= agent.whenToUse ?? agent.displayName ?? "";
+      from["description"] ??= agent.whenToUse === undefined ? "name" : "whenToUse";
+    },
+  });
+}

@@ -1,0 +1,33 @@
+import type { Dialect, FilePlace } from "../../core/agent/dialect.ts";
+import { defineFields, say } from "../fields/draft.ts";
+import { markdown } from "../fields/markdown.ts";
+import { kept, model, text } from "../fields/rules.ts";
+import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+
+/** The folder that an agent's `SUBAGENT.md` lies in. */
+const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
+
+/** `SUBAGENT.md` folders. A file without frontmatter is all prompt; the folder gives the name. */
+export const subagent: Dialect = markdown({
+  id: "subagent",
+  accepts: (name) => name === "SUBAGENT.md",
+  nameRule: /^[a-z0-9][a-z0-9-]{0,63}$/,
+  nameFromFile: folderOf,
+  description: "optional",
+  bare: true,
+  settle: (draft, _data, place) => {
+    const { name } = draft.agent;
+    if (name === undefined || name === folderOf(place)) return;
+    const message = `The name "${name}" differs from the folder "${folderOf(place)}".`;
+    say(draft, "name-differs", message, { field: "name", hint: "Rename one of them." });
+  },
+  fields: defineFields({
+    name: text("name"),
+    description: text("description"),
+    tools: tools(),
+    allowedTools: mistakenTools(),
+    readonly: mistakenReadonly,
+    model,
+    color: kept(),
+  }),
+});

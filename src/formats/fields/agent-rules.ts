@@ -1,0 +1,33 @@
+import { type AgentRules, parseAgentRule } from "../../core/rules/agent-rule.ts";
+import { isKnownTool } from "../../core/vocabulary/tool-names.ts";
+import { type Draft, type Rule, say } from "./draft.ts";
+import { unknownTool } from "./tools.ts";
+
+/** `[ask bash(git push *), deny write_file(docs/**)]`, or several such lists, each of which narrows on its own. */
+export const rules: Rule = (draft, value, key) => {
+  const lists = Array.isArray(value) && value.length > 0 && value.every(Array.isArray) ? value : [value];
+  for (const list of lists) narrowBy(draft, readList(draft, list, key), key);
+};
+
+/** Adds what a file says about calls. */
+export function narrowBy(draft: Draft, list: AgentRules, key: string): void {
+  if (list.length === 0) return;
+  draft.agent.rules = [...(draft.agent.rules ?? []), list];
+  draft.from["rules"] ??= key;
+}
+
+/** Everything is asked: what a restriction becomes that cannot be read. */
+export const ASK_ALL: AgentRules = [{ tool: "*", says: "ask" }];
+
+function readList(draft: Draft, list: unknown, key: string): AgentRules {
+  const texts: readonly unknown[] = Array.isArray(list) ? list : [list];
+  return texts.flatMap((text) => {
+    const read = typeof text === "string" ? parseAgentRule(text) : undefined;
+    if (read === undefined) {
+      const message = `"${String(text)}" of "${key}" is no rule; everything is asked instead.`;
+      say(draft, "bad-value", message, { field: key, hint: 'A rule looks like "ask bash(git push *)".' });
+    }
+    for (const { tool } of read ?? []) if (!isKnownTool(tool)) unknownTool(draft, tool, key);
+    return read ?? ASK_ALL;
+  });
+}

@@ -1,0 +1,95 @@
+import type { Agent } from "../../core/agent/agent.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import { type Problem, type ProblemCode, type ProblemDetails, problem } from "../../core/vocabulary/file-problem.ts";
+import { foldName } from "../../core/vocabulary/tool-names.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+
+/** An agent while its keys are read. */
+export type Draft = {
+  readonly agent: { -readonly [K in keyof Agent]?: Agent[K] };
+  readonly from: Record<string, string>;
+  readonly problems: Problem[];
+  readonly kept: string[];
+  disabled?: true;
+  aliases?: readonly string[];
+};
+
+export const emptyDraft = (): Draft => ({ agent: {}, from: {}, problems: [], kept: [] });
+
+/** What one key of a file does to the agent. */
+export type Rule = (draft: Draft, value: unknown, key: string) => void;
+
+/** The keys of a dialect. Adding one is adding a row. */
+export type Fields = Readonly<{
+  rows: Readonly<Record<string, Rule>>;
+  /** The rule of a key in any spelling: `max-turns`, `max_turns`, `maxTurns`. */
+  ruleOf(key: string): Rule | undefined;
+  nearest(key: string): string | undefined;
+}>;
+
+/** Prepares a table of keys. `exact` dialects reject other spellings of a known key. */
+export function defineFields(
+  rows: Readonly<Record<string, Rule>>,
+  { exact = false }: { readonly exact?: boolean } = {},
+): Fields {
+  const known = Object.keys(rows);
+  const exactly = new Map(Object.entries(rows));
+  const folded = new Map(Object.entries(rows).map(([key, rule]) => [foldName(key), rule]));
+  const near = new Map<string, string | undefined>(); // the same unknown keys come in thousands of files
+  return {
+    rows,
+    ruleOf: (key) => exactly.get(key) ?? (exact ? undefined : folded.get(foldName(key))),
+    nearest(key) {
+      if (!near.has(key)) {
+        if (near.size > 500) near.clear();
+        near.set(key, nearest(key, known) ?? (/tools?$/i.test(key) ? "tools" : undefined));
+      }
+      return near.get(key);
+    },
+  };
+}
+
+/** Applies every key of the file; what the dialect does not know is kept and reported, with the nearest name it knows. */
+export function readFields(fields: Fields, data: Data, draft: Draft): void {
+  const keys = Object.keys(data);
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at]!;
+    const rule = fields.ruleOf(key);
+    if (rule === undefined) unknownField(draft, key, fields.nearest(key));
+    else rule(draft, data[key], key);
+  }
+}
+
+function unknownField(draft: Draft, key: string, close: string | undefined): void {
+  draft.kept.push(key);
+  const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
+  say(draft, "unknown-field", `"${key}" is not a key of this kind of file; it has no effect.`, { field: key, ...hint });
+}
+
+/** Sets a field once. A second key for the same field does not replace the first. */
+export function put<K extends keyof Agent>(draft: Draft, field: K, value: Agent[K], key: string): void {
+  if (draft.agent[field] !== undefined) {
+    say(draft, "duplicate-key", `"${key}" says the same as "${draft.from[field]}", which counts.`, {
+      field: key,
+      severity: "warning",
+    });
+    return;
+  }
+  draft.agent[field] = value;
+  draft.from[field] = key;
+}
+
+export function say(draft: Draft, code: ProblemCode, message: string, details?: ProblemDetails): void {
+  draft.problems.push(problem(code, message, details));
+}
+
+/** The finished agent, or nothing when a problem forbids it. */
+export function toReadAgent(draft: Draft, raw: Data, recovered: boolean): ReadAgent {
+  const { from, kept, disabled, aliases } = draft;
+  const read: { -readonly [K in keyof ReadAgent]: ReadAgent[K] } = { agent: draft.agent as Agent, from, raw, kept };
+  if (recovered) read.recovered = true;
+  if (disabled) read.disabled = true;
+  if (aliases !== undefined) read.aliases = aliases;
+  return read;
+}

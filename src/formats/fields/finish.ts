@@ -1,0 +1,120 @@
+import { AGENT_NAME, nameFault } from "../../core/vocabulary/agent-name.ts";
+import type { FilePlace, Reading } from "../../core/agent/dialect.ts";
+import { hasError } from "../../core/vocabulary/file-problem.ts";
+import { DELEGATION_TOOL, isKnownTool, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
+import { type Draft, say, toReadAgent } from "./draft.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+import { lookOnly, REPAIR } from "./look-only.ts";
+
+/** What a dialect wants of a whole agent, after its keys were read. */
+export type Finish = Readonly<{
+  place: FilePlace;
+  raw: Data;
+  body: string;
+  recovered: boolean;
+  /** Where the name comes from when no key gives it. */
+  defaultName?: string | undefined;
+  nameRule?: RegExp | undefined;
+  /** A name with spaces or other letters becomes one that can be typed, and stays as the display name. */
+  freeName?: boolean;
+  description?: "required" | "optional";
+}>;
+
+/** Completes the agent with its prompt, its name and the rules that hold in every dialect. */
+export function finish(draft: Draft, options: Finish): Reading {
+  const { agent, from } = draft;
+  if (agent.instructions === undefined) {
+    agent.instructions = options.body;
+    from["instructions"] = BODY;
+  } else if (options.body !== "") {
+    agent.documentation ??= options.body;
+    from["documentation"] ??= BODY;
+  }
+  settleName(draft, options);
+  settleDescription(draft, options);
+  settleRights(draft, options);
+  if (hasError(draft.problems)) return { agents: [], problems: draft.problems };
+  if (options.place.source !== undefined) agent.source = options.place.source;
+  Object.freeze(agent);
+  return { agents: [toReadAgent(draft, options.raw, options.recovered)], problems: draft.problems };
+}
+
+/** Where a prompt comes from that no key gives. */
+export const BODY = "(body)";
+export const FILE_NAME = "(file name)";
+
+/** The file's name without its endings. */
+export const stemOf = (file: string): string =>
+  file.slice(file.lastIndexOf("/") + 1).replace(/(?:\.agent)?\.[^.]+$/, "");
+
+function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName = false }: Finish): void {
+  const { agent, from } = draft;
+  if (agent.name === undefined && defaultName !== undefined) {
+    agent.name = defaultName;
+    from["name"] = FILE_NAME;
+  }
+  if (agent.name === undefined) return say(draft, "missing-name", 'The agent has no "name".', { hint: "Add one." });
+  if (freeName && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
+  const fault = nameFault(agent.name, nameRule);
+  if (fault === "bad-name") {
+    say(draft, fault, `"${agent.name.slice(0, 80)}" cannot be the name of an agent here.`, {
+      field: "name",
+      hint: "Use letters, digits, dashes and underscores, at most 64.",
+    });
+  }
+  if (fault === "reserved-name") say(draft, fault, `"${agent.name}" is a reserved name.`, { field: "name" });
+}
+
+/** A name of letters that cannot be typed here keeps what can, with a mark that tells it from others. */
+function rename(draft: Draft, written: string): void {
+  const folded = written.normalize("NFKD").replace(/\p{M}+/gu, "");
+  const slug = folded.replace(/[^\w.-]+/g, "-").replace(/^[^A-Za-z0-9]+|-+$/g, "");
+  const lost = /[^\P{L}A-Za-z]/u.test(folded);
+  const name = lost ? [slug.slice(0, 55) || "agent", fingerprint(written)].join("-") : slug.slice(0, 64);
+  if (!AGENT_NAME.test(name)) return;
+  draft.agent.name = name;
+  draft.agent.displayName ??= written;
+  draft.aliases = [...(draft.aliases ?? []), written];
+  say(draft, "bad-name", `"${written.slice(0, 80)}" cannot be typed as a name; the agent is called "${name}" here.`, {
+    field: "name",
+    severity: "warning",
+  });
+}
+
+/** A short mark of a text, the same on every machine. */
+function fingerprint(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(36).padStart(7, "0");
+}
+
+function settleDescription(draft: Draft, { description = "required" }: Finish): void {
+  const written = draft.agent.description?.trim();
+  if (written !== undefined && written !== "") {
+    draft.agent.description = written;
+    return;
+  }
+  draft.agent.description = "";
+  const message = "The agent has no description, by which it would be chosen.";
+  say(draft, "missing-description", message, description === "required" ? {} : { severity: "warning" });
+}
+
+/** Recovered files and plan mode get what only looks; a delegation tool in the list means that any agent may be started. */
+function settleRights(draft: Draft, { recovered, raw }: Finish): void {
+  const { agent, from } = draft;
+  if (recovered && !Array.isArray(raw[from["tools"] ?? ""]) && !(agent.tools ?? []).some(isKnownTool)) {
+    agent.tools = READ_ONLY_TOOLS;
+    from["tools"] = REPAIR;
+    say(
+      draft,
+      "read-only",
+      "The file had to be repaired and names no tools that could be read; the agent may only read.",
+    );
+  }
+  if (agent.permission === "plan") lookOnly(draft);
+  if (agent.delegation?.every((name) => name === DELEGATION_TOOL)) delete agent.delegation;
+  if (agent.spawns === undefined && agent.tools?.includes(DELEGATION_TOOL)) {
+    agent.spawns = "*";
+    from["spawns"] = from["tools"] ?? REPAIR;
+  }
+}

@@ -1,0 +1,27 @@
+import type { AgentInput } from "../../core/agent/agent.ts";
+import { RESERVED_INPUT } from "../../core/vocabulary/agent-name.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { put, type Rule, say } from "./draft.ts";
+import { bad } from "./rules.ts";
+
+/** The inputs a prompt may refer to: `{ name: { type, description, required } }`. */
+export const inputs: Rule = (draft, value, key) => {
+  if (!isRecord(value)) return bad(draft, key, "an object of inputs");
+  const read: Record<string, AgentInput> = Object.create(null) as Record<string, AgentInput>;
+  for (const [name, input] of Object.entries(value)) {
+    if (name === RESERVED_INPUT) {
+      say(draft, "reserved-name", reservedInput(name), { field: key });
+      continue;
+    }
+    const given = isRecord(input) ? input : {};
+    read[name] = {
+      type: typeof given["type"] === "string" ? given["type"] : "string",
+      description: typeof given["description"] === "string" ? given["description"] : "",
+      required: given["required"] === true,
+    };
+  }
+  put(draft, "inputs", read, key);
+};
+
+export const reservedInput = (name: string): string =>
+  `"${name}" cannot be an input: the tools that start agents use it themselves.`;

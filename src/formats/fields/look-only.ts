@@ -1,0 +1,16 @@
+import { ALL_TOOLS, DELEGATION_TOOL, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
+import type { Draft } from "./draft.ts";
+
+/** Where a value comes from that a file had to be given. */
+export const REPAIR = "(repair)";
+
+/** Leaves an agent nothing that changes anything. */
+export function lookOnly({ agent, from }: Draft, key: string = from["permission"] ?? REPAIR): void {
+  const { tools } = agent;
+  if (tools === undefined || tools.includes(ALL_TOOLS)) {
+    agent.tools = READ_ONLY_TOOLS;
+    from["tools"] = key;
+  } else {
+    agent.tools = tools.filter((name) => READ_ONLY_TOOLS.includes(name) || name === DELEGATION_TOOL);
+  }
+}

@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { agentRuleText } from "../../core/rules/agent-rule.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
+import { claude } from "../dialects/claude.ts";
+import { opencode } from "../dialects/opencode.ts";
+import { own } from "../dialects/own.ts";
+import { subagent } from "../dialects/subagent.ts";
+
+const place = { file: "/x/file-name.md", relative: "file-name.md" };
+const read = (frontmatter: string, dialect = own): ReadAgent =>
+  dialect.read(`---\ndescription: d\n${frontmatter}\n---\nBody`, place).agents[0]!;
+
+describe("names", () => {
+  test.each([
+    ["name: Backend Architect", "Backend-Architect"],
+    ["name: 'SE: UX Designer'", "SE-UX-Designer"],
+    ["name: Développeur", "Developpeur"],
+    ["name: a/b", "a-b"],
+    ["name: 7", "7"],
+    ["x: 1", "file-name"],
+  ])("%s is called %s", (frontmatter, name) => expect(read(frontmatter).agent.name).toBe(name));
+
+  test("names in other scripts stay apart, are found as written, and shown as written", () => {
+    const names = ["创意组组长", "XX-创意组组长", "XX-创意", "研究"].map((name) => read(`name: ${name}`));
+    expect(new Set(names.map(({ agent }) => agent.name)).size).toBe(4);
+    for (const { agent, aliases } of names) {
+      expect(agent.name).toMatch(/^[A-Za-z0-9][\w-]{0,63}$/);
+      expect(aliases).toEqual([agent.displayName]);
+    }
+  });
+
+  test.each(["main", "sub"])("%s is reserved", (name) => {
+    const { agents, problems } = own.read(`---\nname: ${name}\ndescription: d\n---\n`, place);
+    expect([agents, problems[0]?.code]).toEqual([[], "reserved-name"]);
+  });
+
+  test("a dialect with a rule of its own keeps it", () => {
+    const { agents, problems } = subagent.read("---\nname: Bad Name\n---\n", {
+      file: "/x/b/SUBAGENT.md",
+      relative: "b/SUBAGENT.md",
+    });
+    expect([agents, problems.at(-1)?.code]).toEqual([[], "missing-description"]);
+    expect(problems.map(({ code }) => code)).toContain("bad-name");
+  });
+});
+
+describe("what narrows an agent is not passed over", () => {
+  test.each([
+    ["readonly: true", READ_ONLY_TOOLS],
+    ["readOnly: true", READ_ONLY_TOOLS],
+    ["readonly: maybe", READ_ONLY_TOOLS],
+    ["readonly: false", undefined],
+    ["readonly: true\ntools: Read, Write", ["read_file"]],
+    ["tools: Read, Write\nread-only: yes", ["read_file"]],
+    ["permissionMode: plan\ntools: Read, Bash", ["read_file"]],
+    ["permissionMode: whatever", READ_ONLY_TOOLS],
+    ["permissionMode: bypassPermissions", undefined],
+  ])("%s", (frontmatter, tools) => expect(read(frontmatter, claudeLike).agent.tools).toEqual(tools));
+});
+
+/** Claude's dialect, which needs a name. */
+const claudeLike = { ...claude, read: (text: string) => claude.read(text.replace("---\n", "---\nname: a\n"), place) };
+
+const EDITS = ["write_file", "edit_file", "delete_file", "move_file"];
+
+describe("permissions of opencode", () => {
+  test.each<[rules: string, expected: object]>([
+    ["edit: deny", { disallowedTools: ["write_file", "edit_file", "delete_file", "move_file"] }],
+    ["bash: ask", { rules: ["ask bash"] }],
+    ['bash: { "*": deny }', { disallowedTools: ["bash"] }],
+    ['bash: { "*": allow }', {}],
+    ['bash: { "git *": allow, "*": ask }', { rules: ["ask bash"] }],
+    ['bash: { "*": ask, "git status*": allow }', { rules: ["ask bash", "allow bash(git status *)"] }],
+    ['bash: { "rm *": deny, "git push*": ask }', { rules: ["deny bash(rm *)", "ask bash(git push*)"] }],
+    ['bash: { "*": maybe }', { rules: ["ask bash"] }],
+    ['edit: { "**/*.lock": deny }', { rules: EDITS.map((tool) => `deny ${tool}(**/*.lock)`) }],
+    [
+      '"*": deny\n  bash: { "*": deny, "git *": allow }',
+      { tools: ["bash"], rules: ["deny bash", "allow bash(git *)"] },
+    ],
+    ['"*": ask\n  read: allow', { rules: ["ask *", "allow read_file"] }],
+    ['"*": deny\n  read: allow\n  grep: allow', { tools: ["read_file", "grep_files"] }],
+    ['read: allow\n  "*": deny', { tools: [] }],
+    ['bash: deny\n  "*": allow', {}],
+    ["task: allow", { spawns: "*" }],
+    ["task: deny", { spawns: [], disallowedTools: ["task"] }],
+    ["task: { reader: allow }", { spawns: ["reader"] }],
+    ['task: { "*": allow, writer: deny }', { spawns: [] }],
+    ["lsp: deny", {}],
+    ["mytool: deny", { disallowedTools: ["mytool"] }],
+  ])("%s", (rules, expected) => {
+    const { tools, disallowedTools, spawns, ...agent } = read(`permission:\n  ${rules}`, opencode).agent;
+    expect({ tools, disallowedTools, spawns, rules: agent.rules?.flat().map(agentRuleText) }).toEqual({
+      tools: undefined,
+      disallowedTools: undefined,
+      spawns: undefined,
+      rules: undefined,
+      ...expected,
+    });
+  });
+
+  test("one word for everything", () => {
+    expect(read("permission: deny", opencode).agent.tools).toEqual([]);
+    expect(read("permission: allow", opencode).agent.tools).toBeUndefined();
+    expect(read("permission: ask", opencode).agent.rules).toEqual([[{ tool: "*", says: "ask" }]]);
+    expect(read("permission: 5", opencode).agent.tools).toEqual([]);
+  });
+});
+
+describe("rules of our own files", () => {
+  test.each<[keys: string, rules: readonly string[], codes: readonly string[]]>([
+    [
+      "rules: [ask Bash(git push *), deny write_file(docs/**)]",
+      ["ask bash(git push *)", "deny write_file(docs/**)"],
+      [],
+    ],
+    ["rules: ask bash", ["ask bash"], []],
+    ["rules: [[deny bash], [ask *]]", ["deny bash", "ask *"], []],
+    ["rules: [never bash]", ["ask *"], ["bad-value"]],
+    ["rules: 5", ["ask *"], ["bad-value"]],
+    ["rules: [ask brew(tea)]", ["ask brew(tea)"], ["unknown-tool"]],
+  ])("%s", (keys, rules, codes) => {
+    const { agents, problems } = own.read(`---\ndescription: d\n${keys}\n---\nBody`, place);
+    expect(agents[0]!.agent.rules?.flat().map(agentRuleText)).toEqual(rules);
+    expect(problems.map(({ code }) => code)).toEqual(codes);
+  });
+});
+
+describe("Claude's files that lack something", () => {
+  const readings = (text: string) => {
+    const { agents, problems } = claude.read(text, place);
+    return [
+      agents[0]?.agent.name,
+      agents[0]?.agent.description,
+      problems.map(({ code, severity }) => `${severity} ${code}`),
+    ];
+  };
+  test.each<[what: string, text: string, expected: readonly unknown[]]>([
+    ["no name", "---\ndescription: d\n---\nx", ["file-name", "d", ["warning missing-name"]]],
+    [
+      "a description among other data",
+      "---\nname: a\nmetadata:\n  description: m\n---\nx",
+      ["a", "m", ["warning missing-description"]],
+    ],
+    [
+      "a description that YAML takes for a comment",
+      "---\nname: a\ndescription: # Who\ntools: Read\n---\nx",
+      ["a", "# Who", ["warning repaired"]],
+    ],
+    ["no description", "---\nname: a\n---\nx", [undefined, undefined, ["error missing-description"]]],
+    [
+      "neither",
+      "---\ntitle: t\n---\nx",
+      [undefined, undefined, ["warning unknown-field", "error missing-name", "error missing-description"]],
+    ],
+  ])("%s", (_, text, expected) => {
+    expect(readings(text)).toEqual(expected);
+  });
+});
+
+test("a denied call leaves the tool, a denied tool takes it", () => {
+  expect(read("disallowedTools: Bash(rm:*), Write(*), Agent(a)").agent.disallowedTools).toEqual([
+    "bash(rm:*)",
+    "write_file",
+    "task",
+  ]);
+});

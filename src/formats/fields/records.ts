@@ -1,0 +1,30 @@
+import type { FilePlace, ReadAgent, Reading } from "../../core/agent/dialect.ts";
+import type { Problem } from "../../core/vocabulary/file-problem.ts";
+import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
+import { finish, type Finish } from "./finish.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+
+/** How the agents of a file that is all data are finished. */
+export type RecordOptions = Partial<Omit<Finish, "place" | "raw" | "recovered">> &
+  Readonly<{ place: FilePlace; settle?: (draft: Draft) => void }>;
+
+/** One agent from its keys, for dialects whose files are data and no prose. */
+export function readRecord(fields: Fields, data: Data, { settle, ...options }: RecordOptions): Reading {
+  const draft = emptyDraft();
+  readFields(fields, data, draft);
+  settle?.(draft);
+  return finish(draft, { body: "", recovered: false, ...options, raw: data });
+}
+
+/** Several readings as one. */
+export function joined(readings: readonly Reading[]): Reading {
+  const agents: ReadAgent[] = [];
+  const problems: Problem[] = [];
+  for (const reading of readings) {
+    agents.push(...reading.agents);
+    problems.push(...reading.problems);
+  }
+  return { agents, problems };
+}
+
+export const failed = (...problems: readonly Problem[]): Reading => ({ agents: [], problems });

@@ -1,0 +1,213 @@
+import { parseDuration } from "../../core/text/duration.ts";
+import type { Agent, PermissionMode } from "../../core/agent/agent.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { limitsIn } from "../../core/vocabulary/limits.ts";
+import { isRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
+import type { Thinking } from "../../core/vocabulary/thinking.ts";
+import { type Draft, put, type Rule, say } from "./draft.ts";
+import { listOf } from "./lists.ts";
+
+type TextField =
+  | "name"
+  | "description"
+  | "instructions"
+  | "extends"
+  | "displayName"
+  | "whenToUse"
+  | "documentation"
+  | "outputName";
+
+/** A word or a text. Numbers are taken as written; anything else is reported. */
+export const text =
+  (field: TextField): Rule =>
+  (draft, value, key) => {
+    if (typeof value === "string") {
+      if (field === "instructions" ? value.trim() !== "" : value !== "")
+        put(draft, field, field === "name" ? value.trim() : value, key);
+    } else if (typeof value === "number" || typeof value === "boolean") put(draft, field, String(value), key);
+    else if (value !== null) bad(draft, key, "a text");
+  };
+
+/** A number, in quotes or not. */
+export const number =
+  (field: "temperature" | "topP"): Rule =>
+  (draft, value, key) => {
+    const read = numberOf(value);
+    if (read === undefined) bad(draft, key, "a number");
+    else put(draft, field, read, key);
+  };
+
+/** A span of time, as in `10m`; a bare number means seconds. */
+export const span =
+  (field: "cacheMs"): Rule =>
+  (draft, value, key) => {
+    const ms = typeof value === "string" || typeof value === "number" ? parseDuration(String(value)) : undefined;
+    if (ms === undefined) bad(draft, key, "a span of time, as in 10m");
+    else put(draft, field, ms, key);
+  };
+
+/** `true`, `false`, or the words. */
+export const flag =
+  (field: "background" | "hidden", { not = false }: { readonly not?: boolean } = {}): Rule =>
+  (draft, value, key) => {
+    const read = flagOf(value);
+    if (read === undefined) bad(draft, key, "true or false");
+    else put(draft, field, read !== not, key);
+  };
+
+/** Switches the agent off when it reads `when`. */
+export const switchedOff =
+  (when: boolean): Rule =>
+  (draft, value, key) => {
+    const read = flagOf(value);
+    if (read === undefined) return bad(draft, key, "true or false");
+    if (read === when) draft.disabled = true;
+  };
+
+/** One of a few words; `words` maps what is written to what it means. */
+export const choice =
+  <K extends keyof Agent>(field: K, words: Readonly<Record<string, NonNullable<Agent[K]> | undefined>>): Rule =>
+  (draft, value, key) => {
+    const written = String(value);
+    if (!Object.hasOwn(words, written)) return bad(draft, key, `one of ${Object.keys(words).join(", ")}`);
+    const meant = words[written];
+    if (meant !== undefined) put(draft, field, meant, key);
+  };
+
+/** Who carries its tasks out. */
+export const runner: Rule = (draft, value, key) => {
+  if (typeof value === "string" && isRunnerName(value)) put(draft, "runner", value, key);
+  else bad(draft, key, `one of ${runnerWords}`);
+};
+
+/** A bound on turns or time; `unit` says how many milliseconds one is. */
+export const limit =
+  (which: "maxTurns" | "maxDurationMs", unit = 1): Rule =>
+  (draft, value, key) => {
+    const read = numberOf(value);
+    const scaled = read === undefined ? undefined : Math.round(read * unit);
+    if (scaled === undefined || scaled <= 0) return bad(draft, key, "a number above zero");
+    draft.agent.limits = { ...draft.agent.limits, [which]: scaled };
+    draft.from["limits"] ??= key;
+    draft.from[`limits.${which}`] = key;
+  };
+
+/** 003's limits, as one object. */
+export const limits: Rule = (draft, value, key) => {
+  const read = limitsIn(value);
+  if (read === undefined) return bad(draft, key, "an object of limits");
+  for (const name of Object.keys(read)) draft.from[`limits.${name}`] ??= key;
+  draft.agent.limits = { ...read, ...draft.agent.limits };
+  draft.from["limits"] ??= key;
+};
+
+/** One model, or several in the order they are tried. */
+export const model: Rule = (draft, value, key) => {
+  const models = listOf(value);
+  if (models === undefined) return value === null ? undefined : bad(draft, key, "a model or a list of models");
+  if (models.length > 0) put(draft, "model", models.length === 1 ? models[0]! : models, key);
+};
+
+const LEVELS: Readonly<Record<string, Thinking>> = {
+  off: "off",
+  none: "off",
+  minimal: "minimal",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "xhigh",
+  max: "xhigh",
+};
+
+/** A level of thinking in anybody's words, or a budget in tokens. */
+export function thinkingOf(value: unknown): Thinking | undefined {
+  if (typeof value === "number") return Number.isInteger(value) && value >= 0 ? value : undefined;
+  if (value === false) return "off";
+  if (typeof value !== "string") return undefined;
+  const word = value.trim().toLowerCase();
+  if (/^\d+$/.test(word)) return Number(word);
+  return Object.hasOwn(LEVELS, word) ? LEVELS[word] : undefined;
+}
+
+export const thinking: Rule = (draft, value, key) => {
+  const read = thinkingOf(value);
+  if (read === undefined) bad(draft, key, `one of ${Object.keys(LEVELS).join(", ")}, or a number of tokens`);
+  else put(draft, "thinking", read, key);
+};
+
+/** The schema of the result; what is in it is checked when it is used. */
+export const output: Rule = (draft, value, key) => {
+  if (isRecord(value)) put(draft, "output", value, key);
+  else if (value !== null) bad(draft, key, "a schema");
+};
+
+export const skills: Rule = (draft, value, key) => {
+  const read = listOf(value);
+  if (read === undefined) bad(draft, key, "a list of skills");
+  else put(draft, "skills", read, key);
+};
+
+/** Other names for it. */
+export const aliases: Rule = (draft, value) => {
+  draft.aliases = listOf(value) ?? [];
+};
+
+/** The words for how much is asked, of every tool that has them. */
+const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
+  plan: "plan",
+  default: "default",
+  manual: "default",
+  acceptEdits: "acceptEdits",
+  auto: "auto",
+  dontAsk: "dontAsk",
+  bypassPermissions: "bypass",
+  readOnly: "plan",
+  "read-only": "plan",
+  "auto-edit": "acceptEdits",
+  yolo: "bypass",
+  bubble: "default",
+  "workspace-write": "acceptEdits",
+  "danger-full-access": "bypass",
+};
+
+/** How much is asked. It can narrow an agent here, never widen it, so the wide ones are reported. */
+export const permission: Rule = (draft, value, key) => {
+  const written = String(value);
+  if (!Object.hasOwn(PERMISSIONS, written)) {
+    draft.agent.permission = "plan"; // what it may do cannot be read, so it may look
+    return bad(draft, key, `one of ${Object.keys(PERMISSIONS).join(", ")}; the agent may only read`);
+  }
+  put(draft, "permission", PERMISSIONS[written], key);
+  if (/bypass|auto|accept/.test(PERMISSIONS[written]!)) {
+    say(draft, "no-effect", `"${key}: ${written}" gives no rights here; the user's own settings do.`, { field: key });
+  }
+};
+
+/** Understood, kept with the agent's data, and without effect here. */
+export const kept =
+  (why = "has no effect here"): Rule =>
+  (draft, _value, key) => {
+    draft.kept.push(key);
+    say(draft, "no-effect", `"${key}" ${why}.`, { field: key });
+  };
+
+/** Kept and not worth a word: the author's own notes. */
+export const note: Rule = (draft, _value, key) => void draft.kept.push(key);
+
+export function bad(draft: Draft, key: string, wanted: string): void {
+  draft.kept.push(key);
+  say(draft, "bad-value", `"${key}" has to be ${wanted}.`, { field: key });
+}
+
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== "string" || !/^\s*-?\d+(?:\.\d+)?\s*$/.test(value)) return undefined;
+  return Number(value);
+}
+
+export function flagOf(value: unknown): boolean | undefined {
+  if (typeof value === "boolean") return value;
+  const word = typeof value === "string" ? value.trim().toLowerCase() : undefined;
+  if (word === "true" || word === "yes" || word === "on") return true;
+  return word === "false" || word === "no" || word === "off" ? false : undefined;
+}

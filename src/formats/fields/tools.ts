@@ -1,0 +1,216 @@
+import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import {
+  ALL_TOOLS,
+  DELEGATION_TOOL,
+  foldName,
+  type ToolGroups,
+  toolNames,
+  toolsNamed,
+} from "../../core/vocabulary/tool-names.ts";
+import { type Draft, type Rule, say } from "./draft.ts";
+import { flagOf } from "./rules.ts";
+import { listOf } from "./lists.ts";
+import { lookOnly } from "./look-only.ts";
+
+/**
+ * The allow-list. Absent is everything; `*` is everything and said so; empty, null and what cannot be read are nothing
+ * but the finish tool. A list (also of lists), words with commas, a record of true and false and 002's
+ * `{ mode: allowlist, allow: [...] }` are read.
+ */
+export const tools =
+  (groups?: ToolGroups): Rule =>
+  (draft, value, key) => {
+    if (isRecord(value) && !Array.isArray(value["allow"])) return byRecord(draft, value, { key, groups });
+    const written = listOf(isRecord(value) ? value["allow"] : value);
+    if (written !== undefined && written.length > MAX_TOOLS) return tooMany(draft, key);
+    if (written === undefined && value !== null) {
+      say(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets none.`, { field: key });
+    }
+    allow(draft, canonical(draft, written ?? [], { key, groups }), key);
+    if (written === undefined || written.length === 0) noTools(draft, key);
+  };
+
+/** The deny-list: what it names is taken away, and a name that nobody knows is kept, for it may belong to a server. */
+export const disallowedTools =
+  (groups?: ToolGroups): Rule =>
+  (draft, value, key) => {
+    const written = listOf(value);
+    if (written === undefined) {
+      if (value !== null) say(draft, "bad-value", `"${key}" cannot be read as a list of tools.`, { field: key });
+      return;
+    }
+    if (written.length > MAX_TOOLS) return tooMany(draft, key);
+    deny(
+      draft,
+      written.flatMap((entry) => withRule(orItself(toolsNamed(withoutRule(entry), groups), withoutRule(entry)), entry)),
+      key,
+    );
+  };
+
+/** Only some calls of a tool are taken away when its name has a pattern: `bash(rm *)`. */
+function withRule(names: readonly string[], entry: string): readonly string[] {
+  const pattern = ruleOf(entry);
+  const all = pattern === "" || pattern === "*" || names.includes(DELEGATION_TOOL);
+  return all ? names : names.map((name) => `${name}(${pattern})`);
+}
+
+/** A key that this kind of file does not have, whose author meant the allow-list: it narrows, and is reported. */
+export const mistakenTools =
+  (groups?: ToolGroups): Rule =>
+  (draft, value, key) => {
+    const message = `"${key}" is not a key of this kind of file; it was read as "tools", so that the agent gets no more than it names.`;
+    say(draft, "unknown-field", message, { field: key, hint: 'Did you mean "tools"?' });
+    tools(groups)(draft, value, key);
+  };
+
+/** `readonly` leaves what only looks; a value that cannot be read counts as true. */
+export const readonlyFlag: Rule = (draft, value, key) => {
+  const read = flagOf(value);
+  if (read === undefined)
+    say(draft, "bad-value", `"${key}" has to be true or false; it counts as true.`, { field: key });
+  if (read !== false) lookOnly(draft, key);
+};
+
+/** The same in files that do not have the key: it narrows, and is reported. */
+export const mistakenReadonly: Rule = (draft, value, key) => {
+  say(draft, "unknown-field", `"${key}" is not a key of this kind of file; it was read as meant.`, { field: key });
+  readonlyFlag(draft, value, key);
+};
+
+/** Which agents it may start. `["*"]` is the same as `*`. */
+export const spawns: Rule = (draft, value, key) => {
+  const names = value === null || value === false ? [] : value === true ? ["*"] : listOf(value);
+  if (names === undefined)
+    return say(draft, "bad-value", `"${key}" has to be "*" or a list of agents.`, { field: key });
+  draft.agent.spawns = names.includes("*") ? "*" : names;
+  draft.from["spawns"] = key;
+};
+
+/** Adds to what is allowed, each name given once; a second allow-list can only narrow the first. */
+export function allow(draft: Draft, names: readonly string[], key: string): void {
+  const earlier = draft.agent.tools;
+  const both =
+    earlier === undefined || earlier.includes(ALL_TOOLS)
+      ? names
+      : names.includes(ALL_TOOLS)
+        ? earlier
+        : earlier.filter((name) => names.includes(name));
+  draft.agent.tools = both;
+  draft.from["tools"] ??= key;
+}
+
+export function deny(draft: Draft, names: readonly string[], key: string): void {
+  if (names.length === 0) return;
+  draft.agent.disallowedTools = [...new Set([...(draft.agent.disallowedTools ?? []), ...names])];
+  draft.from["disallowedTools"] ??= key;
+}
+
+type Written = { readonly key: string; readonly groups: ToolGroups | undefined };
+
+/** The canonical names of a written list. `Agent(a, b)` also says which agents; other rules in parentheses fit no tool. */
+export function canonical(draft: Draft, written: readonly string[], { key, groups }: Written): string[] {
+  const names: string[] = [];
+  const add = (name: string): void => {
+    if (!names.includes(name)) names.push(name);
+  };
+  let unknown = 0;
+  written.forEach((one) => {
+    spellDelegation(draft, withoutRule(one));
+    const known = toolsNamed(one, groups);
+    if (known.length > 0) return known.forEach(add);
+    for (const entry of spaced(one, groups)) {
+      const limited = limitedTool(draft, entry, { key, groups });
+      if (limited !== undefined) limited.forEach(add);
+      else if (!names.includes(entry)) {
+        names.push(entry); // it may be a tool that the caller brings; a list of which nothing is there refuses to start
+        if (++unknown <= MAX_TOLD) unknownTool(draft, entry, key);
+      }
+    }
+  });
+  if (unknown > MAX_TOLD) {
+    const message = `${unknown - MAX_TOLD} more tools of "${key}" are unknown to this program.`;
+    say(draft, "unknown-tool", message, { field: key });
+  }
+  return names;
+}
+
+/** Remembers how the file spells a delegation tool, since each spelling is a tool of its own. */
+function spellDelegation({ agent }: Draft, name: string): void {
+  if (facadeOf(name) === undefined) return;
+  agent.delegation = [...new Set([...(agent.delegation ?? []), name])];
+}
+
+/** So many names that nobody knows are told one by one. */
+const MAX_TOLD = 20;
+/** A longer list of tools is an attack, or a mistake. */
+const MAX_TOOLS = 1000;
+
+/** The names of `Tool` and of `Tool(rule)`; nothing when there is no such tool. */
+function limitedTool(draft: Draft, entry: string, { key, groups }: Written): readonly string[] | undefined {
+  const bare = withoutRule(entry);
+  const found = toolsNamed(bare, groups);
+  if (found.length === 0) return undefined;
+  if (bare === entry) return found;
+  if (found.includes(DELEGATION_TOOL)) {
+    draft.agent.spawns ??= listOf(ruleOf(entry)) ?? [];
+    draft.from["spawns"] ??= key;
+    return [DELEGATION_TOOL];
+  }
+  return ruleOf(entry) === "*" ? found : found.map((name) => `${name}(${ruleOf(entry)})`);
+}
+
+function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key, groups }: Written): void {
+  const on: string[] = [];
+  const off: string[] = [];
+  let closed = false;
+  for (const [name, state] of Object.entries(value)) {
+    const wanted = flagOf(state);
+    if (name === "*" && wanted === false) closed = true;
+    else if (wanted === true) on.push(name);
+    else if (wanted === false) off.push(name);
+    else say(draft, "bad-value", `"${name}" of "${key}" has to be true or false.`, { field: key });
+    if (wanted === undefined) off.push(name);
+  }
+  if (closed) allow(draft, canonical(draft, on, { key, groups }), key);
+  else draft.from["tools"] ??= key;
+  deny(
+    draft,
+    off.flatMap((name) => orItself(toolsNamed(name, groups), name)),
+    key,
+  );
+}
+
+/** A list that is not read, of either kind, leaves nothing. */
+function tooMany(draft: Draft, key: string): void {
+  say(draft, "bad-value", `"${key}" names more than ${MAX_TOOLS} tools; the agent gets none.`, { field: key });
+  allow(draft, [], key);
+}
+
+export function unknownTool(draft: Draft, name: string, key: string): void {
+  const close = nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name)));
+  const message = `No tool of this program is called "${name}"; it counts only where the caller brings it.`;
+  const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
+  say(draft, "unknown-tool", message, { field: key, ...hint });
+}
+
+function noTools(draft: Draft, key: string): void {
+  say(draft, "no-tools", `"${key}" is empty, so the agent can only hand in its result.`, {
+    field: key,
+    severity: "info",
+    hint: `Leave "${key}" out to give it every tool.`,
+  });
+}
+
+/** `Read Grep` without a comma is two, when each of them is a tool. */
+function spaced(entry: string, groups: ToolGroups | undefined): readonly string[] {
+  if (!/\s/.test(entry) || entry.includes("(")) return [entry];
+  const parts = entry.split(/\s+/);
+  return parts.every((part) => toolsNamed(part, groups).length > 0) ? parts : [entry];
+}
+
+const withoutRule = (entry: string): string => /^([^()]+)\(.*\)$/s.exec(entry)?.[1]?.trim() ?? entry;
+const ruleOf = (entry: string): string => /\((.*)\)$/s.exec(entry)?.[1]?.trim() ?? "";
+const orItself = (names: readonly string[], written: string): readonly string[] =>
+  names.length > 0 ? names : [written];

@@ -1,0 +1,133 @@
+import { isRecord } from "../../core/text/json.ts";
+import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import { readLines, repaired } from "./repair.ts";
+import { readYaml, yamlLineOf, type YamlResult } from "./yaml.ts";
+
+/** Data as a file gave it: own keys only, no prototype. */
+export type Data = Readonly<Record<string, unknown>>;
+
+export type Frontmatter = Readonly<{
+  /** Absent when the file has no frontmatter, or none that could be read. */
+  data?: Data;
+  /** A list at the top, which one dialect allows. */
+  list?: readonly unknown[];
+  /** What follows, trimmed, with plain line ends. */
+  body: string;
+  /** The data is what a repair or the line reader made of it. */
+  recovered: boolean;
+  problems: readonly Problem[];
+}>;
+
+/** Reads the YAML between the dashes strictly; unless `strict`, broken YAML is repaired, and that is always said. */
+export function readFrontmatter(text: string, { strict = false }: { readonly strict?: boolean } = {}): Frontmatter {
+  const { yaml, body, language } = split(text);
+  if (language !== undefined) {
+    return nothing(
+      body,
+      problem("not-yaml", `The frontmatter is written in "${language}"; only YAML is read.`, { line: 1 }),
+    );
+  }
+  if (yaml === undefined) return { body, recovered: false, problems: [] };
+  const read: YamlResult = !strict && yaml.includes(COMMENTED) ? HIDDEN_DESCRIPTION : readYaml(yaml);
+  if (read.ok)
+    return isRecord(read.value)
+      ? { data: read.value, body, recovered: false, problems: NONE }
+      : withoutKeys(read.value, body);
+  const where = read.line === undefined ? {} : { line: read.line + 1 };
+  if (strict || read.kind === "limit") {
+    return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${read.reason}.`, where));
+  }
+  if (read.kind === "syntax") {
+    const again = readYaml(repaired(yaml));
+    if (!again.ok && again.kind === "limit")
+      return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${again.reason}.`, where));
+    if (again.ok && isRecord(again.value)) {
+      const note = problem(
+        "repaired",
+        `The YAML is broken (${read.reason}); it was read with its plain values quoted.`,
+        {
+          ...where,
+          hint: "Put the value in quotes.",
+        },
+      );
+      return { data: again.value, body, recovered: true, problems: [note] };
+    }
+  }
+  return byLines(yaml, body, { reason: read.reason, where });
+}
+
+/** To YAML that is a comment, and to its author a description that begins with a heading. */
+const COMMENTED = "\ndescription: #";
+const HIDDEN_DESCRIPTION: YamlResult = { ok: false, kind: "syntax", reason: "the description begins with a #" };
+
+/** The line of a key in the whole file, counted from 1. */
+export function frontmatterLineOf(text: string, key: string): number | undefined {
+  const { yaml } = split(text);
+  if (yaml === undefined) return undefined;
+  const line = yamlLineOf(yaml, key) ?? plainLineOf(yaml, key);
+  return line === undefined ? undefined : line + 1 + text.slice(0, text.indexOf("---")).split("\n").length - 1;
+}
+
+/** Cuts a file at its dashes. Without a closing line everything is body. */
+export function split(text: string): { readonly yaml?: string; readonly body: string; readonly language?: string } {
+  const plain = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+  const start = beginning(plain);
+  if (!plain.startsWith("---", start)) return { body: plain.slice(start).trim() };
+  const firstEnd = plain.indexOf("\n", start);
+  if (firstEnd === -1) return { body: plain.trim() };
+  const language = plain.slice(start + 3, firstEnd).trim();
+  if (language !== "")
+    return /^[A-Za-z]\w*$/.test(language) ? { body: "", language } : { body: plain.slice(start).trim() };
+  for (let at = firstEnd; at !== -1; at = plain.indexOf("\n---", at + 1)) {
+    if (!plain.startsWith("\n---", at)) continue;
+    const lineEnd = plain.indexOf("\n", at + 4);
+    const rest = lineEnd === -1 ? plain.slice(at + 4) : plain.slice(at + 4, lineEnd);
+    if (rest.trim() !== "") continue;
+    return { yaml: plain.slice(firstEnd + 1, at + 1), body: lineEnd === -1 ? "" : plain.slice(lineEnd + 1).trim() };
+  }
+  return { body: plain.slice(start).trim() };
+}
+
+/** A byte order mark and empty lines before the dashes do no harm. */
+function beginning(text: string): number {
+  let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  while (text[at] === "\n") at++;
+  return at;
+}
+
+const nothing = (body: string, why: Problem): Frontmatter => ({ body, recovered: false, problems: [why] });
+
+const NONE: readonly Problem[] = [];
+
+/** Nothing between the dashes, or something that is no list of keys. */
+function withoutKeys(value: unknown, body: string): Frontmatter {
+  const rest = { body, recovered: false, problems: NONE };
+  if (value === null || value === undefined) return { data: Object.create(null) as Data, ...rest };
+  if (Array.isArray(value)) return { list: value, ...rest };
+  return nothing(body, problem("bad-yaml", "The frontmatter is a single value, not a list of keys.", { line: 2 }));
+}
+
+function byLines(
+  yaml: string,
+  body: string,
+  { reason, where }: { reason: string; where: { line?: number } },
+): Frontmatter {
+  const { data, conflict } = readLines(yaml);
+  if (conflict !== undefined) {
+    const message = `The key "${conflict}" is given more than once, with different values.`;
+    return nothing(body, problem("duplicate-key", message, { field: conflict, hint: "Keep one of them." }));
+  }
+  if (Object.keys(data).length === 0)
+    return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${reason}.`, where));
+  const note = problem(
+    "recovered",
+    `The YAML is broken (${reason}); only its plain "key: value" lines were read.`,
+    where,
+  );
+  return { data, body, recovered: true, problems: [note] };
+}
+
+function plainLineOf(yaml: string, key: string): number | undefined {
+  const at = yaml.split("\n").findIndex((line) => line.trimStart().startsWith(`${key}:`));
+  return at === -1 ? undefined : at + 1;
+}

@@ -1,0 +1,108 @@
+import { foldName } from "../../core/vocabulary/tool-names.ts";
+
+/**
+ * The same YAML with those top-level values quoted that plain YAML cannot hold: `description: uses: this`, `tools: *`,
+ * an unclosed bracket, text that runs on over lines. Nothing is left out, so no restriction can get lost.
+ */
+export function repaired(yaml: string): string {
+  const out: string[] = [];
+  for (const { key, value, more } of entriesOf(yaml))
+    out.push(...(key === undefined ? more : mended(key, value, more)));
+  return out.join("\n");
+}
+
+/** The `key: value` lines and nothing else, as system 000 reads a file that no parser can. */
+export function readLines(yaml: string): { readonly data: Record<string, unknown>; readonly conflict?: string } {
+  const data = Object.create(null) as Record<string, unknown>;
+  const seen = new Map<string, string>();
+  for (const { key, value, more } of entriesOf(yaml)) {
+    if (key === undefined) continue;
+    const folded = foldName(key);
+    // hyphenated keys are not read by that reader, but what narrows an agent is never passed over
+    if (/\W/.test(key) && !NARROWING.test(folded)) continue;
+    const text = `${value}\n${more.join("\n")}`;
+    const earlier = seen.get(folded);
+    if (earlier !== undefined && earlier !== text && (folded === "name" || NARROWING.test(folded)))
+      return { data, conflict: key };
+    if (earlier !== undefined) continue;
+    seen.set(folded, text);
+    data[key] = lineValue(value, more, folded);
+  }
+  return { data };
+}
+
+/** Keys that take rights away; one that cannot be read must not count as absent. */
+const NARROWING = /tools?$|permission|readonly|sandbox|approval|spawns|groups|disable/;
+
+type Entry = { readonly key: string | undefined; readonly value: string; readonly more: string[] };
+
+/** Keys that people indent by accident; any other indented line belongs to the value above it. */
+const STRAY = /^ {1,3}(name|description|tools|disallowedTools|model|color|permissionMode): /;
+const KEY = /^([A-Za-z_][\w.-]*):(?:[ \t]+(.*))?$/;
+
+/** Each top-level key with its value and the lines that belong to it. */
+function entriesOf(yaml: string): Entry[] {
+  const entries: Entry[] = [];
+  let previous: Entry | undefined;
+  for (const written of yaml.replace(/\n$/, "").split("\n")) {
+    const line = untabbed(written);
+    const stray = previous !== undefined && previous.value !== "" && !/^[|>]/.test(previous.value) && STRAY.test(line);
+    const match = KEY.exec(stray ? line.trimStart() : line);
+    if (match !== null) {
+      previous = { key: match[1]!, value: (match[2] ?? "").trim(), more: [] };
+      entries.push(previous);
+    } else if (previous !== undefined) {
+      previous.more.push(line);
+    } else if (line.trim() !== "") {
+      entries.push({ key: undefined, value: "", more: [line] });
+    }
+  }
+  return entries;
+}
+
+const untabbed = (line: string): string => line.replace(/^[ \t]+/, (indent) => indent.replaceAll("\t", "  "));
+
+/** The lines of one entry, its value quoted when it would not survive as it is. */
+function mended(key: string, value: string, more: readonly string[]): string[] {
+  const whole = [`${key}: ${value}`.trimEnd(), ...more];
+  if (value === "" || /^[|>][-+\d]*(?:\s+#.*)?$/.test(value)) return whole;
+  const content = more.filter((line) => line.trim() !== "" && !/^\s*#/.test(line));
+  if (content.length === 0) return isSafe(value) ? whole : [`${key}: ${quoted(value)}`];
+  if (/^[[{]/.test(value) && /[\]}]\s*,?$/.test(content.at(-1)!.trim())) return whole;
+  if (/^["']/.test(value) && content.at(-1)!.trim().endsWith(value[0]!)) return whole;
+  // A line that is not indented is no part of a value, and a list of what is allowed must not grow by it.
+  const own = grants(key) ? content.filter((line) => /^\s/.test(line)) : content;
+  return [`${key}: ${quoted([unquoted(value), ...own.map((line) => line.trim())].join(" "))}`];
+}
+
+/** True for a key under which more names mean more rights. */
+function grants(key: string): boolean {
+  const folded = foldName(key);
+  return /tools?$|spawns|groups|agents$/.test(folded) && !/dis|exclud|den[iy]|block|forbid/.test(folded);
+}
+
+/** True for a value that strict YAML reads as one scalar or one flow collection. */
+function isSafe(value: string): boolean {
+  if (/^'(?:[^']|'')*'\s*(?:#.*)?$/.test(value) || /^"(?:[^"\\]|\\.)*"\s*(?:#.*)?$/.test(value)) return true;
+  if (/^\[.*\]\s*(?:#.*)?$/.test(value) || /^\{.*\}\s*(?:#.*)?$/.test(value))
+    return !value.includes("[ *") && !value.includes("[*");
+  if (/^[[\]{}"'*&!%@`|>,?#]/.test(value) || value.startsWith("- ")) return false;
+  return !/:(?:\s|$)/.test(value.replace(/\s#.*$/, ""));
+}
+
+/** A value whose quotes are closed is what is between them. */
+const unquoted = (value: string): string => (isSafe(value) ? (/^(["'])(.*)\1$/.exec(value)?.[2] ?? value) : value);
+
+const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+
+function lineValue(value: string, more: readonly string[], folded: string): unknown {
+  const bare = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
+  if (bare !== "") {
+    const numbers = /^-?\d+(?:\.\d+)?$/.test(bare);
+    return numbers ? Number(bare) : bare === "true" ? true : bare === "false" ? false : bare;
+  }
+  const items = more.map((line) => /^\s*-\s+(.+)$/.exec(line)?.[1]?.trim());
+  if (items.length > 0 && items.every((item) => item !== undefined)) return items;
+  // a narrowing key whose lines make no sense is there and says nothing: that is the empty list, not "everything"
+  return NARROWING.test(folded) ? null : "";
+}

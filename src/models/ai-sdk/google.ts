@@ -1,0 +1,18 @@
+import type { Model } from "../../core/model/model.ts";
+import type { Endpoint } from "../wires/endpoint.ts";
+import { fromLanguageModel } from "./language-model.ts";
+import { perModel, streamOnly } from "./library.ts";
+import type { Means } from "../wires/wire.ts";
+
+/** Google's generateContent. */
+export async function open(endpoint: Endpoint, { prices }: Means): Promise<Model> {
+  const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
+  const { baseURL, key = "none", headers } = endpoint;
+  const provider = createGoogleGenerativeAI({
+    baseURL,
+    apiKey: key,
+    headers: { ...headers },
+    fetch: streamOnly(endpoint),
+  });
+  return perModel((id) => fromLanguageModel(provider(id), { prices, endpoint }));
+}

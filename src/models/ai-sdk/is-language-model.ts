@@ -1,0 +1,14 @@
+import { isRecord } from "../../core/text/json.ts";
+
+/** A model object of the AI SDK's ecosystem, in any version of its specification from 2 to 4. */
+export type LanguageModel = Readonly<{
+  specificationVersion: string;
+  provider: string;
+  modelId: string;
+  doStream(options: never): PromiseLike<Readonly<{ stream: unknown }>>;
+}>;
+
+/** True for something that can be asked like a model of the AI SDK. */
+export function isLanguageModel(value: unknown): value is LanguageModel {
+  return isRecord(value) && typeof value["doStream"] === "function" && typeof value["modelId"] === "string";
+}

@@ -1,0 +1,95 @@
+import type { JSONObject, LanguageModelV3StreamPart } from "@ai-sdk/provider";
+import { isRecord } from "../../core/text/json.ts";
+import type { Model, ModelEvent } from "../../core/model/model.ts";
+import type { Fault } from "../../core/outcome/outcome.ts";
+import type { Endpoint } from "../wires/endpoint.ts";
+import { estimatedUsage } from "../wires/estimate.ts";
+import { abortedFault } from "../wires/fault.ts";
+import type { LanguageModel } from "./is-language-model.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import { createParts, type Finish, reasonOf, usageOf } from "./library-answer.ts";
+import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
+import { optionsFor } from "./library-request.ts";
+import type { Prices } from "../wires/prices.ts";
+
+/** What the adapter needs besides the model; `options` go to the provider with each request. */
+export type LibraryMeans = Readonly<{ prices: Prices; endpoint?: Endpoint; options?: JSONObject }>;
+
+/** Asks a model of the AI SDK's provider layer. */
+export function fromLanguageModel(
+  model: LanguageModel,
+  { prices, endpoint: given, options = {} }: LibraryMeans,
+): Model {
+  const family = model.provider.split(".")[0] ?? model.provider;
+  const endpoint = given ?? foreignEndpoint(family, model.provider);
+
+  return async function* (request, signal) {
+    const fail = (fault: Fault): ModelEvent => ({ type: "error", fault: signal.aborted ? abortedFault : fault });
+    let reader: ReadableStreamDefaultReader<LanguageModelV3StreamPart> | undefined;
+    try {
+      const asked = optionsFor(request, { model, family, options, signal });
+      // The shapes of versions 2 to 4 differ in what we do not use, and in usage, which is read with care.
+      const { stream } = await unlessAborted(model.doStream(asked as never), signal);
+      reader = (stream as ReadableStream<LanguageModelV3StreamPart>).getReader();
+      const price = prices.of(endpoint, model.modelId);
+      const parts = createParts();
+      let said = "";
+      let finish: Finish | undefined;
+      for (;;) {
+        const { done, value } = await unlessAborted(reader.read(), signal);
+        if (done) break;
+        if (value.type === "error") {
+          yield fail(faultOfLibrary(value.error, endpoint));
+          return;
+        }
+        if (value.type === "finish") finish = value;
+        const event = parts.take(value);
+        if (event === undefined) continue;
+        if (event.type === "text" || event.type === "thinking") said += event.text;
+        yield event;
+      }
+      const fault = faultOfFinish(finish, endpoint);
+      if (fault) {
+        yield fail(fault);
+        return;
+      }
+      if (reasonOf(finish) === "length")
+        yield { type: "notice", code: "MODEL_CUT", text: "The answer reached its greatest length and was cut." };
+      const usage = usageOf(finish?.usage) ?? estimatedUsage(request, said);
+      const cost = (await price)(usage);
+      const content = parts.carried();
+      const carry = content.length > 0 ? { carry: { by: model.provider, data: content } } : {};
+      yield { type: "end", usage, ...(cost !== undefined && { cost }), ...carry };
+    } catch (thrown) {
+      yield fail(faultOfLibrary(thrown, endpoint));
+    } finally {
+      reader?.cancel().catch(() => {}); // closes the connection when the answer is not complete
+    }
+  };
+}
+
+function foreignEndpoint(family: string, provider: string): Endpoint {
+  return { provider: family || provider, baseURL: "", headers: {}, local: false, thinking: "none", quirks: {} };
+}
+
+/** Ends with the signal, also when the model does not heed it. */
+function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(new Error("aborted"));
+    if (signal.aborted) {
+      work.then(undefined, () => {}); // what it comes to is of no interest, and must not be nobody's
+      return giveUp();
+    }
+    const release = onAbort(signal, giveUp);
+    work.then(
+      (value) => {
+        release();
+        resolve(value);
+      },
+      (error: unknown) => {
+        release();
+        reject(error instanceof Error ? error : Object.assign(new Error("thrown"), isRecord(error) ? error : {}));
+      },
+    );
+  });
+}

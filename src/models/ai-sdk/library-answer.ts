@@ -1,0 +1,91 @@
+import type { LanguageModelV3Message, LanguageModelV3StreamPart } from "@ai-sdk/provider";
+import { isRecord } from "../../core/text/json.ts";
+import type { ModelEvent, TurnUsage } from "../../core/model/model.ts";
+import { argumentsFrom } from "../wires/call-arguments.ts";
+
+type Content = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
+type Part = Content[number];
+
+/** The parts of one answer: what they say now, and how the provider wants to see them again. */
+export function createParts(): { take(part: LanguageModelV3StreamPart): ModelEvent | undefined; carried(): Content } {
+  const content: Part[] = [];
+  const open = new Map<
+    string,
+    { type: "text" | "reasoning"; text: string; providerOptions?: Part["providerOptions"] }
+  >();
+  let marked = false;
+  const note = (id: string, metadata: Part["providerOptions"]): void => {
+    const part = open.get(id);
+    if (part === undefined || metadata === undefined) return;
+    part.providerOptions = metadata;
+    marked = true;
+  };
+  return {
+    take: (part) => {
+      switch (part.type) {
+        case "text-start":
+        case "reasoning-start": {
+          const begun = { type: part.type === "text-start" ? ("text" as const) : ("reasoning" as const), text: "" };
+          open.set(part.id, begun);
+          content.push(begun);
+          note(part.id, part.providerMetadata);
+          return undefined;
+        }
+        case "text-delta":
+        case "reasoning-delta": {
+          const grown = open.get(part.id);
+          if (grown) grown.text += part.delta;
+          note(part.id, part.providerMetadata);
+          if (part.delta === "") return undefined;
+          return { type: part.type === "text-delta" ? "text" : "thinking", text: part.delta };
+        }
+        case "text-end":
+        case "reasoning-end":
+          note(part.id, part.providerMetadata);
+          return undefined;
+        case "tool-call": {
+          if (part.providerExecuted === true) return undefined;
+          const input = argumentsFrom(part.input);
+          const { toolCallId, toolName, providerMetadata } = part;
+          marked ||= providerMetadata !== undefined;
+          const again = { type: "tool-call" as const, toolCallId, toolName, input: isRecord(input) ? input : {} };
+          content.push({ ...again, ...(providerMetadata && { providerOptions: providerMetadata }) });
+          return { type: "call", call: { id: toolCallId, name: toolName, input } };
+        }
+        default:
+          return undefined;
+      }
+    },
+    carried: () => (marked ? content.filter((part) => part.type !== "text" || part.text !== "") : []),
+  };
+}
+
+export type Finish = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
+
+/** The reason as one word, in any version; `other` without a word of the provider means that none came. */
+export function reasonOf(finish: Finish | undefined): string {
+  const reason: unknown = finish?.finishReason;
+  if (typeof reason === "string") return reason === "unknown" ? "none" : reason;
+  if (!isRecord(reason)) return "none";
+  return reason["unified"] === "other" && reason["raw"] === undefined ? "none" : String(reason["unified"]);
+}
+
+/** Tokens as version 3 and later nest them, or flat as in version 2. */
+export function usageOf(usage: unknown): TurnUsage | undefined {
+  if (!isRecord(usage)) return undefined;
+  const number = (value: unknown): number => (typeof value === "number" ? value : 0);
+  const { inputTokens: input, outputTokens: output } = usage;
+  if (isRecord(input) && isRecord(output)) {
+    const cacheRead = number(input["cacheRead"]);
+    const cacheWrite = number(input["cacheWrite"]);
+    const fresh =
+      typeof input["noCache"] === "number" ? input["noCache"] : number(input["total"]) - cacheRead - cacheWrite;
+    if (input["total"] === undefined && output["total"] === undefined) return undefined;
+    const reasoning = number(output["reasoning"]);
+    return { input: Math.max(0, fresh), output: number(output["total"]), cacheRead, cacheWrite, reasoning };
+  }
+  if (typeof input !== "number" && typeof output !== "number") return undefined;
+  const cacheRead = number(usage["cachedInputTokens"]);
+  const reasoning = number(usage["reasoningTokens"]);
+  return { input: Math.max(0, number(input) - cacheRead), output: number(output), cacheRead, reasoning };
+}

@@ -1,0 +1,53 @@
+import { isRecord } from "../../core/text/json.ts";
+import type { Fault } from "../../core/outcome/outcome.ts";
+import type { Endpoint } from "../wires/endpoint.ts";
+import { badAnswer, brokenOff, faultOfEvent, faultOfNetwork, faultOfStatus, refused } from "../wires/fault.ts";
+import { NotAStreamError } from "./library.ts";
+import { type Finish, reasonOf } from "./library-answer.ts";
+
+/** Errors of the library, told apart by their fields: other copies of it have other classes. */
+export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
+  if (!isRecord(error)) return faultOfEvent(error, endpoint);
+  if (error instanceof NotAStreamError) return badAnswer(error.message, endpoint);
+  if (isNetworkError(error)) return faultOfNetwork(error, endpoint);
+  const { name, statusCode, responseHeaders, responseBody } = error;
+  const wrongShape = /TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated/.test(
+    String(name),
+  );
+  if (wrongShape) return badAnswer("it has not the shape that was agreed on", endpoint);
+  if (/LoadAPIKey|LoadSetting/.test(String(name))) {
+    const fault = faultOfStatus({ status: 401, headers: {}, body: wordsOf(error) }, endpoint);
+    return { ...fault, message: `There is no key for ${endpoint.provider}.` };
+  }
+  if (typeof statusCode === "number") {
+    const body = typeof responseBody === "string" && responseBody !== "" ? responseBody : wordsOf(error);
+    if (statusCode >= 200 && statusCode < 300) return badAnswer("it has not the shape that was agreed on", endpoint);
+    return faultOfStatus({ status: statusCode, headers: headersOf(responseHeaders), body }, endpoint);
+  }
+  return error instanceof Error ? faultOfNetwork(error, endpoint) : faultOfEvent(error, endpoint);
+}
+
+/** What fetch throws, however deep the library has wrapped it. */
+function isNetworkError(error: unknown): boolean {
+  for (let at: unknown = error, depth = 0; isRecord(at) && depth < 5; at = at["cause"], depth += 1) {
+    if (typeof at["code"] === "string" && /^(E[A-Z]+|UND_ERR_\w+)$/.test(at["code"])) return true;
+    if (at instanceof TypeError && /terminated|fetch failed/.test(at.message)) return true;
+  }
+  return false;
+}
+
+const wordsOf = (error: Readonly<Record<string, unknown>>): string =>
+  typeof error["message"] === "string" ? error["message"] : JSON.stringify(error);
+
+function headersOf(given: unknown): Record<string, string> {
+  if (!isRecord(given)) return {};
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), String(value)]));
+}
+
+/** An answer whose end says that it is none. */
+export function faultOfFinish(finish: Finish | undefined, endpoint: Endpoint): Fault | undefined {
+  const reason = reasonOf(finish);
+  if (reason === "none") return brokenOff(endpoint);
+  if (reason === "content-filter") return refused(endpoint);
+  return reason === "error" ? badAnswer("it ended with an error", endpoint) : undefined;
+}

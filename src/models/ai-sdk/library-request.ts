@@ -1,0 +1,97 @@
+import type {
+  JSONObject,
+  LanguageModelV3CallOptions,
+  LanguageModelV3FunctionTool,
+  LanguageModelV3Message,
+} from "@ai-sdk/provider";
+import { isRecord } from "../../core/text/json.ts";
+import type { Message, ModelRequest } from "../../core/model/model.ts";
+import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
+import { thinkingOptions } from "../wires/thinking-options.ts";
+
+/** Whom a request is for; `options` go to the provider with each one. */
+export type Asking = Readonly<{
+  model: Readonly<{ modelId: string; provider: string; specificationVersion: string }>;
+  /** The first word of the provider's name, under which its options are given. */
+  family: string;
+  options: JSONObject;
+  signal: AbortSignal;
+}>;
+
+/** A request of ours as the AI SDK's provider layer has it. */
+export function optionsFor(
+  request: ModelRequest,
+  { model, family, options, signal }: Asking,
+): LanguageModelV3CallOptions {
+  const { system, messages, tools, toolChoice, thinking, temperature, topP, maxOutputTokens } = request;
+  const { modelId, provider, specificationVersion } = model;
+  const cached = family === "anthropic" ? CACHED : {};
+  const prompt: LanguageModelV3Message[] = system === "" ? [] : [{ role: "system", content: system, ...cached }];
+  for (const message of messages) prompt.push(...messageFor(message, provider));
+  const last = prompt.at(-1);
+  if (last && last.role !== "system") prompt[prompt.length - 1] = { ...last, ...cached };
+  const told =
+    thinking === undefined ? {} : (thinkingOptions[styles[family] ?? "none"](thinking, modelId) as JSONObject);
+  const mayThink = toolChoice === "auto" || family !== "anthropic";
+  const forProvider: JSONObject = { ...options, ...(mayThink && told) };
+  return {
+    prompt,
+    abortSignal: signal,
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, input }, at): LanguageModelV3FunctionTool => {
+        const marked = at === tools.length - 1 ? cached : {};
+        return { type: "function", name, description, inputSchema: input, ...marked };
+      }),
+      toolChoice:
+        typeof toolChoice === "string" ? { type: toolChoice } : { type: "tool" as const, toolName: toolChoice.tool },
+    }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(Object.keys(forProvider).length > 0 && { providerOptions: { [family]: forProvider } }),
+    ...(specificationVersion === "v4" && thinking !== undefined && { reasoning: neutral(thinkingLevel(thinking)) }),
+  };
+}
+
+const CACHED = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
+const neutral = (level: string): string => (level === "off" ? "none" : level);
+
+const styles: Readonly<Record<string, keyof typeof thinkingOptions>> = {
+  openai: "library-openai",
+  google: "library-google",
+  anthropic: "library-anthropic",
+};
+
+function messageFor(message: Message, provider: string): LanguageModelV3Message[] {
+  switch (message.role) {
+    case "user":
+      return [{ role: "user", content: [{ type: "text", text: message.text }] }];
+    case "assistant": {
+      const { text, calls, carry } = message;
+      if (carry?.by === provider) return [{ role: "assistant", content: carry.data as Content }];
+      if (text === "" && calls.length === 0) return [];
+      const said: Content = text === "" ? [] : [{ type: "text", text }];
+      const called: Content = calls.map(({ id, name, input }) => ({
+        type: "tool-call",
+        toolCallId: id,
+        toolName: name,
+        input: isRecord(input) ? input : {},
+      }));
+      return [{ role: "assistant", content: [...said, ...called] }];
+    }
+    case "tool":
+      return [
+        {
+          role: "tool",
+          content: message.results.map(({ id, name, text, error }) => ({
+            type: "tool-result",
+            toolCallId: id,
+            toolName: name,
+            output: { type: error ? "error-text" : "text", value: text },
+          })),
+        },
+      ];
+  }
+}
+
+type Content = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];

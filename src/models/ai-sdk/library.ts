@@ -1,0 +1,43 @@
+import type { Model } from "../../core/model/model.ts";
+import type { Endpoint } from "../wires/endpoint.ts";
+
+/** One model for all ids of a provider: the library wants an object for each, which is made once. */
+export function perModel(make: (id: string) => Model): Model {
+  const made = new Map<string, Model>();
+  return (request, signal) => {
+    const model = made.get(request.model) ?? make(request.model);
+    made.set(request.model, model);
+    return model(request, signal);
+  };
+}
+
+/**
+ * A fetch for the library. It follows no redirect, which would take the key along to another place, and says so when
+ * an answer is not the stream that was asked for, which the library would take for an empty one.
+ */
+export function streamOnly({ proxy }: Pick<Endpoint, "proxy">): typeof fetch {
+  let way: Promise<RequestInit> | undefined;
+  return async (input, init) => {
+    const through = proxy === undefined ? {} : await (way ??= dispatcherFor(proxy));
+    const response = await fetch(input, { ...init, redirect: "manual", ...through });
+    const type = response.headers.get("content-type") ?? "";
+    if (!response.ok || response.body === null || type.includes("text/event-stream")) return response;
+    await response.body.cancel();
+    throw new NotAStreamError(`it is ${type || "of no type"} and not a stream`);
+  };
+}
+
+/** Loaded with the first request that needs it: the library's fetch takes a way out only from this package. */
+async function dispatcherFor(proxy: string): Promise<RequestInit> {
+  const loaded = await import("undici");
+  const { ProxyAgent } = (loaded.default ?? loaded) as typeof loaded;
+  return { dispatcher: new ProxyAgent(proxy) } as unknown as RequestInit;
+}
+
+/** An answer that is something else than was asked for. */
+export class NotAStreamError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "NotAStreamError";
+  }
+}

@@ -1,0 +1,42 @@
+import { type Candidate, mayFallBack } from "../../core/model/choose.ts";
+import type { Model } from "../../core/model/model.ts";
+import type { Fault } from "../../core/outcome/outcome.ts";
+
+/** A model that was chosen, ready to be asked. */
+export type Contender = Pick<Candidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
+
+/**
+ * Asks the first of these models, and the next one when it fails in a way that allows it before anything was shown. For
+ * one task: whoever answered is asked first from then on.
+ */
+export function fallingBack(contenders: readonly Contender[]): Model {
+  let current = 0;
+  return async function* (request, signal) {
+    for (;;) {
+      const contender = contenders[current]!;
+      const { name, id, model, thinking } = contender;
+      let shown = false;
+      let fault: Fault | undefined;
+      for await (const event of model({ ...request, model: id, ...(thinking !== undefined && { thinking }) }, signal)) {
+        if (event.type === "error") {
+          fault = event.fault;
+          break;
+        }
+        shown ||= event.type !== "notice";
+        yield event.type === "end" && current > 0 ? { ...event, model: name } : event;
+      }
+      if (fault === undefined) return;
+      const next = contenders[current + 1];
+      if (next === undefined || shown || signal.aborted || !mayFallBack(fault, next)) {
+        yield { type: "error", fault };
+        return;
+      }
+      current += 1;
+      yield {
+        type: "notice",
+        code: "MODEL_FALLBACK",
+        text: `${fault.message} Going on with ${next.name} instead of ${name}.`,
+      };
+    }
+  };
+}

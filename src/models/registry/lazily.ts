@@ -1,0 +1,22 @@
+import { isCrewError, messageOf } from "../../core/schema/error.ts";
+import type { Model } from "../../core/model/model.ts";
+
+/** A model that is loaded when it is first asked something; once loaded, it is the model itself. */
+export function lazily(load: () => Promise<Model>): Model {
+  let loaded: Model | undefined;
+  let loading: Promise<Model> | undefined;
+  const first: Model = async function* (request, signal) {
+    try {
+      loading ??= load();
+      loaded = await loading;
+    } catch (error) {
+      loading = undefined;
+      const hint = isCrewError(error) ? error.hint : "Install the package again.";
+      const message = `The model could not be loaded: ${messageOf(error)}`;
+      yield { type: "error", fault: { code: "MODEL_UNKNOWN", message, hint, retryable: false } };
+      return;
+    }
+    yield* loaded(request, signal);
+  };
+  return (request, signal) => (loaded ?? first)(request, signal);
+}

@@ -1,0 +1,59 @@
+import type { Tier } from "../../core/vocabulary/tiers.ts";
+import { shortcuts, tierNames } from "../../core/vocabulary/tiers.ts";
+import { withoutLogin } from "../wires/endpoint.ts";
+import type { ModelRegistry } from "./registry.ts";
+
+/** What names of models mean here, and which providers can be used; no key is in it. */
+export type ModelOverview = Readonly<{
+  default: NameView;
+  tiers: readonly (NameView & Readonly<{ name: Tier }>)[];
+  shortcuts: readonly NameView[];
+  providers: readonly ProviderView[];
+}>;
+
+/** What a name comes to; without a model, `because` says what is missing. */
+export type NameView = Readonly<{ name: string; model?: string; because: string }>;
+
+export type ProviderView = Readonly<{
+  name: string;
+  usable: boolean;
+  because: string;
+  /** The variables that may hold its key. */
+  keys: readonly string[];
+  baseURL: string;
+  /** The variable that the address came from. */
+  baseURLFrom?: string;
+}>;
+
+/** Looks at everything and opens nothing. */
+export function overviewOf(registry: ModelRegistry): ModelOverview {
+  const view = <N extends string>(name: N): NameView & Readonly<{ name: N }> => {
+    const { candidates, misses } = registry.look([{ by: "call", names: name }], "call");
+    const first = candidates[0];
+    if (first === undefined) return { name, because: [...new Set(misses.map(({ because }) => because))].join("; ") };
+    return {
+      name,
+      model: first.name,
+      because: (first.provider && registry.provider(first.provider)?.status.because) ?? "it is part of the program",
+    };
+  };
+  return {
+    default: view("auto"),
+    tiers: tierNames.map(view),
+    shortcuts: Object.keys(shortcuts)
+      .filter((name) => /^[a-z]+(-lite)?$/.test(name) && Array.isArray(shortcuts[name]))
+      .map(view),
+    providers: registry.providerNames.map((name) => {
+      const { status, endpoint, keys, baseURLFrom } = registry.provider(name)!;
+      const from = baseURLFrom === undefined ? {} : { baseURLFrom };
+      return {
+        name,
+        usable: status.usable,
+        because: status.because,
+        keys,
+        baseURL: withoutLogin(endpoint.baseURL),
+        ...from,
+      };
+    }),
+  };
+}

@@ -1,0 +1,112 @@
+import type { ProviderStatus } from "../../core/model/choose.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { Model } from "../../core/model/model.ts";
+import { proxyFor } from "../../core/net/proxy.ts";
+import type { Endpoint } from "../wires/endpoint.ts";
+import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
+import type { Means } from "../wires/wire.ts";
+
+/** What a user says about a provider, known or their own. */
+export type ProviderSettings = Readonly<{
+  /** How it speaks; of an own provider: like OpenAI's chat by default. */
+  type?: "openai" | "openai-responses" | "anthropic" | "google";
+  baseURL?: string;
+  apiKey?: string;
+  /** The variable that holds the key. */
+  apiKeyEnv?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** How long it may send nothing before the connection is given up. */
+  silenceMs?: number;
+}>;
+
+/** What each type comes to for a provider of one's own. */
+const types: Readonly<Record<NonNullable<ProviderSettings["type"]>, ProviderRow>> = {
+  openai: { ...compatible, baseURL: "", baseURLFrom: [], keys: [] },
+  "openai-responses": { ...providers["openai"]!, baseURL: "", baseURLFrom: [], keys: [] },
+  anthropic: { ...providers["anthropic"]!, baseURL: "", baseURLFrom: [], keys: [] },
+  google: { ...providers["google"]!, baseURL: "", baseURLFrom: [], keys: [] },
+};
+
+/** A provider as it stands here: where it is, whether it can be used, and how it is opened. */
+export type Provider = Readonly<{
+  name: string;
+  /** How it speaks, in the words of a configuration. */
+  type: string;
+  endpoint: Endpoint;
+  /** The variables that may hold its key. */
+  keys: readonly string[];
+  /** The variable that its address came from. */
+  baseURLFrom?: string;
+  status: ProviderStatus;
+  open(means: Means): Promise<Model>;
+}>;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A provider with what the environment and the user say about it; `undefined` when nobody knows it. */
+export function providerFor(name: string, settings: ProviderSettings | undefined, env: Env): Provider | undefined {
+  const known = Object.hasOwn(providers, name) ? providers[name] : undefined;
+  const own = settings && types[settings.type ?? "openai"];
+  const row = known === undefined || settings?.type !== undefined ? own && { ...own, ...names(known) } : known;
+  if (row === undefined) return undefined;
+  const from = row.baseURLFrom.find((variable) => isSet(env[variable]));
+  const given = settings?.baseURL ?? (from === undefined ? row.baseURL : env[from]!);
+  if (given === "") {
+    throw new CrewError("BAD_INPUT", `The provider "${name}" has no address.`, "Give it a `baseURL`.");
+  }
+  const keys = settings?.apiKeyEnv === undefined ? row.keys : [settings.apiKeyEnv];
+  const keyName = settings?.apiKey === undefined ? keys.find((variable) => isSet(env[variable])) : undefined;
+  const key = settings?.apiKey ?? (keyName === undefined ? undefined : env[keyName]);
+  const bare = given.replace(/\/+$/, "");
+  const baseURL = row.address?.(bare) ?? bare;
+  const proxy = proxyFor(addressOf(name, baseURL), env);
+  const endpoint: Endpoint = {
+    provider: name,
+    baseURL,
+    headers: settings?.headers ?? {},
+    local: row.local === true,
+    thinking: row.thinking,
+    quirks: row.quirks ?? {},
+    ...(key !== undefined && { key }),
+    ...((keyName ?? keys[0]) !== undefined && { keyName: keyName ?? keys[0]! }),
+    ...(proxy !== undefined && { proxy }),
+    ...(settings?.silenceMs !== undefined && { silenceMs: settings.silenceMs }),
+  };
+  return {
+    name,
+    type: settings?.type ?? (known === undefined ? "openai" : name),
+    endpoint,
+    keys,
+    ...(settings?.baseURL === undefined && from !== undefined && { baseURLFrom: from }),
+    status: statusOf({ local: row.local === true, keys, key, keyName }),
+    open: async (means) => (await wires[row.wire]()).open(endpoint, means),
+  };
+}
+
+function addressOf(name: string, given: string): string {
+  if (URL.canParse(given)) return given;
+  throw new CrewError(
+    "BAD_INPUT",
+    `The address of the provider "${name}" is none: ${given}`,
+    "Write https://host/path.",
+  );
+}
+
+const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";
+
+/** A known provider that is told to speak differently keeps its address and its key. */
+function names(known: ProviderRow | undefined): Partial<ProviderRow> {
+  if (known === undefined) return {};
+  const { baseURL, baseURLFrom, keys } = known;
+  return { baseURL, baseURLFrom, keys };
+}
+
+type Keys = Readonly<{ local: boolean; keys: readonly string[]; key: string | undefined; keyName: string | undefined }>;
+
+function statusOf({ local, keys, key, keyName }: Keys): ProviderStatus {
+  if (keyName !== undefined) return { usable: true, because: `${keyName} is set` };
+  if (key !== undefined) return { usable: true, because: "its key is configured" };
+  if (local || keys.length === 0) return { usable: true, because: "it needs no key" };
+  const because = `${keys[0]} is not set`;
+  return { usable: false, because, hint: `${because}: export it, or use --model ollama/...` };
+}

@@ -1,0 +1,218 @@
+import { basename } from "node:path";
+import {
+  type Candidate,
+  type Catalogue,
+  type Choice,
+  chooseModel,
+  type Miss,
+  type ModelWish,
+  type Wisher,
+} from "../../core/model/choose.ts";
+import { contextWindow } from "../../core/model/context-window.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { Model } from "../../core/model/model.ts";
+import { splitModelName } from "../../core/vocabulary/model-name.ts";
+import type { ChosenModel, ModelSource } from "../../core/task/runner.ts";
+import { tierNames, tiers, type Tier } from "../../core/vocabulary/tiers.ts";
+import { fallingBack } from "./falling-back.ts";
+import { isLanguageModel, type LanguageModel } from "../ai-sdk/is-language-model.ts";
+import { lazily } from "./lazily.ts";
+import { createPrices } from "../wires/prices.ts";
+import { type Provider, providerFor, type ProviderSettings } from "./provider.ts";
+import { providers } from "./providers.ts";
+import { retrying } from "./retrying.ts";
+import type { Means } from "../wires/wire.ts";
+
+/** What models there are, and which one is meant by a name. */
+export type ModelConfig = Readonly<{
+  /** Settings of known providers, and providers of one's own. */
+  providers?: Readonly<Record<string, ProviderSettings>>;
+  /** What the tiers mean here. */
+  tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
+  /** The model when nobody names one. */
+  default?: string | readonly string[];
+  /** Models that are handed in, under names of one's own. */
+  models?: Readonly<Record<string, Model | LanguageModel>>;
+  /** Models that come with the program; a row that ends in a colon takes the rest of the name. */
+  builtin?: Readonly<Record<string, (rest: string) => Promise<Model>>>;
+  env?: Readonly<Record<string, string | undefined>>;
+  random?: () => number;
+  /** The first wait before a turn is tried again. */
+  firstWaitMs?: number;
+}>;
+
+/** A model of a provider; it is made when it is first asked something, and only once. */
+export type ResolvedModel = Readonly<{ name: string; provider: string; modelId: string; model: Model }>;
+
+export type ModelRegistry = ModelSource &
+  Readonly<{
+    /** The model of a tier or of `provider/model`; what cannot be resolved throws. */
+    resolve(nameOrTier: string): ResolvedModel;
+    getDefault(): ResolvedModel;
+    /** What a wish comes to, and nothing is opened. */
+    look(wishes: readonly ModelWish[], binding?: Wisher): Choice;
+    provider(name: string): Provider | undefined;
+    /** Known providers, and the user's own. */
+    providerNames: readonly string[];
+    /** Waits until prices can be told at once. */
+    loadPrices(): Promise<void>;
+  }>;
+
+/** The models of one crew. */
+export function createModelRegistry(config: ModelConfig): ModelRegistry {
+  const { models = {}, builtin = {}, env = {}, random = Math.random } = config;
+  const prices = createPrices();
+  const means = { prices };
+  const retries = { random, ...(config.firstWaitMs !== undefined && { firstWaitMs: config.firstWaitMs }) };
+  const opened = new Map<string, Model>();
+  const resolved = new Map<string, ResolvedModel>();
+  const known = new Map<string, Provider | undefined>();
+
+  const provider = (name: string): Provider | undefined => {
+    if (!known.has(name)) known.set(name, providerFor(name, own(config.providers, name), env));
+    return known.get(name);
+  };
+  const once = (name: string, make: () => Model): Model => {
+    const model = opened.get(name) ?? make();
+    opened.set(name, model);
+    return model;
+  };
+  const ofProvider = (found: Provider): Model => once(`provider:${found.name}`, () => lazily(() => found.open(means)));
+
+  const catalogue: Catalogue = {
+    named: (name) => Object.hasOwn(models, name) || rowOf(name, builtin) !== undefined,
+    provider: (name) => provider(name)?.status,
+    names: [
+      ...Object.keys(models),
+      ...Object.keys(builtin),
+      ...Object.keys(providers),
+      ...Object.keys(config.providers ?? {}),
+    ],
+    default: config.default ?? [...Object.keys(models).slice(0, 1), ...tiers.balanced, "offline"],
+    ...(config.tiers && { tiers: config.tiers }),
+  };
+
+  /** The model of a candidate; one that is handed in as a function looks after its own retries. */
+  const modelOf = async ({ name, provider: at }: Candidate, retry: boolean): Promise<Model> => {
+    const again = (model: Model): Model => (retry ? retrying(model, retries) : model);
+    if (at !== undefined) return again(ofProvider(provider(at)!));
+    const given = own(models, name);
+    if (typeof given === "function") return given;
+    if (isLanguageModel(given)) return again(once(`model:${name}`, () => lazily(() => adapted(given, means))));
+    const row = rowOf(name, builtin)!;
+    return row.open(row.rest);
+  };
+
+  const facts = ({ id, provider: at }: Candidate): Pick<ChosenModel, "contextWindow" | "price"> => {
+    const found = at === undefined ? undefined : provider(at);
+    const window = contextWindow(id);
+    return {
+      ...(window !== undefined && found?.endpoint.local !== true && { contextWindow: window }),
+      ...(found && { price: (tokens) => prices.known(found.endpoint, id)?.(tokens) }),
+    };
+  };
+
+  return {
+    look: (wishes, binding) => chooseModel(wishes, catalogue, binding),
+    choose: async (wishes, { binding, retry = true, thinking } = {}) => {
+      const { candidates: found, misses, warnings } = chooseModel(wishes, catalogue, binding);
+      const candidates = thinking === undefined ? found : found.map((one) => ({ ...one, thinking }));
+      const [first] = candidates;
+      if (first === undefined) return { misses };
+      const contenders = await Promise.all(
+        candidates.map(async (one) => ({ ...one, model: await modelOf(one, retry) })),
+      );
+      const model = contenders.length === 1 ? contenders[0]!.model : fallingBack(contenders);
+      const { id, why } = first;
+      const thinks = first.thinking === undefined ? {} : { thinking: first.thinking };
+      return { name: shown(first.name), ref: first.name, id, model, why, warnings, ...thinks, ...facts(first) };
+    },
+    resolve: (nameOrTier) => {
+      const spec = specOf(nameOrTier, config);
+      const before = resolved.get(spec);
+      if (before) return before;
+      const { provider: at, id } = partsOf(spec);
+      const found = provider(at);
+      if (found === undefined) throw unknownProvider(at, catalogue);
+      const made = {
+        name: spec,
+        provider: found.type,
+        modelId: id,
+        model: retrying(withId(ofProvider(found), id), retries),
+      };
+      resolved.set(spec, made);
+      return made;
+    },
+    getDefault() {
+      return this.resolve([config.default ?? tiers.balanced].flat()[0]!);
+    },
+    provider,
+    providerNames: [...new Set([...Object.keys(providers), ...Object.keys(config.providers ?? {})])],
+    loadPrices: () => prices.load(),
+  };
+}
+
+/** The adapter is loaded with the first model that needs it. */
+const adapted = async (model: LanguageModel, means: Means): Promise<Model> =>
+  (await import("../ai-sdk/language-model.ts")).fromLanguageModel(model, means);
+
+const withId =
+  (model: Model, id: string): Model =>
+  (request, signal) =>
+    model({ ...request, model: id }, signal);
+
+const own = <T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
+  record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
+
+/** The row of a built-in model, and what follows its colon. */
+function rowOf(
+  name: string,
+  builtin: NonNullable<ModelConfig["builtin"]>,
+): { open(rest: string): Promise<Model>; rest: string } | undefined {
+  const [, prefix = name, rest = ""] = /^([^:]+:)(.+)$/s.exec(name) ?? [];
+  const open = own(builtin, prefix);
+  return open && { open, rest };
+}
+
+/** A model of a file is called after the file, not after its folder. */
+function shown(name: string): string {
+  const [, prefix, rest] = /^(scripted:)(.+)$/s.exec(name) ?? [];
+  return prefix === undefined || rest === undefined ? name : `${prefix}${basename(rest)}`;
+}
+
+/** `provider/model` as it stands; anything else is a tier, and a tier that is not set is the default. */
+function specOf(nameOrTier: string, config: ModelConfig): string {
+  if (nameOrTier.includes("/")) return nameOrTier;
+  const tier = tierNames.find((one) => one === nameOrTier);
+  if (tier === undefined) return nameOrTier;
+  return [config.tiers?.[tier] ?? config.default ?? tiers[tier]].flat()[0]!;
+}
+
+function partsOf(spec: string): { provider: string; id: string } {
+  const parts = spec.includes("/") ? splitModelName(spec) : undefined;
+  if (parts !== undefined) return parts;
+  const hint = "Write provider/model, or one of the tiers fast, balanced and powerful.";
+  throw new CrewError("UNKNOWN_MODEL", `Invalid model spec "${spec}": expected "provider/model"`, hint);
+}
+
+function unknownProvider(name: string, { names }: Catalogue): CrewError {
+  const hint = `Set it up under providers, or use one of ${names.filter((one) => !one.endsWith(":")).join(", ")}.`;
+  return new CrewError("UNKNOWN_MODEL", `Provider "${name}" not found in llm.providers`, hint);
+}
+
+/** Says to a caller why there is no model, and what to do. */
+export function noModel(misses: readonly Miss[]): CrewError {
+  const [first] = misses;
+  return new CrewError(first?.code ?? "UNKNOWN_MODEL", missed(misses), first?.hint ?? "Name one with --model.");
+}
+
+function missed(misses: readonly Miss[]): string {
+  const [first, ...more] = misses;
+  if (!first) return "No model is available here.";
+  if (more.length > 0)
+    return `None of these models can be used: ${misses.map(({ name, because }) => `${name} (${because})`).join(", ")}.`;
+  const { name, because } = first;
+  return because.includes(name)
+    ? `${because[0]?.toUpperCase()}${because.slice(1)}.`
+    : `The model ${name} cannot be used: ${because}.`;
+}

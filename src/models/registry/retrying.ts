@@ -1,0 +1,51 @@
+import { formatDuration } from "../../core/text/duration.ts";
+import type { Model, ModelEvent } from "../../core/model/model.ts";
+import type { Fault } from "../../core/outcome/outcome.ts";
+import { calculateBackoff, MAX_BACKOFF_MS } from "../../core/plan/retry.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import { abortedFault } from "../wires/fault.ts";
+
+/** How often a turn is tried again by itself. */
+const RETRIES = 3;
+const FIRST_WAIT_MS = 500;
+/** By how much a wait is stretched at random, so that many do not come back at once. */
+const JITTER = 0.25;
+
+export type RetryMeans = Readonly<{ random(): number; firstWaitMs?: number }>;
+
+/**
+ * Tries a turn again that failed in a passing way, as long as nothing of it was shown. It waits longer each time, and at
+ * least as long as the provider asks for; a provider that asks for more than a minute is not waited for.
+ */
+export function retrying(model: Model, { random, firstWaitMs = FIRST_WAIT_MS }: RetryMeans): Model {
+  return async function* (request, signal) {
+    for (let n = 1; ; n += 1) {
+      let shown = false;
+      let fault: Fault | undefined;
+      for await (const event of model(request, signal)) {
+        if (event.type === "error") {
+          fault = event.fault;
+          break;
+        }
+        shown ||= event.type !== "notice";
+        yield event;
+      }
+      if (fault === undefined) return;
+      const asked = fault.retryAfterMs ?? 0;
+      if (shown || !fault.retryable || n > RETRIES || asked > MAX_BACKOFF_MS || signal.aborted) {
+        yield { type: "error", fault };
+        return;
+      }
+      const waitMs = Math.round(Math.max(asked, calculateBackoff(firstWaitMs, n)) * (1 + random() * JITTER));
+      yield notice(fault, waitMs, n);
+      if (await pause(waitMs, signal)) continue;
+      yield { type: "error", fault: abortedFault };
+      return;
+    }
+  };
+}
+
+function notice({ message }: Fault, waitMs: number, n: number): ModelEvent {
+  const text = `${message} Trying again in ${formatDuration(waitMs)} (${n} of ${RETRIES}).`;
+  return { type: "notice", code: "MODEL_RETRY", text };
+}

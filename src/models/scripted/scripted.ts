@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "../../core/schema/error.ts";
+import type { Model, ModelEvent, ModelRequest, TurnUsage } from "../../core/model/model.ts";
+import type { Fault } from "../../core/outcome/outcome.ts";
+import { estimatedUsage, written } from "../wires/estimate.ts";
+
+/** What the model does in one turn: plain text ends the work, calls ask for tools, an error is how the turn ends. */
+export type ScriptedTurn =
+  | string
+  | Readonly<{
+      text?: string;
+      thinking?: string;
+      calls?: readonly Readonly<{ name: string; input: unknown; id?: string }>[];
+      /** How long it takes before it says anything; an abort cuts it short. */
+      delayMs?: number;
+      error?: Fault;
+      usage?: TurnUsage;
+      cost?: number;
+    }>;
+
+/** A turn, or how it follows from what the model is asked. */
+export type Script = ScriptedTurn | ((request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>);
+
+/** A model from data, with all it was asked so far. */
+export type Scripted = Model & { readonly requests: readonly ModelRequest[] };
+
+/**
+ * A model that plays these turns, one per request whoever asks, and then fails. For tests: the same script gives the
+ * same events, and `requests` shows what the model was told.
+ */
+export function scripted(...turns: readonly Script[]): Scripted {
+  const requests: ModelRequest[] = [];
+  const model: Model = async function* (request, signal) {
+    const number = requests.push({ ...request, messages: [...request.messages], tools: [...request.tools] });
+    const script = turns[number - 1];
+    yield* script === undefined ? over(turns.length) : played(script, { number, request, signal });
+  };
+  return Object.assign(model, { requests });
+}
+
+/** A model that says nothing until it is aborted. */
+export const never: Model = async function* (_, signal) {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  yield aborted;
+};
+
+type Turn = Readonly<{ number: number; request: ModelRequest; signal: AbortSignal }>;
+
+async function* played(script: Script, { number, request, signal }: Turn): AsyncGenerator<ModelEvent> {
+  let turn: Exclude<ScriptedTurn, string>;
+  try {
+    const made = typeof script === "function" ? await script(request) : script;
+    turn = typeof made === "string" ? { text: made } : made;
+    if (turn.delayMs !== undefined) await sleep(turn.delayMs, undefined, { signal });
+    signal.throwIfAborted();
+  } catch (error) {
+    yield signal.aborted
+      ? aborted
+      : fault("MODEL_BAD_ANSWER", `turn ${number} of the script failed: ${messageOf(error)}`);
+    return;
+  }
+  const { text = "", thinking = "", calls = [], error, usage, cost } = turn;
+  if (thinking !== "") yield { type: "thinking", text: thinking };
+  if (text !== "") yield { type: "text", text };
+  for (const [n, { name, input, id = `call_${number}_${n + 1}` }] of calls.entries())
+    yield { type: "call", call: { id, name, input } };
+  if (error !== undefined) yield { type: "error", fault: error };
+  else
+    yield {
+      type: "end",
+      usage: usage ?? estimatedUsage(request, thinking + text + written(calls)),
+      ...(cost !== undefined && { cost }),
+    };
+}
+
+function* over(turns: number): Generator<ModelEvent> {
+  yield fault(
+    "MODEL_BAD_ANSWER",
+    `script is over: it has ${turns} turn${turns === 1 ? "" : "s"}, and one more was asked for`,
+  );
+}
+
+const aborted: ModelEvent = fault("MODEL_NETWORK", "the turn was aborted");
+
+function fault(code: Fault["code"], message: string): ModelEvent {
+  return { type: "error", fault: { code, message, retryable: false } };
+}

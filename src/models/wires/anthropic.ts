@@ -1,0 +1,128 @@
+import { isRecord } from "../../core/text/json.ts";
+import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
+import { type Block, CARRIED, readAnswer } from "./anthropic-answer.ts";
+import { claude } from "./claude.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { thinkingOptions } from "./thinking-options.ts";
+import { type Means, speak, type Wire } from "./wire.ts";
+
+/** The messages API of Anthropic, and of whoever speaks it too. */
+export function open(endpoint: Endpoint, means: Means): Model {
+  return speak(wireFor(endpoint), endpoint, means);
+}
+
+/** The longest answer that is asked for when nobody says how long it may be. */
+const USUAL_OUTPUT = 32_000;
+
+function wireFor(endpoint: Endpoint): Wire {
+  const written = new WeakMap<Message, string>();
+  const schemas = new WeakMap<object, string>();
+
+  const messageText = (message: Message): string => {
+    const known = written.get(message);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(messageFor(message, false));
+    written.set(message, text);
+    return text;
+  };
+  const toolText = (tool: ToolSpec, last: boolean): string => {
+    const schema = schemas.get(tool.input) ?? JSON.stringify(tool.input);
+    schemas.set(tool.input, schema);
+    const { name, description } = tool;
+    const head = JSON.stringify({ name, description, ...(last && CACHED) });
+    return `${head.slice(0, -1)},"input_schema":${schema}}`;
+  };
+
+  return {
+    path: "/messages",
+    headers: ({ key, keyName }) => ({
+      "anthropic-version": "2023-06-01",
+      ...(key !== undefined &&
+        (keyName?.endsWith("_AUTH_TOKEN") ? { authorization: `Bearer ${key}` } : { "x-api-key": key })),
+    }),
+    body: (request) => {
+      const { system, tools, toolChoice } = request;
+      const messages = request.messages.filter((message) => !isEmpty(message));
+      const last = messages.length - 1;
+      const texts = messages.map((message, at) =>
+        at === last ? JSON.stringify(messageFor(message, true)) : messageText(message),
+      );
+      const head = {
+        model: request.model,
+        stream: true,
+        ...limitsFor(request),
+        ...(system !== "" && { system: [{ type: "text", text: system, ...CACHED }] }),
+        ...(tools.length > 0 && { tool_choice: choiceFor(toolChoice, request.model) }),
+      };
+      const toolTexts = tools.map((tool, at) => toolText(tool, at === tools.length - 1)).join(",");
+      const tooling = tools.length > 0 ? `"tools":[${toolTexts}],` : "";
+      return `{${tooling}${JSON.stringify(head).slice(1, -1)},"messages":[${texts.join(",")}]}`;
+    },
+    read: () => readAnswer(endpoint),
+  };
+}
+
+/** Everything up to a mark is kept by the provider and costs a tenth the next time. */
+const CACHED = { cache_control: { type: "ephemeral" } } as const;
+
+/** Length, thinking and sampling, as far as the model takes them. */
+function limitsFor({ model, thinking, toolChoice, maxOutputTokens, temperature, topP }: ModelRequest): object {
+  const { maxOutput, sampling } = claude(model);
+  const mayThink = toolChoice === "auto" || (thinking !== undefined && thinkingLevel(thinking) === "off");
+  const options = thinking === undefined || !mayThink ? {} : thinkingOptions.anthropic(thinking, model);
+  const budget = options.thinking?.budget_tokens ?? 0;
+  const answer = maxOutputTokens ?? Math.min(USUAL_OUTPUT, maxOutput);
+  const thinks = options.thinking !== undefined && options.thinking.type !== "disabled";
+  return {
+    max_tokens: Math.min(maxOutput, answer + budget),
+    ...options,
+    ...(budget >= maxOutput && { thinking: { ...options.thinking, budget_tokens: maxOutput - 1_024 } }),
+    ...(sampling && !thinks && temperature !== undefined && { temperature }),
+    ...(sampling && !thinks && topP !== undefined && { top_p: topP }),
+  };
+}
+
+function choiceFor(choice: ModelRequest["toolChoice"], model: string): object {
+  if (choice === "auto" || !claude(model).forced) return { type: "auto" };
+  return choice === "required" ? { type: "any" } : { type: "tool", name: choice.tool };
+}
+
+/** A message without content is an error to the provider, and says nothing. */
+const isEmpty = (message: Message): boolean =>
+  message.role === "assistant" && message.text === "" && message.calls.length === 0;
+
+function messageFor(message: Message, cached: boolean): object {
+  const content = contentOf(message);
+  const last = content.at(-1);
+  if (cached && last && last["type"] !== "thinking") content[content.length - 1] = { ...last, ...CACHED };
+  return { role: message.role === "assistant" ? "assistant" : "user", content };
+}
+
+function contentOf(message: Message): Block[] {
+  switch (message.role) {
+    case "user":
+      return [{ type: "text", text: message.text }];
+    case "assistant": {
+      if (message.carry?.by === CARRIED && Array.isArray(message.carry.data))
+        return [...(message.carry.data as Block[])];
+      const calls = message.calls.map(({ id, name, input }) => ({
+        type: "tool_use",
+        id: idFor(id),
+        name,
+        input: isRecord(input) ? input : {},
+      }));
+      return [...(message.text === "" ? [] : [{ type: "text", text: message.text }]), ...calls];
+    }
+    case "tool":
+      return message.results.map(({ id, text, error }) => ({
+        type: "tool_result",
+        tool_use_id: idFor(id),
+        ...(text !== "" && { content: text }),
+        ...(error && { is_error: true }),
+      }));
+  }
+}
+
+/** Ids of calls that another provider made may hold characters that this one refuses. */
+const idFor = (id: string): string => id.replace(/[^\w-]/g, "_");

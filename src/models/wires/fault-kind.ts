@@ -1,0 +1,123 @@
+import { isRecord } from "../../core/text/json.ts";
+import type { Fault } from "../../core/outcome/outcome.ts";
+import { type Endpoint, withoutLogin } from "./endpoint.ts";
+
+/** What an error means, whoever sends it. */
+export type Kind =
+  | "auth"
+  | "forbidden"
+  | "credit"
+  | "rate"
+  | "overloaded"
+  | "unknown"
+  | "context"
+  | "refused"
+  | "request"
+  | "redirect";
+
+type Meaning = Omit<Fault, "message">;
+
+/** What each kind is called, whether it is worth another try, and what to do about it. */
+export const kinds: Readonly<Record<Kind, (endpoint: Pick<Endpoint, "provider"> & Partial<Endpoint>) => Meaning>> = {
+  auth: ({ provider, keyName }) => ({
+    code: "MODEL_AUTH",
+    hint:
+      keyName === undefined
+        ? `${provider} wants a key: set one, or use --model ollama/...`
+        : `${keyName} was not accepted: correct it, or use --model ollama/...`,
+    retryable: false,
+  }),
+  forbidden: ({ keyName }) => ({
+    code: "MODEL_AUTH",
+    hint: `${keyName ?? "The key"} may not do this: ask for access, or choose another model.`,
+    retryable: false,
+  }),
+  credit: ({ provider }) => ({
+    code: "MODEL_RATE_LIMIT",
+    hint: `There is no credit left at ${provider}: add some, or choose another model.`,
+    retryable: false,
+  }),
+  rate: () => ({
+    code: "MODEL_RATE_LIMIT",
+    hint: "Wait, lower --concurrency, or choose another model.",
+    retryable: true,
+  }),
+  overloaded: () => ({ code: "MODEL_OVERLOADED", hint: "Try again later, or choose another model.", retryable: true }),
+  unknown: ({ provider, baseURL }) => ({
+    code: "MODEL_UNKNOWN",
+    hint: `Check the name of the model${baseURL === undefined ? "" : ` and the address ${withoutLogin(baseURL)}`}; \`subcrew models\` shows what ${provider} is set to.`,
+    retryable: false,
+  }),
+  context: () => ({
+    code: "MODEL_CONTEXT",
+    hint: "Give it less to read, split the task, or choose a model with a larger window.",
+    retryable: false,
+  }),
+  refused: () => ({
+    code: "MODEL_REFUSED",
+    hint: "Word the task differently, or choose another model.",
+    retryable: false,
+  }),
+  request: () => ({
+    code: "MODEL_BAD_ANSWER",
+    hint: "The provider did not accept the request: check that the model knows tools and the thinking level.",
+    retryable: false,
+  }),
+  redirect: ({ provider }) => ({
+    code: "MODEL_NETWORK",
+    hint: `The address of ${provider} has moved: set the new one; a key is not sent to another place by itself.`,
+    retryable: false,
+  }),
+};
+
+const TOO_LONG =
+  /context_length_exceeded|model_context_window|maximum context length|prompt is too long|input is too long|exceeds? (?:the )?(?:maximum|max|model'?s?)[\w\s']*(?:context|tokens|token count|length)|too many (?:input )?tokens|context (?:window|size|length) (?:is )?exceed/i;
+const FILTERED = /content_filter|content_policy|content management policy|safety system|flagged as|prohibited_content/i;
+const NO_CREDIT =
+  /insufficient_quota|billing|credit balance|insufficient balance|exceeded your current quota|out of credits/i;
+const NO_SUCH_MODEL =
+  /model_not_found|not_found_error|no such model|model[^.]{0,80}(?:does not exist|not found|is not found)/i;
+const NO_KEY =
+  /api[ _-]?key not valid|API_KEY_INVALID|invalid[ _](?:x-)?api[ _-]?key|authentication_error|invalid_api_key|UNAUTHENTICATED/i;
+const BUSY = /overloaded|UNAVAILABLE|capacity|temporarily/i;
+const SLOW_DOWN = /rate_limit|RESOURCE_EXHAUSTED|too many requests/i;
+
+/** What a provider says about an error; `all` is every word of it. */
+export type Said = Readonly<{ message: string; all: string; status?: number }>;
+
+/** The kind of an error, by its status and by the words that providers use. */
+export function kindOf(status: number, { all }: Said): Kind {
+  if (status >= 300 && status < 400) return "redirect";
+  if (status === 401) return "auth";
+  if (status === 402 || ([400, 403, 429].includes(status) && NO_CREDIT.test(all) && !/RESOURCE_EXHAUSTED/.test(all)))
+    return "credit";
+  if (status === 429 || SLOW_DOWN.test(all)) return "rate";
+  if (status === 413 || (status < 500 && TOO_LONG.test(all))) return "context";
+  if (status === 404 || NO_SUCH_MODEL.test(all)) return "unknown";
+  if (status === 403) return NO_KEY.test(all) ? "auth" : "forbidden";
+  if (status === 408 || status === 409 || status === 425 || status >= 500 || BUSY.test(all)) return "overloaded";
+  if (NO_KEY.test(all)) return "auth";
+  return FILTERED.test(all) ? "refused" : "request";
+}
+
+/** The message inside of an error in any of the shapes that providers give it. */
+export function saidIn(given: unknown): Said {
+  const value = typeof given === "string" ? parsed(given) : given;
+  const all = typeof given === "string" ? given : (JSON.stringify(given) ?? "");
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  const outer = isRecord(first) ? first : {};
+  const error = isRecord(outer["error"]) ? outer["error"] : outer;
+  const message = [error["message"], outer["message"], outer["detail"], outer["error"]].find(
+    (one) => typeof one === "string",
+  );
+  const status = [error["code"], error["status"], outer["status"]].find((one) => typeof one === "number" && one >= 300);
+  return { message: typeof message === "string" ? message : all, all, ...(typeof status === "number" && { status }) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

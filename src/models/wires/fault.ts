@@ -1,0 +1,144 @@
+import { createRedactor } from "../../core/secrets/redact.ts";
+import type { Fault } from "../../core/outcome/outcome.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { type Endpoint, withoutLogin } from "./endpoint.ts";
+import { kindOf, kinds, saidIn } from "./fault-kind.ts";
+
+/** An answer that is no answer, as it came. */
+export type Refusal = Readonly<{
+  status: number;
+  /** Header names in lower case. */
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  body: string;
+}>;
+
+/** What an HTTP status with its body means. */
+export function faultOfStatus({ status, headers, body }: Refusal, endpoint: Endpoint): Fault {
+  const said = saidIn(body);
+  const kind = kindOf(status, said);
+  const text = sayable(said.message || body, endpoint);
+  const retryAfterMs = retryAfter(headers, body);
+  return {
+    ...kinds[kind](endpoint),
+    message: `${endpoint.provider} answered ${status}${text === "" ? "." : `: ${text}`}`,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+/** What an error inside of a stream means; there is no status, only what it says. */
+export function faultOfEvent(error: unknown, endpoint: Endpoint): Fault {
+  const said = saidIn(error);
+  const kind = kindOf(said.status ?? 500, said);
+  return { ...kinds[kind](endpoint), message: `${endpoint.provider} broke off: ${sayable(said.message, endpoint)}` };
+}
+
+/** What a connection that failed means. */
+export function faultOfNetwork(thrown: unknown, endpoint: Endpoint): Fault {
+  const code = codeOf(thrown);
+  const row = networkRows.find(({ codes }) => codes.test(code)) ?? {
+    retryable: true,
+    hint: () => "Check the network.",
+  };
+  const retryable = row.retryable && !(endpoint.local && code === "ECONNREFUSED");
+  const text = sayable(messageOf(thrown), endpoint);
+  return {
+    code: "MODEL_NETWORK",
+    message: `The connection to ${endpoint.provider} failed: ${text}`,
+    hint: row.hint(endpoint),
+    retryable,
+  };
+}
+
+/** An answer that cannot be understood. */
+export function badAnswer(why: string, { provider }: Pick<Endpoint, "provider">): Fault {
+  const hint = "Try again; if it stays, check the base URL and that the model can use tools.";
+  return {
+    code: "MODEL_BAD_ANSWER",
+    message: `${provider} sent something that is no answer: ${why}.`,
+    hint,
+    retryable: true,
+  };
+}
+
+/** An answer that ended before its end. */
+export function brokenOff({ provider }: Pick<Endpoint, "provider">): Fault {
+  return {
+    code: "MODEL_NETWORK",
+    message: `The answer of ${provider} broke off before its end.`,
+    hint: "Try again.",
+    retryable: true,
+  };
+}
+
+/** A turn that somebody stopped; whoever stopped it knows, so nobody sees this. */
+export const abortedFault: Fault = { code: "MODEL_NETWORK", message: "the turn was aborted", retryable: false };
+
+/** The provider would not say that, or not answer that. */
+export function refused({ provider }: Pick<Endpoint, "provider">, why = ""): Fault {
+  const message = `${provider} stopped the answer with its content filter${why === "" ? "." : `: ${why}`}`;
+  return {
+    code: "MODEL_REFUSED",
+    message,
+    hint: "Word the task differently, or choose another model.",
+    retryable: false,
+  };
+}
+
+/** The prompt is longer than the model can read. */
+export function tooLong({ provider }: Pick<Endpoint, "provider">): Fault {
+  return { ...kinds.context({ provider }), message: `The prompt is too long for the model of ${provider}.` };
+}
+
+const LONGEST_MESSAGE = 300;
+
+/** Text of a stranger, fit to be shown: no key, no control characters, one line, not long. */
+function sayable(text: string, { key, headers }: Endpoint): string {
+  const secrets = [...(key === undefined ? [] : [key]), ...Object.values(headers)];
+  const clean = sanitize(createRedactor(secrets).text(text))
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return clean.length > LONGEST_MESSAGE ? `${clean.slice(0, LONGEST_MESSAGE)}…` : clean;
+}
+
+/** How long to wait: in milliseconds, seconds, or until a date; Google says it in the body. */
+function retryAfter(headers: Refusal["headers"], body: string): number | undefined {
+  const header = (name: string): string | undefined => [headers[name]].flat()[0];
+  const exact = Number(header("retry-after-ms") ?? Number.NaN);
+  if (Number.isFinite(exact) && exact >= 0) return Math.ceil(exact);
+  const after = header("retry-after") ?? /"retryDelay":\s*"([\d.]+)s"/.exec(body)?.[1];
+  if (after === undefined) return undefined;
+  const seconds = Number(after);
+  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(after) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, Math.ceil(ms)) : undefined;
+}
+
+const networkRows: readonly Readonly<{ codes: RegExp; retryable: boolean; hint(endpoint: Endpoint): string }>[] = [
+  {
+    codes: /^ECONNREFUSED$/,
+    retryable: true,
+    hint: ({ local, provider, baseURL }) =>
+      local
+        ? `Is ${provider} running at ${withoutLogin(baseURL)}?`
+        : `Nobody answers at ${withoutLogin(baseURL)}: check the address.`,
+  },
+  {
+    codes: /^(ENOTFOUND|EINVAL|ERR_INVALID_URL)$/,
+    retryable: false,
+    hint: ({ baseURL }) => `Check the address ${withoutLogin(baseURL)} and the network.`,
+  },
+  {
+    codes: /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS|SSL/,
+    retryable: false,
+    hint: () => "The certificate is not trusted here: set NODE_EXTRA_CA_CERTS to your authority's file.",
+  },
+];
+
+function codeOf(thrown: unknown): string {
+  for (let error: unknown = thrown, depth = 0; isRecord(error) && depth < 5; error = error["cause"], depth += 1) {
+    if (typeof error["code"] === "string") return error["code"];
+  }
+  return "";
+}

@@ -1,0 +1,83 @@
+import http, { type IncomingMessage } from "node:http";
+import https from "node:https";
+import { version } from "../../core/text/version.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import { proxyHeaders, tunnelAgent } from "./tunnel.ts";
+
+/** Sends requests to one provider over connections that are kept. */
+export type Connection = Readonly<{ post(path: string, request: PostRequest): Promise<IncomingMessage> }>;
+
+export type PostRequest = Readonly<{
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  signal: AbortSignal;
+}>;
+
+export type ConnectOptions = Readonly<{ silenceMs?: number; proxy?: string }>;
+
+const usual = {
+  "content-type": "application/json",
+  accept: "text/event-stream",
+  "user-agent": `subcrew/${version}`,
+};
+
+/** How long a provider may send nothing at all, not even a sign of life. */
+const SILENCE_MS = 10 * 60_000;
+
+/**
+ * node:http and not fetch: a turn over it costs half the processor time. Redirects are not followed, so a key never
+ * reaches another origin.
+ */
+export function connect(baseURL: string, { silenceMs = SILENCE_MS, proxy }: ConnectOptions = {}): Connection {
+  const isSecure = baseURL.startsWith("https:");
+  const client = isSecure ? https : http;
+  const gate = proxy === undefined ? undefined : new URL(proxy);
+  const agent = isSecure && gate ? tunnelAgent(gate) : new client.Agent({ keepAlive: true });
+  const base = baseURL.replace(/\/+$/, "");
+  // Without a secret to keep, a proxy is told the whole address and asks for us.
+  const forwarded =
+    gate && !isSecure ? { address: gate, headers: { host: new URL(base).host, ...proxyHeaders(gate) } } : undefined;
+
+  const once = (path: string, { headers, body, signal }: PostRequest): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const length = String(Buffer.byteLength(body));
+      const all = { ...usual, "content-length": length, ...headers, ...forwarded?.headers };
+      const options = { method: "POST", agent, headers: all, timeout: silenceMs };
+      const req = forwarded
+        ? client.request(forwarded.address, { ...options, path: base + path })
+        : client.request(base + path, options);
+      const giveUp = (): void => void req.destroy(new Error("aborted"));
+      if (signal.aborted) giveUp();
+      const release = onAbort(signal, giveUp);
+      req.once("timeout", () => req.destroy(new SilentError(silenceMs)));
+      req.once("close", release);
+      req.once("response", resolve);
+      req.on("error", (error) => reject(stale(error, req.reusedSocket) ? new StaleError() : error));
+      req.end(body);
+    });
+
+  return {
+    post: (path, request) =>
+      once(path, request).catch((error: unknown) => {
+        // The provider closed an idle connection just when it was taken up again: not its fault, nor ours.
+        if (error instanceof StaleError && !request.signal.aborted) return once(path, request);
+        throw error;
+      }),
+  };
+}
+
+/** Nothing came for too long. */
+export class SilentError extends Error {
+  readonly ms: number;
+  constructor(ms: number) {
+    super(`nothing came for ${Math.round(ms / 1_000)} s`);
+    this.name = "SilentError";
+    this.ms = ms;
+  }
+}
+
+class StaleError extends Error {}
+
+function stale(error: NodeJS.ErrnoException, reused: boolean): boolean {
+  return reused && (error.code === "ECONNRESET" || error.code === "EPIPE");
+}

@@ -1,0 +1,113 @@
+import { isRecord } from "../../core/text/json.ts";
+import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import type { Endpoint, Quirks } from "./endpoint.ts";
+import { readAnswer } from "./openai-chat-answer.ts";
+import { thinkingOptions } from "./thinking-options.ts";
+import { type Means, speak, type Wire } from "./wire.ts";
+
+/** Chat completions, as OpenAI and everybody compatible with it speak. */
+export function open(endpoint: Endpoint, means: Means): Model {
+  return speak(wireFor(endpoint), endpoint, means);
+}
+
+function wireFor(endpoint: Endpoint): Wire {
+  const { quirks, thinking: style, provider } = endpoint;
+  const written = new WeakMap<Message, string>();
+  const schemas = new WeakMap<object, string>();
+
+  const messageText = (message: Message): string => {
+    const known = written.get(message);
+    if (known !== undefined) return known;
+    const text = messagesFor(message, endpoint)
+      .map((one) => JSON.stringify(one))
+      .join(",");
+    written.set(message, text);
+    return text;
+  };
+  const toolText = ({ name, description, input }: ToolSpec): string => {
+    const schema = schemas.get(input) ?? JSON.stringify(input);
+    schemas.set(input, schema);
+    return `{"type":"function","function":{"name":${JSON.stringify(name)},"description":${JSON.stringify(description)},"parameters":${schema}}}`;
+  };
+
+  return {
+    path: "/chat/completions",
+    headers: ({ key }): Record<string, string> => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    body: (request) => {
+      const { model, system, tools, thinking } = request;
+      // OpenRouter passes the marks on to Anthropic, whose models keep nothing unasked.
+      const marks = provider === "openrouter" && /claude/.test(model);
+      const last = request.messages.length - 1;
+      const texts = request.messages.map((message, at) =>
+        marks && at === last && message.role === "user"
+          ? JSON.stringify(cached("user", message.text))
+          : messageText(message),
+      );
+      if (system !== "")
+        texts.unshift(JSON.stringify(marks ? cached("system", system) : { role: "system", content: system }));
+      const head = {
+        model,
+        stream: true,
+        ...(quirks.usageUnasked !== true && { stream_options: { include_usage: true } }),
+        ...samplingFor(request, quirks),
+        ...(thinking !== undefined && thinkingOptions[style](thinking, model)),
+        ...(tools.length > 0 && { tool_choice: choiceFor(request.toolChoice, quirks) }),
+      };
+      const tooling = tools.length > 0 ? `,"tools":[${tools.map(toolText).join(",")}]` : "";
+      const spoken = texts.filter((text) => text !== "").join(",");
+      return `${JSON.stringify(head).slice(0, -1)},"messages":[${spoken}]${tooling}}`;
+    },
+    read: () => readAnswer(endpoint),
+  };
+}
+
+const cached = (role: string, text: string): object => ({
+  role,
+  content: [{ type: "text", text, cache_control: { type: "ephemeral" } }],
+});
+
+function samplingFor(
+  { model, maxOutputTokens, temperature, topP }: ModelRequest,
+  { maxTokens = "max_tokens" }: Quirks,
+): object {
+  // OpenAI's reasoning models refuse to be sampled.
+  const fixed = maxTokens === "max_completion_tokens" && /^(?:o\d|gpt-[5-9])/.test(model);
+  return {
+    ...(maxOutputTokens !== undefined && { [maxTokens]: maxOutputTokens }),
+    ...(!fixed && temperature !== undefined && { temperature }),
+    ...(!fixed && topP !== undefined && { top_p: topP }),
+  };
+}
+
+function choiceFor(choice: ModelRequest["toolChoice"], { anyTool = "required" }: Quirks): unknown {
+  if (choice === "auto") return "auto";
+  return choice === "required" ? anyTool : { type: "function", function: { name: choice.tool } };
+}
+
+/** One message of ours is none, one or several of theirs. */
+function messagesFor(message: Message, { provider, quirks }: Endpoint): object[] {
+  switch (message.role) {
+    case "user":
+      return [{ role: "user", content: message.text }];
+    case "assistant": {
+      const { text, calls, carry } = message;
+      if (text === "" && calls.length === 0) return [];
+      const toolCalls = calls.map(({ id, name, input }) => ({
+        id,
+        type: "function",
+        function: { name, arguments: JSON.stringify(isRecord(input) ? input : {}) },
+      }));
+      const returned = quirks.returnThinking;
+      return [
+        {
+          role: "assistant",
+          content: text === "" ? null : text,
+          ...(returned !== undefined && carry?.by === provider && { [returned]: carry.data }),
+          ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+        },
+      ];
+    }
+    case "tool":
+      return message.results.map(({ id, text }) => ({ role: "tool", tool_call_id: id, content: text }));
+  }
+}

@@ -1,0 +1,79 @@
+import type { TurnUsage } from "../../core/model/model.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** The price of a turn in dollars; `undefined` when nobody knows it. */
+export type PriceOf = (usage: TurnUsage) => number | undefined;
+
+/** The catalogue of prices, loaded when the first price is asked for. */
+export type Prices = Readonly<{
+  of(endpoint: Pick<Endpoint, "provider" | "local">, id: string): Promise<PriceOf>;
+  /** The same at once; `undefined` as long as the catalogue is not loaded. */
+  known(endpoint: Pick<Endpoint, "provider" | "local">, id: string): PriceOf | undefined;
+  load(): Promise<void>;
+}>;
+
+/** What our providers are called in the catalogue; a provider without a row has no known prices. */
+const names: Readonly<Record<string, string>> = {
+  anthropic: "anthropic",
+  openai: "openai",
+  "openai-chat": "openai",
+  google: "google",
+  openrouter: "openrouter",
+  groq: "groq",
+  deepseek: "deepseek",
+  mistral: "mistral",
+  xai: "x-ai",
+  together: "together",
+};
+
+type Catalogue = typeof import("@pydantic/genai-prices");
+
+/** Prices by a catalogue that comes with the program; nothing is fetched. */
+export function createPrices(): Prices {
+  let catalogue: Catalogue | undefined;
+  let loading: Promise<Catalogue> | undefined;
+  const loaded = async (): Promise<Catalogue> => {
+    loading ??= import("@pydantic/genai-prices");
+    catalogue = await loading;
+    return catalogue;
+  };
+  return {
+    load: async () => void (await loaded()),
+    known: ({ provider, local }, id) => {
+      if (local) return free;
+      const name = names[provider];
+      if (name === undefined) return unknown;
+      return catalogue && priceIn(catalogue, name, id);
+    },
+    of: async ({ provider, local }, id) => {
+      if (local) return free;
+      const name = names[provider];
+      if (name === undefined) return unknown;
+      return loaded().then(
+        (all) => priceIn(all, name, id),
+        () => unknown,
+      );
+    },
+  };
+}
+
+const free: PriceOf = () => 0;
+const unknown: PriceOf = () => undefined;
+
+function priceIn({ calcPrice, findProvider }: Catalogue, providerId: string, id: string): PriceOf {
+  const provider = findProvider({ providerId });
+  if (provider === undefined) return unknown;
+  return ({ input, output, cacheRead = 0, cacheWrite = 0 }) => {
+    const usage = {
+      input_tokens: input + cacheRead + cacheWrite,
+      output_tokens: output,
+      ...(cacheRead > 0 && { cache_read_tokens: cacheRead }),
+      ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }),
+    };
+    try {
+      return calcPrice(usage, id, { provider })?.total_price;
+    } catch {
+      return undefined; // a turn is not lost because its price cannot be told
+    }
+  };
+}

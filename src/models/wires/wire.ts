@@ -1,0 +1,141 @@
+import type { IncomingMessage } from "node:http";
+import { isRecord } from "../../core/text/json.ts";
+import type { Carry, Model, ModelEvent, ModelRequest, TurnUsage } from "../../core/model/model.ts";
+import type { Fault } from "../../core/outcome/outcome.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { estimatedUsage } from "./estimate.ts";
+import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus } from "./fault.ts";
+import { connect } from "./http.ts";
+import type { Prices } from "./prices.ts";
+import { createEventReader } from "./sse.ts";
+
+/** A format that we speak ourselves: what a request looks like, and how its answer is read. */
+export type Wire = Readonly<{
+  path: string;
+  headers(endpoint: Endpoint): Record<string, string>;
+  /** A request as JSON text. What was said before is written once and kept, so a turn costs only what is new. */
+  body(request: ModelRequest): string;
+  read(): Reading;
+}>;
+
+/** Reads one answer, event by event. */
+export type Reading = Readonly<{
+  /** Puts what an event says on `out`; a fault ends the answer. */
+  take(event: Readonly<Record<string, unknown>>, out: ModelEvent[]): Fault | undefined;
+  /** The rest, once everything came; `undefined` when the answer was not complete. */
+  finish(out: ModelEvent[]): Finished | Fault | undefined;
+}>;
+
+export type Finished = Readonly<{ usage?: TurnUsage; carry?: Carry }>;
+
+/** What speaking needs besides a format and an address. */
+export type Means = Readonly<{ prices: Prices }>;
+
+/** A model that speaks a format over HTTP. Text that arrives together is one event. */
+export function speak(wire: Wire, endpoint: Endpoint, { prices }: Means): Model {
+  const { silenceMs, proxy } = endpoint;
+  const connection = connect(endpoint.baseURL, {
+    ...(silenceMs !== undefined && { silenceMs }),
+    ...(proxy !== undefined && { proxy }),
+  });
+  const headers = { ...wire.headers(endpoint), ...endpoint.headers };
+
+  return async function* (request, signal) {
+    let response: IncomingMessage | undefined;
+    const fail = (fault: Fault): ModelEvent => ({ type: "error", fault: signal.aborted ? abortedFault : fault });
+    try {
+      response = await connection.post(wire.path, { headers, body: wire.body(request), signal });
+      response.setEncoding("utf8");
+      const refusal = await notAStream(response, endpoint);
+      if (refusal) {
+        yield fail(refusal);
+        return;
+      }
+      const price = prices.of(endpoint, request.model); // loads while the provider speaks
+      const reading = wire.read();
+      const reader = createEventReader();
+      let said = "";
+      for await (const piece of response as AsyncIterable<string>) {
+        const out: ModelEvent[] = [];
+        const fault = readAll(reader.push(piece), { reading, out, endpoint });
+        for (const event of out) {
+          if (event.type === "text" || event.type === "thinking") said += event.text;
+          yield event;
+        }
+        if (fault === undefined) continue;
+        yield fail(fault);
+        return;
+      }
+      const out: ModelEvent[] = [];
+      const fault = readAll(reader.end(), { reading, out, endpoint });
+      const finished = fault ?? reading.finish(out) ?? brokenOff(endpoint);
+      yield* out;
+      if ("code" in finished) {
+        yield fail(finished);
+        return;
+      }
+      const usage = finished.usage ?? estimatedUsage(request, said);
+      const cost = (await price)(usage);
+      yield {
+        type: "end",
+        usage,
+        ...(cost !== undefined && { cost }),
+        ...(finished.carry && { carry: finished.carry }),
+      };
+    } catch (thrown) {
+      yield fail(faultOfNetwork(thrown, endpoint));
+    } finally {
+      if (response?.complete !== true) response?.destroy();
+    }
+  };
+}
+
+/** Adds text to an event that is already waiting, so that what came in one piece is one event. */
+export function say(out: ModelEvent[], type: "text" | "thinking", text: string): void {
+  if (text === "") return;
+  const last = out.at(-1);
+  if (last?.type === type) out[out.length - 1] = { type, text: last.text + text };
+  else out.push({ type, text });
+}
+
+type Round = Readonly<{ reading: Reading; out: ModelEvent[]; endpoint: Endpoint }>;
+
+function readAll(events: readonly string[], { reading, out, endpoint }: Round): Fault | undefined {
+  for (const data of events) {
+    if (data === "[DONE]") continue;
+    let event: unknown;
+    try {
+      event = JSON.parse(data);
+    } catch {
+      return badAnswer("an event is not JSON", endpoint);
+    }
+    if (!isRecord(event)) return badAnswer("an event is not an object", endpoint);
+    const fault = reading.take(event, out);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** What an answer means that is not the stream that was asked for. */
+async function notAStream(response: IncomingMessage, endpoint: Endpoint): Promise<Fault | undefined> {
+  const { statusCode: status = 0, headers } = response;
+  const type = headers["content-type"] ?? "";
+  if (status === 200 && type.includes("text/event-stream")) return undefined;
+  const body = await textOf(response);
+  if (status < 200 || status >= 300) return faultOfStatus({ status, headers, body }, endpoint);
+  return badAnswer(
+    body === "" ? `the answer ${status} is empty` : `it is ${type || "of no type"} and not a stream`,
+    endpoint,
+  );
+}
+
+const LONGEST_BODY = 100_000;
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const piece of response as AsyncIterable<string>) {
+    text += piece;
+    if (text.length > LONGEST_BODY) break;
+  }
+  return text;
+}

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { RemoteCard as RemotePlace } from "../../core/agent/agent.ts";
+import { isCrewError, messageOf } from "../../core/schema/error.ts";
+import { stableText } from "../../core/text/stable-text.ts";
+import { type TokenFiles, tokenFiles } from "../../runtime/network/token-files.ts";
+import { checked, createCredentials, type CredentialParts, type Credentials, signedFetch } from "./a2a-auth.ts";
+import { remoteFailure } from "./a2a-fault.ts";
+import type { SignIn } from "./a2a-oauth.ts";
+import { type AgentCard, connect, readCard, type RemoteClient, schemesOf } from "./a2a-sdk.ts";
+
+/** What is known of agents elsewhere, as long as the crew lasts: a card is fetched once, a token asked for once. */
+export type RemoteClients = Readonly<{
+  /** Who we are there; throws when the file does not say it in a way that can be used. */
+  credentials(place: RemotePlace): Credentials | undefined;
+  /** A client whose requests go through this `fetch`. */
+  open(place: RemotePlace, how: Omit<SignIn, "schemes">): Promise<RemoteClient>;
+  /** Forgets all cards. */
+  clear(): void;
+}>;
+
+export type RemoteClientParts = CredentialParts &
+  Readonly<{ /** How long a card counts. */ cardMs?: number; clock?(): number }>;
+
+const CARD_MS = 10 * 60_000;
+const WELL_KNOWN = ".well-known/agent-card.json";
+
+export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
+  const { cardMs = CARD_MS, clock = Date.now } = parts;
+  const cards = new Map<string, { card: Promise<AgentCard>; until: number }>();
+  const known = new Map<string, Credentials>();
+  const credentials = ({ auth, ...place }: RemotePlace): Credentials | undefined => {
+    if (auth === undefined) return undefined;
+    const key = keyOf({ ...place, auth });
+    const made = known.get(key) ?? createCredentials(auth, parts);
+    known.set(key, made);
+    return made;
+  };
+  const cardOf = (place: RemotePlace, how: SignIn): Promise<AgentCard> => {
+    const key = keyOf(place);
+    const before = cards.get(key);
+    if (before && before.until > clock()) return before.card;
+    const card = fetchCard(place, how, credentials(place));
+    cards.set(key, { card, until: clock() + cardMs });
+    card.catch(() => cards.delete(key)); // the next one may be luckier
+    return card;
+  };
+  return {
+    credentials,
+    open: async (place, how) => {
+      const card = await cardOf(place, how);
+      const signed = signedFetch(how.fetch, credentials(place), { ...how, schemes: schemesOf(card) });
+      return connect(card, signed).catch((error: unknown) => {
+        throw isCrewError(error)
+          ? error
+          : remoteFailure(
+              "REMOTE_CARD",
+              messageOf(error),
+              "Only agents that speak JSON-RPC or HTTP+JSON can be reached.",
+            );
+      });
+    },
+    clear: () => cards.clear(),
+  };
+}
+
+const keyOf = (place: RemotePlace): string => createHash("sha256").update(stableText(place)).digest("hex");
+
+/** The card: the one in the file, or the one at the address; asked for without a secret first. */
+async function fetchCard(place: RemotePlace, how: SignIn, credentials: Credentials | undefined): Promise<AgentCard> {
+  if (place.cardJson !== undefined) return readCard(parsed(place.cardJson, "the card in its file"));
+  const url = place.cardUrl ?? "";
+  const at = url.endsWith(".json") ? [url] : [url, `${url.replace(/\/+$/, "")}/${WELL_KNOWN}`];
+  let last: unknown;
+  for (const address of at) {
+    try {
+      return await readCard(parsed(await textAt(address, how, credentials), `what is at ${address}`));
+    } catch (error) {
+      if (last === undefined || !isMissing(error)) last = error;
+    }
+  }
+  throw last;
+}
+
+async function textAt(url: string, how: SignIn, credentials: Credentials | undefined): Promise<string> {
+  const headers = { accept: "application/json", "a2a-version": "1.0" };
+  const open = await how.fetch(url, { headers, signal: how.signal });
+  if (open.ok || !credentials || (open.status !== 401 && open.status !== 403)) return (await checked(open)).text();
+  await open.body?.cancel();
+  return (await signedFetch(how.fetch, credentials, how)(url, { headers, signal: how.signal })).text();
+}
+
+function parsed(text: string, what: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && "name" in value) return value;
+  } catch {
+    // said below
+  }
+  throw remoteFailure("REMOTE_CARD", `${what} is no agent card`, "Give the address of its agent-card.json.");
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "REMOTE_CARD";
+
+/** Tokens below the crew's home. */
+export const remoteTokens = (home: string): TokenFiles => tokenFiles(join(home, "a2a"));

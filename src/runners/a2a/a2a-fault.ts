@@ -1,0 +1,151 @@
+import { isCrewError, messageOf } from "../../core/schema/error.ts";
+import { failed, type Failed, type FaultCode } from "../../core/outcome/outcome.ts";
+import { protocolCode } from "./a2a-sdk.ts";
+
+/** What can go wrong with an agent elsewhere, as an error on its way to the outcome. */
+export type RemoteFailure = Error &
+  Readonly<{ code: FaultCode; hint?: string; retryable: boolean; retryAfterMs?: number }>;
+
+export function remoteFailure(
+  code: FaultCode,
+  message: string,
+  hint?: string,
+  more: Readonly<{ retryable?: boolean; retryAfterMs?: number; cause?: unknown }> = {},
+): RemoteFailure {
+  const { retryable = false, retryAfterMs, cause } = more;
+  return Object.assign(new Error(message, { cause }), {
+    name: "RemoteFailure",
+    code,
+    retryable,
+    ...(hint !== undefined && { hint }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+/** How an answer with an error status is to be understood. */
+export function statusFailure(
+  status: number,
+  { body, retryAfterMs }: { body: string; retryAfterMs?: number },
+): RemoteFailure {
+  const said = oneLine(body);
+  const more = said === "" ? "" : `: ${said}`;
+  const row = STATUSES.find(({ fits }) => fits(status))!;
+  return remoteFailure(row.code, `${row.what} (${status}${more})`, row.hint, {
+    retryable: row.retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+const STATUSES: readonly Readonly<{
+  fits(status: number): boolean;
+  code: FaultCode;
+  what: string;
+  hint: string;
+  retryable: boolean;
+}>[] = [
+  {
+    fits: (status) => status === 401 || status === 403,
+    code: "REMOTE_AUTH",
+    what: "it does not accept who we are",
+    hint: "Check `auth` in the agent's file: its type, and where the secret comes from.",
+    retryable: false,
+  },
+  {
+    fits: (status) => status === 404 || status === 410,
+    code: "REMOTE_CARD",
+    what: "there is nothing at its address",
+    hint: "Check the address of its card, and that the server runs.",
+    retryable: false,
+  },
+  {
+    fits: (status) => status === 429 || status === 503,
+    code: "REMOTE_BUSY",
+    what: "it is busy",
+    hint: "Try again later, or let `retry` do so.",
+    retryable: true,
+  },
+  {
+    fits: (status) => status >= 500,
+    code: "REMOTE_FAILED",
+    what: "its server broke",
+    hint: "Whoever runs it has to look at it.",
+    retryable: false,
+  },
+  {
+    fits: () => true,
+    code: "REMOTE_FAILED",
+    what: "it did not accept the request",
+    hint: "Check that it speaks the A2A protocol at this address.",
+    retryable: false,
+  },
+];
+
+/** True for an error that may be none the next time: the line, not the other side's word. */
+export function isPassing(error: unknown): boolean {
+  return (isFailure(error) ? error.retryable : protocolCode(error) === undefined) && !isCrewError(error);
+}
+
+/** Failures that did not come from the other side. */
+const OURS: ReadonlySet<FaultCode> = new Set(["DENIED", "NEEDS_ANSWER", "BUDGET"]);
+
+/**
+ * The outcome that an error means. `sent`: a message may have arrived, so doing it again could do something twice.
+ */
+export function remoteFault(error: unknown, { sent }: { sent: boolean }): Failed {
+  const message = `Error calling remote agent: ${messageOf(error)}`;
+  if (isFailure(error)) {
+    const { code, hint, retryable, retryAfterMs } = error;
+    return failed(code, OURS.has(code) ? error.message : message, {
+      retryable,
+      ...(hint !== undefined && { hint }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+  if (isCrewError(error)) return failed("UNSUPPORTED", message, { hint: error.hint });
+  if (error instanceof Error && error.name === "Refusal")
+    return failed("DENIED", message, {
+      hint: "An agent on this machine or in your network has to be named in the setting network.allowHosts, as in 127.0.0.1:8080.",
+    });
+  const code = protocolCode(error);
+  if (code !== undefined)
+    return failed("REMOTE_FAILED", message, { hint: HINTS[code] ?? "Whoever runs it has to look at it." });
+  if (sent && !neverConnected(error))
+    return failed("REMOTE_LOST", message, { hint: "It may have got the task: look there before you try again." });
+  return failed("REMOTE_NETWORK", message, { hint: "Check its address and your network.", retryable: true });
+}
+
+const HINTS: Readonly<Record<number, string>> = {
+  [-32001]: "It has forgotten the task; start a new one.",
+  [-32004]: "It does not offer what was asked of it.",
+  [-32005]: "It does not take text.",
+  [-32009]: "It speaks another version of the protocol; ours are 1.0 and 0.3.",
+};
+
+function isFailure(error: unknown): error is RemoteFailure {
+  return error instanceof Error && error.name === "RemoteFailure";
+}
+
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** True when no connection stood, so that nothing can have arrived. */
+function neverConnected(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if ("code" in at && NOT_CONNECTED.has(String(at.code))) return true;
+    if (at instanceof AggregateError && at.errors.some(neverConnected)) return true;
+  }
+  return false;
+}
+
+const LONGEST = 300;
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}...` : line;
+}

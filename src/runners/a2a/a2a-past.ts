@@ -1,0 +1,88 @@
+import type { PerformContext } from "../../core/task/engine.ts";
+import { isRecord } from "../../core/text/json.ts";
+import type { Carry, Message } from "../../core/model/model.ts";
+import { remoteStates, type RemoteIds, type RemoteState } from "../../core/net/a2a.ts";
+import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
+
+/** Who carries what, in the journal. */
+const CARRIED_BY = "a2a";
+
+/** Where a conversation with an agent elsewhere stands, as the journal has it. */
+export type Standing = Readonly<{
+  ids: RemoteIds;
+  turns: number;
+  usage: Usage;
+  cost: Cost;
+  /** What was said last, and in which state the task was then. */
+  last?: Readonly<{ text: string; state: RemoteState }>;
+  /** The words that were to be said next, when an answer is known that was not sent yet. */
+  answered?: string;
+  /** A message was on its way when everything stopped: `joined` once it was known where it is worked on. */
+  underWay?: "sent" | "joined";
+}>;
+
+/** What is kept with each answer, so that the next message goes where it belongs. */
+export function carryOf(ids: RemoteIds, state: RemoteState): Carry {
+  return { by: CARRIED_BY, data: { ...ids, state } };
+}
+
+/** A conversation that begins, or goes on with that of an earlier task: the ids belong to this chain of calls alone. */
+export function standingOf({ past }: Pick<PerformContext, "past">, before: readonly Message[] = []): Standing {
+  const carried = before
+    .flatMap((message) => (message.role === "assistant" && message.carry ? [message.carry] : []))
+    .at(-1);
+  let at: Standing = { ids: carriedIn(carried)?.ids ?? {}, turns: 0, usage: noUsage(), cost: noCost() };
+  for (const event of past) {
+    switch (event.type) {
+      case "turn.started":
+        at = { ...without(at), turns: event.turn, underWay: "sent" };
+        break;
+      case "remote.joined":
+        at = {
+          ...at,
+          ids: { ...(event.context && { contextId: event.context }), ...(event.task && { taskId: event.task }) },
+          ...(event.task && { underWay: "joined" }),
+        };
+        break;
+      case "turn.ended": {
+        const known = carriedIn(event.carry);
+        at = {
+          ...without(at),
+          ids: known?.ids ?? at.ids,
+          usage: addUsage(at.usage, event.usage),
+          cost: addCost(at.cost, event.cost),
+          last: { text: event.text, state: known?.state ?? "completed" },
+        };
+        break;
+      }
+      case "gate.answered":
+        if (event.call?.startsWith(INPUT) && event.answer.approve) at = { ...at, answered: wordsOf(event.answer) };
+        break;
+      default:
+        break;
+    }
+  }
+  return at;
+}
+
+/** How questions of an agent elsewhere are named: the first answer to one counts for no other. */
+export const INPUT = "input-";
+
+/** What is sent for an answer; who only says yes says that. */
+export const wordsOf = ({ text }: Readonly<{ text?: string | undefined }>): string => text?.trim() || "yes";
+
+function without({ underWay: _underWay, answered: _answered, ...rest }: Standing): Standing {
+  return rest;
+}
+
+function carriedIn(carry: Carry | undefined): { ids: RemoteIds; state: RemoteState } | undefined {
+  if (carry?.by !== CARRIED_BY || !isRecord(carry.data)) return undefined;
+  const { contextId, taskId, state } = carry.data;
+  return {
+    ids: {
+      ...(typeof contextId === "string" && { contextId }),
+      ...(typeof taskId === "string" && { taskId }),
+    },
+    state: remoteStates.find((each) => each === state) ?? "unknown",
+  };
+}

@@ -1,0 +1,281 @@
+import type {
+  AgentCard,
+  Artifact,
+  Message,
+  Part,
+  Role,
+  StreamResponse,
+  Task,
+  TaskStatus,
+  TaskState,
+} from "@a2a-js/sdk";
+import type { Client } from "@a2a-js/sdk/client";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import type {
+  RemoteArtifact,
+  RemoteIds,
+  RemoteMessage,
+  RemotePart,
+  RemoteState,
+  RemoteStatus,
+  RemoteTask,
+  RemoteUpdate,
+} from "../../core/net/a2a.ts";
+
+/** What an agent elsewhere says about itself. */
+export type RemoteCard = Readonly<{
+  name: string;
+  description: string;
+  /** Where messages go. */
+  url: string;
+  protocolVersion: string;
+  streaming: boolean;
+}>;
+
+/** A way to sign in that a card names. */
+export type CardScheme =
+  | Readonly<{ type: "apiKey"; in: string; name: string }>
+  | Readonly<{ type: "http"; scheme: string }>
+  | Readonly<{ type: "oauth2"; authorizationUrl?: string; tokenUrl?: string; scopes: readonly string[] }>
+  | Readonly<{ type: "other" }>;
+
+export type Outgoing = RemoteIds & Readonly<{ messageId: string; text: string }>;
+
+/** One agent elsewhere. Everything throws what went wrong. */
+export type RemoteClient = Readonly<{
+  card: RemoteCard;
+  /** Sends a message; what comes back comes in pieces where the agent can do that. */
+  send(message: Outgoing, signal: AbortSignal): AsyncIterable<RemoteUpdate>;
+  /** Listens to a task that goes on. */
+  listen(task: string, signal: AbortSignal): AsyncIterable<RemoteUpdate>;
+  get(task: string, signal: AbortSignal): Promise<RemoteTask>;
+  cancel(task: string, signal: AbortSignal): Promise<RemoteTask>;
+}>;
+
+/** The card in a JSON value, old or new, as the protocol's own library reads it. */
+export async function readCard(json: unknown): Promise<AgentCard> {
+  const { DefaultAgentCardResolver } = (await load()).client;
+  return new DefaultAgentCardResolver({ legacyCompat: { enabled: true } }).normalizeAgentCard(json);
+}
+
+/** A client for the agent that a card describes; every request goes through `fetch`. */
+export async function connect(card: AgentCard, fetchImpl: typeof fetch): Promise<RemoteClient> {
+  const { client: sdk, core } = await load();
+  const options = { fetchImpl, legacyCompat: { enabled: true } };
+  const factory = new sdk.ClientFactory({
+    transports: [new sdk.JsonRpcTransportFactory(options), new sdk.RestTransportFactory(options)],
+    cardResolver: new sdk.DefaultAgentCardResolver(options),
+  });
+  const client: Client = await factory.createFromAgentCard(card);
+  const streaming = card.capabilities?.streaming === true;
+  const request = ({ messageId, text, contextId = "", taskId = "" }: Outgoing) => ({
+    tenant: "",
+    metadata: undefined,
+    configuration: {
+      acceptedOutputModes: ["text/plain", "application/json", "text/*"],
+      taskPushNotificationConfig: undefined,
+      returnImmediately: false,
+    },
+    message: {
+      messageId,
+      contextId,
+      taskId,
+      role: core.Role.ROLE_USER,
+      parts: [
+        {
+          content: { $case: "text" as const, value: text },
+          metadata: undefined,
+          filename: "",
+          mediaType: "text/plain",
+        },
+      ],
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+    },
+  });
+  return {
+    card: {
+      name: card.name,
+      description: card.description,
+      url: endpointOf(client, card),
+      protocolVersion: client.protocolVersion,
+      streaming,
+    },
+    send: async function* (message, signal) {
+      if (!streaming) {
+        const answer = await client.sendMessage(request(message), { signal });
+        yield "messageId" in answer ? messageOfSdk(answer) : taskOf(answer);
+        return;
+      }
+      for await (const update of client.sendMessageStream(request(message), { signal })) yield* updateOf(update);
+    },
+    listen: async function* (id, signal) {
+      for await (const update of client.resubscribeTask({ tenant: "", id }, { signal })) yield* updateOf(update);
+    },
+    get: async (id, signal) => taskOf(await client.getTask({ tenant: "", id }, { signal })),
+    cancel: async (id, signal) => taskOf(await client.cancelTask({ tenant: "", id, metadata: undefined }, { signal })),
+  };
+}
+
+/** The code of the protocol in an error, as `-32001`; `undefined` for any other error. */
+export function protocolCode(error: unknown): number | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    const known = Object.entries(CODES).find(
+      ([name]) => at instanceof Error && (at.name === name || at.constructor.name === name),
+    );
+    if (known) return known[1];
+    if ("code" in at && typeof at.code === "number") return at.code;
+  }
+  return undefined;
+}
+
+const CODES: Readonly<Record<string, number>> = {
+  TaskNotFoundError: -32001,
+  TaskNotCancelableError: -32002,
+  PushNotificationNotSupportedError: -32003,
+  UnsupportedOperationError: -32004,
+  ContentTypeNotSupportedError: -32005,
+  InvalidAgentResponseError: -32006,
+  VersionNotSupportedError: -32009,
+  RequestMalformedError: -32600,
+};
+
+/** The protocol's library may be left out of an installation. */
+async function load() {
+  try {
+    const [core, client] = await Promise.all([import("@a2a-js/sdk"), import("@a2a-js/sdk/client")]);
+    return { core, client };
+  } catch (cause) {
+    throw new CrewError(
+      "MISSING_PEER",
+      `Remote agents need the package @a2a-js/sdk, which is not there: ${messageOf(cause)}`,
+      "Install it: npm install @a2a-js/sdk",
+      { cause },
+    );
+  }
+}
+
+function endpointOf(client: Client, card: AgentCard): string {
+  const transport = client.transport as { endpoint?: unknown };
+  return typeof transport.endpoint === "string" ? transport.endpoint : (card.supportedInterfaces[0]?.url ?? "");
+}
+
+/** The ways to sign in that a card names. */
+export function schemesOf({ securitySchemes }: AgentCard): CardScheme[] {
+  return Object.values(securitySchemes ?? {}).map(({ scheme }): CardScheme => {
+    switch (scheme?.$case) {
+      case "apiKeySecurityScheme":
+        return { type: "apiKey", in: scheme.value.location, name: scheme.value.name };
+      case "httpAuthSecurityScheme":
+        return { type: "http", scheme: scheme.value.scheme };
+      case "oauth2SecurityScheme": {
+        const flow = scheme.value.flows?.flow?.value;
+        return {
+          type: "oauth2",
+          scopes: Object.keys(flow?.scopes ?? {}),
+          ...(flow && "authorizationUrl" in flow && { authorizationUrl: flow.authorizationUrl }),
+          ...(flow && "tokenUrl" in flow && { tokenUrl: flow.tokenUrl }),
+        };
+      }
+      default:
+        return { type: "other" };
+    }
+  });
+}
+
+function* updateOf({ payload }: StreamResponse): Generator<RemoteUpdate> {
+  switch (payload?.$case) {
+    case "message":
+      return yield messageOfSdk(payload.value);
+    case "task":
+      return yield taskOf(payload.value);
+    case "statusUpdate": {
+      const { taskId, contextId, status, metadata } = payload.value;
+      return yield {
+        kind: "status-update",
+        taskId,
+        contextId,
+        status: statusOf(status),
+        ...(metadata && { metadata }),
+      };
+    }
+    case "artifactUpdate": {
+      const { taskId, contextId, artifact, append, lastChunk } = payload.value;
+      if (artifact)
+        yield { kind: "artifact-update", taskId, contextId, artifact: artifactOf(artifact), append, lastChunk };
+      return;
+    }
+    case undefined:
+      return; // a kind of update that this version does not know
+  }
+}
+
+function taskOf({ id, contextId, status, artifacts, history, metadata }: Task): RemoteTask {
+  return {
+    kind: "task",
+    id,
+    contextId,
+    status: statusOf(status),
+    artifacts: (artifacts ?? []).map(artifactOf),
+    history: (history ?? []).map(messageOfSdk),
+    ...(metadata && { metadata }),
+  };
+}
+
+function statusOf(status: TaskStatus | undefined): RemoteStatus {
+  return {
+    state: status === undefined ? "unknown" : (STATES[status.state] ?? "unknown"),
+    ...(status?.message && { message: messageOfSdk(status.message) }),
+    ...(status?.timestamp && { timestamp: status.timestamp }),
+  };
+}
+
+const ROLES: Partial<Record<Role, "user">> = { 1: "user" };
+
+/** By the numbers that the protocol gives them. */
+const STATES: Partial<Record<TaskState, RemoteState>> = {
+  1: "submitted",
+  2: "working",
+  3: "completed",
+  4: "failed",
+  5: "canceled",
+  6: "input-required",
+  7: "rejected",
+  8: "auth-required",
+};
+
+const artifactOf = ({ artifactId, name, parts }: Artifact): RemoteArtifact => ({
+  artifactId,
+  ...(name && { name }),
+  parts: parts.flatMap(partOf),
+});
+
+function messageOfSdk({ messageId, role, parts, contextId, taskId }: Message): RemoteMessage {
+  return {
+    kind: "message",
+    messageId,
+    role: ROLES[role] ?? "agent",
+    parts: parts.flatMap(partOf),
+    ...(contextId && { contextId }),
+    ...(taskId && { taskId }),
+  };
+}
+
+function partOf({ content, filename, mediaType }: Part): RemotePart[] {
+  const file = { ...(filename && { name: filename }), ...(mediaType && { mimeType: mediaType }) };
+  switch (content?.$case) {
+    case "text":
+      return [{ kind: "text", text: content.value }];
+    case "data":
+      return [{ kind: "data", data: content.value as unknown }];
+    case "url":
+      return [{ kind: "file", file: { ...file, uri: content.value } }];
+    case "raw":
+      return [{ kind: "file", file: { ...file, bytes: Buffer.from(content.value).toString("base64") } }];
+    case undefined:
+      return [];
+  }
+}
+
+export type { AgentCard };

@@ -1,0 +1,70 @@
+import { randomBytes } from "node:crypto";
+import { passedEnv } from "../../core/secrets/pass-env.ts";
+import { startChild, within } from "../../runtime/commands/child.ts";
+import { remoteFailure } from "./a2a-fault.ts";
+
+/** Where secrets come from: the environment and the commands of the person whose file names them. */
+export type SecretSource = Readonly<{
+  env: Readonly<Record<string, string | undefined>>;
+  passEnv?: readonly string[];
+  cwd: string;
+}>;
+
+const TIME_LIMIT_MS = 30_000;
+const MARKER = "SUBCREW_SECRET";
+
+/**
+ * What a field of `auth` stands for: `$NAME` is a variable, `!command` what a command prints, anything else itself. Only
+ * files that count as trusted get here, for a command is code.
+ */
+export async function secretOf(written: string, source: SecretSource, signal: AbortSignal): Promise<string> {
+  const variable = /^\$(?:\{(\w+)\}|(\w+))$/.exec(written);
+  const name = variable?.[1] ?? variable?.[2];
+  if (name !== undefined) return fromEnvironment(name, source);
+  if (/^!(?!!)/.test(written)) return fromCommand(written.slice(1).trim(), source, signal);
+  return written.replace(/^(?:\$\$|!!)/, (twice) => twice[0]!); // written twice, the mark is part of the secret
+}
+
+/** How a field is told to a person: where its value comes from, and never the value. */
+export function secretLabel(written: string): string {
+  return /^\$(?!\$)|^!(?!!)/.test(written) ? written : "a value in the agent's file";
+}
+
+function fromEnvironment(name: string, { env }: SecretSource): string {
+  const value = Object.hasOwn(env, name) ? env[name] : undefined;
+  if (value !== undefined && value !== "") return value;
+  throw remoteFailure(
+    "REMOTE_AUTH",
+    `the variable ${name} is not set`,
+    `Set ${name} to the secret of the remote agent.`,
+  );
+}
+
+/** Only what it prints on its standard output counts; warnings do not end up in a header. */
+async function fromCommand(
+  command: string,
+  { env, passEnv = [], cwd }: SecretSource,
+  signal: AbortSignal,
+): Promise<string> {
+  const mark = randomBytes(12).toString("hex");
+  const child = startChild({
+    file: "/bin/sh",
+    args: ["-c", 'eval "$1" 2>/dev/null', "sh", command],
+    cwd,
+    env: { ...passedEnv(env, passEnv), [MARKER]: mark },
+    marker: `${MARKER}=${mark}`,
+  });
+  const { exit, cut } = await within(child, { timeoutMs: TIME_LIMIT_MS, signal });
+  const hint = "Run the command of its `auth` by hand and see what it prints.";
+  if (cut) throw remoteFailure("REMOTE_AUTH", "the command for its secret did not end in time", hint);
+  if (exit.code !== 0)
+    throw remoteFailure(
+      "REMOTE_AUTH",
+      `the command for its secret ended with ${exit.code ?? exit.signal ?? exit.problem}`,
+      hint,
+    );
+  const value = child.output.text().trim();
+  if (value === "" || /[\r\n]/.test(value))
+    throw remoteFailure("REMOTE_AUTH", "the command for its secret did not print one line", hint);
+  return value;
+}

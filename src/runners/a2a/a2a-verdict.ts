@@ -1,0 +1,61 @@
+import { failed, type Failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { extractMessageText, extractTaskText, type RemoteAnswer, remoteResult } from "../../core/net/a2a.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { fill } from "../../core/text/template.ts";
+import { prompts } from "../../embedded.ts";
+import { finishText, finishWith, type Finish } from "../../runtime/loop/finish-tool.ts";
+
+/** What an answer comes to: the end of the task, a question, or something that cannot be used and is asked for again. */
+export type Verdict =
+  | Readonly<{ is: "over"; outcome: Outcome }>
+  | Readonly<{ is: "asks"; question: string }>
+  | Readonly<{ is: "unusable"; outcome: Failed; remind: string }>;
+
+/** What an answer means for the task. */
+export function verdictOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): Verdict {
+  const { name } = assignment.agent;
+  const over = (outcome: Outcome): Verdict => ({ is: "over", outcome });
+  const state = answer.kind === "message" ? "completed" : answer.status.state;
+  const said = clean(answer.kind === "message" ? extractMessageText(answer) : extractTaskText(answer));
+  const because = said === "" ? "." : `: ${said}`;
+  switch (state) {
+    case "input-required":
+      return { is: "asks", question: said };
+    case "failed":
+      return over(failed("AGENT_REPORTED", `${name} failed${because}`, { retryable: true }));
+    case "rejected":
+      return over(
+        failed("REMOTE_REFUSED", `${name} refused the task${because}`, {
+          hint: "Give it another task, or ask whoever runs it.",
+        }),
+      );
+    case "canceled":
+      return over(failed("AGENT_REPORTED", `${name} was stopped on its side${because}`));
+    default:
+      return finished(finishOf(answer, assignment, clean));
+  }
+}
+
+function finishOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): Finish {
+  const { text, data } = remoteResult(answer);
+  if (data !== undefined && assignment.validate) return finishWith({ result: data }, assignment);
+  const finish = finishText(clean(text), assignment);
+  return data !== undefined && "output" in finish ? { ...finish, data } : finish;
+}
+
+function finished(finish: Finish): Verdict {
+  if ("output" in finish) return { is: "over", outcome: { status: "ok", ...finish } };
+  if ("gaveUp" in finish) return { is: "over", outcome: failed("AGENT_REPORTED", finish.gaveUp) };
+  const { problem, empty } = finish;
+  return empty
+    ? {
+        is: "unusable",
+        outcome: failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true }),
+        remind: prompts.remindEmpty,
+      }
+    : {
+        is: "unusable",
+        outcome: failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true }),
+        remind: fill(prompts.remindJson, new Map([["problem", problem]])),
+      };
+}

@@ -1,0 +1,323 @@
+import { randomUUID } from "node:crypto";
+import { formatDuration } from "../../core/text/duration.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { failed, withPartial, type Outcome } from "../../core/outcome/outcome.ts";
+import { createRedactor } from "../../core/secrets/redact.ts";
+import {
+  extractMessageText,
+  extractTaskText,
+  foldRemote,
+  isOver,
+  nextIds,
+  type RemoteAnswer,
+  remoteResult,
+  type RemoteUpdate,
+  reportedUsage,
+  usedSince,
+} from "../../core/net/a2a.ts";
+import type { Assignment, Runner } from "../../core/task/runner.ts";
+import { fill } from "../../core/text/template.ts";
+import { addCost, addUsage, noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
+import { prompts } from "../../embedded.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import { deadlineOf, type Deadline } from "../../runtime/async/deadline.ts";
+import { asFetch } from "../../runtime/network/guarded-fetch-for-libraries.ts";
+import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
+import type { Credentials } from "./a2a-auth.ts";
+import type { RemoteClients } from "./a2a-clients.ts";
+import { isPassing, remoteFailure, remoteFault } from "./a2a-fault.ts";
+import { createGate } from "./a2a-gate.ts";
+import { carryOf, INPUT, standingOf, wordsOf } from "./a2a-past.ts";
+import type { RemoteClient } from "./a2a-sdk.ts";
+import { verdictOf } from "./a2a-verdict.ts";
+
+export type A2aParts = Readonly<{
+  clients: RemoteClients;
+  open: GuardedOpen;
+  /** The run does not end before this has. */
+  linger(work: Promise<unknown>): void;
+}>;
+
+/** How long the other side has to take note of a cancellation. */
+const CANCEL_MS = 5_000;
+/** How often a task is asked about that does not tell by itself, at first and in the end. */
+const FIRST_LOOK_MS = 250;
+const LAST_LOOK_MS = 5_000;
+/** How often in a row a task may be asked about in vain. */
+const MOST_MISSES = 5;
+/** No answer is longer; who sends more is not listened to. */
+const MAX_ANSWER_BYTES = 5_000_000;
+/** How often an agent whose answer cannot be used is asked again. */
+const REPAIRS = 1;
+
+/** Hands a task to an agent elsewhere, over the A2A protocol. What the user's policy does not allow is not even looked at. */
+export function a2aRunner(parts: A2aParts): Runner {
+  return async (assignment, context) => {
+    const clock = deadlineOf(assignment.limits, context);
+    const talk = createTalk(assignment, context, parts, clock);
+    try {
+      return { ...(await talk.converse()), ...talk.spent() };
+    } catch (error) {
+      return { ...talk.ended(error), ...talk.spent() };
+    } finally {
+      clock.stop();
+    }
+  };
+}
+
+type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;
+
+function createTalk(assignment: Assignment, context: PerformContext, parts: A2aParts, clock: Deadline) {
+  const { agent, limits } = assignment;
+  const place = agent.remote ?? {};
+  let signing: Credentials | undefined;
+  const standing = standingOf(context, assignment.call.before);
+  const model = `a2a:${agent.name}`;
+  let { ids, turns, usage, cost } = standing;
+  let answer: RemoteAnswer | undefined;
+  let client: RemoteClient | undefined;
+  let partial = standing.last?.text ?? "";
+  let sent = false;
+  let counted = standing.ids.taskId === undefined ? undefined : { task: standing.ids.taskId, usage, cost };
+
+  /** Secrets that were used here are taken out of whatever comes back. */
+  let cleaning = { secrets: 0, clean: (text: string): string => text };
+  const clean = (text: string): string => {
+    const secrets = signing?.secrets.size ?? 0;
+    if (secrets !== cleaning.secrets)
+      cleaning = { secrets, clean: createRedactor([...(signing?.secrets ?? [])]).known };
+    return cleaning.clean(text);
+  };
+
+  const connected = async (): Promise<RemoteClient> => {
+    signing = parts.clients.credentials(place);
+    const gate = createGate(assignment, context, signing?.label);
+    const fetch = asFetch(parts.open, { ...gate, silenceMs: limits.maxTimeMs, maxBytes: MAX_ANSWER_BYTES });
+    const show = (text: string): void => context.emit({ type: "note", text });
+    if (place.cardUrl !== undefined) await gate.before(place.cardUrl);
+    const there = await parts.clients.open(place, { fetch, signal: clock.signal, ...(context.attended && { show }) });
+    await gate.before(there.card.url); // before a command is run for a secret that would not be sent
+    return there;
+  };
+
+  /** Everything that comes over a stream, until it ends. */
+  const take = async (updates: AsyncIterable<RemoteUpdate>): Promise<void> => {
+    for await (const update of updates) {
+      const known = ids;
+      answer = foldRemote(answer, update);
+      ids = nextIds(ids, answer);
+      if (known.taskId !== ids.taskId && ids.taskId !== undefined)
+        context.emit({
+          type: "remote.joined",
+          turn: turns,
+          task: ids.taskId,
+          ...(ids.contextId && { context: ids.contextId }),
+        });
+      const text = clean(newText(update));
+      if (text !== "") context.live({ type: "text.delta", text });
+    }
+  };
+
+  /** Waits for a task that goes on without us: by listening where that is possible, else by asking. */
+  const follow = async (there: RemoteClient): Promise<void> => {
+    let told = false;
+    let misses = 0;
+    for (let ms = FIRST_LOOK_MS; answer?.kind === "task" && !isSettled(answer); ms = Math.min(ms * 2, LAST_LOOK_MS)) {
+      if (answer.status.state === "auth-required" && !told) {
+        told = true;
+        context.emit({
+          type: "warning",
+          code: "REMOTE_WAITS",
+          text: clean(`${agent.name} waits for somebody on its side: ${extractTaskText(answer)}`),
+        });
+      }
+      const { id } = answer;
+      if (there.card.streaming) await take(there.listen(id, clock.signal)).catch(() => {}); // asking tells what it was
+      if (isSettled(answer)) return;
+      try {
+        answer = await there.get(id, clock.signal);
+        misses = 0;
+      } catch (error) {
+        misses += 1;
+        if (clock.signal.aborted || misses >= MOST_MISSES || !isPassing(error)) throw error;
+      }
+      if (isSettled(answer)) return;
+      if (!(await pause(ms, clock.signal))) throw clock.signal.reason;
+    }
+  };
+
+  /** One message and all that follows from it, until the other side has said its part. */
+  const exchange = async (there: RemoteClient, text: string | undefined): Promise<RemoteAnswer> => {
+    const held = await context.budget.reserve({ tokens: 0, usd: 0 }, () => {}, clock.signal);
+    if ("refused" in held)
+      throw remoteFailure(
+        "BUDGET",
+        `The budget is used up: ${held.refused}.`,
+        "Allow more with --max-usd or --max-tokens.",
+      );
+    try {
+      if (text === undefined) answer = await there.get(ids.taskId ?? "", clock.signal);
+      else await send(there, text);
+      await follow(there);
+      if (!answer) throw remoteFailure("REMOTE_FAILED", "it said nothing", "Whoever runs it has to look at it.");
+      sent = false;
+      ids = nextIds(ids, answer);
+      const said = clean(remoteResult(answer).text);
+      const used = usedBy(answer);
+      held.settle({ tokens: tokensOf(used.usage), usd: used.cost.usd });
+      usage = addUsage(usage, used.usage);
+      cost = addCost(cost, used.cost);
+      partial = said || partial;
+      const state = answer.kind === "task" ? answer.status.state : "completed";
+      context.emit({ type: "turn.ended", turn: turns, text: said, calls: [], ...used, carry: carryOf(ids, state) });
+      return answer;
+    } finally {
+      held.release();
+    }
+  };
+
+  const send = async (there: RemoteClient, text: string): Promise<void> => {
+    turns += 1;
+    answer = undefined;
+    const why = turns === 1 ? { why: `it runs at ${new URL(there.card.url).host}` } : {};
+    context.emit({ type: "turn.started", turn: turns, model, ...why });
+    await context.durable(); // what may have arrived must be known to have been sent
+    sent = true;
+    await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
+      if (clock.signal.aborted || answer?.kind !== "task") throw error;
+      // The line broke, the task goes on.
+    });
+  };
+
+  /** What an exchange used: a task tells its sum, of which a part was counted before. Who tells nothing is of unknown price. */
+  const usedBy = (got: RemoteAnswer): { usage: Usage; cost: Cost } => {
+    const sum = reportedUsage(got);
+    const task = got.kind === "task" ? got.id : undefined;
+    if (!sum || task === undefined) return { usage: { ...noUsage(), turns: 1 }, cost: { usd: 0, unpriced: 1 } };
+    const before = counted?.task === task ? counted : undefined;
+    counted = { task, ...sum };
+    return before ? usedSince(before, sum) : sum;
+  };
+
+  const converse = async (): Promise<Outcome> => {
+    if (standing.underWay === "sent")
+      return failed(
+        "REMOTE_LOST",
+        `${agent.name} may have got the task before the run was interrupted; it was not sent again.`,
+        {
+          hint: "Look there, then try it again with --retry-failed.",
+        },
+      );
+    client = await connected();
+    let repairs = 0;
+    let next: string | undefined = standing.answered ?? promptFor(assignment);
+    if (standing.underWay === "joined") next = undefined;
+    else if (standing.last?.state === "input-required" && standing.answered === undefined) {
+      const reply = await asked(standing.last.text);
+      if (typeof reply !== "string") return reply;
+      next = reply;
+    }
+    for (;;) {
+      const refusal = turns >= limits.maxTurns && limits.enforce ? `${limits.maxTurns} turns` : undefined;
+      if (refusal !== undefined)
+        return failed("MAX_TURNS", `The task reached its limit (${refusal}) without a result.`, {
+          hint: "Allow more with --max-turns.",
+        });
+      const used = next === undefined ? undefined : await context.budget.count("maxTurns");
+      if (used)
+        return failed("BUDGET", `The budget is used up: ${used.refused}.`, { hint: "Allow more with --max-turns." });
+      const got = await exchange(client, next);
+      const verdict = verdictOf(got, assignment, clean);
+      if (verdict.is === "asks") {
+        const reply = await asked(verdict.question);
+        if (typeof reply !== "string") return reply;
+        next = reply;
+        continue;
+      }
+      const mail = await context.mail(); // what was said while it finished still gets its turn
+      if (mail.length > 0) {
+        next = mail.join("\n\n");
+        continue;
+      }
+      if (verdict.is === "over") return verdict.outcome;
+      if (repairs >= REPAIRS) return withPartial(verdict.outcome, partial);
+      repairs += 1;
+      next = verdict.remind;
+    }
+  };
+
+  /** Puts a question of the other side to whoever is here. */
+  const asked = async (question: string): Promise<string | Outcome> => {
+    const about = question.trim() === "" ? "It needs to know more, and does not say what." : question;
+    const nobody = failed("NEEDS_ANSWER", `${agent.name} asks, and nobody is there to answer: ${about}`, {
+      hint: "Run it in a terminal or with --bg, and answer there or with `subcrew inbox`.",
+    });
+    if (!context.attended) {
+      giveUp();
+      return nobody;
+    }
+    const said = await context.ask(`${agent.name} asks: ${about}`, { call: `${INPUT}${turns}`, signal: clock.signal });
+    if (said?.approve) return wordsOf(said);
+    if (clock.signal.aborted) throw clock.signal.reason;
+    giveUp();
+    if (!said) return nobody;
+    return failed("REJECTED", `The question of ${agent.name} was not answered${said.text ? `: ${said.text}` : "."}`);
+  };
+
+  /** Tells the other side that nobody waits any more; the run ends after that, but its outcome does not wait. */
+  const giveUp = (): void => {
+    if (!client || ids.taskId === undefined || (answer?.kind === "task" && isOver(answer.status.state))) return;
+    parts.linger(client.cancel(ids.taskId, AbortSignal.timeout(CANCEL_MS)).catch(() => {}));
+  };
+
+  /** How a task ended that did not come to its own end. */
+  const ended = (error: unknown): Outcome => {
+    const stopped = (outcome: Ended): Outcome => withPartial(outcome, partial);
+    if (context.signal.aborted || clock.passed()) giveUp();
+    if (context.signal.aborted) return stopped({ status: "cancelled", reason: clock.reason() });
+    if (clock.passed()) {
+      const text = `${formatDuration(limits.maxTimeMs)} of time`;
+      context.emit({
+        type: "limit.reached",
+        limit: "TIMEOUT",
+        text: `The limit of ${text} was reached.`,
+        enforced: true,
+      });
+      return stopped(
+        failed("TIMEOUT", `The task reached its limit (${text}) without a result.`, {
+          hint: "Allow more with --max-time.",
+          retryable: true,
+        }),
+      );
+    }
+    const fault = remoteFault(error, { sent });
+    return stopped({ ...fault, fault: { ...fault.fault, message: clean(fault.fault.message) } });
+  };
+
+  return { converse, ended, spent: () => ({ usage, cost, model, tools: {} }) };
+}
+
+const tokensOf = ({ input, output, cacheRead, cacheWrite }: Usage): number => input + output + cacheRead + cacheWrite;
+
+/** True when there is nothing to wait for: it is over, or it is our turn. */
+function isSettled(answer: RemoteAnswer | undefined): boolean {
+  return answer?.kind !== "task" || isOver(answer.status.state) || answer.status.state === "input-required";
+}
+
+function newText(update: RemoteUpdate): string {
+  switch (update.kind) {
+    case "message":
+      return extractMessageText(update);
+    case "task":
+      return "";
+    case "status-update":
+      return extractMessageText(update.status.message).replace(/(?<=[^\n])$/, "\n"); // a remark of its own
+    case "artifact-update":
+      return extractMessageText(update.artifact);
+  }
+}
+
+function promptFor({ prompt, schema }: Assignment): string {
+  if (!schema) return prompt;
+  return `${prompt}\n\n${fill(prompts.remoteSchema, new Map([["schema", JSON.stringify(schema)]]))}`;
+}

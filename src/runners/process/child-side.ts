@@ -1,0 +1,137 @@
+import type { PerformContext } from "../../core/task/engine.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { following, stopped } from "../../runtime/async/cancel.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import type { Job, Request, Requests, TaskChannel, ToTask } from "./protocol.ts";
+
+/** Carries out a job; the context is that of the run, wherever it is. */
+export type Work = (job: Job, context: PerformContext) => Promise<Outcome>;
+
+/**
+ * The other end of a host: takes one job and hands in its outcome. Resolves when that is done, or when there is nobody
+ * any more who could want it.
+ */
+export function beGuest(channel: TaskChannel, work: Work, stop: AbortSignal): Promise<void> {
+  const { controller } = following(stop);
+  const waiting = new Map<number, Waiting>();
+  const revokes = new Map<number, () => void>();
+  const bells = new Set<() => void>();
+  let last = 0;
+  let began = false;
+
+  const send = <K extends keyof Requests>(ask: K, give: Requests[K]["give"], signal?: AbortSignal): Sent<K> => {
+    last += 1;
+    const id = last;
+    const got = new Promise<Requests[K]["get"]>((resolve, reject) => {
+      const drop = (): void => channel.send({ type: "drop", id });
+      let done = (): void => {};
+      waiting.set(id, {
+        resolve: (get) => {
+          done();
+          resolve(get as Requests[K]["get"]);
+        },
+        reject: (error) => {
+          done();
+          reject(error);
+        },
+      });
+      channel.send({ type: "request", id, request: { ask, give } as Request });
+      if (signal?.aborted) drop();
+      else if (signal) done = onAbort(signal, drop);
+    });
+    return { id, got };
+  };
+  const contextOf = ({ past, attended }: Job): PerformContext => ({
+    signal: controller.signal,
+    emit: (fact) => channel.send({ type: "emit", fact }),
+    live: (delta) => channel.send({ type: "live", delta }),
+    tell: (text) => channel.send({ type: "tell", text }),
+    durable: () => send("durable", null).got,
+    delegate: (what, parent, signal) => send("delegate", { what, parent }, signal).got,
+    agents: () => send("agents", null).got,
+    send: (to, text) => send("send", { to, text }).got,
+    ask: (question, { call, signal }) => send("ask", { question, call }, signal).got,
+    mail: (wait) => send("mail", { wait: wait !== undefined }, wait).got,
+    background: {
+      start: (what, parent, tells) => send("start", { what, parent, tells }).got,
+      ended: (key, signal) => send("ended", key, signal).got,
+      stop: (key, reason) => send("stop", { key, reason }).got,
+    },
+    onUrgent: (rung) => {
+      bells.add(rung);
+      return () => void bells.delete(rung);
+    },
+    budget: {
+      room: () => send("room", null).got,
+      count: (what) => send("count", what).got,
+      reserve: async (wish, revoke, signal) => {
+        const { id, got } = send("reserve", wish, signal);
+        revokes.set(id, revoke); // before the answer: a reservation can be revoked while that is under way
+        const refusal = await got;
+        if (refusal) revokes.delete(id);
+        return (
+          refusal ?? {
+            settle: (actual) => {
+              revokes.delete(id);
+              channel.send({ type: "settle", id, actual });
+            },
+            release: () => {
+              revokes.delete(id);
+              channel.send({ type: "release", id });
+            },
+          }
+        );
+      },
+    },
+    attended,
+    past,
+  });
+  const answered = (id: number, how: (one: Waiting) => void): void => {
+    const one = waiting.get(id);
+    waiting.delete(id);
+    if (one) how(one);
+  };
+
+  return new Promise((resolve) => {
+    const begin = async (job: Job): Promise<void> => {
+      began = true;
+      const outcome = await work(job, contextOf(job)).catch((thrown: unknown) =>
+        failed("CRASHED", `The task broke: ${messageOf(thrown)}`),
+      );
+      channel.send({ type: "ended", outcome });
+      resolve();
+    };
+    const receive = (message: ToTask): void => {
+      switch (message.type) {
+        case "job":
+          return void begin(message.job);
+        case "answer":
+          return answered(message.id, (one) => one.resolve(message.get));
+        case "broken":
+          return answered(message.id, (one) => one.reject(new Error(message.message)));
+        case "revoke":
+          return revokes.get(message.id)?.();
+        case "urgent":
+          return bells.forEach((rung) => rung());
+        case "ping":
+          return channel.send({ type: "pong" });
+        case "cancel":
+          return controller.abort(stopped(message.reason));
+      }
+    };
+    channel.listen(receive, () => {
+      controller.abort(stopped("whoever asked for this is gone"));
+      for (const id of waiting.keys()) answered(id, (one) => one.reject(new Error("whoever was asked is gone")));
+      // What the task has started ends in order, if that does not take long.
+      if (began) setTimeout(resolve, LAST_MS);
+      else resolve();
+    });
+  });
+}
+
+/** How long a task has to stop when there is nobody left to hand its outcome to. */
+const LAST_MS = 1_000;
+
+type Waiting = Readonly<{ resolve(get: unknown): void; reject(error: Error): void }>;
+type Sent<K extends keyof Requests> = Readonly<{ id: number; got: Promise<Requests[K]["get"]> }>;

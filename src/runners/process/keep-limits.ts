@@ -1,0 +1,75 @@
+import { formatDuration } from "../../core/text/duration.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { GRACE_MS, type Limits } from "../../core/vocabulary/limits.ts";
+import { failed, type Failed } from "../../core/outcome/outcome.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import type { Used } from "../../runtime/commands/process-meter.ts";
+
+/** What limits are kept with. */
+export type Watched = Readonly<{
+  used(): Promise<Used>;
+  /** Resolves when the place of the task shows that it still works. */
+  ping(): Promise<void>;
+  emit: PerformContext["emit"];
+  /** Called once, with what the task failed of. */
+  passed(fault: Failed): void;
+}>;
+
+/** How often is looked, where looking is cheap and where it is not. */
+const LOOK_EVERY_MS = process.platform === "linux" ? 200 : 1_000;
+/** How long a task may be late, and how long its place may take to show that it still works. */
+const LATE_MS = 2_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Keeps the limits that a task cannot keep itself: its memory and processor time, and its time when it stands still.
+ * One that is not enforced is reported once.
+ */
+export function keepLimits(limits: Limits, { used, ping, emit, passed }: Watched): Readonly<{ stop(): void }> {
+  const { maxMemoryMB, maxCpuSeconds, maxTimeMs, enforce } = limits;
+  const over = new AbortController();
+  const reported = new Set<string>();
+  const reached = (code: keyof typeof HINTS, limit: string, seen: string): void => {
+    if (over.signal.aborted || reported.has(code)) return;
+    reported.add(code);
+    emit({ type: "limit.reached", limit: code, text: `The limit of ${limit} was reached${seen}.`, enforced: enforce });
+    if (!enforce) return;
+    over.abort();
+    passed(
+      failed(code, `The task was stopped at its limit of ${limit}${seen}.`, {
+        hint: HINTS[code],
+        retryable: code === "TIMEOUT",
+      }),
+    );
+  };
+
+  const watchUse = async (): Promise<void> => {
+    while (await pause(LOOK_EVERY_MS, over.signal)) {
+      const { memoryMB, cpuSeconds } = await used();
+      if (maxMemoryMB !== undefined && memoryMB > maxMemoryMB)
+        reached("MEMORY", `${maxMemoryMB} MB of memory`, ` with ${Math.round(memoryMB)} MB`);
+      if (maxCpuSeconds !== undefined && cpuSeconds > maxCpuSeconds)
+        reached("CPU", `${maxCpuSeconds} s of processor time`, ` with ${cpuSeconds.toFixed(1)} s`);
+    }
+  };
+  /** The task watches its own clock, unless nothing goes on in it any more. */
+  const watchClock = async (): Promise<void> => {
+    const until = performance.now() + maxTimeMs + GRACE_MS + LATE_MS;
+    let wait = Math.min(maxTimeMs + LATE_MS, LONGEST_TIMER_MS);
+    while (await pause(wait, over.signal)) {
+      const works = await Promise.race([ping().then(() => true), pause(LATE_MS, over.signal).then(() => false)]);
+      const why = works ? " and it did not come to an end" : " and nothing went on in it any more";
+      if (!works || performance.now() > until) reached("TIMEOUT", `${formatDuration(maxTimeMs)} of time`, why);
+      wait = LATE_MS;
+    }
+  };
+  if (maxMemoryMB !== undefined || maxCpuSeconds !== undefined) watchUse().catch(() => {});
+  if (enforce) watchClock().catch(() => {});
+  return { stop: () => over.abort() };
+}
+
+const HINTS = {
+  MEMORY: "Allow more with --max-memory.",
+  CPU: "Allow more with maxCpuSeconds in its resourceLimits.",
+  TIMEOUT: "Allow more with --max-time.",
+} as const;

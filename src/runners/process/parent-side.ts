@@ -1,0 +1,120 @@
+import type { Reservation } from "../../core/run/budget.ts";
+import { emptyCatalog } from "../../core/delegation/catalog.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { deferred } from "../../runtime/async/deferred.ts";
+import type { FromTask, HostChannel, Job, Request, Requests } from "./protocol.ts";
+
+/** A task that is carried out at the other end of a channel. */
+export type Hosted = Readonly<{
+  /** What it handed in; never settles for one that ends without a word. */
+  outcome: Promise<Outcome>;
+  /** The other end will not say anything any more. */
+  silent: Promise<void>;
+  cancel(reason: string): void;
+  /** Resolves once the other end shows that it is still able to think. */
+  ping(): Promise<void>;
+  /** Nothing that it says from now on is heard; what was set aside for it is given back, what it waits for is stopped. */
+  leave(): void;
+}>;
+
+/** Hands a job to the other end and answers what it asks, from the context that a task here would have had. */
+export function host(channel: HostChannel, job: Job, context: PerformContext): Hosted {
+  const outcome = deferred<Outcome>();
+  const silent = deferred<void>();
+  const pongs: (() => void)[] = [];
+  const asked = new Map<number, AbortController>();
+  const held = new Map<number, Reservation>();
+  let over = false;
+
+  const answers: { [K in keyof Requests]: (give: Requests[K]["give"], request: Asked) => Promise<Requests[K]["get"]> } =
+    {
+      durable: () => context.durable(),
+      delegate: ({ what, parent }, { signal }) => context.delegate(what, parent, signal),
+      agents: async () => (await context.agents?.()) ?? emptyCatalog,
+      send: async ({ to, text }) => (await context.send?.(to, text)) ?? NOBODY,
+      reserve: async (wish, { id, signal }) => {
+        const got = await context.budget.reserve(wish, () => channel.send({ type: "revoke", id }), signal);
+        if ("refused" in got) return got;
+        if (over) got.release();
+        else held.set(id, got);
+        return undefined;
+      },
+      count: (what) => context.budget.count(what),
+      room: () => context.budget.room(),
+      ask: ({ question, call }, { signal }) => context.ask(question, { call, signal }),
+      mail: ({ wait }, { signal }) => context.mail(wait ? signal : undefined),
+      start: async ({ what, parent, tells }) =>
+        (await context.background?.start(what, parent, tells)) ??
+        failed("UNSUPPORTED", "Nothing goes on by itself here."),
+      ended: async (key, { signal }) => context.background?.ended(key, signal),
+      stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
+    };
+  const answer = async (id: number, { ask, give }: Request): Promise<void> => {
+    const controller = new AbortController();
+    asked.set(id, controller);
+    try {
+      const get = await (answers[ask] as (give: unknown, request: Asked) => Promise<unknown>)(give, {
+        id,
+        signal: controller.signal,
+      });
+      channel.send({ type: "answer", id, get });
+    } catch (thrown) {
+      channel.send({ type: "broken", id, message: messageOf(thrown) });
+    } finally {
+      asked.delete(id);
+    }
+  };
+  const end = (id: number, how: (reservation: Reservation) => void): void => {
+    const reservation = held.get(id);
+    held.delete(id);
+    if (reservation) how(reservation);
+  };
+  const receive = (message: FromTask): void => {
+    if (over) return;
+    switch (message.type) {
+      case "emit":
+        return context.emit(message.fact);
+      case "live":
+        return context.live(message.delta);
+      case "tell":
+        return context.tell(message.text);
+      case "request":
+        return void answer(message.id, message.request);
+      case "drop":
+        return asked.get(message.id)?.abort();
+      case "settle":
+        return end(message.id, (reservation) => reservation.settle(message.actual));
+      case "release":
+        return end(message.id, (reservation) => reservation.release());
+      case "pong":
+        return pongs.splice(0).forEach((resolve) => resolve());
+      case "ended":
+        return outcome.resolve(message.outcome);
+    }
+  };
+  channel.listen(receive, silent.resolve);
+  const hush = context.onUrgent?.(() => channel.send({ type: "urgent" }));
+  channel.send({ type: "job", job });
+  return {
+    outcome: outcome.promise,
+    silent: silent.promise,
+    cancel: (reason) => channel.send({ type: "cancel", reason }),
+    ping: () =>
+      new Promise((resolve) => {
+        pongs.push(resolve);
+        channel.send({ type: "ping" });
+      }),
+    leave: () => {
+      over = true;
+      hush?.();
+      for (const controller of asked.values()) controller.abort();
+      for (const id of held.keys()) end(id, (reservation) => reservation.release());
+    },
+  };
+}
+
+const NOBODY = { done: false, text: "There is nobody else here." };
+
+type Asked = Readonly<{ id: number; signal: AbortSignal }>;

@@ -1,0 +1,42 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { pipeChannel } from "./pipe-channel.ts";
+
+type Said = Readonly<{ type: string; text: string }>;
+
+/** What arrives of some bytes, and whether the other side counts as gone afterwards. */
+async function heard(...chunks: readonly (string | Buffer)[]): Promise<{ texts: string[]; gone: boolean }> {
+  const input = new PassThrough();
+  const texts: string[] = [];
+  let gone = false;
+  pipeChannel<Said, Said>(input, new PassThrough()).listen(
+    ({ text }) => void texts.push(text),
+    () => (gone = true),
+  );
+  for (const chunk of chunks) {
+    input.write(chunk);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { texts, gone };
+}
+
+const line = (text: string): string => `${JSON.stringify({ type: "x", text })}\n`;
+
+test("messages arrive whole however they are cut", async () => {
+  const bytes = Buffer.from(line("grün") + line("two\nlines"));
+  for (let at = 1; at < bytes.length; at++) {
+    expect((await heard(bytes.subarray(0, at), bytes.subarray(at))).texts).toEqual(["grün", "two\nlines"]);
+  }
+});
+
+test.each([["no JSON"], ["[1]"], ['{"kind":"x"}']])("a side that says %s counts as gone", async (said) => {
+  expect(await heard(line("before"), `${said}\n`, line("after"))).toEqual({ texts: ["before"], gone: true });
+});
+
+test("what is sent to a side that is gone is lost, and nothing breaks", async () => {
+  const output = new PassThrough();
+  const channel = pipeChannel<Said, Said>(new PassThrough(), output);
+  output.destroy();
+  channel.send({ type: "x", text: "y" });
+  await channel.close();
+});

@@ -1,0 +1,50 @@
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { passedEnv } from "../../core/secrets/pass-env.ts";
+import type { Runner } from "../../core/task/runner.ts";
+import { startChild, type Child, type Exit } from "../../runtime/commands/child.ts";
+import { createMeter } from "../../runtime/commands/process-meter.ts";
+import { elsewhere, type ElsewhereParts, type Gone, type Open } from "./spawn-task.ts";
+import { pipeChannel } from "./pipe-channel.ts";
+import type { FromTask, ToTask } from "./protocol.ts";
+
+/**
+ * Carries out each task in a child process of ours: whatever happens in it, this program goes on, and what it uses can be
+ * measured and bounded. It has a group of its own and ends when we do, however we do.
+ */
+export const processRunner = (parts: ElsewhereParts): Runner => elsewhere(openProcess, parts);
+
+/** What Node itself reads when it starts; keys are not among them, those are handed over with the task. */
+const NODE_VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+const openProcess: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
+  const child = startChild({
+    file: process.execPath,
+    // The heap is told its limit, too, so that it is swept before it is passed.
+    args: [
+      ...(maxMemoryMB !== undefined && enforce ? [`--max-old-space-size=${Math.max(1, Math.floor(maxMemoryMB))}`] : []),
+      fileURLToPath(entry),
+    ],
+    cwd: setup.cwd,
+    env: passedEnv(setup.env, [...(setup.passEnv ?? []), ...NODE_VARIABLES]),
+    marker,
+    piped: true,
+  });
+  const { input, output } = child.pipes ?? { input: new PassThrough(), output: new PassThrough().end() };
+  return {
+    called: "process",
+    channel: pipeChannel<FromTask, ToTask>(output, input),
+    ended: child.ended.then((exit) => goneAs(exit, child)),
+    used: createMeter({ marker }),
+    stop: (graceMs) => child.kill(graceMs),
+  };
+};
+
+/** Its streams carry nothing but what it says when something is wrong. */
+function goneAs({ code, signal, problem }: Exit, { output }: Child): Gone {
+  const said = output.text();
+  const outOfMemory =
+    (code !== undefined || signal === "SIGABRT") && /heap out of memory|allocation failed/i.test(said);
+  if (problem !== undefined) return { how: "could not be started", said: problem, outOfMemory };
+  return { how: signal === undefined ? `ended with code ${code}` : `was ended by ${signal}`, said, outOfMemory };
+}

@@ -1,0 +1,86 @@
+import type { Agent } from "../../core/agent/agent.ts";
+import type { Amount, Budget, Refusal } from "../../core/run/budget.ts";
+import type { Catalog } from "../../core/delegation/catalog.ts";
+import type { Receipt } from "../../core/run/run-command.ts";
+import type { Begun, Call, Delegated, Parent, Tells } from "../../core/task/engine.ts";
+import type { Delta, Fact, KeptEvent } from "../../core/run/event.ts";
+import type { Answer } from "../../core/plan/gate.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { isRecord } from "../../core/text/json.ts";
+import type { Failed, Outcome } from "../../core/outcome/outcome.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+
+/** Everything that a task needs to be carried out elsewhere, as JSON. */
+export type Job = Readonly<{
+  /** What its world is built from; only whoever builds it looks inside. */
+  setup: unknown;
+  call: Call;
+  /** The agent as it was resolved here: nothing is looked for a second time, so nothing else can be found. */
+  agent: Agent;
+  past: readonly KeptEvent[];
+  attended: boolean;
+  /** The agents it may want to start. */
+  catalog?: Catalog;
+  /** Prices have to be known before the first call. */
+  prices: boolean;
+}>;
+
+/** What a task may ask of whoever started it, and what it is answered. */
+export type Requests = {
+  durable: { give: null; get: void };
+  delegate: { give: { what: AnyInput | Plan; parent: Parent }; get: Delegated };
+  start: { give: { what: AnyInput | Plan; parent: Parent; tells: Tells }; get: Begun | Failed };
+  ended: { give: string; get: Delegated | undefined };
+  stop: { give: { key: string; reason: string }; get: boolean };
+  agents: { give: null; get: Catalog };
+  send: { give: { to: string; text: string }; get: Receipt };
+  reserve: { give: Parameters<Budget["reserve"]>[0]; get: Refusal | undefined };
+  count: { give: Parameters<Budget["count"]>[0]; get: Refusal | undefined };
+  room: { give: null; get: number | undefined };
+  ask: { give: { question: string; call: string }; get: Answer | undefined };
+  mail: { give: { wait: boolean }; get: readonly string[] };
+};
+
+/** One question, with a number that its answer bears. */
+export type Request = { [K in keyof Requests]: Readonly<{ ask: K; give: Requests[K]["give"] }> }[keyof Requests];
+
+/** To the task. A reservation has the number of the request that made it. */
+export type ToTask =
+  | Readonly<{ type: "job"; job: Job }>
+  | Readonly<{ type: "answer"; id: number; get?: unknown }>
+  | Readonly<{ type: "broken"; id: number; message: string }>
+  | Readonly<{ type: "revoke"; id: number }>
+  | Readonly<{ type: "urgent" }>
+  | Readonly<{ type: "ping" }>
+  | Readonly<{ type: "cancel"; reason: string }>;
+
+/** From the task. */
+export type FromTask =
+  | Readonly<{ type: "emit"; fact: Fact }>
+  | Readonly<{ type: "live"; delta: Delta }>
+  | Readonly<{ type: "tell"; text: string }>
+  | Readonly<{ type: "request"; id: number; request: Request }>
+  /** The answer is not wanted any more. */
+  | Readonly<{ type: "drop"; id: number }>
+  | Readonly<{ type: "settle"; id: number; actual: Amount }>
+  | Readonly<{ type: "release"; id: number }>
+  | Readonly<{ type: "pong" }>
+  | Readonly<{ type: "ended"; outcome: Outcome }>;
+
+/** Passes on messages in order, each as a copy. What is sent once the other side is gone is lost without a word. */
+export type Channel<In, Out> = Readonly<{
+  send(message: Out): void;
+  /** Called once. `gone`: the other side will not say anything any more. */
+  listen(receive: (message: In) => void, gone: () => void): void;
+  /** Resolves when everything that was sent has left. */
+  close(): Promise<void>;
+}>;
+
+/** The side of whoever started the task, and the side of the task. */
+export type HostChannel = Channel<FromTask, ToTask>;
+export type TaskChannel = Channel<ToTask, FromTask>;
+
+/** Both sides are this program, so a message is one when it says what it is. */
+export function isMessage(value: unknown): value is Readonly<{ type: string }> {
+  return isRecord(value) && typeof value["type"] === "string";
+}

@@ -1,0 +1,197 @@
+import { randomBytes } from "node:crypto";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { failed, withPartial, type Failed, type Outcome, type Spent } from "../../core/outcome/outcome.ts";
+import { permit } from "../../core/policy/permit.ts";
+import type { Assignment, Runner } from "../../core/task/runner.ts";
+import { addCost, addUsage, noCost, noUsage } from "../../core/outcome/usage.ts";
+import { reasonOf } from "../../runtime/async/cancel.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import type { Used } from "../../runtime/commands/process-meter.ts";
+import { host, type Hosted } from "./parent-side.ts";
+import { keepLimits } from "./keep-limits.ts";
+import type { HostChannel, Job } from "./protocol.ts";
+
+/** What a runner needs to carry out tasks outside of this thread. */
+export type ElsewhereParts = Readonly<{
+  /** The program that carries out a task when it is handed one. */
+  entry: URL;
+  /** What a world like this one is built from, as JSON. */
+  setup: Setup;
+  /** Tools and models that are code of this process, by name. */
+  code: Readonly<{ tools: ReadonlySet<string>; models: ReadonlySet<string> }>;
+  prices: boolean;
+  /** The run does not end before this has. */
+  linger(work: Promise<unknown>): void;
+}>;
+
+/** Where one task is carried out. */
+export type Place = Readonly<{
+  /** What people read: `process`, `thread`. */
+  called: string;
+  channel: HostChannel;
+  /** How it ended. Settles when it, and whatever it started, is gone. */
+  ended: Promise<Gone>;
+  used(): Promise<Used>;
+  /** Ends it and whatever it started, after so long if it does not end by itself. */
+  stop(graceMs: number): Promise<void>;
+}>;
+
+/** How a place ended, in words, and whether it ran out of memory. */
+export type Gone = Readonly<{ how: string; said: string; outOfMemory: boolean }>;
+
+/** Of a setup, what concerns a place itself. */
+export type Setup = Readonly<{
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  passEnv?: readonly string[];
+}>;
+
+/** What a place is opened with. `marker` is in the environment of everything that is started in it, as `NAME=value`. */
+export type Opening = Readonly<{ entry: URL; setup: Setup; marker: string; limits: Assignment["limits"] }>;
+export type Open = (opening: Opening) => Place;
+
+const MARKER = "SUBCREW_TASK";
+
+/** How long a task has to end after it was asked to: with what follows, everything is gone within two seconds. */
+const GRACE_MS = 1_500;
+/** How much of what a place said before it ended is told. */
+const SAID_CHARS = 2_000;
+
+/** A runner that carries out each task in a place of its own, which ends with it. */
+export function elsewhere(open: Open, parts: ElsewhereParts): Runner {
+  return async (assignment, context) => {
+    const reason = cannotCross(assignment, parts);
+    if (reason !== undefined) return reason;
+    if (context.signal.aborted) return { status: "cancelled", reason: reasonOf(context.signal) };
+    const mark = randomBytes(12).toString("hex");
+    const setup = marked(parts.setup, mark);
+    const place = open({ entry: parts.entry, setup, marker: `${MARKER}=${mark}`, limits: assignment.limits });
+    const tally = createTally(assignment, context);
+    const hosted = host(place.channel, jobFor(assignment, context, { ...parts, setup }), tally.context);
+    const { outcome, graceMs } = await firstOf(place, hosted, assignment, tally);
+    hosted.leave();
+    parts.linger(place.stop(graceMs).then(() => place.channel.close()));
+    return outcome;
+  };
+}
+
+type Ending = Readonly<{ outcome: Outcome; graceMs: number }>;
+
+/** The task is over when it hands in its outcome, is stopped, passes a limit, or its place is gone, whichever is first. */
+function firstOf(place: Place, hosted: Hosted, assignment: Assignment, tally: Tally): Promise<Ending> {
+  const { signal } = tally.context;
+  const partly = (outcome: Parameters<typeof withPartial>[0]): Outcome => ({
+    ...withPartial(outcome, tally.text()),
+    ...tally.spent(),
+  });
+  return new Promise((resolve) => {
+    let over = false;
+    const settle = (outcome: Outcome, graceMs = GRACE_MS): void => {
+      over = true;
+      deaf();
+      limits.stop();
+      resolve({ outcome, graceMs });
+    };
+    const abort = (): void => {
+      hosted.cancel(reasonOf(signal));
+      settle(partly({ status: "cancelled", reason: reasonOf(signal) }));
+    };
+    const limits = keepLimits(assignment.limits, {
+      used: place.used,
+      ping: hosted.ping,
+      emit: tally.context.emit,
+      passed: (fault) => settle(partly(fault), 0),
+    });
+    const gone = async (): Promise<void> => {
+      const how = await place.ended;
+      if (over) return;
+      await Promise.race([hosted.silent, new Promise((late) => setTimeout(late, DRAIN_MS))]); // its last words
+      if (over) return;
+      const fault = crashed(place, how, assignment);
+      if (how.outOfMemory)
+        tally.context.emit({ type: "limit.reached", limit: "MEMORY", text: fault.fault.message, enforced: true });
+      settle(partly(fault));
+    };
+    const deaf = onAbort(signal, abort);
+    hosted.outcome.then(settle, () => {});
+    gone().catch(() => {});
+  });
+}
+
+/** How long the last words of a place may take to arrive once it is gone. */
+const DRAIN_MS = 500;
+
+function crashed({ called }: Place, { how, said, outOfMemory }: Gone, { limits: { maxMemoryMB } }: Assignment): Failed {
+  const words = said.trim() === "" ? "" : `: ${said.trim().slice(-SAID_CHARS)}`;
+  const limit = maxMemoryMB === undefined ? "" : ` of ${maxMemoryMB} MB`;
+  return outOfMemory
+    ? failed("MEMORY", `The task ran out of memory${limit}: its ${called} ${how}.`, {
+        hint: "Allow more with --max-memory.",
+      })
+    : failed("CRASHED", `The ${called} of the task ${how} before it was done${words}`, { retryable: true });
+}
+
+/** Code stays in the process in which it was handed in: a task that may use it has to stay there, too. */
+function cannotCross({ call, rights, model, tools, runner }: Assignment, { code }: ElsewhereParts): Failed | undefined {
+  const where = runner === "worker" ? "in a thread of its own" : "in a process of its own";
+  const tool = [...tools.keys()].find((name) => code.tools.has(name) && permit(rights, name).allowed);
+  const who = call.task.agent ?? rights.name;
+  if (tool !== undefined) {
+    const hint = "Name its module in `toolModules`, take the tool from the agent's list, or use the runner `local`.";
+    return failed(
+      "UNSUPPORTED",
+      `"${who}" cannot run ${where}: its tool "${tool}" is code that was handed to this crew.`,
+      { hint },
+    );
+  }
+  if (!code.models.has(model.ref)) return undefined;
+  const hint = "Choose a model by name, as in provider/model, or use the runner `local`.";
+  return failed(
+    "UNSUPPORTED",
+    `"${who}" cannot run ${where}: its model "${model.name}" is code that was handed to this crew.`,
+    { hint },
+  );
+}
+
+function marked(setup: Setup, mark: string): Setup {
+  return { ...setup, env: { ...setup.env, [MARKER]: mark }, passEnv: [...(setup.passEnv ?? []), MARKER] };
+}
+
+function jobFor(
+  { call, agent, catalog }: Assignment,
+  { past, attended }: PerformContext,
+  { setup, prices }: ElsewhereParts,
+): Job {
+  return { setup, call, agent, past, attended, prices, ...(catalog && { catalog }) };
+}
+
+type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spent }>;
+
+/** The same context, which also notes what a task that cannot speak for itself any more has used and said. */
+function createTally({ model }: Assignment, context: PerformContext): Tally {
+  let usage = noUsage();
+  let cost = noCost();
+  let text = "";
+  let answering = model.name;
+  const tools: Record<string, number> = {};
+  const note = (fact: PerformContext["past"][number] | Parameters<PerformContext["emit"]>[0]): void => {
+    if (fact.type === "tool.started") tools[fact.tool] = (tools[fact.tool] ?? 0) + 1;
+    if (fact.type !== "turn.ended") return;
+    usage = addUsage(usage, fact.usage);
+    cost = addCost(cost, fact.cost);
+    text = fact.text || text;
+    answering = fact.model ?? model.name;
+  };
+  context.past.forEach(note);
+  return {
+    context: {
+      ...context,
+      emit: (fact) => {
+        note(fact);
+        context.emit(fact);
+      },
+    },
+    text: () => text,
+    spent: () => ({ usage, cost, model: answering, tools: { ...tools } }),
+  };
+}

@@ -1,0 +1,60 @@
+import { Worker } from "node:worker_threads";
+import { messageOf } from "../../core/schema/error.ts";
+import { passedEnv } from "../../core/secrets/pass-env.ts";
+import type { Runner } from "../../core/task/runner.ts";
+import { createMeter } from "../../runtime/commands/process-meter.ts";
+import { endBearers } from "../../runtime/commands/process-tree.ts";
+import { collectOutput } from "../../runtime/commands/child-output.ts";
+import { elsewhere, type ElsewhereParts, type Gone, type Open } from "./spawn-task.ts";
+import { portChannel } from "./thread-channel.ts";
+import type { FromTask, ToTask } from "./protocol.ts";
+
+/**
+ * Carries out each task in a thread of its own: it cannot hold up this one, what it throws stays in it, and its heap has
+ * a limit. It shares the process with us, so what ends that ends both.
+ */
+export const workerRunner = (parts: ElsewhereParts): Runner => elsewhere(openWorker, parts);
+
+const openWorker: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
+  const worker = new Worker(entry, {
+    env: passedEnv(setup.env, setup.passEnv),
+    execArgv: [],
+    stdin: false,
+    stdout: true,
+    stderr: true,
+    ...(maxMemoryMB !== undefined &&
+      enforce && { resourceLimits: { maxOldGenerationSizeMb: Math.max(1, Math.floor(maxMemoryMB)) } }),
+  });
+  const output = collectOutput({});
+  output.read(worker.stdout, worker.stderr);
+  let thrown: unknown;
+  worker.on("error", (error) => {
+    thrown = error;
+  });
+  const exited = new Promise<number>((resolve) => worker.once("exit", resolve));
+  const programs = createMeter({ marker });
+  return {
+    called: "thread",
+    channel: portChannel<FromTask, ToTask>(worker),
+    ended: exited.then(async (code) => {
+      await endBearers(marker);
+      return goneAs(code, thrown, output.text());
+    }),
+    used: async () => {
+      const { memoryMB, cpuSeconds } = await programs();
+      // The thread's own heap has its limit from the engine. What it computes is told by the time in which it did not wait.
+      return { memoryMB, cpuSeconds: cpuSeconds + worker.performance.eventLoopUtilization().active / 1_000 };
+    },
+    stop: async (graceMs) => {
+      const timer = setTimeout(() => void worker.terminate(), graceMs);
+      await exited;
+      clearTimeout(timer);
+      await endBearers(marker);
+    },
+  };
+};
+
+function goneAs(code: number, thrown: unknown, said: string): Gone {
+  const outOfMemory = thrown instanceof Error && "code" in thrown && thrown.code === "ERR_WORKER_OUT_OF_MEMORY";
+  return { how: `ended with code ${code}`, said: thrown === undefined ? said : messageOf(thrown), outOfMemory };
+}

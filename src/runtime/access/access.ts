@@ -1,0 +1,256 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { Agent } from "../../core/agent/agent.ts";
+import type { Commands } from "../../core/task/shell-commands.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
+import { lifts } from "../../core/policy/judge-call.ts";
+import { wholeFolders } from "../../core/rules/lease.ts";
+import { type Permissions, policyOf } from "../../core/policy/permissions.ts";
+import { leased, mayUseNetwork, narrow, notWider, type Policy } from "../../core/policy/policy.ts";
+import type { Rule } from "../../core/rules/rule.ts";
+import type { Task } from "../../core/plan/task.ts";
+import type { TaskAccess } from "../../core/task/task-access.ts";
+import { closedByName, closedPaths } from "../files/closed-paths.ts";
+import { type CommandHost, createCommands } from "../commands/commands.ts";
+import { Guards } from "../commands/protected-mounts.ts";
+import { isInside, type Root, rootOf } from "../files/open-contained.ts";
+import { locate } from "../files/resolve-subject.ts";
+import { probeSandbox, type SandboxLevel } from "../commands/sandbox.ts";
+
+/** What all runs of a crew share about what may be done. */
+export type AccessParts = Readonly<{
+  /** The workspace. */
+  cwd: string;
+  settings: Permissions;
+  policy: Policy;
+  /** What isolation there is; found out the first time somebody asks. */
+  sandbox(): Promise<SandboxLevel>;
+  guards: Guards;
+  /** Home folders, whose secrets no command sees, and what of ours none sees either. */
+  homes: readonly string[];
+  hidden: readonly string[];
+  /** Keeps what was agreed to for longer than a run. */
+  keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
+  /** Where the outputs of a run are kept. */
+  outputs?(run: string): string;
+  /** Takes secrets out of what is kept. */
+  redact?(text: string): string;
+}>;
+
+/** The task that access is for. */
+export type AccessFor = Readonly<{
+  run: string;
+  path: string;
+  depth: number;
+  agent: Pick<Agent, "name" | "permission" | "tools" | "disallowedTools" | "rules">;
+  /** What the calls of whoever started it are judged by. */
+  policy?: Policy;
+  /** The worktree that is the workspace for it. */
+  worktree?: Worktree;
+  /** What it said about itself. */
+  task?: Pick<Task, "writes">;
+  cwd: string;
+  env(): Readonly<Record<string, string>>;
+  /** It may run commands. */
+  commands: boolean;
+  /** Told once in a run, when a command is first wanted. */
+  note(level: SandboxLevel): void;
+}>;
+
+/** Access for the tasks of one run: what somebody agrees to holds for all of them until its end. */
+export type RunAccess = Readonly<{
+  policyFor(agent: AccessFor["agent"], parent?: Policy): Policy;
+  /** `undefined`: the folder it is to work in lies outside of what the run may touch. */
+  accessFor(task: AccessFor): Promise<TaskAccess | undefined>;
+}>;
+
+export function createRunAccess(parts: AccessParts): RunAccess {
+  const agreed: Rule[] = [];
+  let told = false;
+  const policyFor: RunAccess["policyFor"] = (agent, parent) => narrow(parent ?? parts.policy, agent);
+  return {
+    policyFor,
+    accessFor: async (task) => {
+      const place = await placesFor(parts, task);
+      if (!place) return undefined;
+      const writes = task.task?.writes;
+      const own = leased(policyFor(task.agent, task.policy), writes && { of: task.path, globs: writes });
+      const policy = (): Policy => (agreed.length === 0 ? own : { ...own, allow: [...own.allow, ...agreed] });
+      const { roots, placeOf } = place;
+      const note = (level: SandboxLevel): void => {
+        if (!told) task.note(level);
+        told = true;
+      };
+      const folder = parts.outputs?.(task.run);
+      const files = new Set<string>();
+      const handed = folder === undefined ? {} : { handed: { folder, files } };
+      let host: Promise<CommandHost> | undefined;
+      const commands = async (): Promise<Commands> => {
+        host ??= commandsFor(parts, task, { ...place, policy, note });
+        return (await host).commands;
+      };
+      return {
+        policy,
+        agree: async (rules, scope = "run") => {
+          agreed.push(...rules);
+          if (scope !== "run") await parts.keep?.(rules, scope);
+        },
+        locate: (subject) => locate(subject, { roots, placeOf, ...handed }),
+        placeOf,
+        roots: roots.slice(1).map(({ real }) => real),
+        ...handed,
+        hand: (told) => {
+          for (const file of told) if (folder !== undefined && isInside(folder, file)) files.add(file);
+        },
+        demands: { sandbox: parts.settings.sandbox ?? "auto", weaker: parts.settings.allowWeaker ?? false },
+        seen: new Map(),
+        ...(task.commands && { commands }),
+        end: async () => (await host)?.end(),
+      };
+    },
+  };
+}
+
+type Places = Awaited<ReturnType<typeof placesFor>> & object;
+
+/** What a task may touch. Folders are fixed when the run starts: no agent can widen them by what it starts. */
+async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth, worktree }: AccessFor) {
+  const rootAt = async (folder: string): Promise<Root> => {
+    const root = await rootOf(folder);
+    const moved = worktree ? movedInto(worktree, root.real) : root.real;
+    return moved === root.real ? root : rootOf(moved);
+  };
+  const top = await rootAt(workspace);
+  const own = await rootOf(cwd);
+  const others = await Promise.all((settings.writableRoots ?? []).map((folder) => rootAt(resolve(workspace, folder))));
+  if (depth > 0 && ![top, ...others].some(({ real }) => isInside(real, own.real))) return undefined;
+  const base = isInside(top.real, own.real) ? top.real : own.real;
+  const placeOf = (absolute: string): string =>
+    isInside(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute;
+  return { roots: [own, ...others.filter(({ real }) => !isInside(own.real, real))], placeOf };
+}
+
+async function commandsFor(
+  parts: AccessParts,
+  task: AccessFor,
+  { roots, placeOf, policy, note }: Places & { policy: () => Policy; note: (level: SandboxLevel) => void },
+): Promise<CommandHost> {
+  const wish = parts.settings.sandbox ?? "auto";
+  const level = wish === "off" ? OFF : await parts.sandbox();
+  const writable = roots.map(({ real }) => real);
+  const place = placeOf(writable[0]!);
+  const outputs = parts.outputs?.(task.run);
+  // A command also sees what lies around the folder it works in: the workspace, from a worktree or a folder below.
+  const workspace = (await rootOf(parts.cwd)).real;
+  const closed = (): string[] => [
+    ...closedByName(policy()),
+    ...closedPaths(policy(), workspace, (path) => relative(workspace, path).split(sep).join("/")),
+    ...writable.flatMap((root) => (isInside(workspace, root) ? [] : closedPaths(policy(), root, placeOf))),
+  ];
+  note(level);
+  return createCommands({
+    name: task.run,
+    cwd: writable[0]!,
+    writable,
+    ...(task.worktree && { seen: [dirname(dirname(task.worktree.gitDir))] }), // where git keeps everything
+    ...(policy().leases && { leased: leasedFolders(policy(), roots, placeOf) }),
+    place,
+    wish,
+    sandbox: level,
+    network: mayUseNetwork(policy()),
+    guards: parts.guards,
+    isLifted: (inner) => lifts(policy(), place === "" ? inner : `${place}/${inner}`),
+    homes: await Promise.all(parts.homes.map((home) => realpath(home).catch(() => home))),
+    hidden: async () => [...parts.hidden, ...closed()],
+    env: task.env,
+    ...(outputs !== undefined && { outputs: join(outputs, `${task.path}.commands`) }),
+    ...(parts.redact && { redact: parts.redact }),
+  });
+}
+
+/** Of what may be written, the folders that every lease covers whole, as far as they are there. */
+function leasedFolders({ leases = [] }: Policy, roots: readonly Root[], placeOf: Places["placeOf"]): string[] {
+  const isCovered = (folder: string): boolean =>
+    leases.every((lease) => wholeFolders(lease).some((whole) => isInside(`/${whole}`, `/${placeOf(folder)}`)));
+  const wanted = leases.flatMap(wholeFolders).flatMap((whole) =>
+    roots.flatMap(({ real }) => {
+      const place = placeOf(real);
+      if (isAbsolute(place)) return []; // leases speak of the workspace
+      if (isInside(`/${whole}`, `/${place}`)) return [real];
+      return isInside(`/${place}`, `/${whole}`) ? [join(real, relative(`/${place}`, `/${whole}`))] : [];
+    }),
+  );
+  return [...new Set(wanted)].filter((folder) => isCovered(folder) && isPlainFolder(folder));
+}
+
+/** A link could lead anywhere. */
+function isPlainFolder(folder: string): boolean {
+  const real = existsSync(folder) && statSync(folder).isDirectory() ? realpathSync.native(folder) : undefined;
+  return real === folder;
+}
+
+const OFF: SandboxLevel = {
+  level: "none",
+  text: "sandbox: off - it was switched off. Shell commands run with your full rights.",
+};
+
+/** Refuses to begin where isolation was demanded and cannot be had. */
+export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "settings" | "sandbox">): Promise<void> {
+  if (settings.sandbox !== "required") return;
+  const { level, text, fix } = await sandbox();
+  if (level === "full") return;
+  throw new CrewError(
+    "NO_SANDBOX",
+    `A sandbox is required, and there is none that works. ${text}`,
+    `${fix === undefined ? "" : `Needed: ${fix}. `}Or lower it knowingly with --sandbox auto or --sandbox off.`,
+  );
+}
+
+/** Where a crew works and keeps things. */
+export type AccessPlace = Readonly<{
+  cwd: string;
+  /** The person's home as the environment says it. */
+  home: string | undefined;
+  /** Where the crew keeps what it keeps, the journals of runs among it. */
+  state: string;
+  outputs?: AccessParts["outputs"];
+  redact?: AccessParts["redact"];
+}>;
+
+/** The same, with no more rights than a run was started with: taking it up again must not widen them. */
+export function boundBy(parts: AccessParts, before: Permissions, own: readonly string[]): AccessParts {
+  const strictness = ["off", "auto", "required"] as const;
+  const wish = ({ sandbox = "auto" }: Permissions): number => strictness.indexOf(sandbox);
+  const sandbox = strictness[Math.max(wish(parts.settings), wish(before))]!;
+  const allowWeaker = parts.settings.allowWeaker === true && before.allowWeaker === true;
+  const had = new Set(before.writableRoots);
+  const writableRoots = (parts.settings.writableRoots ?? []).filter((folder) => had.has(folder));
+  return {
+    ...parts,
+    settings: { ...parts.settings, sandbox, writableRoots, allowWeaker },
+    policy: notWider(parts.policy, policyOf(before, own)),
+  };
+}
+
+/** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */
+export function accessParts(
+  settings: Permissions,
+  { cwd, home, state, outputs, redact }: AccessPlace,
+  own: readonly string[],
+): AccessParts {
+  let level: Promise<SandboxLevel> | undefined;
+  return {
+    cwd,
+    settings,
+    policy: policyOf(settings, own),
+    sandbox: () => (level ??= probeSandbox()),
+    guards: new Guards(),
+    homes: [...new Set([...(home === undefined ? [] : [home]), homedir()])],
+    hidden: [state],
+    ...(outputs && { outputs }),
+    ...(redact && { redact }),
+  };
+}

@@ -1,0 +1,90 @@
+import { approvalText } from "../../core/policy/approval.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { judge, rulesAlike } from "../../core/policy/judge.ts";
+import type { Ask } from "../../core/policy/judge-call.ts";
+import { createPolicy, type Policy } from "../../core/policy/policy.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import type { Located } from "../../core/rules/call-subject.ts";
+import { classOf } from "../../core/vocabulary/tool-class.ts";
+import type { Tool } from "../../core/task/tool.ts";
+import type { Verdict } from "../../core/policy/verdict.ts";
+import { isDenial, isRefusal } from "../files/open-contained.ts";
+
+/** A call that may be carried out on exactly these subjects, one that may not, or one that makes no sense. */
+export type Approved =
+  | Readonly<{ judged: readonly Located[] }>
+  | Readonly<{ rule: string; text: string }>
+  | Readonly<{ problem: string }>;
+
+/** Judges a call, and asks where that is needed. Nobody there to ask is a no. */
+export async function approve(
+  tool: Tool,
+  input: unknown,
+  call: string,
+  { assignment, context }: { assignment: Assignment; context: PerformContext },
+): Promise<Approved> {
+  const { access, agent } = assignment;
+  const located = await locateAll(tool, input, assignment);
+  if (!Array.isArray(located)) return located;
+  const runs = located.some(({ kind }) => kind === "command");
+  const commands = runs ? await access?.commands?.() : undefined;
+  const verdict = verdictOn(tool, assignment, { subjects: located, ...(commands && { shell: commands.state }) });
+  if (verdict.decision === "allow") return { judged: located };
+  if (verdict.decision === "deny") return refused(tool, verdict);
+  if (!context.attended) return refused(tool, { ...verdict, why: `${verdict.why}, and nobody is there to be asked` });
+  const question = approvalText({
+    agent: agent.name,
+    tool: tool.name,
+    input,
+    verdict,
+    ...(commands && { isolation: commands.isolation }),
+  });
+  const answer = await context.ask(question, { call, signal: context.signal });
+  if (answer === undefined) return refused(tool, { ...verdict, why: `${verdict.why}, and nobody answered` });
+  if (!answer.approve) {
+    const words = answer.text?.trim() ?? "";
+    return {
+      rule: "the person",
+      text: `DENIED: ${answer.by ?? "the person"} said no${words === "" ? "" : `: ${words}`}. Do not try it in another way.`,
+    };
+  }
+  // Where nothing isolates commands each of them is asked, whatever was agreed to before.
+  if (answer.always && (!runs || commands?.state.sandboxed || commands?.state.waived))
+    await access?.agree(rulesAlike(tool.name, located), answer.scope);
+  return { judged: located };
+}
+
+const careful: Policy = createPolicy("default");
+
+/** What the policy of a task says about a call on these subjects. */
+export function verdictOn(tool: Tool, { access }: Assignment, about: Pick<Ask, "subjects" | "shell">): Verdict {
+  return judge(access?.policy() ?? careful, { tool: tool.name, does: classOf(tool), effect: tool.effect, ...about });
+}
+
+async function locateAll(
+  tool: Tool,
+  input: unknown,
+  { access }: Assignment,
+): Promise<Located[] | Exclude<Approved, { judged: unknown }>> {
+  const subjects = tool.subjects?.(input) ?? [];
+  try {
+    return await Promise.all(
+      subjects.map(async (subject): Promise<Located> => {
+        if (access) return access.locate(subject);
+        return subject.kind === "path" ? { kind: "path", places: [subject.path], change: subject.change } : subject;
+      }),
+    );
+  } catch (thrown) {
+    if (!isRefusal(thrown)) throw thrown;
+    return isDenial(thrown)
+      ? { rule: thrown.code.toLowerCase(), text: `DENIED: ${thrown.message}.` }
+      : { problem: `${tool.name} failed: ${thrown.message}` };
+  }
+}
+
+function refused({ name }: Tool, { rule, why, hint }: Verdict): { rule: string; text: string } {
+  return {
+    rule,
+    text: `DENIED: ${name} was not carried out: ${why} (${rule}).${hint === "" ? "" : ` For the user: ${hint}`}`,
+  };
+}

@@ -1,0 +1,69 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isRecord } from "../../core/text/json.ts";
+import { parseRules, ruleText, type Rule } from "../../core/rules/rule.ts";
+import { writeAtomic } from "../disk/write-atomic.ts";
+
+/** For whom a rule is kept. */
+export type RuleScope = "project" | "user";
+
+/** What a person agreed to once and for all, in the user's own folder: no project can write it. */
+export type KeptRules = Readonly<{
+  /** The rules that hold in a project. One that cannot be read any more does not count. */
+  read(project: string): Promise<readonly string[]>;
+  /** Keeps rules that name what they are about; one for a whole tool is never kept. */
+  keep(rules: readonly Rule[], scope: RuleScope, project: string): Promise<void>;
+}>;
+
+type Kept = Readonly<{ user: readonly string[]; projects: Readonly<Record<string, readonly string[]>> }>;
+
+/** The rules below a home folder. */
+export function openKeptRules(home: string): KeptRules {
+  const file = join(home, "rules.json");
+  const all = async (): Promise<Kept> => {
+    const data = parsed(await readFile(file, "utf8").catch(() => ""));
+    const projects = isRecord(data["projects"]) ? Object.entries(data["projects"]) : [];
+    return {
+      user: textsIn(data["user"]),
+      projects: Object.fromEntries(projects.map(([project, rules]) => [project, textsIn(rules)])),
+    };
+  };
+  return {
+    read: async (project) => {
+      const { user, projects } = await all();
+      return [...user, ...(Object.hasOwn(projects, project) ? projects[project]! : [])].filter(isReadable);
+    },
+    keep: async (rules, scope, project) => {
+      const texts = rules.filter(({ pattern }) => pattern !== undefined).map(ruleText);
+      if (texts.length === 0) return;
+      const { user, projects } = await all();
+      const added = (before: readonly string[] = []): string[] => [...new Set([...before, ...texts])];
+      const kept: Kept =
+        scope === "user"
+          ? { user: added(user), projects }
+          : { user, projects: { ...projects, [project]: added(projects[project]) } };
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await writeAtomic(file, `${JSON.stringify({ version: 1, ...kept }, null, 2)}\n`);
+    },
+  };
+}
+
+const textsIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+
+function isReadable(text: string): boolean {
+  try {
+    return parseRules([text]).every(({ pattern }) => pattern !== undefined);
+  } catch {
+    return false;
+  }
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

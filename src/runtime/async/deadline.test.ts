@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { combineLimits } from "../../core/vocabulary/limits.ts";
+import { deadlineOf } from "./deadline.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const clockOf = (maxDurationMs: number) =>
+  deadlineOf(combineLimits({ maxDurationMs }), { signal: new AbortController().signal } as PerformContext);
+
+test("the time of a task is up once, and then its work is stopped", () => {
+  const clock = clockOf(100);
+  vi.advanceTimersByTime(99);
+  expect(clock.passed()).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(clock.passed() && clock.signal.aborted).toBe(true);
+});
+
+test("waiting for helpers or people takes none of it, however many waits overlap", async () => {
+  const clock = clockOf(100);
+  vi.advanceTimersByTime(60);
+  const waits = [500, 900].map((ms) => clock.standing(() => new Promise((resolve) => setTimeout(resolve, ms))));
+  await vi.advanceTimersByTimeAsync(900);
+  await Promise.all(waits);
+  expect(clock.passed()).toBe(false);
+  vi.advanceTimersByTime(39);
+  expect(clock.passed()).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(clock.passed()).toBe(true);
+});
+
+test("a clock that was stopped does not go on after a wait", async () => {
+  const clock = clockOf(100);
+  const wait = clock.standing(() => new Promise((resolve) => setTimeout(resolve, 50)));
+  clock.stop();
+  await vi.advanceTimersByTimeAsync(500);
+  await wait;
+  expect(clock.passed()).toBe(false);
+});

@@ -1,0 +1,57 @@
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { Limits } from "../../core/vocabulary/limits.ts";
+import { following, reasonOf, stopped } from "./cancel.ts";
+
+/** The wall clock of one task. */
+export type Deadline = Readonly<{
+  signal: AbortSignal;
+  passed(): boolean;
+  /** Why the work above was stopped, when it was. */
+  reason(): string;
+  stop(): void;
+  /** The clock stands still while the task only waits for somebody else: helpers have clocks of their own, people none. */
+  standing<T>(wait: () => Promise<T>): Promise<T>;
+}>;
+
+/** Aborts when the task's time is up; when limits only warn, the time is noted and nothing is stopped. */
+export function deadlineOf({ maxTimeMs, enforce }: Limits, { signal }: PerformContext): Deadline {
+  const { controller, release } = following(signal);
+  let passed = false;
+  let over = false;
+  let left = maxTimeMs;
+  let since = 0;
+  let waits = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const go = (): void => {
+    since = performance.now();
+    timer = setTimeout(() => {
+      passed = true;
+      if (enforce) controller.abort(stopped("the task's time is up"));
+    }, left);
+  };
+  const stand = (): void => {
+    clearTimeout(timer);
+    left = Math.max(0, left - (performance.now() - since));
+  };
+  go();
+  return {
+    standing: async (wait) => {
+      if (waits === 0 && !passed) stand();
+      waits += 1;
+      try {
+        return await wait();
+      } finally {
+        waits -= 1;
+        if (waits === 0 && !passed && !over) go();
+      }
+    },
+    signal: controller.signal,
+    passed: () => passed,
+    reason: () => reasonOf(signal),
+    stop: () => {
+      over = true;
+      clearTimeout(timer);
+      release();
+    },
+  };
+}

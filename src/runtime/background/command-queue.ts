@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { watch, type FSWatcher } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { command as schema, type Command, type Receipt } from "../../core/run/run-command.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { pause } from "../async/cancel.ts";
+import { writeAtomic } from "../disk/write-atomic.ts";
+
+const FOLDER = "control";
+const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
+/** How often a folder is looked at where watching it tells nothing. */
+const LOOK_EVERY_MS = 500;
+
+/**
+ * Hands a command to whoever owns the run, by a file in its folder: it outlives both processes, so one that nobody
+ * reads now is read by the next owner. Resolves with the receipt, or `undefined` when none came in time.
+ */
+export async function post(
+  run: string,
+  command: Command,
+  { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+): Promise<Receipt | undefined> {
+  const folder = join(run, FOLDER);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const name = `${String(Date.now()).padStart(13, "0")}-${randomBytes(8).toString("hex")}`;
+  await writeAtomic(join(folder, `${name}.json`), JSON.stringify(command));
+  const receipt = join(folder, `${name}.receipt`);
+  for (const until = performance.now() + waitMs; ; ) {
+    const text = await readFile(receipt, "utf8").catch(() => undefined);
+    if (text !== undefined) {
+      await rm(receipt, { force: true });
+      return JSON.parse(text) as Receipt;
+    }
+    if (performance.now() >= until || !(await pause(25, signal))) return undefined;
+  }
+}
+
+/** The commands that wait for the next owner of a run, oldest first. */
+export async function waiting(run: string): Promise<readonly Command[]> {
+  const folder = join(run, FOLDER);
+  const names = (await readdir(folder).catch(() => [])).filter((name) => COMMAND.test(name)).toSorted();
+  const read = await Promise.all(names.map(async (name) => schema.safeParse(await readJson(join(folder, name)))));
+  return read.flatMap(({ data }) => (data ? [data] : []));
+}
+
+/** What becomes of a command; `undefined` leaves it where it is, for later. */
+export type CarryOut = (command: Command, signal: AbortSignal) => Promise<Receipt | undefined>;
+
+/** Carries out the commands that wait for a run, oldest first, and those that come, until the signal aborts. */
+export async function serve(run: string, carryOut: CarryOut, signal: AbortSignal): Promise<void> {
+  const folder = join(run, FOLDER);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  let looked = new AbortController();
+  const watcher = watching(folder, () => looked.abort());
+  try {
+    while (!signal.aborted) {
+      looked = new AbortController();
+      const names = await readdir(folder).catch(() => []); // whoever takes the folder away takes the commands with it
+      for (const name of names.filter((each) => COMMAND.test(each)).toSorted())
+        if (!signal.aborted) await handle(join(folder, name), carryOut, signal);
+      await pause(LOOK_EVERY_MS, AbortSignal.any([looked.signal, signal]));
+    }
+  } finally {
+    watcher?.close();
+  }
+}
+
+/** Says to whoever still waits for an answer of a run that has ended what became of it. */
+export async function serveRest(run: string, carryOut: CarryOut): Promise<void> {
+  const folder = join(run, FOLDER);
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => COMMAND.test(each)).toSorted())
+    await handle(join(folder, name), carryOut, AbortSignal.abort());
+}
+
+/** Where nothing can be watched, looking from time to time has to do. */
+function watching(folder: string, changed: () => void): FSWatcher | undefined {
+  try {
+    return watch(folder, changed).on("error", () => {});
+  } catch {
+    return undefined;
+  }
+}
+
+async function handle(file: string, carryOut: CarryOut, signal: AbortSignal): Promise<void> {
+  const parsed = schema.safeParse(await readJson(file));
+  const receipt = parsed.success
+    ? await carryOut(parsed.data, signal).catch(failure)
+    : { done: false, text: "The command could not be read." };
+  if (!receipt) return;
+  await writeAtomic(file.replace(/\.json$/, ".receipt"), JSON.stringify(receipt)).catch(() => {});
+  await rm(file, { force: true });
+}
+
+const failure = (thrown: unknown): Receipt => ({ done: false, text: messageOf(thrown) });
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}

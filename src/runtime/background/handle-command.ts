@@ -1,0 +1,57 @@
+import type { Command, Receipt } from "../../core/run/run-command.ts";
+import { pause } from "../async/cancel.ts";
+import type { Run } from "../run/run.ts";
+
+/** Carries out what was said to a run from outside. `undefined`: not yet, it has to be tried again. */
+export async function obey(run: Run, command: Command, signal: AbortSignal): Promise<Receipt | undefined> {
+  switch (command.do) {
+    case "answer":
+      return takeAnswer(run, command, signal);
+    case "send": {
+      const { path, text, from, how = "steer" } = command;
+      const taken = await run.send(path, text, from, how);
+      if (!taken) return no(`"${path}" is not running, or too many messages wait for it.`);
+      return yes(
+        how === "interrupt" ? `"${path}" stops what it says and reads it.` : `"${path}" reads it before its next turn.`,
+      );
+    }
+    case "cancel":
+      if (command.path !== undefined)
+        return run.cancelTask(command.path, command.reason)
+          ? yes(`"${command.path}" is being stopped.`)
+          : no(`"${command.path}" is not running.`);
+      run.cancel(command.reason);
+      return yes("The run is being stopped.");
+  }
+}
+
+type Answering = Extract<Command, { do: "answer" }>;
+
+/** The first answer counts, whichever way it came; everybody else is told so. */
+async function takeAnswer(
+  run: Run,
+  { path, answer, call, question }: Answering,
+  signal: AbortSignal,
+): Promise<Receipt | undefined> {
+  const view = run.state.nodes.get(path);
+  const asked = view?.question;
+  if (!view || asked === undefined)
+    return no(
+      `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} was faster` : ""}.`,
+    );
+  if (question !== undefined && question !== asked)
+    return no(`"${path}" asks something else by now. See \`subcrew inbox\`.`);
+  if (call !== undefined && call !== view.call)
+    return no(`"${path}" asks about another call by now. See \`subcrew inbox\`.`);
+  // An earlier life of the run asked, and this one has not come to it yet; or somebody else's answer is being recorded.
+  if (!(await run.answer(path, clean(answer), view.call))) return undefined;
+  while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));
+  return yes("The answer was taken.");
+}
+
+/** Without the keys that are there and say nothing. */
+const clean = (answer: Answering["answer"]): Answering["answer"] =>
+  Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined)) as Answering["answer"];
+
+const yes = (text: string): Receipt => ({ done: true, text });
+const no = (text: string): Receipt => ({ done: false, text });

@@ -1,0 +1,228 @@
+import { readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Command, Receipt } from "../../core/run/run-command.ts";
+import { CrewError, isCrewError } from "../../core/schema/error.ts";
+import type { KeptEvent, Origin } from "../../core/run/event.ts";
+import { isEnded, lifeOf, openQuestions, type Life, type Question } from "../../core/run/run-status.ts";
+import { emptyState, type State } from "../../core/run/state.ts";
+import { pause } from "../async/cancel.ts";
+import { post, waiting } from "./command-queue.ts";
+import { follow } from "./follow-journal.ts";
+import { foldJournal } from "../store/fold-journal.ts";
+import { ownerOf } from "../disk/run-claim.ts";
+import { isRequested } from "./worker-request.ts";
+import { trimIndex } from "../store/result-index.ts";
+import { Run } from "../run/run.ts";
+import { isStarting } from "./background-slots.ts";
+import { firstEvent, lastEvent, type Store } from "../store/store.ts";
+import { removeWorktrees, WORKTREES } from "../git/worktree.ts";
+
+/** A run in its folder, whoever works on it. */
+export type KeptRun = Readonly<{
+  id: string;
+  folder: string;
+  state: State;
+  /** The process that works on it, while it lives. */
+  owner: number | undefined;
+  life: Life | "damaged";
+  /** A worker without a terminal works on it. */
+  background: boolean;
+}>;
+
+/** The runs of a crew seen from outside: every process of the user can look at them and speak to them. */
+export type KeptRuns = Readonly<{
+  look(id: string): Promise<KeptRun>;
+  /** Those that somebody works on or that were interrupted; with `all` also those that ended. Newest first. */
+  list(options?: { all?: boolean }): Promise<readonly KeptRun[]>;
+  /** Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed. */
+  questions(): Promise<readonly (Question & { life: Life; name?: string; answered: boolean })[]>;
+  /** Says something to whoever works on a run; what it says is kept until somebody does. */
+  tell(id: string, command: Command, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
+  /** A run that another process works on, to loop over and to wait for. Cancelling it only looks away. */
+  follow(id: string): Run;
+  /** The events of a run, each read when it is asked for; goes on while somebody works on it. */
+  events(id: string, signal: AbortSignal): AsyncIterable<KeptEvent>;
+  /** Waits until nobody works on a run any more. */
+  ended(id: string, signal: AbortSignal): Promise<KeptRun>;
+  /** Who asked for each run from outside; those that were started here are left out. Reads only the beginning of each. */
+  origins(): Promise<ReadonlyMap<string, Origin>>;
+  /** Takes a run away, unless somebody works on it. */
+  remove(id: string): Promise<void>;
+  /** Takes away what is too old, and the oldest of what is too much; never what somebody works on or can resume. */
+  collect(limits: CollectLimits): Promise<readonly Collected[]>;
+}>;
+
+export type CollectLimits = Readonly<{ olderThanMs: number; maxBytes?: number; dryRun?: boolean; now: number }>;
+export type Collected = Readonly<{ id: string; bytes: number; why: string }>;
+
+/** How often a run is looked at that says nothing. */
+const LOOK_EVERY_MS = 200;
+
+/** The runs in a store. */
+export function keptRuns(store: Store): KeptRuns {
+  const look = async (id: string): Promise<KeptRun> => {
+    const folder = store.folder(id);
+    const [owner, background, starting] = await Promise.all([ownerOf(folder), isRequested(folder), isStarting(folder)]);
+    const state = await stateOf(folder, id);
+    const owned = owner !== undefined || (starting && state?.status === "starting");
+    return {
+      id,
+      folder,
+      state: state ?? emptyState(id),
+      owner,
+      background,
+      life: state ? lifeOf(state, owned) : "damaged",
+    };
+  };
+  const events: KeptRuns["events"] = (id, signal) => {
+    const folder = store.folder(id);
+    return follow(folder, async (last) => last?.type === "run.ended" || (await ownerOf(folder)) === undefined, signal);
+  };
+  const list = async ({ all = false }: { all?: boolean } = {}): Promise<readonly KeptRun[]> => {
+    const ids = await store.list();
+    const wanted = all ? ids : await unended(ids);
+    return Promise.all(wanted.map(look));
+  };
+  const unended = async (ids: readonly string[]): Promise<string[]> => {
+    const lasts = await Promise.all(ids.map((id) => lastEvent(store.folder(id)).catch(() => undefined)));
+    return ids.filter((_, at) => lasts[at]?.type !== "run.ended");
+  };
+  const remove = async (id: string): Promise<void> => {
+    const folder = store.folder(id);
+    if ((await ownerOf(folder)) !== undefined || (await isStarting(folder)))
+      throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
+    await removeWorktrees(join(folder, WORKTREES)); // repositories know of them, so they do not just go with the folder
+    // Under another name first: half of a run must never look like one.
+    const gone = join(dirname(folder), `.gone-${id}`);
+    await rm(gone, { recursive: true, force: true });
+    await rename(folder, gone);
+    await rm(gone, { recursive: true, force: true });
+  };
+  return {
+    look,
+    list,
+    remove,
+    questions: async () => {
+      const open = (await list()).filter(({ life }) => life !== "damaged");
+      const asked = open.map(async ({ id, state, life }) => {
+        const said = await waiting(store.folder(id));
+        const answered = (path: string): boolean =>
+          said.some((command) => command.do === "answer" && command.path === path);
+        return openQuestions(state).map((question) => ({
+          ...question,
+          life: life as Life,
+          answered: answered(question.path),
+          ...(state.name !== undefined && { name: state.name }),
+        }));
+      });
+      return (await Promise.all(asked)).flat().toSorted((a, b) => a.askedAt - b.askedAt);
+    },
+    origins: async () => {
+      const begun = (await store.list()).map(
+        async (id) => [id, await firstEvent(store.folder(id)).catch(() => undefined)] as const,
+      );
+      return new Map(
+        (await Promise.all(begun)).flatMap(([id, event]) =>
+          event?.type === "run.started" && event.origin ? [[id, event.origin] as const] : [],
+        ),
+      );
+    },
+    tell: (id, command, options) => post(store.folder(id), command, options),
+    events,
+    follow: (id) =>
+      new Run(id, async (it) => {
+        for await (const event of events(id, it.signal)) it.publish(event);
+      }),
+    ended: async (id, signal) => {
+      const folder = store.folder(id);
+      while (
+        (await ownerOf(folder)) !== undefined &&
+        (await lastEvent(folder))?.type !== "run.ended" &&
+        (await pause(LOOK_EVERY_MS, signal))
+      );
+      return look(id);
+    },
+    collect: async ({ olderThanMs, maxBytes, dryRun = false, now }) => {
+      const all = await Promise.all(
+        (await store.list()).map(async (id) => {
+          const run = await look(id);
+          const { mtimeMs } = await stat(run.folder).catch(() => ({ mtimeMs: now }));
+          return {
+            ...run,
+            bytes: await sizeOf(run.folder),
+            at: run.state.endedAt ?? Math.max(run.state.startedAt, mtimeMs),
+          };
+        }),
+      );
+      let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
+      const collected: Collected[] = [];
+      for (const { id, life, bytes, at, owner } of all.toSorted((a, b) => a.at - b.at)) {
+        if (owner !== undefined) continue;
+        const old = now - at > olderThanMs;
+        // What was interrupted can still be finished, so only its age counts.
+        const much = maxBytes !== undefined && total > maxBytes && isEnded(life);
+        if (!old && !much) continue;
+        if (!dryRun) {
+          const kept = await remove(id).then(
+            () => false,
+            (error: unknown) => isCrewError(error) || Promise.reject(error as Error),
+          );
+          if (kept) continue; // somebody has just taken it up again
+        }
+        total -= bytes;
+        collected.push({ id, bytes, why: old ? "too old" : "too much" });
+      }
+      if (!dryRun) await trimIndex(store.index, new Set(await store.list()));
+      return collected;
+    },
+  };
+}
+
+/** The fold of a journal; `undefined` when there is none that can be read. */
+async function stateOf(folder: string, id: string): Promise<State | undefined> {
+  try {
+    return await foldJournal(folder, id);
+  } catch (error) {
+    const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (missing && ((await isRequested(folder)) || (await isStarting(folder)))) return emptyState(id);
+    if (missing || isCrewError(error)) return undefined;
+    throw error;
+  }
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  const sizes = await Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(
+        async (entry) => (await stat(join(entry.parentPath ?? entry.path, entry.name)).catch(() => ({ size: 0 }))).size,
+      ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** How many earlier runs go on with a task, directly or by way of each other. */
+export async function continuationsOf(store: Store, id: string): Promise<number> {
+  const started = await Promise.all(
+    (await store.list()).map(async (run) => [run, await firstEvent(store.folder(run))] as const),
+  );
+  const from = new Map(
+    started.flatMap(([run, event]) =>
+      event?.type === "run.started" && event.continues !== undefined
+        ? [[run, event.continues.split("/")[0]!] as const]
+        : [],
+    ),
+  );
+  const rootOf = (run: string): string => {
+    const seen = new Set<string>();
+    for (let at = run; ; ) {
+      const before = from.get(at);
+      if (before === undefined || seen.has(at)) return at;
+      seen.add(at);
+      at = before;
+    }
+  };
+  const root = rootOf(id);
+  return [...from.keys()].filter((run) => rootOf(run) === root).length;
+}

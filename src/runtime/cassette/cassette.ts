@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import type { Message, ModelEvent, ModelRequest } from "../../core/model/model.ts";
+import type { JsonSchema } from "../../core/text/json.ts";
+import { parseAs } from "../../core/schema/parse.ts";
+import type { PeerAsk, PeerTools } from "../../core/task/mcp-tools.ts";
+import type { Redactor } from "../../core/secrets/redact.ts";
+import type { Acceptance, ChosenModel, ModelSource, Runner } from "../../core/task/runner.ts";
+import type { ToolResult } from "../../core/task/tool.ts";
+
+/** What stands between tasks and their models and tools: it writes down what passes, or answers from what was written. */
+export type Deck = Readonly<{
+  models(source: ModelSource): ModelSource;
+  runner(inner: Runner): Runner;
+  peers(real: PeerTools): PeerTools;
+  acceptance(real: Acceptance): Acceptance;
+  /** Called when the run is over. */
+  end(): Promise<void>;
+  /** What was asked that is not in the recording. */
+  drift(): readonly string[];
+}>;
+
+/** Makes a deck for one run of a crew. */
+export type DeckMaker = (crew: Readonly<{ cwd: string; redactor: Redactor }>) => Deck;
+
+const message = z.strictObject({ hash: z.string(), begins: z.string() });
+const cassette = z.strictObject({
+  version: z.literal(1),
+  /** Where it was made: what is below counts by its place in there. */
+  cwd: z.string(),
+  /** The models that were chosen, by what was wished. */
+  choices: z.array(
+    z.strictObject({
+      wished: z.string(),
+      name: z.string(),
+      ref: z.string(),
+      id: z.string(),
+      why: z.string(),
+      contextWindow: z.number().optional(),
+    }),
+  ),
+  /** One turn of a model each, in the order in which the task took them. */
+  turns: z.array(
+    z.strictObject({ task: z.string(), asked: z.array(message), events: z.array(z.custom<ModelEvent>()) }),
+  ),
+  tools: z.array(
+    z.strictObject({
+      task: z.string(),
+      tool: z.string(),
+      input: z.unknown(),
+      result: z.custom<ToolResult>().optional(),
+      threw: z.string().optional(),
+    }),
+  ),
+  /** What servers offered to whom; their calls are among those of the tools. */
+  peers: z
+    .array(
+      z.strictObject({
+        asked: z.string(),
+        tools: z.array(
+          z.strictObject({
+            name: z.string(),
+            description: z.string(),
+            input: z.custom<JsonSchema>(),
+            effect: z.enum(["read", "write"]),
+          }),
+        ),
+      }),
+    )
+    .default([]),
+});
+
+/** The traffic of one run with its models and tools. No secret is in it. */
+export type Cassette = z.infer<typeof cassette>;
+export type Asked = Cassette["turns"][number]["asked"];
+
+/** Reads a recording. */
+export async function readCassette(file: string): Promise<Cassette> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new CrewError("BAD_FILE", `The recording cannot be read: ${messageOf(error)}.`, "Make one with --record.");
+  });
+  return parseCassette(text, file);
+}
+
+function parseCassette(text: string, file: string): Cassette {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new CrewError("BAD_FILE", `The recording ${file} is not JSON.`, "Make a new one with --record.");
+  }
+  return parseAs<Cassette>(cassette, value, { code: "BAD_FILE", what: "recording" });
+}
+
+/** The task that a turn or call belongs to: where it is in the plan, and which try. */
+export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: number }>): string => `${path}#${attempt}`;
+
+/** What the acceptance command of a task is called in a recording; no tool can have this name. */
+export const ACCEPTANCE = "--accept-cmd";
+
+/** What was wished of a model source, as one word. */
+export const wishKey = (wished: Parameters<ModelSource["choose"]>, same: Sameness): string =>
+  same.redact(stable(wished)).replaceAll(same.cwd, ".");
+
+/** Who asked for the tools of servers, as one word. */
+export const peerKey = ({ agent, ceiling }: PeerAsk, same: Sameness): string =>
+  same.redact(stable([agent.name, ceiling ?? null]));
+
+/** One call of a tool, as one word. */
+export const callKey = (task: string, tool: string, input: unknown, same: Sameness): string =>
+  `${task} ${tool} ${same.redact(stable(input)).replaceAll(same.cwd, ".")}`;
+
+/** The facts of a choice that a recording keeps. */
+export function choiceOf(
+  wished: string,
+  { name, ref, id, why, contextWindow }: ChosenModel,
+): Cassette["choices"][number] {
+  return { wished, name, ref, id, why, ...(contextWindow !== undefined && { contextWindow }) };
+}
+
+/** What can be different and is still the same: the day, and the folder that the work is in. */
+export type Sameness = Readonly<{ cwd: string; redact(text: string): string }>;
+
+const BEGINS = 100;
+const DAY = /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{2} \d{4}\b/g;
+
+/** What a model is asked, message by message, so that it can be compared and told apart; the system prompt is the first. */
+export function askedIn({ system, messages, tools }: ModelRequest, same: Sameness): Asked {
+  const texts = [`${system}\n${tools.map(({ name }) => name).join()}`, ...messages.map(textOf)];
+  return texts.map((text) => {
+    const plain = same.redact(text).replaceAll(same.cwd, ".").replace(DAY, "today");
+    return { hash: createHash("sha256").update(plain).digest("hex").slice(0, 16), begins: plain.slice(0, BEGINS) };
+  });
+}
+
+function textOf(said: Message): string {
+  if (said.role === "user") return said.text;
+  if (said.role === "assistant")
+    return `${said.text}${said.calls.map(({ name, input }) => `\n${name} ${stable(input)}`).join("")}`;
+  return said.results.map(({ name, text }) => `${name}: ${text}`).join("\n");
+}
+
+/** JSON in which the order of keys does not matter. */
+export function stable(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    inner !== null && typeof inner === "object" && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

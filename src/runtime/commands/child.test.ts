@@ -1,0 +1,185 @@
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync as readdir, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { bundled } from "../../../test/support/bundled.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { type Child, type ChildSpec, startChild, within } from "./child.ts";
+import { bearersOf } from "./process-tree.ts";
+
+let count = 0;
+
+/** A shell line with a marker of its own. */
+function line(command: string, more: Partial<ChildSpec> = {}): ChildSpec {
+  const marker = `SUBCREW_RUN=test-${process.pid}-${Date.now()}-${count++}`;
+  const [name, value] = marker.split("=") as [string, string];
+  return {
+    file: "/bin/bash",
+    args: ["--noprofile", "--norc", "-c", command],
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin", [name]: value },
+    marker,
+    ...more,
+  };
+}
+
+const never = new AbortController().signal;
+const run = async (spec: ChildSpec, limits: Partial<{ timeoutMs: number; signal: AbortSignal }> = {}) => {
+  const child = startChild(spec);
+  const ended = await within(child, { timeoutMs: 200_000, signal: never, ...limits });
+  return { ...ended, text: child.output.text(), child };
+};
+
+/** For what takes as long as the machine takes for it. */
+const patient = { timeout: 120_000 };
+
+/** Resolves once the program has said that it is ready. */
+async function ready(child: Child): Promise<void> {
+  while (!child.output.text().includes("ready")) await sleep(5);
+}
+
+test("a program ends with its code and what it printed", async () => {
+  const { exit, text } = await run(line("echo out; echo err >&2; exit 3"));
+  expect(exit).toEqual({ code: 3 });
+  expect(text.split("\n").toSorted()).toEqual(["", "err", "out"]);
+});
+
+test("its standard input is empty, or what it is given", async () => {
+  expect((await run(line("cat; echo end"))).text).toBe("end\n");
+  expect((await run(line("cat"), {})).text).toBe("");
+  expect((await run(line("cat", { input: "given" }))).text).toBe("given");
+  expect((await run(line("exit 0", { input: "x".repeat(1_000_000) }))).exit).toEqual({ code: 0 });
+});
+
+test("what cannot be started is an ending with a reason", async () => {
+  expect((await run(line("", { file: "/nowhere/at/all" }))).exit.problem).toContain("ENOENT");
+  expect((await run(line("echo a\0b"))).exit.problem).toContain("null bytes");
+  expect((await run(line(`: ${"x".repeat(300_000)}`))).exit.problem).toContain("E2BIG");
+  expect((await run(line("pwd", { cwd: "/nowhere" }))).exit.problem).toContain("ENOENT");
+});
+
+test("it has three descriptors, a session of its own and exactly the environment it was given", async () => {
+  const { text } = await run(
+    line("ls /proc/$$/fd; sed 's/.*) //' /proc/$$/stat | cut -d' ' -f3,4; echo $$; env -0 | tr '\\0' ' '"),
+  );
+  const [fd0, fd1, fd2, group, pid, env] = text.split("\n");
+  expect([fd0, fd1, fd2]).toEqual(["0", "1", "2"]);
+  expect(group).toBe(`${pid} ${pid}`);
+  expect(
+    env
+      ?.trim()
+      .split(" ")
+      .map((each) => each.split("=")[0])
+      .toSorted(),
+  ).toEqual(["PATH", "PWD", "SHLVL", "SUBCREW_RUN", "_"]);
+});
+
+test("of a long output the end is kept, all of it is in a file, and reading it does not fill the memory", async () => {
+  const file = join(tempFolder(), "out.txt");
+  const { text, child } = await run(line("seq 1 400000; echo ä", { outputFile: file }));
+  expect(text.endsWith("399999\n400000\nä\n")).toBe(true);
+  expect(text.length).toBeLessThan(400_000);
+  expect(child.output.cutBytes() + Buffer.byteLength(text)).toBe(statSync(file).size);
+  expect(readFileSync(file, "utf8")).toBe(`${Array.from({ length: 400_000 }, (_, n) => n + 1).join("\n")}\nä\n`);
+  expect(child.output.file()).toBe(file);
+});
+
+test("a short output makes no file", async () => {
+  const file = join(tempFolder(), "out.txt");
+  const { child } = await run(line("echo a", { outputFile: file }));
+  expect([child.output.file(), existsSync(file)]).toEqual([undefined, false]);
+});
+
+test("what is new can be asked for while it runs, and no character is torn", async () => {
+  const cwd = tempFolder();
+  const child = startChild(
+    line("printf 'ready \\xc3'; until test -e go; do sleep 0.02; done; printf '\\xa4'; sleep 1000", { cwd }),
+  );
+  await ready(child);
+  expect(child.output.news()).toBe("ready ");
+  writeFileSync(join(cwd, "go"), "");
+  await expect.poll(() => child.output.news(), patient).toBe("ä");
+  await child.kill();
+});
+
+test("PROC-01: when it is cancelled everything that it started is gone", async () => {
+  const controller = new AbortController();
+  const spec = line("sleep 1000 & sleep 1000 & echo ready; wait");
+  const child = startChild(spec);
+  await ready(child);
+  controller.abort({ stop: "enough" });
+  expect(await within(child, { timeoutMs: 200_000, signal: controller.signal, graceMs: 60_000 })).toEqual({
+    exit: { signal: "SIGTERM" },
+    cut: { by: "cancelled", reason: "enough" },
+  });
+  expect(await bearersOf(spec.marker)).toEqual([]);
+});
+
+test("PROC-02: who does not listen is killed after two seconds, and is really dead", async () => {
+  const spec = line("trap '' TERM INT HUP; echo ready; while :; do sleep 0.1; done");
+  const child = startChild(spec);
+  await ready(child);
+  const began = performance.now();
+  const { exit, cut } = await within(child, { timeoutMs: 1, signal: never });
+  expect([exit, cut]).toEqual([{ signal: "SIGKILL" }, { by: "timeout" }]);
+  expect(performance.now() - began).toBeGreaterThan(1_900); // and it did not end by itself
+  expect(await bearersOf(spec.marker)).toEqual([]);
+});
+
+test("who listens has the time to put things in order", async () => {
+  const child = startChild(line("trap 'echo tidied; exit 7' TERM; echo ready; while :; do sleep 0.05; done"));
+  await ready(child);
+  await child.kill(60_000);
+  expect(await child.ended).toEqual({ code: 7 });
+  expect(child.output.text()).toContain("tidied");
+});
+
+test("PROC-04, PROC-10: what a program leaves behind ends with it, and nobody waits for it", async () => {
+  const spec = line("(sleep 1000 &); (setsid sleep 1001 >/dev/null 2>&1 &); (setsid nohup sleep 1002 &); echo done");
+  const { exit, text, cut } = await run(spec);
+  expect([exit, text, cut]).toEqual([{ code: 0 }, "done\n", undefined]);
+  expect(await bearersOf(spec.marker)).toEqual([]);
+});
+
+test("PROC-03: when we are killed at once, nothing that we started is left", async () => {
+  const folder = tempFolder();
+  const marker = `SUBCREW_RUN=orphans-${process.pid}-${Date.now()}`;
+  const program = bundled(
+    folder,
+    `import { startChild } from "./src/runtime/child.ts";
+     const [name, value] = ${JSON.stringify(marker)}.split("=");
+     const shell = (command) => startChild({ file: "/bin/bash", args: ["-c", command], cwd: "/", env: { PATH: "/usr/bin:/bin", [name]: value }, marker: ${JSON.stringify(marker)} });
+     const children = [shell("sleep 1000"), shell("setsid sleep 1001 & sleep 1002"), shell("trap '' TERM; while :; do sleep 0.1; done")];
+     children.forEach((child) => child.ended.then(() => process.exit(1)));`,
+  );
+  const runtime = spawn(process.execPath, [program], { stdio: ["ignore", "ignore", "inherit"] });
+  await expect.poll(async () => (await bearersOf(marker)).length, patient).toBeGreaterThanOrEqual(5);
+  runtime.kill("SIGKILL");
+  await expect.poll(() => bearersOf(marker), patient).toEqual([]);
+});
+
+test("PROC-08: after many programs no process, descriptor or watchdog is left", async () => {
+  const descriptors = (): number => readdir("/proc/self/fd").length;
+  await run(line("true"));
+  const before = descriptors();
+  for (let n = 0; n < 60; n++)
+    await run(line(n % 3 === 0 ? "sleep 100" : "(sleep 100 &) ; echo a"), n % 3 === 0 ? { timeoutMs: 5 } : {});
+  await expect.poll(descriptors, patient).toBeLessThanOrEqual(before + 2);
+  await expect.poll(() => childrenOf(process.pid), patient).toEqual([]);
+});
+
+/** What a process has started and not yet cleared away, zombies included; names of shells only. */
+function childrenOf(parent: number): string[] {
+  return readdir("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+        const [, name, , ppid] = /^\d+ \((.*)\) (\S) (\d+)/s.exec(stat) ?? [];
+        return Number(ppid) === parent && /^(?:sh|bash|sleep|dash)$/.test(name ?? "") ? [`${pid} ${name}`] : [];
+      } catch {
+        return [];
+      }
+    });
+}

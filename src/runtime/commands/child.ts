@@ -1,0 +1,211 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import { messageOf } from "../../core/schema/error.ts";
+import { reasonOf } from "../async/cancel.ts";
+import { collectOutput, type Output } from "./child-output.ts";
+import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
+import { onAbort } from "../async/on-abort.ts";
+import { bearersOf, endBearers, signalAll, signalGroup } from "./process-tree.ts";
+import { watchdogFor } from "./watchdog.ts";
+
+/** A program to start: by its absolute path, with exactly this environment. */
+export type ChildSpec = Readonly<{
+  file: string;
+  args: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** What is in the environment of everything that it starts, as `NAME=value`, so that it can be found. */
+  marker: string;
+  /** It is a sandbox: when it ends in order, so has everything in it. */
+  boxed?: true;
+  /** What it reads; its standard input is empty by default. */
+  input?: string;
+  /** Where its whole output goes once it is long, and what takes secrets out of it. */
+  outputFile?: string;
+  redact?(text: string): string;
+  onText?(text: string): void;
+  /** What comes of its standard output alone. */
+  onOutput?(text: string): void;
+  /** Two more pipes, for programs of ours: descriptor 3 is read by it, 4 is written by it. */
+  piped?: boolean;
+  /** What it reads from descriptor 3 ({@link HANDED}) when it begins, and others on this machine must not see. */
+  handed?: string;
+  /** Somebody talks with it: its input and output are the pipes, and only what it says on the side is kept as its output. */
+  talks?: boolean;
+}>;
+
+/** Where a program finds what it was handed. */
+export const HANDED = 3;
+
+/** How a program ended. */
+export type Exit = Readonly<{ code?: number; signal?: string; problem?: string }>;
+
+export type Child = Readonly<{
+  output: Output;
+  /** Settles when it and everything that it started is gone. */
+  ended: Promise<Exit>;
+  /** Ends it and everything that it started, after so long if it does not do that when it is asked; settles when that is true. */
+  kill(graceMs?: number): Promise<void>;
+  /** Its two more pipes, or those that somebody talks with it through, seen from here. */
+  pipes?: Readonly<{ input: Writable; output: Readable }>;
+}>;
+
+/** How long a program has to end after it was asked to. */
+const GRACE_MS = 2_000;
+/** How long we wait for what is still in its pipes once it has ended. */
+const DRAIN_MS = 500;
+
+/**
+ * Starts a program in a group and session of its own, with nothing but its three streams. What it leaves behind when it
+ * ends is ended, too. Never throws: not being able to start is a way to end.
+ */
+export function startChild(spec: ChildSpec): Child {
+  const output = collectOutput({
+    ...(spec.outputFile !== undefined && { file: spec.outputFile }),
+    ...(spec.redact && { redact: spec.redact }),
+    ...(spec.onText && { onText: spec.onText }),
+  });
+  const watchdog = watchdogFor(spec.marker);
+  const child = launch(spec);
+  if ("problem" in child) {
+    return {
+      output,
+      ended: Promise.all([output.close(), watchdog.dismiss()]).then(() => child),
+      kill: async () => {},
+    };
+  }
+  if (child.pid !== undefined) watchdog.guard(child.pid);
+  output.read(...(spec.talks ? [child.stderr] : [child.stdout, child.stderr]));
+  const decoder = new TextDecoder();
+  if (spec.onOutput)
+    child.stdout?.on("data", (chunk: Buffer) => spec.onOutput?.(decoder.decode(chunk, { stream: true })));
+  child.stdin?.on("error", () => {}); // it may end before it has read everything
+  if (!spec.talks) child.stdin?.end(spec.input);
+  if (spec.handed !== undefined) hand(child, spec.handed);
+
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("error", (error) => resolve({ problem: messageOf(error) }));
+    child.once("exit", (code, signal) =>
+      resolve({ ...(code !== null && { code }), ...(signal !== null && { signal }) }),
+    );
+  });
+  let killing: Promise<void> | undefined;
+  const ended = exited.then(async (exit) => {
+    if (child.pid !== undefined && !("problem" in exit)) await sweep(child.pid, spec, exit);
+    await output.drain(DRAIN_MS);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    await output.close();
+    await watchdog.dismiss();
+    return exit;
+  });
+  return {
+    output,
+    ended,
+    kill: (graceMs = GRACE_MS) => {
+      if (graceMs === 0) return kill(child, spec, { exited, ended, graceMs });
+      return (killing ??= kill(child, spec, { exited, ended, graceMs }));
+    },
+    ...((spec.piped || spec.talks) && pipesOf(child, spec)),
+  };
+}
+
+/** Why a program was ended before it was done. */
+export type Cut = Readonly<{ by: "timeout" }> | Readonly<{ by: "cancelled"; reason: string }>;
+
+/** Waits for a program, but no longer than this; then it is ended. */
+export async function within(
+  child: Child,
+  { timeoutMs, signal, graceMs }: { timeoutMs: number; signal: AbortSignal; graceMs?: number },
+): Promise<{ exit: Exit; cut?: Cut }> {
+  let cut: Cut | undefined;
+  const stop = (why: Cut) => (): void => {
+    cut ??= why;
+    child.kill(graceMs).catch(() => {});
+  };
+  const abort = (): void => stop({ by: "cancelled", reason: reasonOf(signal) })();
+  const timer = setTimeout(stop({ by: "timeout" }), timeoutMs);
+  if (signal.aborted) abort();
+  const release = onAbort(signal, abort);
+  const exit = await child.ended;
+  clearTimeout(timer);
+  release();
+  return cut ? { exit, cut } : { exit };
+}
+
+function launch({
+  file,
+  args,
+  cwd,
+  env,
+  input,
+  piped = false,
+  talks = false,
+  handed,
+}: ChildSpec): ChildProcess | { problem: string } {
+  try {
+    accessSync(file, constants.X_OK);
+    const more = piped ? ["pipe" as const, "pipe" as const] : handed === undefined ? [] : ["pipe" as const];
+    const unwanted = inheritedDescriptors().filter((fd) => fd > 2 + more.length);
+    return spawn(...without(unwanted, file, args), {
+      cwd,
+      env,
+      detached: true,
+      shell: false,
+      stdio: [input === undefined && !talks ? "ignore" : "pipe", "pipe", "pipe", ...more],
+      windowsHide: true,
+    });
+  } catch (error) {
+    return { problem: messageOf(error) }; // a program that is not there, an argument that none can have
+  }
+}
+
+function hand({ stdio }: ChildProcess, text: string): void {
+  const pipe = stdio?.[HANDED] as Writable | null | undefined;
+  pipe?.on("error", () => {}); // it may end before it has read everything
+  pipe?.end(text);
+}
+
+/** What is left of a group whose leader has ended, and what left the group but bears the marker, is ended at once. */
+async function sweep(pid: number, { marker, boxed }: ChildSpec, { signal }: Exit): Promise<void> {
+  signalGroup(pid, "SIGKILL");
+  // A sandbox that is killed while it begins may leave its first process behind.
+  if (!boxed || signal !== undefined) await endBearers(marker);
+}
+
+/** There are none when no descriptor was left to start anything with. */
+function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }, { talks }: ChildSpec): Pick<Child, "pipes"> {
+  const [stdin, stdout, , more, other] = stdio ?? [];
+  const [input, output] = talks ? [stdin, stdout] : [more, other];
+  return input && output ? { pipes: { input: input as Writable, output: output as Readable } } : {};
+}
+
+type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit>; graceMs: number }>;
+
+/** Asks first, then does not ask any more. That a signal was sent does not mean that anything has ended. */
+async function kill(
+  { pid }: ChildProcess,
+  { marker, boxed }: ChildSpec,
+  { exited, ended, graceMs }: Ending,
+): Promise<void> {
+  if (pid === undefined) return void (await ended);
+  if (graceMs === 0) {
+    signalGroup(pid, "SIGKILL");
+    return void (await ended);
+  }
+  // The sandbox itself is not asked: it would take everything in it along before that could end in order.
+  if (!boxed) signalGroup(pid, "SIGTERM");
+  const bearers = await bearersOf(marker);
+  signalAll(boxed ? bearers.filter((each) => each !== pid) : bearers, "SIGTERM");
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      signalGroup(pid, "SIGKILL");
+      resolve();
+    }, graceMs);
+  });
+  await Promise.race([exited, patience]);
+  clearTimeout(timer);
+  await ended;
+}

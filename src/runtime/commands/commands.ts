@@ -1,0 +1,251 @@
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+import type { BackgroundCommand, CommandResult, Commands } from "../../core/task/shell-commands.ts";
+import { type Child, type ChildSpec, type Cut, type Exit, HANDED, startChild, within } from "./child.ts";
+import { foldersAbove, type Guard, type Guards } from "./protected-mounts.ts";
+import { hostSockets, isShown } from "./host-sockets.ts";
+import { isInside } from "../files/open-contained.ts";
+import { type Box, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
+import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
+import { secretPlaces } from "../files/secret-places.ts";
+import { type SetAside, setAside } from "../files/quarantine.ts";
+
+/** Everything that decides how the commands of one task are carried out; nothing that a model says is in it. */
+export type CommandSetting = Readonly<{
+  /** Names the run and the task in the environment of what is started. */
+  name: string;
+  /** Where they start, and what may be written; real paths. */
+  cwd: string;
+  writable: readonly string[];
+  /** What of that the task said it writes; absent: all of it. */
+  leased?: readonly string[];
+  /** What they see, and cannot write, also where it lies in a folder that is emptied for them. */
+  seen?: readonly string[];
+  /** What rules call the folder they start in. */
+  place?: string;
+  wish: SandboxWish;
+  sandbox: SandboxLevel;
+  network: boolean;
+  guards: Guards;
+  isLifted(place: string): boolean;
+  /** Home folders whose secrets are hidden, and what else nobody may see. */
+  homes: readonly string[];
+  hidden(): Promise<readonly string[]>;
+  /** What they see of the environment, at the time they start. */
+  env(): Readonly<Record<string, string>>;
+  /** Where long outputs are kept, and what takes secrets out of them. */
+  outputs?: string;
+  redact?(text: string): string;
+}>;
+
+/** A task's commands, and the end of all of them. */
+export type CommandHost = Readonly<{ commands: Commands; end(): Promise<void> }>;
+
+/** What one task can have running in the background. */
+const MOST_BACKGROUND = 20;
+
+/** Carries out commands: in the sandbox when there is one, unless the person gave it up. */
+export function createCommands(setting: CommandSetting): CommandHost {
+  const background: BackgroundCommand[] = [];
+  const running = new Set<Running>();
+  let count = 0;
+  let over = false;
+
+  const launch = async (
+    command: string,
+    { input, report }: { input?: string; report?: (text: string) => void },
+  ): Promise<Running> => {
+    const { spec, release } = await specFor(setting, command, ++count);
+    const child = startChild({ ...spec, ...(input !== undefined && { input }), ...(report && { onText: report }) });
+    const alive: Running = { ...child, over: child.ended.then(async (exit) => ({ exit, aside: await release() })) };
+    running.add(alive);
+    alive.over.finally(() => running.delete(alive)).catch(() => {});
+    if (over) await child.kill();
+    return alive;
+  };
+
+  const commands: Commands = {
+    state: {
+      sandboxed: setting.wish !== "off" && setting.sandbox.level === "full",
+      waived: setting.wish === "off",
+      roots: setting.writable,
+      ...(setting.place !== undefined && { place: setting.place }),
+    },
+    isolation: setting.sandbox.text,
+    run: async (command, { timeoutMs, signal, report, input }) => {
+      if (signal.aborted) return { ended: "cancelled", text: "", cutBytes: 0 };
+      const child = await launch(command, { report, ...(input !== undefined && { input }) });
+      const { cut } = await within(child, { timeoutMs, signal });
+      return resultOf(child, await child.over, cut);
+    },
+    start: async (command) => {
+      const alive = background.filter((each) => each.result() === undefined);
+      if (alive.length >= MOST_BACKGROUND)
+        throw new Error(`${MOST_BACKGROUND} commands are running in the background: end one first`);
+      const child = await launch(command, {});
+      let result: CommandResult | undefined;
+      let killed = false;
+      const ended = child.over.then((end) => {
+        result = resultOf(child, end, killed ? { by: "cancelled", reason: "killed" } : undefined);
+      });
+      const started: BackgroundCommand = {
+        id: `shell_${background.length + 1}`,
+        command,
+        news: () => child.output.news(),
+        result: () => result,
+        kill: async () => {
+          killed ||= result === undefined;
+          await child.kill();
+          await ended;
+        },
+      };
+      background.push(started);
+      return started;
+    },
+    started: () => background,
+  };
+  return {
+    commands,
+    end: async () => {
+      over = true;
+      await Promise.all(background.map((each) => each.kill()));
+      await Promise.all(
+        [...running].map(async (child) => {
+          await child.kill();
+          await child.over;
+        }),
+      );
+    },
+  };
+}
+
+/** A program, and its end once what it left was looked at. */
+type Running = Child & Readonly<{ over: Promise<End> }>;
+type End = Readonly<{ exit: Exit; aside: readonly SetAside[] }>;
+
+function resultOf(
+  { output }: Child,
+  { exit: { code, signal, problem }, aside }: End,
+  cut: Cut | undefined,
+): CommandResult {
+  const file = output.file();
+  const rest = {
+    ...(aside.length > 0 && { setAside: aside }),
+    cutBytes: output.cutBytes(),
+    ...(file !== undefined && { file }),
+    ...(code !== undefined && { code }),
+    ...(signal !== undefined && { signal }),
+  };
+  if (problem !== undefined) return { ...rest, ended: "not-started", text: problem };
+  const ended = cut?.by ?? (signal === undefined ? "exited" : "killed");
+  return { ...rest, ended, text: output.text() };
+}
+
+/** Undoes what was prepared for a program, and says what it made that it must not. */
+type Release = () => Promise<readonly SetAside[]>;
+
+/** The program that carries out a command, and what has to be undone when it has ended. */
+async function specFor(
+  setting: CommandSetting,
+  command: string,
+  number: number,
+): Promise<{ spec: ChildSpec; release: Release }> {
+  const { sandbox, wish, cwd, outputs, redact } = setting;
+  const boxed = wish !== "off" && sandbox.bwrap !== undefined;
+  const id = `${setting.name}/${randomBytes(6).toString("hex")}`;
+  const env = {
+    ...setting.env(),
+    PATH: safePath(setting.env()["PATH"], setting.writable),
+    ...(boxed && { TMPDIR: "/tmp" }),
+    SUBCREW_RUN: id,
+  };
+  const shell = [shellFile(), "--noprofile", "--norc", "-c", command].filter(
+    (word, at) => at === 0 || shellFile().endsWith("bash") || !word.startsWith("--no"),
+  );
+  const outputFile =
+    outputs === undefined ? undefined : join(outputs, `${number}-${randomBytes(4).toString("hex")}.txt`);
+  if (outputFile !== undefined) await mkdir(dirname(outputFile), { recursive: true, mode: 0o700 });
+  const common = {
+    cwd,
+    marker: `SUBCREW_RUN=${id}`,
+    ...(outputFile !== undefined && { outputFile }),
+    ...(redact && { redact }),
+  };
+  if (!boxed)
+    return {
+      spec: { ...common, file: shell[0]!, args: shell.slice(1), env },
+      release: async () => [],
+    };
+  const { box, release } = await boxFor(setting, env);
+  // What starts the sandbox needs nothing of the environment but to be found; what is in it gets its own.
+  return {
+    spec: {
+      ...common,
+      cwd: "/",
+      file: sandbox.bwrap,
+      args: handedArgs(HANDED, shell),
+      handed: handedOptions(box),
+      env: { SUBCREW_RUN: id },
+      boxed: true,
+    },
+    release,
+  };
+}
+
+async function boxFor(
+  { cwd, writable: all, leased, seen = [], guards, isLifted, homes, hidden, network }: CommandSetting,
+  env: Box["env"],
+): Promise<{ box: Box; release: Release }> {
+  const secrets = secretPlaces(homes, await hidden());
+  const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
+  const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => isInside(root, path)));
+  // Saying that it writes something does not show a task what is hidden from it.
+  const writable = leased?.filter((folder) => !inside.some((path) => isInside(path, folder))) ?? all;
+  const guarded = writable.map((root) => guards.take({ root, isLifted }));
+  // name resolution, and the programs of systems that keep them there
+  const kept = [
+    "/run/current-system",
+    ...seen,
+    ...(leased ? all : []),
+    ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : []),
+  ];
+  const view = { emptied: [...EMPTIED, ...hiddenFolders], shown: [...writable, ...kept] };
+  const isOwn = (path: string): boolean => network && all.some((root) => isInside(root, path));
+  const sockets = hostSockets().filter((path) => isShown(path, view) && !isOwn(path));
+  const box: Box = {
+    cwd,
+    env,
+    network,
+    writable,
+    readOnly: guarded
+      .flatMap((each) => each.readOnly)
+      .filter((path) => !secrets.folders.includes(path) && !secrets.files.includes(path)),
+    pinned: guarded.flatMap((guard, at) => pinnedIn(writable[at]!, guard, inside)),
+    hiddenFolders,
+    hiddenFiles: [...new Set([...secrets.files, ...sockets])],
+    kept,
+  };
+  const release: Release = async () =>
+    (await Promise.all(guarded.map((each, at) => setAside(writable[at]!, each.release())))).flat();
+  return { box, release };
+}
+
+/** What is hidden or guarded by its place must not come to light at another one, with a folder above it that was renamed. */
+function pinnedIn(root: string, { readOnly, pinned }: Guard, hidden: readonly string[]): string[] {
+  const here = hidden.filter((path) => isInside(root, path));
+  const covered = (path: string): boolean => [...readOnly, ...here].some((cover) => isInside(cover, path));
+  return [...new Set([...pinned, ...here.flatMap((path) => foldersAbove(root, path))])].filter(
+    (path) => !covered(path),
+  );
+}
+
+const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** Programs are looked up outside of what can be written: a rule for `git` must not mean a file called git in the project. */
+export function safePath(path: string | undefined, writable: readonly string[]): string {
+  const folders = (path ?? "")
+    .split(":")
+    .filter((folder) => isAbsolute(folder) && !writable.some((root) => isInside(root, folder)));
+  return folders.length === 0 ? USUAL_PATH : folders.join(":");
+}

@@ -1,0 +1,31 @@
+import { symlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { hostSockets, isShown } from "./host-sockets.ts";
+
+test("sockets with a path are found once, where they really are; what has no path, or is gone, is not", async () => {
+  const folder = tempFolder({ "real/file": "" });
+  symlinkSync("real", join(folder, "link"));
+  const server = createServer();
+  await new Promise<void>((resolve) => void server.listen(join(folder, "real/a b.sock"), resolve));
+  onTestFinished(() => void server.close());
+  const line = (path: string): string => `00000000ed9bbad2: 00000002 00000000 00010000 0001 01 3650511${path}`;
+  const paths = [
+    "",
+    " @abstract",
+    ` ${folder}/link/a b.sock`,
+    ` ${folder}/real/a b.sock`,
+    ` ${folder}/real/file`,
+    " /gone",
+  ];
+  const listed = ["Num       RefCount Protocol Flags    Type St Inode Path", ...paths.map(line)].join("\n");
+  expect(hostSockets(listed)).toEqual([join(folder, "real/a b.sock")]);
+});
+
+test("the nearest folder says whether something is shown", () => {
+  const view = { emptied: ["/tmp", "/home/me/.state"], shown: ["/tmp/work", "/home/me/.state/tree"] };
+  const paths = ["/var/x", "/tmp/x", "/tmp/work/x", "/tmp/worker/x", "/home/me/.state/x", "/home/me/.state/tree/x"];
+  expect(paths.filter((path) => isShown(path, view))).toEqual(["/var/x", "/tmp/work/x", "/home/me/.state/tree/x"]);
+});

@@ -1,0 +1,30 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createRedactor } from "../../core/secrets/redact.ts";
+import { redactedStream } from "./redacted-stream.ts";
+
+const SECRET = "canary-secret-value-1";
+const redact = createRedactor([SECRET]).text;
+
+test("a secret that comes in pieces is taken out, wherever it is cut, and nothing else changes", () => {
+  const text = fc.array(fc.constantFrom("a", "ä", "\n", "😀", SECRET, "x".repeat(9_000)), { maxLength: 30 });
+  fc.assert(
+    fc.property(text, fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 8 }), (parts, sizes) => {
+      const bytes = Buffer.from(parts.join(""));
+      const stream = redactedStream(redact);
+      let written = "";
+      for (let at = 0, turn = 0; at < bytes.length; turn++) {
+        const size = sizes[turn % sizes.length]!;
+        written += stream.take(bytes.subarray(at, at + size));
+        at += size;
+      }
+      expect(written + stream.rest()).toBe(parts.join("").replaceAll(SECRET, "[redacted]"));
+    }),
+  );
+});
+
+test("a line without end does not wait for it", () => {
+  const stream = redactedStream(redact);
+  const written = Array.from({ length: 100 }, () => stream.take(Buffer.from("x".repeat(10_000)))).join("");
+  expect(written.length).toBeGreaterThan(900_000);
+});

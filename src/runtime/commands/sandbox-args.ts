@@ -1,0 +1,83 @@
+import { sep } from "node:path";
+import { words } from "../../core/text/words.ts";
+
+/** What a program sees of the machine. All paths are real ones. */
+export type Box = Readonly<{
+  /** Folders it may write. */
+  writable: readonly string[];
+  /** What stays read-only inside them. */
+  readOnly: readonly string[];
+  /** Folders that are mounted on themselves and stay as they are. */
+  pinned: readonly string[];
+  /** What it does not see at all. */
+  hiddenFolders: readonly string[];
+  hiddenFiles: readonly string[];
+  /** What it still sees of the folders that are emptied for it. */
+  kept: readonly string[];
+  env: Readonly<Record<string, string>>;
+  network: boolean;
+  /** Where it starts. */
+  cwd: string;
+}>;
+
+/** The arguments with which bubblewrap runs a program in such a box. */
+export function sandboxArgs(box: Box, program: readonly string[]): string[] {
+  return [...sandboxOptions(box), "--", ...program];
+}
+
+/**
+ * The same when the options come through this descriptor: everybody on a machine can read the arguments of a program, and what is
+ * in the environment of the box is nobody's business.
+ */
+export function handedArgs(descriptor: number, program: readonly string[]): string[] {
+  return ["--args", String(descriptor), "--", ...program];
+}
+
+/** The options as they go through it. */
+export const handedOptions = (box: Box): string =>
+  sandboxOptions(box)
+    .map((each) => `${each}\0`)
+    .join("");
+
+/**
+ * What bubblewrap is told about such a box: everything is read-only unless it says otherwise; own
+ * processes, devices, users and, unless allowed, no network; no capability, no terminal; and its end is that of its parent.
+ */
+function sandboxOptions(box: Box): string[] {
+  const mounts: Mount[] = [
+    { path: "/", args: ["--ro-bind", "/", "/"] },
+    { path: "/dev", args: ["--dev", "/dev"] },
+    { path: "/proc", args: ["--proc", "/proc"] },
+    // For root these are writable in a process space of its own, too, and some of them run programs outside of it.
+    ...KERNEL.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
+    ...EMPTIED.map((path): Mount => ({ path, args: ["--tmpfs", path] })),
+    ...box.kept.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
+    ...box.hiddenFolders.map((path): Mount => ({ path, args: ["--tmpfs", path] })),
+    ...box.hiddenFiles.map((path): Mount => ({ path, args: ["--ro-bind", "/dev/null", path] })),
+    ...[...box.writable, ...box.pinned].map((path): Mount => ({ path, args: ["--bind", path, path] })),
+    ...box.readOnly.map((path): Mount => ({ path, args: ["--ro-bind", path, path] })),
+  ];
+  return [
+    ...words("--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try"),
+    ...(box.network ? [] : ["--unshare-net"]),
+    ...words("--die-with-parent --new-session --cap-drop ALL --clearenv"),
+    ...Object.entries(box.env).flatMap(([name, value]) => ["--setenv", name, value]),
+    // What lies deeper is mounted later, so that it is not covered by what lies above it.
+    ...mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)).flatMap(({ args }) => args),
+    // Only now: something that may be written can lie inside of what is hidden.
+    ...box.hiddenFolders.flatMap((path) => ["--remount-ro", path]),
+    "--chdir",
+    box.cwd,
+  ];
+}
+
+/** Folders that are empty for every program. */
+export const EMPTIED: readonly string[] = ["/tmp", "/var/tmp", "/run"];
+
+const KERNEL = words("/proc/sys /proc/sysrq-trigger /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi");
+
+type Mount = Readonly<{ path: string; args: readonly string[] }>;
+
+function depthOf(path: string): number {
+  return path.split(sep).filter((step) => step !== "").length;
+}

@@ -1,0 +1,121 @@
+import { spawn } from "node:child_process";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { type Need, needs, needsTimeout } from "../../../test/needs.ts";
+import { bundled } from "../../../test/support/bundled.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { probeSandbox } from "./sandbox.ts";
+
+let bwrap: Need;
+beforeAll(async () => {
+  bwrap = await needs("bwrap");
+}, needsTimeout);
+
+/** A folder with a program called bwrap that is this script. */
+function stub(script: string): string {
+  const folder = tempFolder();
+  writeFileSync(join(folder, "bwrap"), `#!/bin/bash\n${script}\n`);
+  chmodSync(join(folder, "bwrap"), 0o755);
+  return folder;
+}
+
+/** The real one without some of its arguments. */
+function weakened(...without: string[]): string {
+  const pattern = without.join("|");
+  return stub(
+    `args=(); for arg; do case $arg in ${pattern}) ;; *) args+=("$arg");; esac; done; exec ${bwrap.missing === undefined ? bwrap.path : ""} "\${args[@]}"`,
+  );
+}
+
+test("SBX-01: where everything holds the level is full", async (context) => {
+  if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+  expect(await probeSandbox()).toEqual({
+    level: "full",
+    text: "sandbox: full (bubblewrap: files, network, processes)",
+    bwrap: bwrap.path,
+  });
+});
+
+test("SBX-02: without the program the level is none, and it is said what to install", async () => {
+  const level = await probeSandbox([tempFolder()]);
+  expect(level).toMatchObject({ level: "none", fix: "apt install bubblewrap" });
+  expect(level.text).toBe(
+    "sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: apt install bubblewrap | or set sandbox: required to refuse.",
+  );
+});
+
+test("SBX-04: a program that only pretends to isolate does not pass", async () => {
+  const pretends = stub('while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
+  const level = await probeSandbox([pretends]);
+  expect([level.level, level.bwrap]).toEqual(["none", undefined]);
+  expect(level.text).toContain("it isolates nothing");
+});
+
+test.each([
+  ["bwrap: setting up uid map: Permission denied", "AppArmor"],
+  ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", "AppArmor"],
+  [
+    "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.",
+    "user namespaces",
+  ],
+])("SBX-04: one that fails with %j is told apart", async (words, help) => {
+  const level = await probeSandbox([stub(`echo '${words}' >&2; exit 1`)]);
+  expect(level).toMatchObject({ level: "none" });
+  expect(level.text).toContain(words.replace("bwrap: ", "").slice(0, 30));
+  expect(level.text).toContain(help);
+});
+
+test.each<[string, string[], string]>([
+  ["the network", ["--unshare-net"], "NOT isolated: network."],
+  ["its end", ["--die-with-parent"], "NOT isolated: ending with its parent."],
+  ["the environment", ["--clearenv"], "NOT isolated: the environment."],
+])("SBX-04: one that does not isolate %s is partial, and that is said", async (_what, without, said) => {
+  if (bwrap.missing !== undefined) return expect(bwrap.missing).toBeTruthy();
+  const level = await probeSandbox([weakened(...without)]);
+  expect(level).toMatchObject({ level: "partial" });
+  expect(level.text).toContain(said);
+});
+
+test("SBX-04: one that leaves the kernel's settings writable is partial", async (context) => {
+  if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+  if (process.getuid?.() !== 0) return context.skip("only root could write them");
+  const script = `args=(); while [ $# -gt 0 ]; do if [ "$1 $2" = "--ro-bind-try /proc/sys" ]; then shift 3; else args+=("$1"); shift; fi; done; exec ${bwrap.path} "\${args[@]}"`;
+  expect((await probeSandbox([stub(script)])).text).toContain("NOT isolated: files.");
+});
+
+test("SBX-04: one that leaves the machine writable is partial", async (context) => {
+  if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+  const level = await probeSandbox([
+    stub(
+      `args=(); for arg; do [ "$arg" = --ro-bind ] && arg=--bind; args+=("$arg"); done; exec ${bwrap.path} "\${args[@]}"`,
+    ),
+  ]);
+  expect([level.level, level.text.includes("NOT isolated: files")]).toEqual([
+    process.getuid?.() === 0 ? "partial" : level.level,
+    process.getuid?.() === 0,
+  ]);
+});
+
+test("SBX-04: the probe passes as a plain user, too", async (context) => {
+  if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+  if (process.getuid?.() !== 0) return context.skip("needs root to become somebody else");
+  const folder = tempFolder();
+  chmodSync(folder, 0o755);
+  const program = bundled(
+    folder,
+    'import { probeSandbox } from "./src/runtime/sandbox.ts"; console.log((await probeSandbox()).text);',
+  );
+  const child = spawn(process.execPath, [program], {
+    uid: 65_534,
+    gid: 65_534,
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => void (text += chunk.toString()));
+  await new Promise((resolve) => child.once("close", resolve));
+  expect(text).toBe("sandbox: full (bubblewrap: files, network, processes)\n");
+});

@@ -1,0 +1,36 @@
+import type { FileReading } from "./files.ts";
+import type { FoundAgent } from "./discover-found.ts";
+
+/** A reading that is known again, for one place and dialect. */
+export type CachedFile = Readonly<{ reading: FileReading; place: string }>;
+
+/** What a caller keeps between discoveries. Files are known again by path, inode, size and times. */
+export type DiscoveryCache = {
+  readonly files: Map<string, CachedFile>;
+  names: ReadonlyMap<string, FoundAgent["read"]> | undefined;
+};
+
+export const createDiscoveryCache = (): DiscoveryCache => ({ files: new Map(), names: undefined });
+
+/** Names of agents that are new, gone, or defined otherwise than before. */
+export type DiscoveryChanges = Readonly<{
+  added: readonly string[];
+  removed: readonly string[];
+  changed: readonly string[];
+}>;
+
+const NOTHING: DiscoveryChanges = Object.freeze({ added: [], removed: [], changed: [] });
+
+/** Compares with the last time and remembers this one. The first time nothing has changed. */
+export function changesSince(cache: DiscoveryCache | undefined, agents: readonly FoundAgent[]): DiscoveryChanges {
+  if (cache === undefined) return NOTHING;
+  const before = cache.names;
+  const now = new Map(agents.map(({ name, read }) => [name, read]));
+  cache.names = now;
+  if (before === undefined) return NOTHING;
+  return {
+    added: [...now.keys()].filter((name) => !before.has(name)),
+    removed: [...before.keys()].filter((name) => !now.has(name)),
+    changed: [...now].filter(([name, read]) => before.has(name) && before.get(name) !== read).map(([name]) => name),
+  };
+}

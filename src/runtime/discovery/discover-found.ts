@@ -1,0 +1,23 @@
+import type { Agent } from "../../core/agent/agent.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import type { Problem } from "../../core/vocabulary/file-problem.ts";
+import type { Origins } from "../../core/vocabulary/provenance.ts";
+
+/** An agent that was found, as it would run. */
+export type FoundAgent = Readonly<{
+  name: string;
+  /** With everything inherited and every setting applied. */
+  agent: Agent;
+  /** As the file says it. */
+  read: ReadAgent;
+  /** False for the files of a project that nobody has trusted: data to look at, nothing more. */
+  trusted: boolean;
+  file?: string;
+  /** Where the file really lies, when that is somewhere else. */
+  real?: string;
+  problems: readonly Problem[];
+  /** The agent it extends. */
+  base?: FoundAgent;
+  /** Fields that are not simply as the file says. */
+  origins: Origins;
+}>;

@@ -1,0 +1,238 @@
+import { type AgentAdjustments, type AgentSettings, applySettings } from "../../core/agent/settings.ts";
+import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
+import { HERITAGE, type Heir, inherit, lineages } from "../../core/agent/inherit.ts";
+import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import type { Origin } from "../../core/vocabulary/provenance.ts";
+import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
+import type { FoundAgent } from "./discover-found.ts";
+import { type Finding, loadPlace, type PlaceReport, type Skipped, type Trust } from "./load.ts";
+import { findPlaces } from "./places.ts";
+import { type Order, type Preset, type PresetName, presets, type Row, type Scope } from "./sources.ts";
+
+export { findAgent, getAgent, qualifiedNames } from "./find.ts";
+export { createDiscoveryCache, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
+export type { FoundAgent } from "./discover-found.ts";
+export type { PlaceReport, Skipped, Trust } from "./load.ts";
+
+export type DiscoverOptions = AgentAdjustments &
+  Readonly<{
+    cwd: string;
+    home: string;
+    /** How files are read; the composition root hands in the table. */
+    dialects: Dialects;
+    bundled?: readonly ReadAgent[];
+    preset?: PresetName;
+    /** Other places than the preset's, in order. */
+    sources?: readonly (readonly Row[])[];
+    scope?: Scope;
+    order?: Order;
+    /** Who says which project counts; without it none does. */
+    trust?: Trust;
+    /** Names that are switched off. */
+    disabled?: readonly string[];
+    protectBundled?: boolean;
+    /** Agents given by the caller; they come before every file. */
+    inline?: readonly ReadAgent[];
+    /** What the caller keeps between two discoveries, so that unchanged files are not read again. */
+    cache?: DiscoveryCache;
+  }>;
+
+export type Discovery = Readonly<{
+  /** The agents there are, the strongest places first. */
+  agents: readonly FoundAgent[];
+  /** Those that another of the same name stands before. */
+  shadowed: readonly Readonly<{ found: FoundAgent; by: FoundAgent }>[];
+  /** Agents of projects that are not trusted: they are listed, and neither run nor shadow anything. */
+  untrusted: readonly FoundAgent[];
+  disabled: readonly FoundAgent[];
+  /** Files without a usable agent, and why. */
+  skipped: readonly Skipped[];
+  problems: readonly Problem[];
+  /** Each place that was looked at and what it held, in order. */
+  sources: readonly PlaceReport[];
+  /** What came, went and changed since the last time with the same cache. */
+  changes: DiscoveryChanges;
+}>;
+
+/** Finds every agent there is for a directory. One bad file never hides another. */
+export async function discover(options: DiscoverOptions): Promise<Discovery> {
+  const named: Preset = presets[options.preset ?? "unified"];
+  const preset =
+    options.sources === undefined
+      ? named
+      : { ...named, families: options.sources, plugins: hasClaude(options.sources) };
+  const { scope = preset.scope, order = preset.order, protectBundled = preset.protectBundled } = options;
+  const places = findPlaces({ cwd: options.cwd, home: options.home, preset, order, scope });
+  const findings: Finding[] = (options.inline ?? []).map((read) => given(read, "inline"));
+  const skipped: Skipped[] = [];
+  const sources: PlaceReport[] = [];
+  for (const place of places) {
+    const loaded = await loadPlace(place, options);
+    findings.push(...loaded.findings);
+    skipped.push(...loaded.skipped);
+    sources.push(loaded.report);
+  }
+  const bundled = (options.bundled ?? []).filter(({ agent }) => preset.bundled?.includes(agent.name) ?? true);
+  const isPresets = ({ agent }: ReadAgent): boolean => agent.source?.family === options.preset;
+  const ofPreset = options.preset === undefined ? [] : bundled.filter(isPresets);
+  const ours = [...new Set([...ofPreset, ...bundled])].map((read) => given(read, "bundled"));
+  const ordered = protectBundled ? [...ours, ...findings] : [...findings, ...ours];
+  const found = resolveAll(ordered, { ...options, toolsWhenOmitted: preset.toolsWhenOmitted }, skipped);
+  return answer(found, { skipped, sources, options });
+}
+
+/** Plugins belong to the family that installed them. */
+const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
+  sources.flat().some(({ family }) => family === "claude");
+
+/** An agent that comes from no file. */
+function given(read: ReadAgent, kind: "inline" | "bundled"): Finding {
+  return {
+    read,
+    agent: Object.freeze({ ...read.agent, source: { ...read.agent.source, kind } }),
+    rank: RANKS[kind],
+    trusted: true,
+    problems: [],
+  };
+}
+
+/** A base is looked up among what is trusted as much or more. */
+const RANKS = { bundled: 3, inline: 2 } as const;
+
+type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" };
+
+/** Bases and settings are applied here, once; what has no base is skipped and hides nothing. */
+function resolveAll(findings: readonly Finding[], options: Resolving, skipped: Skipped[]): FoundAgent[] {
+  if (!findings.some(({ trusted, agent }) => trusted && agent.extends !== undefined))
+    return findings.map((finding) => foundAgent(finding, undefined, options));
+  const heirs = findings.map(heirOf);
+  const lines = lineages(heirs.filter(({ finding }) => finding.trusted));
+  const done = new Map<Finding, FoundAgent>();
+  const resolve = (heir: (typeof heirs)[number]): FoundAgent => {
+    const earlier = done.get(heir.finding);
+    if (earlier !== undefined) return earlier;
+    const line = lines.get(heir);
+    const base = line !== undefined && "base" in line ? resolve(line.base) : undefined;
+    const found = foundAgent(heir.finding, base, options);
+    done.set(heir.finding, found);
+    return found;
+  };
+  const found: FoundAgent[] = [];
+  for (const heir of heirs) {
+    const line = lines.get(heir);
+    if (line === undefined || "base" in line) {
+      found.push(resolve(heir));
+      continue;
+    }
+    const { file } = heir.finding;
+    const why = problem(line.fault, line.message, { field: "extends", ...(file === undefined ? {} : { file }) });
+    skipped.push({ ...(file === undefined ? {} : { file }), name: heir.name, problems: [why] });
+  }
+  return found;
+}
+
+function heirOf(finding: Finding): Heir & { readonly finding: Finding } {
+  const { agent, rank, trusted } = finding;
+  const heir = { finding, name: agent.name, rank };
+  return trusted && agent.extends !== undefined ? { ...heir, extends: agent.extends } : heir;
+}
+
+function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Resolving): FoundAgent {
+  let { agent } = finding;
+  const origins: Record<string, Origin> = {};
+  if (base !== undefined) {
+    const heir = inherit(agent, base.agent);
+    for (const field of HERITAGE) {
+      if (heir[field] !== agent[field] && heir[field] !== undefined) origins[field] = fromBase(base, finding, field);
+    }
+    agent = Object.freeze(heir);
+  }
+  if (agent.tools === undefined && options.toolsWhenOmitted === "none" && agent.source?.kind !== "bundled") {
+    agent = Object.freeze({ ...agent, tools: [] });
+    origins["tools"] = { from: "default", rule: "toolsWhenOmitted: none" };
+  }
+  if (options.settings !== undefined || options.defaults !== undefined || options.ceilings !== undefined) {
+    const applied = applySettings(agent, options);
+    agent = applied.agent;
+    Object.assign(origins, applied.origins);
+  }
+  const { read, trusted, file, real, problems } = finding;
+  const found: { -readonly [K in keyof FoundAgent]: FoundAgent[K] } = {
+    name: agent.name,
+    agent,
+    read,
+    trusted,
+    problems,
+    origins,
+  };
+  if (file !== undefined) found.file = file;
+  if (real !== undefined) found.real = real;
+  if (base !== undefined) found.base = base;
+  return found;
+}
+
+const settingsOf = ({ settings }: DiscoverOptions, name: string): AgentSettings | undefined =>
+  settings !== undefined && Object.hasOwn(settings, name) ? settings[name] : undefined;
+
+function fromBase(base: FoundAgent, finding: Finding, field: string): Origin {
+  const key = finding.read.from[field];
+  const own: Origin | undefined =
+    key === undefined
+      ? undefined
+      : { from: "file", key, ...(finding.file === undefined ? {} : { file: finding.file }) };
+  return {
+    from: "base",
+    base: base.name,
+    ...(base.file === undefined ? {} : { file: base.file }),
+    ...(own === undefined ? {} : { own }),
+  };
+}
+
+type Rest = {
+  readonly skipped: readonly Skipped[];
+  readonly sources: readonly PlaceReport[];
+  readonly options: DiscoverOptions;
+};
+
+/** The first of each name wins; everything else stays visible, with the reason. */
+function answer(found: readonly FoundAgent[], { skipped, sources, options }: Rest): Discovery {
+  const winners = new Map<string, FoundAgent>();
+  const shadowed: { found: FoundAgent; by: FoundAgent }[] = [];
+  const untrusted: FoundAgent[] = [];
+  const disabled: FoundAgent[] = [];
+  const problems: Problem[] = [];
+  const off = new Set(options.disabled);
+  for (const one of found) {
+    problems.push(...one.problems);
+    const by = winners.get(one.name);
+    if (!one.trusted) untrusted.push(one);
+    else if (!(settingsOf(options, one.name)?.enabled ?? !(one.read.disabled || off.has(one.name)))) disabled.push(one);
+    else if (by === undefined) winners.set(one.name, one);
+    else shadowed.push({ found: one, by });
+  }
+  for (const { by, found: lost } of shadowed) if (inOneDirectory(by, lost)) problems.push(duplicate(by, lost));
+  for (const { problems: why, file } of skipped)
+    for (const wrong of why) problems.push(file === undefined ? wrong : { ...wrong, file });
+  const agents = [...winners.values()];
+  return {
+    agents,
+    shadowed,
+    untrusted,
+    disabled,
+    skipped,
+    problems,
+    sources,
+    changes: changesSince(options.cache, agents),
+  };
+}
+
+const directoryOf = (file: string): string => file.slice(0, file.lastIndexOf("/"));
+const inOneDirectory = (a: FoundAgent, b: FoundAgent): boolean =>
+  a.file !== undefined && b.file !== undefined && directoryOf(a.file) === directoryOf(b.file);
+
+const duplicate = (by: FoundAgent, lost: FoundAgent): Problem =>
+  problem(
+    "duplicate",
+    `"${lost.name}" is already defined by ${by.file ?? "another file"}.`,
+    lost.file === undefined ? {} : { file: lost.file },
+  );

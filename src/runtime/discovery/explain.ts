@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import type { Dialects } from "../../core/agent/dialect.ts";
+import type { Origin } from "../../core/vocabulary/provenance.ts";
+import type { FoundAgent } from "./discover-found.ts";
+
+/** One field of an agent, its value, and where that came from. */
+export type ExplainedField = Readonly<{ field: string; value: unknown; origin: Origin }>;
+
+/** Each field of an agent with its origin. The lines in files are looked up here and nowhere else. */
+export function explainFields(found: FoundAgent, dialects: Dialects): readonly ExplainedField[] {
+  const originOf = originsOf(found, dialects);
+  return Object.entries(found.agent)
+    .filter(([field, value]) => field !== "source" && value !== undefined)
+    .map(([field, value]) => ({ field, value, origin: originOf(field) }));
+}
+
+/** Says where a field of an agent came from; of limits also one by one, as `limits.maxTurns`. */
+export function originsOf({ agent, read, origins, file }: FoundAgent, dialects: Dialects): (field: string) => Origin {
+  const text = file === undefined ? undefined : readIfThere(file);
+  const lineOf = dialects[agent.source?.dialect ?? ""]?.lineOf;
+  const inFile = (key: string): Origin => {
+    const line = text === undefined || key.startsWith("(") ? undefined : lineOf?.(text, key);
+    return { from: "file", key, ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };
+  };
+  return (field) => {
+    const changed = origins[field];
+    const key = read.from[field];
+    if (changed?.from === "base" && changed.own !== undefined && key !== undefined)
+      return { ...changed, own: inFile(key) };
+    if (changed !== undefined) return changed;
+    if (key === undefined) return { from: "default" };
+    return RULES.has(key) ? { from: "default", rule: key.slice(1, -1) } : inFile(key);
+  };
+}
+
+/** What was decided for the file and not written in it. */
+const RULES: ReadonlySet<string> = new Set(["(dialect)", "(repair)", "(file name)"]);
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined; // gone since it was found: the key is known, the line is not
+  }
+}

@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto";
+import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import type { AgentSource } from "../../core/agent/agent.ts";
+import type { Dialect, Reading } from "../../core/agent/dialect.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
+import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import type { Place } from "./places.ts";
+import { isUnchanged, type OpenOptions, openText, type Stamp } from "./open.ts";
+import { isInside } from "./plugins.ts";
+
+const MAX_FILES = 20_000;
+const MAX_DEPTH = 8;
+
+/** A file that may hold agents. `outside` is set where a link leaves the project. */
+export type Candidate = Readonly<{ path: string; relative: string; real?: string; outside?: boolean }>;
+
+/** What a place lists: the files in the order they are read, or why it could not be listed. */
+export type Listing = Readonly<{ files: readonly Candidate[]; problem?: Problem }>;
+
+/** The files of a place that its dialect reads, by path. A directory that cannot be read is empty, and that is said. */
+export function listFiles(place: Place, dialect: Dialect): Listing {
+  const state: Walk = { place, dialect, files: [], seen: new Set() };
+  try {
+    const stats = statSync(place.path, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) walk(state, "", 0);
+    else if (stats !== undefined) state.files.push(linked(place.path, basename(place.path), place));
+  } catch (error) {
+    state.problem = unreadable(place.path, error);
+  }
+  return { files: state.files, ...(state.problem === undefined ? {} : { problem: state.problem }) };
+}
+
+type Walk = {
+  readonly place: Place;
+  readonly dialect: Dialect;
+  readonly files: Candidate[];
+  readonly seen: Set<string>;
+  problem?: Problem;
+};
+
+function walk(state: Walk, below: string, depth: number): void {
+  const { place, dialect, files } = state;
+  const dir = below === "" ? place.path : join(place.path, below);
+  const real = realpathSync.native(dir);
+  if (state.seen.has(real)) return; // a link to a directory may lead back up
+  state.seen.add(real);
+  const outside = place.root !== undefined && !isInside(real, place.root);
+  for (const entry of readdirSync(dir, { withFileTypes: true }).sort(byName)) {
+    const { name } = entry;
+    if (name.startsWith(".") || files.length >= MAX_FILES) continue;
+    const relative = below === "" ? name : `${below}/${name}`;
+    if (place.folders !== undefined) {
+      if (isDirectory(entry, dir)) addFolder(state, relative, place.folders);
+    } else if (dialect.accepts(name) && !entry.isDirectory()) {
+      const path = dir + sep + name;
+      if (entry.isSymbolicLink()) files.push(linked(path, relative, place));
+      else if (real === dir && !outside) files.push({ path, relative });
+      else files.push({ path, relative, real: real + sep + name, ...(outside ? { outside } : {}) });
+    } else if (place.deep && depth < MAX_DEPTH && name !== "node_modules" && isDirectory(entry, dir)) {
+      try {
+        walk(state, relative, depth + 1);
+      } catch (error) {
+        state.problem ??= unreadable(join(dir, name), error);
+      }
+    }
+  }
+}
+
+const unreadable = (path: string, error: unknown): Problem =>
+  problem("unreadable", `The directory cannot be read: ${messageOf(error)}`, { file: path });
+
+function addFolder({ place, files }: Walk, relative: string, name: string): void {
+  const path = join(place.path, relative, name);
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) files.push(linked(path, `${relative}/${name}`, place));
+}
+
+/** By code unit: the same order on every machine. */
+const byName = (a: Dirent, b: Dirent): number => (a.name < b.name ? -1 : 1);
+
+function isDirectory(entry: Dirent, dir: string): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  return statSync(join(dir, entry.name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Where a file really lies: a project must not make us read what is not its own. */
+function linked(path: string, relative: string, place: Place): Candidate {
+  let real: string;
+  try {
+    real = realpathSync.native(path);
+  } catch {
+    return { path, relative }; // reading it will say what is wrong
+  }
+  const outside = place.root !== undefined && !isInside(real, place.root);
+  return { path, relative, ...(real === path ? {} : { real }), ...(outside ? { outside } : {}) };
+}
+
+/** What one file held, and what is needed to know it again: its stamp, and those of the files it named. */
+export type FileReading = Reading &
+  Readonly<{
+    /** None when it could not be opened. */
+    stamp?: Stamp;
+    includes?: ReadonlyMap<string, Stamp>;
+    hidden: boolean;
+    /** Of the bytes that were read, when asked for. */
+    hash?: string;
+  }>;
+
+/** Reads one file as its dialect says. Nothing is thrown: what is wrong with it is part of the answer. */
+export function readAgentFile(file: Candidate, dialect: Dialect, options: ReadOptions): FileReading {
+  const { known, hashed = false } = options;
+  try {
+    if (known !== undefined && (!hashed || known.hash !== undefined) && isAsBefore(file.path, known)) return known;
+    return readAfresh(file, dialect, options);
+  } catch (error) {
+    return unread(undefined, problem("unreadable", `The file cannot be read: ${messageOf(error)}`));
+  }
+}
+
+function readAfresh(file: Candidate, dialect: Dialect, options: ReadOptions): FileReading {
+  const { within, source, hashed = false } = options;
+  const opened = openText(file.path, options);
+  if ("problem" in opened) return unread(opened.stamp, opened.problem);
+  const { text, stamp, ascii } = opened;
+  const hidden = ascii && !text.includes("\u001b") ? undefined : hiddenCharacters(text);
+  let includes: Map<string, Stamp> | undefined;
+  const texts = [text];
+  const include = (path: string): string | undefined => {
+    includes ??= new Map();
+    const included = includedText(resolve(dirname(file.path), path), within, includes);
+    if (included !== undefined) texts.push(included);
+    return included;
+  };
+  const { agents, problems } = dialect.read(text, { file: file.path, relative: file.relative, source, include });
+  const reading: { -readonly [K in keyof FileReading]: FileReading[K] } = {
+    agents,
+    problems: located(hidden === undefined ? problems : [...problems, hidden], file.path),
+    hidden: hidden !== undefined,
+  };
+  if (stamp !== undefined) reading.stamp = stamp;
+  if (includes !== undefined) reading.includes = includes;
+  if (hashed) reading.hash = hashOf(texts);
+  return reading;
+}
+
+/** `within` is the directory that bounds what the file may name. */
+export type ReadOptions = Readonly<{
+  within: string;
+  source?: AgentSource;
+  known?: FileReading | undefined;
+  hashed?: boolean;
+}> &
+  OpenOptions;
+
+/** The hash by which a person's trust knows a file again, with everything it names: of what was read, not of what is there now. */
+export function hashOf(texts: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text).update("\0");
+  return hash.digest("hex");
+}
+
+function isAsBefore(path: string, { stamp, includes }: FileReading): boolean {
+  if (stamp === undefined || !isUnchanged(path, stamp)) return false;
+  for (const [included, before] of includes ?? []) if (!isUnchanged(included, before)) return false;
+  return true;
+}
+
+/** A named file is read when it really lies inside `within`. */
+function includedText(path: string, within: string, includes: Map<string, Stamp>): string | undefined {
+  if (!existsSync(path) || !isInside(realpathSync.native(path), realpathSync.native(within))) return undefined;
+  const opened = openText(path);
+  if ("problem" in opened) return undefined;
+  if (opened.stamp !== undefined) includes.set(path, opened.stamp);
+  return opened.text;
+}
+
+/** The dialect made them for this file and knows nothing of paths. */
+function located(problems: readonly Problem[], file: string): readonly Problem[] {
+  for (const found of problems as readonly { file?: string }[]) found.file ??= file;
+  return problems;
+}
+
+const unread = (stamp: Stamp | undefined, why: Problem): FileReading => ({
+  agents: [],
+  problems: [why],
+  ...(stamp && { stamp }),
+  hidden: false,
+});

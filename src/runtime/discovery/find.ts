@@ -1,0 +1,45 @@
+import type { AgentSource } from "../../core/agent/agent.ts";
+
+/** What a lookup needs to know of an agent. */
+export type Findable = Readonly<{
+  name: string;
+  agent?: Readonly<{ source?: AgentSource }>;
+  read?: Readonly<{ aliases?: readonly string[] }>;
+}>;
+
+type Where<F> = { readonly agents: readonly F[]; readonly shadowed: readonly { readonly found: F }[] } | readonly F[];
+
+/**
+ * The agent of that name, exactly. A qualified name (`bundled:explore`, `user:x`, `project:x`, `claude:x`,
+ * `<plugin>:x`) reaches a particular one; in a whole discovery also when another stands before it.
+ */
+export function findAgent<F extends Findable>(where: Where<F>, name: string): F | undefined {
+  const agents: readonly F[] = "agents" in where ? where.agents : where;
+  const exact = agents.find((found) => found.name === name);
+  if (exact !== undefined) return exact;
+  const all = "agents" in where ? [...where.agents, ...where.shadowed.map(({ found }) => found)] : agents;
+  const colon = name.indexOf(":");
+  const qualified =
+    colon <= 0
+      ? undefined
+      : all.find((found) => goesBy(found, name.slice(colon + 1)) && isFrom(found, name.slice(0, colon)));
+  return qualified ?? agents.find(({ read }) => read?.aliases?.includes(name));
+}
+
+/** The same lookup under system 000's name. */
+export const getAgent = findAgent;
+
+/** Every name that reaches this agent and no other, the shortest first. */
+export function qualifiedNames({ name, agent }: Findable): readonly string[] {
+  const { plugin, family, kind } = agent?.source ?? {};
+  const prefixes = [plugin, family, kind].filter((prefix) => prefix !== undefined);
+  return [...new Set(prefixes)].map((prefix) => `${prefix}:${name}`);
+}
+
+const goesBy = (found: Findable, name: string): boolean =>
+  found.name === name || (found.read?.aliases?.includes(name) ?? false);
+
+function isFrom({ agent }: Findable, prefix: string): boolean {
+  const source = agent?.source;
+  return source !== undefined && (source.kind === prefix || source.family === prefix || source.plugin === prefix);
+}

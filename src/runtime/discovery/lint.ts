@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Dialect, Dialects } from "../../core/agent/dialect.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import { dialectPlaceOf } from "./dialect-of-path.ts";
+import type { Discovery } from "./discover.ts";
+import { type FileReading, readAgentFile } from "./files.ts";
+
+/** What is wrong with some files, each problem with its line where it has one. */
+export type Linted = Readonly<{ files: readonly string[]; problems: readonly Problem[] }>;
+
+/** A file to look at, and how it is written. */
+export type LintFile = Readonly<{ path: string; relative: string; dialect: Dialect }>;
+
+/** Looks at files and folders. Which dialect a file is written in its path says, unless `dialect` does. */
+export function lintPaths(paths: readonly string[], dialects: Dialects, dialect?: string): Linted {
+  const files = paths.flatMap((path) => filesAt(resolve(path), dialects, dialect));
+  const problems = files.flatMap((file) => lintFile(file));
+  return { files: files.map(({ path }) => path), problems };
+}
+
+/** Looks at everything that was found. */
+export function lintDiscovery(discovery: Discovery, dialects: Dialects): Linted {
+  const { agents, shadowed, untrusted, disabled, skipped, problems } = discovery;
+  const found = [...agents, ...shadowed.map((one) => one.found), ...untrusted, ...disabled];
+  const files = [...found, ...skipped].flatMap(({ file }) => file ?? []);
+  const empty = found.flatMap(({ agent, file }) => (file === undefined ? [] : withoutPrompt(agent, file)));
+  return { files: [...new Set(files)].sort(), problems: placed([...problems, ...empty], dialects) };
+}
+
+/** What is wrong with one file. */
+export function lintFile(file: LintFile): readonly Problem[] {
+  const { path, dialect } = file;
+  const { agents, problems } = readLintFile(file);
+  const empty = agents.flatMap(({ agent }) => withoutPrompt(agent, path));
+  return placed([...problems, ...empty], { [dialect.id]: dialect }, dialect.id);
+}
+
+/** Reads one file that somebody named. */
+export function readLintFile({ path, relative, dialect }: LintFile): FileReading {
+  const source = { kind: "inline", file: path, dialect: dialect.id } as const;
+  return readAgentFile({ path, relative }, dialect, { within: dirname(path), source });
+}
+
+const withoutPrompt = (agent: Parameters<typeof hasPrompt>[0], file: string): Problem[] =>
+  hasPrompt(agent)
+    ? []
+    : [problem("missing-prompt", "The agent has no prompt.", { file, hint: "Write one below the frontmatter." })];
+
+const hasPrompt = ({ instructions, remote }: { readonly instructions: string; readonly remote?: unknown }): boolean =>
+  instructions.trim() !== "" || remote !== undefined;
+
+/** The files of a path: itself, or what lies below it. Files that no dialect reads are passed over in folders. */
+function filesAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) throw new CrewError("BAD_FILE", `There is no "${path}".`, "Check the path.");
+  if (!stats.isDirectory()) return [lintFileAt(path, dialects, wanted)];
+  const all = below(path);
+  const known = all.flatMap((file) => knownFile(file, dialects));
+  if (wanted === undefined && known.length > 0) return known;
+  const dialect = dialectNamed(dialects, wanted ?? "own");
+  return all
+    .filter((file) => dialect.accepts(basename(file)))
+    .map((file) => ({ path: file, relative: relativeIn(path, file), dialect }));
+}
+
+/** A single file that somebody names is looked at in any case. */
+export function lintFileAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile {
+  const place = dialectPlaceOf(path);
+  const id = wanted ?? place?.dialect ?? (path.endsWith(".toml") ? "codex" : "own");
+  const relative = place?.dialect === id ? place.relative : `${basename(dirname(path))}/${basename(path)}`;
+  const dialect = dialectNamed(dialects, id);
+  return { path, relative: id === "subagent" || place?.dialect === id ? relative : basename(path), dialect };
+}
+
+function knownFile(path: string, dialects: Dialects): LintFile[] {
+  const place = dialectPlaceOf(path);
+  const dialect = place && dialects[place.dialect];
+  return dialect?.accepts(basename(path)) || isSettings(path, place?.relative)
+    ? [{ path, relative: place!.relative, dialect: dialect! }]
+    : [];
+}
+
+/** `opencode.json` holds agents without being a file of a folder of agents. */
+const isSettings = (path: string, relative: string | undefined): boolean =>
+  relative === basename(path) && /^(?:opencode|kilo)\.jsonc?$/.test(relative);
+
+function dialectNamed(dialects: Dialects, id: string): Dialect {
+  const dialect = Object.hasOwn(dialects, id) ? dialects[id] : undefined;
+  if (dialect) return dialect;
+  throw new CrewError(
+    "BAD_INPUT",
+    `There is no dialect "${id}".`,
+    `It is one of: ${Object.keys(dialects).join(", ")}.`,
+  );
+}
+
+const SKIPPED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
+
+function below(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap((entry) => {
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : below(path);
+        return entry.isFile() || entry.isSymbolicLink() ? [path] : [];
+      });
+  } catch (error) {
+    throw new CrewError("BAD_FILE", `"${folder}" cannot be read: ${messageOf(error)}`, "Check its permissions.");
+  }
+}
+
+const relativeIn = (folder: string, file: string): string => file.slice(folder.length + 1).replaceAll("\\", "/");
+
+/** Looks up the lines of problems that name a key; this is asked of nobody else. */
+function placed(problems: readonly Problem[], dialects: Dialects, id?: string): readonly Problem[] {
+  const texts = new Map<string, string | undefined>();
+  const textOf = (file: string): string | undefined => {
+    if (!texts.has(file)) texts.set(file, readIfThere(file));
+    return texts.get(file);
+  };
+  return problems.map((each) => {
+    const { file, field, line } = each;
+    if (file === undefined || field === undefined || line !== undefined) return each;
+    const dialect = dialects[id ?? dialectPlaceOf(file)?.dialect ?? "own"];
+    const text = textOf(file);
+    const found = text === undefined ? undefined : dialect?.lineOf?.(text, field);
+    return found === undefined ? each : { ...each, line: found };
+  });
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined; // its problem is that it cannot be read
+  }
+}

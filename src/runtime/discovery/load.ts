@@ -1,0 +1,144 @@
+import { setImmediate } from "node:timers/promises";
+import type { Agent, AgentSource } from "../../core/agent/agent.ts";
+import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
+import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import type { DiscoveryCache } from "./cache.ts";
+import { type Candidate, type FileReading, listFiles, readAgentFile } from "./files.ts";
+import type { Place } from "./places.ts";
+
+/** Who says whether a project's files count. Both are asked with canonical paths. */
+export type Trust = Readonly<{
+  project(root: string): boolean;
+  /** Is this the content that was agreed to? Asked in a trusted project only. */
+  file?(file: Readonly<{ root: string; path: string; hash: string; hidden: boolean }>): boolean;
+}>;
+
+/** One definition of an agent, before the strongest is chosen. */
+export type Finding = Readonly<{
+  read: ReadAgent;
+  /** With its source. */
+  agent: Agent;
+  /** How much it is trusted; a base is never trusted less. */
+  rank: number;
+  trusted: boolean;
+  problems: readonly Problem[];
+  file?: string;
+  real?: string;
+}>;
+
+/** A file without a usable agent. */
+export type Skipped = Readonly<{ file?: string; name?: string; problems: readonly Problem[] }>;
+
+/** What one place held. */
+export type PlaceReport = Readonly<{
+  family: string;
+  scope: Place["scope"];
+  dialect: string;
+  path: string;
+  plugin?: string;
+  trusted: boolean;
+  files: number;
+  agents: readonly string[];
+  problem?: Problem;
+}>;
+
+export type LoadOptions = Readonly<{ dialects: Dialects; home: string; trust?: Trust; cache?: DiscoveryCache }>;
+
+/** Reads every file of a place. Between batches the program gets its turn. */
+export async function loadPlace(
+  place: Place,
+  options: LoadOptions,
+): Promise<{ findings: Finding[]; skipped: Skipped[]; report: PlaceReport }> {
+  const dialect = options.dialects[place.dialect];
+  const trusted = place.root === undefined || options.trust?.project(place.root) === true;
+  const findings: Finding[] = [];
+  const skipped: Skipped[] = [];
+  if (dialect === undefined) return { findings, skipped, report: report(place, { trusted, findings, files: 0 }) };
+  const listing = listFiles(place, dialect);
+  const label = `${place.dialect} ${place.family} ${place.scope} ${place.plugin?.name ?? ""}`;
+  const within = place.root ?? place.plugin?.path ?? options.home;
+  const hashed = trusted && place.root !== undefined && options.trust?.file !== undefined;
+  const scratch = Buffer.allocUnsafe(64 * 1024);
+  const stamped = options.cache !== undefined;
+  let count = 0;
+  for (const file of listing.files) {
+    if (++count % BATCH === 0) await setImmediate();
+    if (file.outside && !trusted) {
+      skipped.push({
+        file: file.path,
+        problems: [problem("link-outside", `It is a link out of the project, to ${file.real ?? "somewhere"}.`)],
+      });
+      continue;
+    }
+    const known = options.cache?.files.get(file.path);
+    const reusable = known?.place === label ? known : undefined;
+    const source = sourceOf(place, file.path);
+    const reading = readAgentFile(file, dialect, {
+      within,
+      source,
+      hashed,
+      scratch,
+      stamped,
+      known: reusable?.reading,
+    });
+    if (reading !== known?.reading) options.cache?.files.set(file.path, { reading, place: label });
+    if (reading.agents.length === 0) {
+      if (reading.problems.length > 0) skipped.push({ file: file.path, problems: reading.problems });
+    } else add(findings, reading, { place, file, trusted: trusted && agreed(reading, place, file, options) });
+  }
+  return {
+    findings,
+    skipped,
+    report: report(place, { trusted, findings, files: listing.files.length, problem: listing.problem }),
+  };
+}
+
+const BATCH = 200;
+
+/** Bundled code stands above the user's own files and plugins, and these above a project's. */
+const RANKS = { user: 2, plugin: 2, project: 1 } as const;
+
+function add(
+  findings: Finding[],
+  { agents, problems }: FileReading,
+  { place, file, trusted }: { place: Place; file: Candidate; trusted: boolean },
+): void {
+  let untold = problems; // problems of a file with several agents are told once
+  for (const read of agents) {
+    const finding = { read, agent: read.agent, rank: RANKS[place.scope], trusted, problems: untold, file: file.path };
+    findings.push(file.real === undefined ? finding : { ...finding, real: file.real });
+    untold = [];
+  }
+}
+
+/** Content that changed since it was agreed to does not count, nor do hidden characters that nobody agreed to. */
+function agreed({ hash, hidden }: FileReading, place: Place, file: Candidate, { trust }: LoadOptions): boolean {
+  if (place.root === undefined) return true;
+  if (trust?.file === undefined) return !hidden;
+  return hash !== undefined && trust.file({ root: place.root, path: file.real ?? file.path, hash, hidden });
+}
+
+/** Where the agents of a file were found. */
+function sourceOf({ scope, family, dialect, plugin }: Place, file: string): AgentSource {
+  const source = { kind: scope, file, family, dialect };
+  return plugin === undefined ? source : { ...source, plugin: plugin.name, pluginScope: plugin.scope };
+}
+
+type Held = {
+  readonly trusted: boolean;
+  readonly findings: readonly Finding[];
+  readonly files: number;
+  readonly problem?: Problem | undefined;
+};
+
+const report = (place: Place, { trusted, findings, files, problem: wrong }: Held): PlaceReport => ({
+  family: place.family,
+  scope: place.scope,
+  dialect: place.dialect,
+  path: place.path,
+  ...(place.plugin === undefined ? {} : { plugin: place.plugin.name }),
+  trusted,
+  files,
+  agents: findings.map(({ agent }) => agent.name),
+  ...(wrong === undefined ? {} : { problem: wrong }),
+});

@@ -1,0 +1,90 @@
+import { isUtf8 } from "node:buffer";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+
+/** No agent is longer. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+/** The text of a file, or why it has none. `ascii`: every byte is one letter. */
+export type OpenedText =
+  | { readonly stamp?: Stamp; readonly text: string; readonly ascii: boolean }
+  | { readonly stamp?: Stamp; readonly problem: Problem };
+
+/** By this a file is known again: what it is, how long it is, and when it changed. */
+export type Stamp = Readonly<Pick<Stats, "ino" | "size" | "mtimeMs" | "ctimeMs">>;
+
+const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): Stamp => ({ ino, size, mtimeMs, ctimeMs });
+
+/** True when the file is the one that the stamp was taken of, and nothing has changed it. */
+export function isUnchanged(path: string, { ino, size, mtimeMs, ctimeMs }: Stamp): boolean {
+  const now = statSync(path, { throwIfNoEntry: false });
+  return (
+    now !== undefined && now.ino === ino && now.size === size && now.mtimeMs === mtimeMs && now.ctimeMs === ctimeMs
+  );
+}
+
+export type OpenOptions = Readonly<{
+  /** Saves a new buffer for each file. */
+  scratch?: Buffer;
+  /** False: nobody will ask whether the file has changed. */
+  stamped?: boolean;
+}>;
+
+/**
+ * Opens a file once and judges what was opened, not its name. A pipe is never waited for, and nothing is read that is
+ * too long to be an agent.
+ */
+export function openText(path: string, { scratch, stamped = true }: OpenOptions = {}): OpenedText {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const short = stamped || scratch === undefined ? undefined : readShort(descriptor, scratch);
+    if (short !== undefined) return short;
+    const stats = fstatSync(descriptor);
+    const stamp = stampOf(stats);
+    if (!stats.isFile()) return { stamp, problem: problem("unreadable", "It is not a regular file.") };
+    if (stats.size > MAX_FILE_BYTES)
+      return { stamp, problem: problem("too-big", `The file is longer than ${MAX_FILE_BYTES} bytes.`) };
+    const buffer = scratch !== undefined && stats.size <= scratch.length ? scratch : Buffer.allocUnsafe(stats.size);
+    return { stamp, ...decoded(buffer, fill(descriptor, buffer, stats.size)) };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** What ends before the buffer does needs no question about its length, which takes as long as reading it. */
+function readShort(descriptor: number, buffer: Buffer): OpenedText | undefined {
+  let length: number;
+  try {
+    length = fill(descriptor, buffer, buffer.length);
+  } catch {
+    return undefined; // a pipe or a directory: what is wrong with it is found out the long way
+  }
+  return length > 0 && length < buffer.length ? decoded(buffer, length) : undefined;
+}
+
+function decoded(buffer: Buffer, length: number): OpenedText {
+  const text = buffer.toString("utf8", 0, length);
+  if (text.includes("\0") || (text.includes(REPLACED) && !isUtf8(buffer.subarray(0, length))))
+    return { problem: problem("not-text", notUtf8(buffer.subarray(0, length))) };
+  return { text, ascii: text.length === length };
+}
+
+/** What decoding puts in the place of bytes that are no UTF-8. */
+const REPLACED = "\ufffd";
+
+/** A read may be short. */
+function fill(descriptor: number, buffer: Buffer, size: number): number {
+  let length = 0;
+  while (length < size) {
+    const read = readSync(descriptor, buffer, length, size - length, length);
+    if (read === 0) break;
+    length += read;
+  }
+  return length;
+}
+
+function notUtf8(bytes: Buffer): string {
+  const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (utf16) return "The file is UTF-16; only UTF-8 is read.";
+  return bytes.includes(0) ? "The file holds NUL bytes: it is UTF-16 or no text at all." : "The file is not UTF-8.";
+}

@@ -1,0 +1,135 @@
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type PluginRoot, pluginRoots } from "./plugins.ts";
+import type { Order, Preset, Row, Scope } from "./sources.ts";
+
+/** A place that is there, on this machine and for this directory. */
+export type Place = Readonly<{
+  family: string;
+  dialect: string;
+  scope: "project" | "user" | "plugin";
+  path: string;
+  deep?: true;
+  folders?: string;
+  /** The project whose trust decides; plugins and user places have none. */
+  root?: string;
+  plugin?: PluginRoot;
+}>;
+
+export type PlacesOptions = Readonly<{ cwd: string; home: string; preset: Preset; order: Order; scope: Scope }>;
+
+/** The places that exist, the strongest first. */
+export function findPlaces({ cwd, home, preset, order, scope }: PlacesOptions): readonly Place[] {
+  const ancestors = scope === "user" ? [] : ancestorsOf(cwd, home);
+  const project: Place[][] = preset.families.map((rows) => rows.flatMap((row) => projectPlaces(row, ancestors)));
+  const user: Place[][] =
+    scope === "project" ? [] : preset.families.map((rows) => rows.flatMap((row) => userPlaces(row, home)));
+  const inFamilies =
+    order === "scope-first"
+      ? [...project.flat(), ...user.flat()]
+      : preset.families.flatMap((_, index) => [...project[index]!, ...(user[index] ?? [])]);
+  return preset.plugins ? [...inFamilies, ...pluginPlaces({ cwd, home, preset, scope })] : inFamilies;
+}
+
+/** The nearest directory of a family at or above `cwd`, or nothing. */
+export function nearestPlace(cwd: string, relative: string, home?: string): string | undefined {
+  for (const { dir } of ancestorsOf(cwd, home)) if (existsSync(join(dir, relative))) return join(dir, relative);
+  return undefined;
+}
+
+/** The nearest file of that name in the project that `cwd` is in, and whose trust decides about it. */
+export function nearestInProject(
+  cwd: string,
+  relative: string,
+  home: string,
+): { readonly path: string; readonly root: string } | undefined {
+  const near = ancestorsOf(cwd, home).find(({ has }) => has(relative));
+  return near && { path: join(near.dir, relative), root: canonical(near.root) };
+}
+
+/** The root of the project that `cwd` is in: its repository, or the folder itself. */
+export function projectRoot(cwd: string, home: string): string {
+  return ancestorsOf(cwd, home)[0]?.root ?? cwd;
+}
+
+type Ancestor = { readonly dir: string; readonly root: string; readonly has: (relative: string) => boolean };
+
+/**
+ * From `cwd` up to the repository it is in, or to the top when it is in none. The home directory and what is above it
+ * are nobody's project.
+ */
+function ancestorsOf(cwd: string, home: string | undefined): readonly Ancestor[] {
+  const dirs: string[] = [];
+  let repository: string | undefined;
+  for (let dir = cwd; dir !== home; dir = dirname(dir)) {
+    dirs.push(dir);
+    if (existsSync(join(dir, ".git"))) repository = dir;
+    if (repository !== undefined || dirname(dir) === dir) break;
+  }
+  return dirs.map((dir) => ({ dir, root: repository ?? dir, has: seer(dir) }));
+}
+
+/** Looks for a path below `dir`; where its first part is missing, the rest is not asked for. */
+function seer(dir: string): (relative: string) => boolean {
+  const first = new Map<string, boolean>();
+  return (relative) => {
+    const name = relative.slice(0, (relative.indexOf("/") + 1 || relative.length + 1) - 1);
+    let there = first.get(name);
+    if (there === undefined) {
+      there = existsSync(join(dir, name));
+      first.set(name, there);
+    }
+    return there && (name === relative || existsSync(join(dir, relative)));
+  };
+}
+
+function projectPlaces(row: Row, ancestors: readonly Ancestor[]): Place[] {
+  for (const { dir, root, has } of ancestors) {
+    const there = row.project.filter(has);
+    if (there.length > 0)
+      return there.map((path) => ({ ...placeOf(row, join(dir, path), "project"), root: canonical(root) }));
+  }
+  return [];
+}
+
+function userPlaces(row: Row, home: string): Place[] {
+  const has = seer(home);
+  return row.user.filter(has).map((path) => placeOf(row, join(home, path), "user"));
+}
+
+function pluginPlaces({ cwd, home, preset, scope }: Omit<PlacesOptions, "order">): Place[] {
+  const row = preset.families.flat().find(({ family }) => family === "claude");
+  return pluginRoots(home, cwd, row?.inPlugins)
+    .filter((plugin) => scope === "both" || plugin.scope === scope)
+    .flatMap((plugin) =>
+      plugin.places.map(
+        (path) =>
+          ({
+            family: "claude",
+            dialect: row?.dialect ?? "claude",
+            scope: "plugin",
+            path,
+            deep: true,
+            plugin,
+            ...(row?.folders === undefined ? {} : { folders: row.folders }),
+          }) as const,
+      ),
+    );
+}
+
+const placeOf = (row: Row, path: string, scope: "project" | "user"): Place => ({
+  family: row.family,
+  dialect: row.dialect,
+  scope,
+  path,
+  ...(row.deep ? { deep: true } : {}),
+  ...(row.folders === undefined ? {} : { folders: row.folders }),
+});
+
+function canonical(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

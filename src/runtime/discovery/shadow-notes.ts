@@ -1,0 +1,20 @@
+import type { Plan } from "../../core/plan/plan.ts";
+import type { Discovery } from "./discover.ts";
+
+/** What to tell about agents of a plan that the project puts in the place of the user's or the bundled ones. */
+export function shadowNotes({ nodes }: Plan, { shadowed }: Pick<Discovery, "shadowed">): string[] {
+  const used = new Set(Object.values(nodes).flatMap((node) => (node.kind === "task" ? [node.task.agent ?? ""] : [])));
+  const notes = new Map<string, string>();
+  for (const { found, by } of shadowed) {
+    const [theirs, ours] = [by.agent.source, found.agent.source];
+    if (!used.has(by.name) || theirs?.kind !== "project" || ours?.kind === "project" || notes.has(by.name)) continue;
+    const whose = ours?.kind === "bundled" ? "the bundled one" : `that of ${found.file ?? "the user"}`;
+    notes.set(by.name, `"${by.name}" is this project's own, from ${by.file ?? "its files"}, in place of ${whose}.`);
+  }
+  return [...notes.values()];
+}
+
+/** The plan with more that its reader is told. */
+export function withNotes(plan: Plan, notes: readonly string[]): Plan {
+  return notes.length === 0 ? plan : { ...plan, notes: [...new Set([...(plan.notes ?? []), ...notes])] };
+}

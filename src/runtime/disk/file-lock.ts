@@ -1,0 +1,45 @@
+import { randomBytes, randomInt } from "node:crypto";
+import { link, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { pause, reasonOf } from "../async/cancel.ts";
+import { machineDisk } from "./disk.ts";
+import { livingClaim, makeWhole, whoWeAre } from "./run-claim.ts";
+
+/** Does what only one process may do at a time. Whoever died over it is no obstacle. */
+export async function alone<T>(file: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const claim = JSON.stringify(await whoWeAre());
+  while (!(await takes(file, claim))) {
+    await removeDead(file);
+    await pause(randomInt(5, 50), signal);
+    if (signal.aborted) throw new Error(`another process did not give ${file} back: ${reasonOf(signal)}`);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+async function takes(file: string, claim: string): Promise<boolean> {
+  try {
+    await makeWhole(file, claim, machineDisk);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Takes the claim of a dead process away, and only that one: what somebody else made in between is put back. */
+async function removeDead(file: string): Promise<void> {
+  const claim = await textOf(file);
+  if (claim === undefined || (await livingClaim(file)) !== undefined) return;
+  const aside = `${file}.${randomBytes(8).toString("hex")}`;
+  await rename(file, aside).catch(() => {});
+  const taken = await textOf(aside);
+  if (taken !== undefined && taken !== claim) await link(aside, file).catch(() => {});
+  await rm(aside, { force: true });
+}
+
+const textOf = (file: string): Promise<string | undefined> => readFile(file, "utf8").catch(() => undefined);

@@ -1,0 +1,87 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { claim } from "./run-claim.ts";
+
+const busy = { code: "RUN_BUSY" };
+
+describe("one owner", () => {
+  test("while it holds the run, nobody else gets it; afterwards the next one does, with a higher number", async () => {
+    const folder = tempFolder();
+    const first = await claim(folder);
+    await expect(claim(folder)).rejects.toMatchObject(busy);
+    await first.release();
+    const second = await claim(folder);
+    expect([first.epoch, second.epoch]).toEqual([1, 2]);
+    await second.release();
+  });
+
+  test("of many who come at once, one gets it, and the others are told so", async () => {
+    const folder = tempFolder();
+    const came = await Promise.allSettled(Array.from({ length: 20 }, () => claim(folder)));
+    expect(came.filter(({ status }) => status === "fulfilled").length).toBe(1);
+    for (const one of came) if (one.status === "rejected") expect(one.reason).toMatchObject(busy);
+  });
+
+  test("numbers are never given twice, however often the run changes hands at once", async () => {
+    const folder = tempFolder();
+    const epochs: number[] = [];
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let n = 0; n < 10; n += 1) {
+          const owner = await claim(folder).catch(() => undefined);
+          if (!owner) continue;
+          epochs.push(owner.epoch);
+          await owner.release();
+        }
+      }),
+    );
+    expect(new Set(epochs).size).toBe(epochs.length);
+    expect(epochs.length).toBeGreaterThan(1);
+  });
+});
+
+describe("an owner that died", () => {
+  test("is followed by the next one", async () => {
+    const folder = tempFolder();
+    const { pid } = spawnSync(process.execPath, ["-e", ""]);
+    writeFileSync(join(folder, "owner.7.json"), JSON.stringify({ pid, started: "1" }));
+    expect((await claim(folder)).epoch).toBe(8);
+  });
+
+  test("also when its number is in use again by another process", async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, "owner.1.json"), JSON.stringify({ pid: process.pid, started: "some time ago" }));
+    expect((await claim(folder)).epoch).toBe(2);
+  });
+
+  test.each(["", "{", "[]", "null", '{"pid":-1}', '{"pid":"x"}'])(
+    "a claim that reads %j is not believed for long",
+    async (text) => {
+      const folder = tempFolder();
+      const file = join(folder, "owner.1.json");
+      writeFileSync(file, text);
+      utimesSync(file, new Date(0), new Date(0));
+      expect((await claim(folder)).epoch).toBe(2);
+    },
+  );
+
+  test("a claim that is just being written counts", async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, "owner.1.json"), "");
+    await expect(claim(folder)).rejects.toMatchObject(busy);
+    expect(readdirSync(folder)).toEqual(["owner.1.json"]);
+  });
+});
+
+test("an owner who was followed may not go on", async () => {
+  const folder = tempFolder();
+  const old = await claim(folder);
+  old.hold();
+  writeFileSync(join(folder, "owner.2.json"), "{}");
+  expect(() => old.hold()).toThrow(expect.objectContaining(busy));
+  await old.release();
+  expect(existsSync(join(folder, "released.1.json"))).toBe(true);
+});

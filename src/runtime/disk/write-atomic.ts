@@ -1,0 +1,37 @@
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import { type Disk, machineDisk } from "./disk.ts";
+import { fault } from "./fault-points.ts";
+import { syncFolder } from "./sync-folder.ts";
+
+/** Writes a file whole or not at all, also through a power cut: whoever reads it sees the old text or the new one. */
+export async function writeAtomic(file: string, text: string, disk: Disk = machineDisk): Promise<void> {
+  const draft = join(dirname(file), `.${randomBytes(8).toString("hex")}.tmp`);
+  try {
+    fault("file.write");
+    await disk.writeFile(draft, text, { flag: "wx", mode: 0o600, flush: true });
+    fault("file.rename");
+    await disk.rename(draft, file);
+  } catch (error) {
+    await disk.rm(draft, { force: true });
+    throw error;
+  }
+  fault("file.renamed");
+  await syncFolder(dirname(file), disk);
+}
+
+const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
+/** Longer than anybody needs to finish a draft. */
+const LEFT_MS = 60_000;
+
+/** Takes away drafts whose writer died over them; those in `own` folders have no other writer than us. */
+export async function removeDrafts(folder: string, own: string, disk: Disk = machineDisk): Promise<void> {
+  const entries = await disk.readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  for (const entry of entries.filter(({ name }) => DRAFT.test(name))) {
+    const parent = entry.parentPath ?? entry.path;
+    const file = join(parent, entry.name);
+    const { mtimeMs } = await disk.stat(file).catch(() => ({ mtimeMs: Date.now() }));
+    if (parent === own || parent.startsWith(`${own}/`) || Date.now() - mtimeMs > LEFT_MS)
+      await disk.rm(file, { force: true });
+  }
+}

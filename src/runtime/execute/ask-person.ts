@@ -1,0 +1,68 @@
+import type { Answer } from "../../core/plan/gate.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { following, stopped } from "../async/cancel.ts";
+import type { Place, RunScope } from "./scope.ts";
+
+/** Where the answer to a question is handed in: every question has a place of its own, so no answer meets another. */
+export function questionKey(run: string, path: string, call: string | undefined): string {
+  return call === undefined ? `${run}/${path}` : `${run}/${path}#${call}`;
+}
+
+/** How long a question waits: as long as the run does, or until its time is up. */
+export function patienceOf(
+  { answerTimeoutMs }: Pick<RunScope, "answerTimeoutMs">,
+  parent: AbortSignal,
+): Readonly<{ signal: AbortSignal; text: string; release(): void }> {
+  const { controller, release } = following(parent);
+  const text =
+    answerTimeoutMs === undefined ? "nobody answered" : `nobody answered within ${formatDuration(answerTimeoutMs)}`;
+  const timer =
+    answerTimeoutMs === undefined ? undefined : setTimeout(() => controller.abort(stopped(text)), answerTimeoutMs);
+  return {
+    signal: controller.signal,
+    text,
+    release: () => {
+      clearTimeout(timer);
+      release();
+    },
+  };
+}
+
+/**
+ * Asks about the calls of one task, one after the other: a person reads one question at a time. A call id that comes again is
+ * given a number, for a late answer to the first must not count for the second.
+ */
+export function createAsking({
+  path,
+  scope: { run },
+}: Pick<Place, "path" | "scope">): Pick<PerformContext, "attended" | "ask"> {
+  const attended = run.asksCalls ?? !run.unattended;
+  const asked = new Map<string, number>();
+  let before: Promise<unknown> = Promise.resolve();
+
+  const ask: PerformContext["ask"] = (question, { call: id, signal }) => {
+    const turn = before.then(async (): Promise<Answer | undefined> => {
+      if (!attended || signal.aborted) return undefined;
+      const times = (asked.get(id) ?? 0) + 1;
+      asked.set(id, times);
+      const call = times === 1 ? id : `${id}.${times}`;
+      const patience = patienceOf(run, signal);
+      const answer = run.engine.answer(questionKey(run.id, path, call), patience.signal);
+      run.emit(path, { type: "gate.opened", question, call });
+      const given = await answer;
+      patience.release();
+      if (!given && !signal.aborted)
+        run.emit(path, {
+          type: "warning",
+          code: "NEEDS_ANSWER",
+          text: `${path} asked about a call: ${patience.text}.`,
+        });
+      if (given) run.emit(path, { type: "gate.answered", answer: given, call });
+      return given;
+    });
+    before = turn.catch(() => undefined);
+    return turn;
+  };
+  return { attended, ask };
+}

@@ -1,0 +1,84 @@
+import { cutHead } from "../../core/text/cut.ts";
+import type { Background, Delegated, Parent, Tells } from "../../core/task/engine.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { explain, failed, type Failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { stopped } from "../async/cancel.ts";
+import type { RunScope } from "./scope.ts";
+import { tell } from "./send-message.ts";
+import { unlessAborted } from "../async/unless-aborted.ts";
+
+/** What a task started without waiting for it. */
+export type BackgroundDesk = Readonly<{
+  /** What it came to is told to the task. */
+  background: Background;
+  /** Waits until helpers in the background have ended; false when there are none, or the signal aborted first. */
+  news(signal: AbortSignal): Promise<boolean>;
+}>;
+
+/** A plan that was started: where it is, and what it comes to. */
+export type Launched = Readonly<{ plan: Plan; under: string; ended: Promise<Delegated> }>;
+export type Cancelled = Extract<Outcome, { status: "cancelled" }>;
+export type Launch = (
+  what: AnyInput | Plan,
+  parent: Parent,
+  stop: AbortSignal,
+) => Promise<Launched | Failed | Cancelled>;
+
+/** Helpers that a task started without waiting for them. */
+export function createBackground({
+  path,
+  run,
+  launch,
+}: Readonly<{ path: string; run: RunScope; launch: Launch }>): BackgroundDesk {
+  type Helper = { readonly ended: Promise<Delegated>; readonly controller: AbortController; over: boolean };
+  const helpers = new Map<string, Helper>();
+  return {
+    background: {
+      start: async (what, parent, tells) => {
+        const controller = new AbortController();
+        const launched = await launch(what, parent, controller.signal);
+        if (!("ended" in launched))
+          return launched.status === "failed" ? launched : failed("DENIED", `It was not started: ${launched.reason}.`);
+        const { under, plan } = launched;
+        const ended = launched.ended.then((delegated) => {
+          helper.over = true;
+          tell(run, path, { from: under + plan.output, text: endingText(delegated, tells) });
+          return delegated;
+        });
+        ended.catch(() => {}); // whoever waits for it hears of it
+        const helper: Helper = { ended, controller, over: false };
+        helpers.set(under, helper);
+        const files = Object.keys(plan.nodes).flatMap((id) =>
+          run.outputFile ? [[id, run.outputFile(under + id)] as const] : [],
+        );
+        return { key: under, under, files: Object.fromEntries(files) };
+      },
+      ended: async (under, signal) => {
+        const helper = helpers.get(under);
+        return helper && unlessAborted(helper.ended, signal);
+      },
+      stop: async (under, reason) => {
+        const helper = helpers.get(under);
+        if (!helper || helper.over) return false;
+        helper.controller.abort(stopped(reason));
+        return true;
+      },
+    },
+    news: async (signal) => {
+      const working = [...helpers.values()].filter(({ over }) => !over);
+      if (working.length === 0) return false;
+      return (await unlessAborted(Promise.race(working.map(({ ended }) => ended)), signal)) !== undefined;
+    },
+  };
+}
+
+/** What a task is told when its helpers have ended. */
+function endingText(delegated: Delegated, tells: Tells): string {
+  const nodes = Object.entries(delegated.nodes ?? {});
+  const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);
+  if (tells === "ending") return `Ended in the background:\n${lines.join("\n")}`;
+  const { text, cut } = cutHead("output" in delegated && delegated.output ? delegated.output : explain(delegated));
+  const file = nodes.map(([, outcome]) => outcome.file).find((one) => one !== undefined);
+  return `${lines.join("\n")}\n\n${text}${cut && file !== undefined ? `\n\n... [cut, full output: ${file}]` : ""}`;
+}

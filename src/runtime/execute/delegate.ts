@@ -1,0 +1,174 @@
+import type { Delegated, Parent } from "../../core/task/engine.ts";
+import { isCrewError } from "../../core/schema/error.ts";
+import { endingOf } from "../../core/outcome/outcome-of-plan.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { failed, type Failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { type BackgroundDesk, type Cancelled, createBackground, type Launched } from "./background-helpers.ts";
+import { following, stopped, type Follower } from "../async/cancel.ts";
+import { nowhere } from "../../core/schedule/fill-references.ts";
+import { lostText, type Places, placesBelow } from "./child-paths.ts";
+import type { Place, Scope } from "./scope.ts";
+import { Slots } from "../async/slots.ts";
+import { tell } from "./send-message.ts";
+
+/** A task's slot, and what it may start below itself. */
+export type Delegation = BackgroundDesk &
+  Readonly<{
+    /** Begins an attempt with the slot in hand; false when the task was cancelled first. */
+    begin(): Promise<boolean>;
+    /** Ends the attempt: stops what was started in it and waits until that has ended. */
+    end(): Promise<void>;
+    /** Gives the slot back until the next attempt. */
+    letGo(): void;
+    delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Delegated>;
+    /** Tells the task which helpers of an earlier life nobody has asked for again: they did not come to an end. */
+    lost(): void;
+  }>;
+
+/**
+ * Runs plans under the path of the task that asks: `lead/scout`, and `lead.2/scout` the second time.
+ *
+ * The task's slot is free while it waits. A lead that kept its slot while its helpers queue for one would hang
+ * every run whose depth reaches the number of slots.
+ */
+export function createDelegation({
+  path,
+  scope,
+  signal,
+  held,
+}: Pick<Place, "path" | "scope" | "signal" | "held">): Delegation {
+  const children = new Set<Promise<unknown>>();
+  let places: Places | undefined;
+  /** Most tasks start nothing: what the plans below them follow is made for the first one. */
+  let attempt: { follower?: Follower } | undefined;
+  let waitsFor = 0;
+  let taking: Promise<void> | undefined;
+
+  const letGo = (): void => {
+    held.slot?.();
+    held.slot = undefined;
+  };
+  /** A slot may come when it is no longer wanted: the attempt is over, or waits for children again. */
+  const take = async (): Promise<void> => {
+    const taken = await scope.slots.take(signal);
+    taking = undefined;
+    if (attempt && waitsFor === 0 && !held.slot && !signal.aborted) held.slot = taken;
+    else taken?.();
+  };
+  const hold = async (): Promise<void> => {
+    if (!attempt || waitsFor > 0 || held.slot) return;
+    taking ??= take();
+    await taking;
+  };
+
+  const begin = async (): Promise<boolean> => {
+    attempt = {};
+    await hold();
+    if (held.slot && !signal.aborted) return true;
+    await end();
+    return false;
+  };
+  const end = async (): Promise<void> => {
+    const over = attempt;
+    attempt = undefined;
+    if (!over?.follower) return;
+    over.follower.controller.abort(stopped(ENDED));
+    over.follower.release();
+    await Promise.allSettled(children);
+  };
+
+  const launch = async (
+    what: AnyInput | Plan,
+    parent: Parent,
+    stop: AbortSignal | undefined,
+  ): Promise<Launched | Failed | Cancelled> => {
+    const depth = scope.depth + 1;
+    if (scope.run.maxDepth >= 0 && depth > scope.run.maxDepth) {
+      return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, {
+        hint: "Raise maxDepth if this is meant.",
+      });
+    }
+    const plan = planned(() => scope.run.compile(what));
+    if ("status" in plan) return plan;
+    const tasks = Object.values(plan.nodes).filter(({ kind }) => kind === "task").length;
+    for (let task = 0; task < tasks; task += 1) {
+      const refusal = await scope.run.budget.count("maxSpawns");
+      if (refusal)
+        return failed("BUDGET", `"${path}" may not start more agents: ${refusal.refused}.`, {
+          hint: "Allow more with --max-spawns.",
+        });
+    }
+    if (!attempt) return { status: "cancelled", reason: ENDED };
+    attempt.follower ??= following(signal);
+    places ??= placesBelow(path, scope.run);
+    const { controller, release: unfollow } = following(attempt.follower.controller.signal, ...(stop ? [stop] : []));
+    waitsFor += 1;
+    letGo();
+    const prefix = places.claim(plan);
+    const work = scope.run.execute(plan, {
+      ...withoutRound(scope),
+      prefix,
+      roots: [plan.output],
+      outer: nowhere,
+      slots: plan.concurrency === undefined ? scope.slots : new Slots(plan.concurrency, scope.slots),
+      ceiling: parent.ceiling,
+      ...(parent.policy && { policy: parent.policy }),
+      ...(parent.worktree && { worktree: parent.worktree }),
+      parentModel: parent.model,
+      caller: path,
+      signal: controller.signal,
+      depth,
+    });
+    children.add(work);
+    const ended = async (): Promise<Delegated> => {
+      try {
+        const { outcome, outcomeOf } = await work;
+        return { ...endingOf(outcome, outcomeOf), under: prefix, nodes: outcomesOf(plan, outcomeOf) };
+      } finally {
+        children.delete(work);
+        unfollow();
+        waitsFor -= 1;
+        await hold();
+      }
+    };
+    return { plan, under: prefix, ended: ended() };
+  };
+  const delegate: Delegation["delegate"] = async (what, parent, stop) => {
+    const launched = await launch(what, parent, stop);
+    return "ended" in launched ? launched.ended : launched;
+  };
+  const lost = (): void => {
+    places ??= placesBelow(path, scope.run);
+    const left = places.left();
+    if (left.length > 0) tell(scope.run, path, { from: path, text: lostText(left) });
+  };
+  const helpers = createBackground({ path, run: scope.run, launch });
+  return { begin, end, letGo, delegate, lost, ...helpers };
+}
+
+const ENDED = "the task that asked for it has ended";
+
+/** Each node of a plan that came to something. */
+function outcomesOf({ nodes }: Plan, outcomeOf: (id: string) => Outcome | undefined): Record<string, Outcome> {
+  return Object.fromEntries(
+    Object.keys(nodes).flatMap((id) => {
+      const outcome = outcomeOf(id);
+      return outcome ? [[id, outcome]] : [];
+    }),
+  );
+}
+
+/** What a model asked for wrongly is its failure, not the run's. */
+function planned(compile: () => Plan): Plan | Failed {
+  try {
+    return compile();
+  } catch (error) {
+    if (!isCrewError(error)) throw error;
+    return failed("AGENT_REPORTED", error.message, { hint: error.hint });
+  }
+}
+
+function withoutRound({ round: _round, ...scope }: Scope): Scope {
+  return scope;
+}

@@ -1,0 +1,198 @@
+import { isDeepStrictEqual } from "node:util";
+import { applyChange, type Change } from "../../core/schedule/change.ts";
+import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Body } from "../../core/plan/plan.ts";
+import { schedule, type Entry, type Schedule, type Step } from "../../core/schedule/schedule.ts";
+import { reasonOf, type Stop, type Stoppable, stopped } from "../async/cancel.ts";
+import { carryOut } from "./carry-out.ts";
+import { deferred } from "../async/deferred.ts";
+import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
+import { onAbort } from "../async/on-abort.ts";
+import type { Executed, Held, Scope } from "./scope.ts";
+import type { Release } from "../async/slots.ts";
+import { promptFor } from "./task-node.ts";
+
+/** A handle on a plan while it runs. */
+export type Growing = Readonly<{ change(change: Change): void }>;
+
+/**
+ * Carries out a plan below `scope.prefix`: starts what may start, cancels what nobody needs, and resolves when
+ * every node has ended. It decides nothing itself: `core/decide` does.
+ */
+export async function execute(body: Body, scope: Scope, started?: (growing: Growing) => void): Promise<Executed> {
+  const all = schedule(body, scope.roots);
+  const running = new Map<string, Stoppable>();
+  const over = deferred<void>();
+  const lookup: Lookup = {
+    outcomeOf: (id) => (all.entries.has(id) ? all.entries.get(id)!.outcome : scope.outer.outcomeOf(id)),
+    promptOf: (id) => (all.entries.has(id) ? askedOf(all.entries.get(id)!.node, lookup) : scope.outer.promptOf(id)),
+  };
+
+  /** Steps are taken one after the other, also when somebody who hears of one asks for the next. */
+  const steps: { step: Step; reason: string }[] = [];
+  let advancing = false;
+  const advance = (step: Step, reason: string = NOT_NEEDED): void => {
+    steps.push({ step, reason });
+    if (advancing) return;
+    advancing = true;
+    try {
+      for (let next = steps.shift(); next !== undefined; next = steps.shift()) take(next.step, next.reason);
+    } finally {
+      advancing = false;
+    }
+    if (all.unsettled === 0 && running.size === 0) over.resolve();
+  };
+  const take = (step: Step, reason: string): void => {
+    for (const id of step.settled) {
+      const path = scope.prefix + id;
+      for (const left of scope.run.history.close(path))
+        scope.run.emit(left, { type: "node.ended", outcome: { status: "cancelled", reason: NOT_NEEDED } });
+      scope.run.emit(path, { type: "node.ended", outcome: all.entries.get(id)!.outcome! });
+    }
+    for (const id of step.cancel) running.get(id)?.abort(stopped(reason));
+    for (const id of step.start) start(id);
+  };
+  const start = (id: string): void => {
+    const { state, node } = all.entries.get(id)!;
+    if (state === "settled") return;
+    if (scope.signal.aborted) advance(settle(all, id, { status: "cancelled", reason: reasonOf(scope.signal) }));
+    else if (node.kind === "task") standInLine(id);
+    else follow(id, go(id));
+  };
+  const follow = (id: string, work: Promise<Outcome>, held?: Held): void => {
+    const ended = (outcome: Outcome): void => {
+      running.delete(id);
+      scope.run.stoppable.delete(scope.prefix + id);
+      advance(settle(all, id, outcome));
+      held?.slot?.(); // only now, so that nobody is seen to begin before this one is seen to end
+      held?.lease?.();
+    };
+    work
+      .then(ended, (thrown: unknown) => ended(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)))
+      .catch(over.reject);
+  };
+  const watch = (id: string, stoppable: Stoppable): void => {
+    running.set(id, stoppable);
+    scope.run.stoppable.set(scope.prefix + id, stoppable);
+  };
+  const go = (id: string, held: Held = { slot: undefined }): Promise<Outcome> => {
+    const controller = new AbortController();
+    watch(id, controller);
+    const { outcomeOf, promptOf } = lookup; // to spread an object of functions costs as much as to make the controller
+    return carryOut(all.entries.get(id)!.node, {
+      outcomeOf,
+      promptOf,
+      path: scope.prefix + id,
+      scope,
+      signal: controller.signal,
+      held,
+    });
+  };
+  /** Who says which files it writes waits for those first, without a slot: whoever holds them may need one to end. */
+  const standInLine = (id: string): void => {
+    const { node } = all.entries.get(id)!;
+    const globs = node.kind === "task" ? node.task.writes : undefined;
+    if (globs === undefined) return standForSlot(id);
+    let come = false;
+    const ticket = scope.run.leases.queue({ of: scope.prefix + id, globs }, (lease) => {
+      come = true;
+      standForSlot(id, lease);
+    });
+    const abort = (reason: Stop): void => {
+      if (scope.run.leases.leave(ticket)) follow(id, Promise.resolve(cancelled(reason)));
+    };
+    if (!come) watch(id, { abort });
+  };
+  /** A task that waits for its slot is no more than a ticket: neither a signal nor a promise is made for it. */
+  const standForSlot = (id: string, lease?: Release): void => {
+    let stop: Stop | undefined;
+    const ticket = scope.slots.queue((slot) => {
+      const held: Held = { slot, ...(lease && { lease }) };
+      follow(
+        id,
+        inSlot(id, held, () => stop),
+        held,
+      );
+    });
+    const abort = (reason: Stop): void => {
+      stop = reason;
+      if (scope.slots.leave(ticket))
+        follow(id, Promise.resolve(cancelled(reason)), { slot: undefined, ...(lease && { lease }) });
+    };
+    watch(id, { abort });
+  };
+  const inSlot = async (id: string, held: Held, stop: () => Stop | undefined): Promise<Outcome> => {
+    await Promise.resolve(); // a turn later, so that no task begins while a step is still being taken
+    const reason = stop();
+    return reason ? cancelled(reason) : go(id, held);
+  };
+  const cancel = (): void => {
+    const reason = reasonOf(scope.signal);
+    advance(cancelAll(all, reason), reason);
+  };
+
+  let deaf: (() => void) | undefined;
+  const resumed = replay(all, scope, lookup);
+  if (scope.signal.aborted) {
+    cancel();
+    advance(resumed);
+  } else {
+    deaf = onAbort(scope.signal, cancel);
+    advance(resumed);
+    started?.({
+      change: (change) => {
+        const step = applyChange(all, change);
+        scope.run.emit("", { type: "plan.changed", change });
+        advance(step);
+      },
+    });
+  }
+  await over.promise;
+  deaf?.();
+  return { outcome: all.entries.get(body.output)!.outcome!, outcomeOf: (id) => all.entries.get(id)?.outcome };
+}
+
+const cancelled = ({ stop }: Stop): Outcome => ({ status: "cancelled", reason: stop });
+
+/** Feeds what an earlier life recorded to the schedule; what is left over is what still has to be done. */
+function replay(all: Schedule, scope: Scope, lookup: Lookup): Step {
+  const { history } = scope.run;
+  const start = new Set(begin(all).start);
+  const stopping = new Set<string>();
+  const settled: string[] = [];
+  const take = (step: Step): void => {
+    for (const id of step.start) start.add(id);
+    for (const id of step.cancel) stopping.add(id);
+    for (const id of step.settled) {
+      const recorded = history.ended(scope.prefix + id);
+      if (!recorded || !isDeepStrictEqual(recorded, all.entries.get(id)!.outcome)) settled.push(id);
+    }
+  };
+  for (const past of history.under(scope.prefix)) {
+    if (past.type === "changed") take(applyChange(all, past.change));
+    else if (isAsBefore(all.entries.get(past.id), scope, lookup)) take(settle(all, past.id, past.outcome));
+  }
+  // What was to be stopped and has no end of its own stopped as the journal says, or together with the process.
+  for (const id of stopping) {
+    if (all.entries.get(id)!.state === "settled") continue;
+    take(settle(all, id, history.ended(scope.prefix + id) ?? { status: "cancelled", reason: NOT_NEEDED }));
+  }
+  return { start: [...start].filter((id) => all.entries.get(id)!.state !== "settled"), settled, cancel: [] };
+}
+
+/**
+ * Whether a recorded outcome answers what is asked now. A model that is asked again may delegate something else under
+ * the same name, and what follows on that has to be done again, too.
+ */
+function isAsBefore(entry: Entry | undefined, scope: Scope, lookup: Lookup): boolean {
+  if (entry?.state !== "running") return false;
+  if (entry.givenUp) return true;
+  const before = scope.run.history.started(scope.prefix + entry.id);
+  if (entry.node.kind !== before?.kind) return false;
+  if (entry.node.kind !== "task" || before.prompt === undefined) return true;
+  return (
+    before.agent === entry.node.task.agent && before.prompt === scope.run.redact(promptFor(entry.node, scope, lookup))
+  );
+}

@@ -1,0 +1,35 @@
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { GateNode } from "../../core/plan/plan.ts";
+import { reasonOf } from "../async/cancel.ts";
+import { fillIn } from "../../core/schedule/fill-references.ts";
+import { patienceOf, questionKey } from "./ask-person.ts";
+import type { Place } from "./scope.ts";
+
+/** Asks, and waits for as long as it takes. Nobody there to answer is a failure, never a yes. */
+export async function carryOutGate(node: GateNode, place: Place): Promise<Outcome> {
+  const { path, signal, scope } = place;
+  const { run } = scope;
+  let answer = run.history.answer(path);
+  if (!answer) {
+    run.emit(path, { type: "node.started", attempt: 1, kind: "gate" });
+    run.emit(path, { type: "gate.opened", question: fillIn(node, place) });
+    if (run.unattended) {
+      return failed("NEEDS_ANSWER", `"${path}" waits for an approval, and nobody is there to give it.`, {
+        hint: "Run it in a terminal and answer there, or approve in advance with --yes.",
+      });
+    }
+    const patience = patienceOf(run, signal);
+    answer = await run.engine.answer(questionKey(run.id, path, undefined), patience.signal);
+    patience.release();
+    if (!answer && !signal.aborted)
+      return failed("NEEDS_ANSWER", `"${path}" waited for an approval: ${patience.text}.`, {
+        hint: "Allow more time with --answer-timeout, then resume it with --retry-failed.",
+      });
+    if (!answer) return { status: "cancelled", reason: reasonOf(signal) };
+    run.emit(path, { type: "gate.answered", answer });
+  }
+  if (answer.approve) return { status: "ok", output: answer.text ?? "approved", data: { approved: true } };
+  const feedback = answer.text?.trim() ?? "";
+  const message = feedback === "" ? `"${path}" was rejected.` : `"${path}" was rejected: ${feedback}`;
+  return { ...failed("REJECTED", message), data: { approved: false, feedback } };
+}

@@ -1,0 +1,94 @@
+import type { Budget } from "../../core/run/budget.ts";
+import type { Catalog } from "../../core/delegation/catalog.ts";
+import type { Background, Engine } from "../../core/task/engine.ts";
+import type { Delta, Fact } from "../../core/run/event.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import type { Worktree } from "../../core/plan/isolation.ts";
+import type { Outcome } from "../../core/outcome/outcome.ts";
+import type { Body, Plan } from "../../core/plan/plan.ts";
+import type { Policy } from "../../core/policy/policy.ts";
+import type { Lookup } from "../../core/schedule/fill-references.ts";
+import type { History } from "../../core/run/history.ts";
+import type { Leases } from "./leases.ts";
+import type { Mailbox } from "./mailbox.ts";
+import type { Stoppable } from "../async/cancel.ts";
+import type { Release, Slots } from "../async/slots.ts";
+
+/** What all plans of one run share. */
+export type RunScope = Readonly<{
+  id: string;
+  engine: Engine;
+  history: History;
+  emit(path: string, fact: Fact): void;
+  live(path: string, delta: Delta): void;
+  /** Resolves once everything emitted so far is kept. */
+  durable(): Promise<void>;
+  /** Background for every task, gathered once. */
+  context: string;
+  /** Nobody is there to answer a gate. */
+  unattended: boolean;
+  /** False: nobody is there to be asked about a call, although gates are answered. */
+  asksCalls?: boolean;
+  /** How long a question waits for its answer; absent: for ever. */
+  answerTimeoutMs?: number;
+  budget: Budget;
+  mailbox: Mailbox;
+  /** The files that tasks said they write, and who waits for whom because of that. */
+  leases: Leases;
+  /** Every task that waits for its slot or runs, by its path, so that one of them can be stopped. */
+  stoppable: Map<string, Stoppable>;
+  /** How deep agents may start agents; negative: as deep as they like. */
+  maxDepth: number;
+  /** Where the output of a node will be kept; absent where nothing is. */
+  outputFile?(path: string): string;
+  /** Helpers that outlive the run; absent: all of them end with whoever started them. */
+  background?: Background;
+  /** The agents there are right now; absent where nobody can look. */
+  agents?(): Promise<Catalog>;
+  /** The plan that a delegation asks for, checked. */
+  compile(what: AnyInput | Plan): Plan;
+  /** A text as it is recorded: without what is secret. */
+  redact(text: string): string;
+  /** A number in [0, 1) that spreads waits. */
+  random(): number;
+  /** The executor, for nodes that hold or start plans of their own. */
+  execute(body: Body, scope: Scope): Promise<Executed>;
+}>;
+
+/** Where one plan of a run is carried out. */
+export type Scope = Readonly<{
+  run: RunScope;
+  /** Empty, or the path of the node above and a slash. */
+  prefix: string;
+  /** The nodes somebody wants to know about; the output by default. */
+  roots?: readonly string[];
+  /** The plans around this one. */
+  outer: Lookup;
+  /** Set in later rounds of a loop. */
+  round?: Round;
+  slots: Slots;
+  /** What the task above may use. */
+  ceiling?: readonly string[];
+  /** What its calls are judged by. */
+  policy?: Policy;
+  /** The worktree it works in. */
+  worktree?: Worktree;
+  /** The model of the task above. */
+  parentModel?: string;
+  /** The path of the task above; absent for what a person started. */
+  caller?: string;
+  signal: AbortSignal;
+  depth: number;
+}>;
+
+/** What the round before left to the next one. */
+export type Round = Readonly<{ output: string; feedback: string }>;
+
+/** Where one node is carried out. */
+export type Place = Lookup & Readonly<{ path: string; scope: Scope; signal: AbortSignal; held: Held }>;
+
+/** What a task has in hand: its slot, unless it waits for something. Whoever carries it out gives it back in the end. */
+export type Held = { slot: Release | undefined; readonly lease?: Release };
+
+/** What executing a plan came to. */
+export type Executed = Readonly<{ outcome: Outcome; outcomeOf(id: string): Outcome | undefined }>;

@@ -1,0 +1,58 @@
+import { addressee, aboveOf } from "../../core/delegation/address-of-task.ts";
+import type { Receipt } from "../../core/run/run-command.ts";
+import type { Fact } from "../../core/run/event.ts";
+import { fill } from "../../core/text/template.ts";
+import { prompts } from "../../embedded.ts";
+import type { Mailbox } from "./mailbox.ts";
+
+/** Something said to a task that is running, or with an empty path to the person. */
+export type Note = Readonly<{
+  text: string;
+  from: string;
+  /** "interrupt": what the model is saying is cut short for it. */
+  how?: "steer" | "interrupt";
+}>;
+
+/** Puts a note where its reader finds it, and says so. False: there is nobody of that path. */
+export function tell(
+  run: Readonly<{ mailbox: Mailbox; emit(path: string, fact: Fact): void }>,
+  path: string,
+  { text, from, how }: Note,
+): boolean {
+  const heard =
+    path === "" ||
+    run.mailbox.put(
+      path,
+      fill(
+        prompts.message,
+        new Map([
+          ["from", from],
+          ["text", text],
+        ]),
+      ),
+    );
+  if (heard) run.emit(path, { type: "message.sent", from, text });
+  if (heard && how === "interrupt") run.mailbox.ring(path);
+  return heard;
+}
+
+/** The word for whoever started a task. */
+const PARENT = "parent";
+
+/** Sends what one task says to another one of the run, and says who will read it, or why nobody will. */
+export function sendTo(
+  run: Parameters<typeof tell>[0],
+  { to, text, from }: Readonly<{ to: string; text: string; from: string }>,
+): Receipt {
+  const there = run.mailbox.readers();
+  const path = addressee(to === PARENT ? aboveOf(from) : to, { from, there });
+  const others = there.filter((one) => one !== from);
+  if (path === undefined)
+    return {
+      done: false,
+      text: `Nobody called "${to}" is running here. ${others.length === 0 ? "There is nobody else." : `Running are: ${others.join(", ")}.`}`,
+    };
+  return tell(run, path, { text, from })
+    ? { done: true, text: `Sent to ${path}, who reads it before the next turn.` }
+    : { done: false, text: `Too many messages wait for ${path} already; it has not read them yet. Try again later.` };
+}

@@ -1,0 +1,48 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { readBanPatterns, readBans } from "../../core/policy/judge-call.ts";
+import type { Policy } from "../../core/policy/policy.ts";
+
+const MOST = 50_000;
+
+/**
+ * What rules forbid to read below a folder, so that it can be hidden from commands. Throws when the folder is too large to
+ * be sure: a rule that is kept in some places only would be worse than none.
+ */
+export function closedPaths(policy: Policy, root: string, placeOf: (absolute: string) => string): string[] {
+  const isClosed = readBans(policy);
+  if (!isClosed) return [];
+  const closed: string[] = [];
+  const folders = [root];
+  let seen = 0;
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of entriesIn(folder)) {
+      const path = join(folder, entry.name);
+      if (++seen > MOST)
+        throw new Error(
+          `the working folder holds more than ${MOST} things, too many to hide from commands what rules forbid to read`,
+        );
+      if (entry.isSymbolicLink()) continue;
+      if (isClosed(placeOf(path))) closed.push(path);
+      else if (entry.isDirectory()) folders.push(path);
+    }
+  }
+  return closed;
+}
+
+/** What rules forbid to read by its absolute path, wherever it is; one with wildcards is only looked for in folders. */
+export function closedByName(policy: Policy): string[] {
+  return readBanPatterns(policy)
+    .map((pattern) => pattern.replace(/\/(?:\*\*)?$/, ""))
+    .filter((pattern) => pattern.startsWith("/") && !/[*?[\]{}\\]/.test(pattern));
+}
+
+function entriesIn(folder: string): ReturnType<typeof readEntries> {
+  try {
+    return readEntries(folder);
+  } catch {
+    return []; // what cannot be listed cannot be read by a command either
+  }
+}
+
+const readEntries = (folder: string) => readdirSync(folder, { withFileTypes: true });

@@ -1,0 +1,71 @@
+import type { FileHandle } from "node:fs/promises";
+import { MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { fence } from "../../core/text/fence.ts";
+import { isRefusal, oneLine, openInside } from "./open-contained.ts";
+
+/**
+ * Files as Markdown, in the given order; a promise, where the document's function answers at once.
+ * A file that is missing, outside of `cwd` or not text is named with the reason, and a large one is cut with a notice.
+ */
+export async function readContextFiles(filePaths: readonly string[], cwd = "."): Promise<string> {
+  const sections: string[] = [];
+  let left = ALL_BYTES;
+  for (const path of filePaths) {
+    const { text, bytes } = await section(cwd, path, Math.min(left, FILE_BYTES));
+    left -= bytes;
+    sections.push(`## File: ${oneLine(path)}\n\n${text}`);
+  }
+  return sections.join("\n\n");
+}
+
+/** How much of one file, and of all files together, is passed on. */
+const FILE_BYTES = MAX_OUTPUT_BYTES;
+const ALL_BYTES = 10 * FILE_BYTES;
+
+type Section = Readonly<{ text: string; bytes: number }>;
+
+async function section(cwd: string, path: string, most: number): Promise<Section> {
+  if (most <= 0) return note(`left out: the files before it already hold ${ALL_BYTES} bytes`);
+  try {
+    const { handle, kind, stats } = await openInside(cwd, path);
+    try {
+      return kind === "file" ? shown(await head(handle, most), stats.size) : unread("not a regular file");
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return unread(isRefusal(error) && error.code === "MISSING" ? MISSING : messageOf(error));
+  }
+}
+
+/** As the cases have it: the system's words for a file that is not there. */
+const MISSING = "ENOENT: no such file or directory";
+
+function unread(reason: string): Section {
+  return note(`Error reading file: ${reason}`);
+}
+
+function shown(bytes: Uint8Array, size: number): Section {
+  if (bytes.includes(0)) return note(`not shown: a binary file of ${size} bytes`);
+  // While streaming, a code point whose end was cut off is held back instead of being replaced.
+  const text = new TextDecoder().decode(bytes, { stream: bytes.length < size }).replace(/\r?\n$/, "");
+  const notice = bytes.length < size ? `\n\n(cut: the first ${bytes.length} of ${size} bytes)` : "";
+  return { text: fence(text) + notice, bytes: bytes.length };
+}
+
+/** Reads may be short, so it goes on until the buffer is full or the file ends. */
+async function head(file: FileHandle, most: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(most);
+  let filled = 0;
+  while (filled < most) {
+    const { bytesRead } = await file.read(buffer, filled, most - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+function note(text: string): Section {
+  return { text: `(${text})`, bytes: 0 };
+}

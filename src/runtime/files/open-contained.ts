@@ -1,0 +1,218 @@
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { cutHead } from "../../core/text/cut.ts";
+import { reveal } from "../../core/text/sanitize.ts";
+
+/**
+ * Opens a file or folder for reading, if the thing that was opened really lies inside `root`.
+ *
+ * The path may be relative to the root or absolute, and links that stay inside are fine. What counts in the end is
+ * where the open descriptor leads, so a folder that is swapped for a link in between gains nothing. Pipes, sockets and
+ * devices are refused without being opened. Throws a {@link Refusal}; the caller closes the handle.
+ */
+export async function openInside(root: string | Root, path: string): Promise<Opened> {
+  const top = typeof root === "string" ? await rootOf(root) : root;
+  const wanted = wantedPath(top, path);
+  const target = await realpath(wanted).catch(async (error: unknown) => {
+    throw await unreachable(top, { path, wanted, code: codeOf(error) });
+  });
+  if (!isInside(top.real, target)) throw strayLink(path);
+  return openTarget(top, { path, target });
+}
+
+/** The absolute path that a text names from the root on, if it can be one and does not lead out of it as it is written. */
+export function wantedPath(top: Root, path: string): string {
+  if (path.includes("\0")) throw refusal("BAD_PATH", `${quoted(path)} holds a NUL character: no file has such a name`);
+  if (path.length > MOST_CHARS) throw unopened(path, "ENAMETOOLONG");
+  const wanted = resolve(top.given, path);
+  if (!isInside(top.given, wanted) && !isInside(top.real, wanted)) throw outside(path);
+  return wanted;
+}
+
+/**
+ * Opens what a walk has come upon: a path from the root on that holds no link. If there is one by now it is refused.
+ * Half the work of {@link openInside}; what kind of thing it is, the caller has to ask.
+ */
+export async function openWalked(root: Root, path: string): Promise<Walked> {
+  if (root.isClosed?.(slashed(path))) throw closed(path);
+  const target = join(root.real, path);
+  const handle = await open(target, FLAGS).catch((error: unknown) => {
+    throw unopened(path, codeOf(error));
+  });
+  const known = await knownPlace(handle);
+  const real = known ?? (await comparedPlace(handle, target).catch(() => undefined));
+  if (real === target) return { handle, place: known === undefined ? target : descriptor(handle) };
+  await handle.close();
+  throw outside(path);
+}
+
+/** Something open, and the path to read it under: on Linux the open thing itself, wherever its name leads by now. */
+export type Walked = Readonly<{ handle: FileHandle; place: string }>;
+
+/** A folder that access is confined to: as it was given, and where it really is. */
+export type Root = Readonly<{
+  given: string;
+  real: string;
+  /** Whether a rule forbids to read what lies at this path from the root on. */
+  isClosed?(path: string): boolean;
+}>;
+
+/** Something inside the root that is open for reading. */
+export type Opened = Readonly<{
+  handle: FileHandle;
+  kind: "file" | "directory";
+  stats: Stats;
+  /** Where it really is. */
+  real: string;
+  /** The same from the root on, with forward slashes; empty for the root itself. */
+  path: string;
+}>;
+
+/** Why something was not opened: `OUTSIDE`, `SPECIAL`, `BAD_PATH` and `DENIED` are refused on principle. */
+export type Refusal = Error & { readonly code: RefusalCode };
+export type RefusalCode = "OUTSIDE" | "SPECIAL" | "BAD_PATH" | "DENIED" | "MISSING" | "UNREADABLE";
+
+export function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Error && error.name === "Refusal";
+}
+
+/** True for a refusal that is about what may be done, not about what is there. */
+export function isDenial({ code }: Refusal): boolean {
+  return code !== "MISSING" && code !== "UNREADABLE";
+}
+
+/** Resolves a root once, for many accesses. */
+export async function rootOf(root: string, isClosed?: Root["isClosed"]): Promise<Root> {
+  const given = resolve(root);
+  const real = await realpath(given).catch(() => {
+    throw refusal("MISSING", `the working folder ${quoted(given)} is not there any more`);
+  });
+  return { given, real, ...(isClosed && { isClosed }) };
+}
+
+/** Whether a resolved path is the folder or lies below it; a sibling whose name begins alike does not. */
+export function isInside(folder: string, path: string): boolean {
+  const steps = relative(folder, path);
+  return steps !== ".." && !steps.startsWith(`..${sep}`) && !isAbsolute(steps);
+}
+
+/** A path in quotes and on one line, whatever is in it. */
+export function quoted(path: string): string {
+  const { text, cut } = cutHead(path, 200);
+  return `"${oneLine(text)}${cut ? "..." : ""}"`;
+}
+
+/** A name that cannot begin a new line or drive a terminal. */
+export function oneLine(name: string): string {
+  return reveal(name).replaceAll("\n", "\u240a").replaceAll("\t", "\u2409");
+}
+
+/** No system takes longer paths. */
+const MOST_CHARS = 4_096;
+
+type Target = Readonly<{ path: string; target: string }>;
+
+/** No link is followed any more (the target is resolved), and opening never waits for the other end of a pipe. */
+const FLAGS =
+  constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
+async function openTarget(top: Root, { path, target }: Target): Promise<Opened> {
+  let handle: FileHandle | undefined;
+  try {
+    if (kindOf(await lstat(target)) === undefined) throw special(path);
+    handle = await open(target, FLAGS);
+    const stats = await handle.stat();
+    const kind = kindOf(stats);
+    if (kind === undefined) throw special(path);
+    const real = (await knownPlace(handle)) ?? (await comparedPlace(handle, target));
+    if (real === undefined || !isInside(top.real, real)) throw outside(path);
+    const place = slashed(relative(top.real, real));
+    if (top.isClosed?.(place)) throw closed(path);
+    return { handle, kind, stats, real, path: place };
+  } catch (error) {
+    await handle?.close();
+    throw isRefusal(error) ? error : unopened(path, codeOf(error));
+  }
+}
+
+/** Where an open descriptor leads, on systems that say so. */
+export async function knownPlace(handle: FileHandle): Promise<string | undefined> {
+  if (process.platform !== "linux") return undefined;
+  return readlink(descriptor(handle)).catch(() => undefined);
+}
+
+export const descriptor = (handle: FileHandle): string => `/proc/self/fd/${handle.fd}`;
+
+/** The resolved path, if at this moment it leads to the very object that is open. */
+export async function comparedPlace(handle: FileHandle, target: string): Promise<string | undefined> {
+  const real = await realpath(target);
+  const [open, named] = [await handle.stat({ bigint: true }), await stat(real, { bigint: true })];
+  return open.dev === named.dev && open.ino === named.ino ? real : undefined;
+}
+
+function kindOf(stats: Stats): Opened["kind"] | undefined {
+  if (stats.isFile()) return "file";
+  return stats.isDirectory() ? "directory" : undefined;
+}
+
+type Attempt = Readonly<{ path: string; wanted: string; code: string }>;
+
+/** Whether something exists out there is nobody's business: a link out of the root is told before "missing". */
+async function unreachable(top: Root, { path, wanted, code }: Attempt): Promise<Refusal> {
+  if (code !== "ENOENT" && code !== "ELOOP") return unopened(path, code);
+  for (let at = wanted; isInside(top.given, at) || isInside(top.real, at); at = dirname(at)) {
+    const real = await realpath(at).catch(() => undefined);
+    if (real !== undefined) return isInside(top.real, real) ? unopened(path, code) : strayLink(path);
+    const isLink = await lstat(at).then(
+      (stats) => stats.isSymbolicLink(),
+      () => false,
+    );
+    if (isLink) return strayLink(path);
+    if (at === dirname(at)) break;
+  }
+  return unopened(path, code);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  ENOTDIR: "does not exist: a part of the path is a file, not a folder",
+  ENAMETOOLONG: "is too long for a path",
+  EACCES: "may not be read by this user",
+  EPERM: "may not be read by this user",
+  EMFILE: "could not be opened: too many files are open, try again",
+};
+
+function unopened(path: string, code: string): Refusal {
+  const missing = code === "ENOENT" || code === "ENOTDIR";
+  return refusal(
+    missing ? "MISSING" : "UNREADABLE",
+    `${quoted(path)} ${REASONS[code] ?? `could not be opened (${code})`}`,
+  );
+}
+
+export function outside(path: string): Refusal {
+  return refusal("OUTSIDE", `${quoted(path)} is outside of the working folder: use a path inside it`);
+}
+
+export function strayLink(path: string): Refusal {
+  return refusal("OUTSIDE", `${quoted(path)} is a link that leads nowhere or outside of the working folder`);
+}
+
+function closed(path: string): Refusal {
+  return refusal("DENIED", `${quoted(path)} may not be read: a rule forbids it`);
+}
+
+export function special(path: string): Refusal {
+  return refusal("SPECIAL", `${quoted(path)} is not a regular file: pipes, sockets and devices cannot be read`);
+}
+
+export function refusal(code: RefusalCode, message: string): Refusal {
+  return Object.assign(new Error(message), { name: "Refusal", code });
+}
+
+const slashed = (path: string): string => path.split(sep).join("/");
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+}

@@ -1,0 +1,53 @@
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import type { HandedFiles } from "../../core/rules/readable-outputs.ts";
+import type { Located, Subject } from "../../core/rules/call-subject.ts";
+import { isInside, outside, type Root, strayLink, wantedPath } from "./open-contained.ts";
+
+/** Where a task may look and write, and how rules call what is there. */
+export type Grounds = Readonly<{
+  /** The folder it works in, then others that may be written. */
+  roots: readonly Root[];
+  /** What rules call the file at this real path. */
+  placeOf(absolute: string): string;
+  /** Files elsewhere that it may look at. */
+  handed?: HandedFiles;
+}>;
+
+/**
+ * Looks up what a call is about, so that it is judged by where things really are and by how they were named. Throws a refusal
+ * for what lies outside, also behind a link.
+ */
+export async function locate(subject: Subject, { roots, placeOf, handed }: Grounds): Promise<Located> {
+  if (subject.kind !== "path") return subject;
+  const { path, change, itself } = subject;
+  if (!change && handed?.files.has(path)) return { kind: "path", places: [placeOf(path)], change };
+  const root = rootFor(roots, path);
+  const wanted = wantedPath(root, path);
+  const real = itself ? join(await existing(dirname(wanted), path), basename(wanted)) : await existing(wanted, path);
+  if (!isInside(root.real, real)) throw strayLink(path);
+  const named = isInside(root.given, wanted) ? join(root.real, wanted.slice(root.given.length)) : wanted;
+  return { kind: "path", places: [...new Set([placeOf(named), placeOf(real)])], change };
+}
+
+/** The root that a path is meant from: the working folder, unless it is absolute and lies in another one. */
+export function rootFor(roots: readonly Root[], path: string): Root {
+  const other = isAbsolute(path)
+    ? roots.find(({ given, real }) => isInside(given, path) || isInside(real, path))
+    : undefined;
+  const root = other ?? roots[0];
+  if (root === undefined) throw outside(path);
+  return root;
+}
+
+/** Where a path leads, as far as it exists; what does not exist yet will be where its name says. */
+async function existing(wanted: string, path: string): Promise<string> {
+  const real = await realpath(wanted).catch(() => undefined);
+  if (real !== undefined) return real;
+  const isLink = await lstat(wanted).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
+  if (isLink || wanted === dirname(wanted)) throw strayLink(path);
+  return join(await existing(dirname(wanted), path), basename(wanted));
+}

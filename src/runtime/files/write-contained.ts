@@ -1,0 +1,182 @@
+import { randomBytes } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
+import {
+  codeOf,
+  comparedPlace,
+  descriptor,
+  isInside,
+  isRefusal,
+  knownPlace,
+  outside,
+  quoted,
+  refusal,
+  type Root,
+  special,
+  strayLink,
+  wantedPath,
+} from "./open-contained.ts";
+
+/**
+ * A name in a folder that is open and really lies inside the root: where something is made, replaced, moved or removed.
+ * On Linux everything goes through the open folder itself, so nothing that is swapped on the way to it matters any more.
+ */
+export type Spot = Readonly<{
+  name: string;
+  /** Where it really is, and the same from the root on, with forward slashes. */
+  real: string;
+  path: string;
+  /** The path to use for this name, or for another one in the same folder. */
+  at(name?: string): string;
+  /** What is there now; `undefined` when nothing is. */
+  stats(): Promise<Stats | undefined>;
+  close(): Promise<void>;
+}>;
+
+/** `make`: folders on the way are made. `itself`: a link there is meant itself, otherwise what it leads to. */
+export type SpotOptions = Readonly<{ make?: boolean; itself?: boolean }>;
+
+/** Opens the folder that a path is in. Throws a refusal for whatever would lead out of the root; the caller closes the spot. */
+export async function openSpot(
+  root: Root,
+  path: string,
+  { make = false, itself = false }: SpotOptions = {},
+): Promise<Spot> {
+  const wanted = wantedPath(root, path);
+  const target = itself ? wanted : await behindLink(root, wanted, path);
+  if (target === root.given || target === root.real)
+    throw refusal("BAD_PATH", `${quoted(path)} is the working folder itself`);
+  const folder = await openFolder(root, dirname(target), { path, make });
+  const name = basename(target);
+  const real = join(folder.real, name);
+  const at = (other = name): string => join(folder.place, other);
+  return {
+    name,
+    real,
+    path: relative(root.real, real).split(sep).join("/"),
+    at,
+    stats: () => lstat(at()).catch(() => undefined),
+    close: () => folder.handle.close(),
+  };
+}
+
+/** Puts these bytes there, whole or not at all. What was there keeps its permissions; a hard link elsewhere keeps the old text. */
+export async function replace(spot: Spot, text: string): Promise<void> {
+  const before = await spot.stats();
+  if (before !== undefined && !before.isFile())
+    throw before.isDirectory() ? refusal("UNREADABLE", `${quoted(spot.path)} is a folder`) : special(spot.path);
+  const draft = spot.at(`.${randomBytes(8).toString("hex")}.tmp`);
+  try {
+    const handle = await open(
+      draft,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0),
+      0o666,
+    );
+    try {
+      await handle.writeFile(text);
+      if (before !== undefined) await keepOwner(handle, before);
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, spot.at());
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw isRefusal(error) ? error : unwritable(spot.path, error);
+  }
+}
+
+async function keepOwner(handle: FileHandle, { mode, uid, gid }: Stats): Promise<void> {
+  const own = await handle.stat();
+  if (own.uid !== uid || own.gid !== gid) await handle.chown(uid, gid).catch(() => {});
+  await handle.chmod(mode & 0o777);
+}
+
+/** What a link leads to, if that is inside; a path without a link is itself. */
+async function behindLink(root: Root, wanted: string, path: string): Promise<string> {
+  const isLink = await lstat(wanted).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
+  if (!isLink) return wanted;
+  const target = await realpath(wanted).catch(() => undefined);
+  if (target === undefined || !isInside(root.real, target)) throw strayLink(path);
+  return target;
+}
+
+type Folder = Readonly<{ handle: FileHandle; real: string; place: string }>;
+
+const FLAGS =
+  constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+async function openFolder(
+  root: Root,
+  wanted: string,
+  { path, make }: { path: string; make: boolean },
+): Promise<Folder> {
+  const real = await realpath(wanted).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw unwritable(path, error);
+  });
+  if (real !== undefined) return openReal(root, real, path);
+  const isLink = await lstat(wanted).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
+  if (isLink || wanted === dirname(wanted)) throw strayLink(path);
+  if (!make) throw refusal("MISSING", `${quoted(path)} cannot be there: its folder does not exist`);
+  const above = await openFolder(root, dirname(wanted), { path, make });
+  try {
+    const step = join(above.place, basename(wanted));
+    await mkdir(step).catch((error: unknown) => {
+      if (codeOf(error) !== "EEXIST") throw error;
+    });
+    return await opened(root, step, { path, expected: join(above.real, basename(wanted)) });
+  } catch (error) {
+    throw isRefusal(error) ? error : unwritable(path, error);
+  } finally {
+    await above.handle.close();
+  }
+}
+
+async function openReal(root: Root, real: string, path: string): Promise<Folder> {
+  if (!isInside(root.real, real)) throw strayLink(path);
+  return opened(root, real, { path, expected: real });
+}
+
+/** A folder that is open and was found to lie where it is expected. */
+async function opened(root: Root, at: string, { path, expected }: { path: string; expected: string }): Promise<Folder> {
+  const handle = await open(at, FLAGS).catch((error: unknown) => {
+    throw codeOf(error) === "ELOOP" ? outside(path) : unwritable(path, error);
+  });
+  const known = await knownPlace(handle);
+  const real = known ?? (await comparedPlace(handle, expected).catch(() => undefined));
+  if (real !== undefined && isInside(root.real, real))
+    return { handle, real, place: known === undefined ? real : descriptor(handle) };
+  await handle.close();
+  throw outside(path);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "is not there any more",
+  ENOTDIR: "cannot be there: a part of the path is a file, not a folder",
+  ENAMETOOLONG: "is too long for a path",
+  EACCES: "may not be changed by this user",
+  EPERM: "may not be changed by this user",
+  EROFS: "is on a file system that cannot be written",
+  ENOSPC: "could not be written: the disk is full",
+  EDQUOT: "could not be written: the disk quota is used up",
+  EXDEV: "is on another file system: write the new file and delete the old one instead",
+  ENOTEMPTY: "is a folder that is not empty",
+  EEXIST: "is there already",
+  EISDIR: "is a folder",
+};
+
+/** What went wrong with a change, in words. */
+export function unwritable(path: string, error: unknown): Error {
+  const code = codeOf(error);
+  return refusal(
+    code === "ENOENT" || code === "ENOTDIR" ? "MISSING" : "UNREADABLE",
+    `${quoted(path)} ${REASONS[code] ?? `could not be changed (${code})`}`,
+  );
+}

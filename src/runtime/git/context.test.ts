@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { repository } from "../../../test/support/repository.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { buildContext } from "./context.ts";
+
+test("nothing asked for is an empty text", async () => {
+  expect(await buildContext(tempFolder(), {})).toBe("");
+  expect(await buildContext(tempFolder(), { context: "  ", contextFiles: [], gitContext: {} })).toBe("");
+});
+
+test("git state is off unless it is asked for", async () => {
+  expect(await buildContext(repository(), { context: "A" })).toBe("A");
+});
+
+test("the sources follow each other, parted by rules", async () => {
+  const folder = repository("echo hi > new.txt");
+  expect(await buildContext(folder, { context: "U", contextFiles: ["new.txt"], gitContext: true })).toBe(
+    "U\n\n---\n\n## File: new.txt\n\n```\nhi\n```\n\n---\n\n" +
+      "## Git Context\n\n**Branch:** main\n\n**Git Status:**\n```\n?? new.txt\n```",
+  );
+});
+
+test("a folder that does not exist is said, not thrown", async () => {
+  expect(await buildContext("/nowhere/at/all", { contextFiles: ["a"], gitContext: true })).toBe(
+    "## File: a\n\n(Error reading file: ENOENT: no such file or directory)\n\n---\n\n(not a git repository)",
+  );
+});

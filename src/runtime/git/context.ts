@@ -1,0 +1,20 @@
+import type { ContextOptions } from "../../core/plan/context.ts";
+import { readContextFiles } from "../files/context-files.ts";
+import { getGitContext } from "./git-context.ts";
+import type { GitPlace } from "./git.ts";
+
+export { readContextFiles } from "../files/context-files.ts";
+export { getGitContext } from "./git-context.ts";
+
+/**
+ * The background of a run as one text: what the user wrote, then the files, then the git state, parted by rules.
+ * A promise, where the document's function answers at once; it never rejects, whatever is missing is said in the text.
+ */
+export async function buildContext(cwd: string, options: ContextOptions, place: GitPlace = {}): Promise<string> {
+  const parts = [
+    options.context?.trim() ?? "",
+    await readContextFiles(options.contextFiles ?? [], cwd),
+    await getGitContext(options.gitContext ?? false, cwd, place),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n---\n\n");
+}

@@ -1,0 +1,114 @@
+import type { ContextOptions } from "../../core/plan/context.ts";
+import { codeSpan, fence } from "../../core/text/fence.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { reveal } from "../../core/text/sanitize.ts";
+import { type GitAnswer, type GitPlace, openRepository, type Repository, topOf } from "./git.ts";
+
+/**
+ * The state of the repository around `cwd` as Markdown; a promise, where the document's function answers at once.
+ * `true` asks for branch and status. What git cannot say is a note in the text, and nothing of the repository is run.
+ */
+export async function getGitContext(
+  options: boolean | GitContextOptions,
+  cwd = ".",
+  place: GitPlace = {},
+): Promise<string> {
+  const asked = sectionsOf(options === true ? { branch: true, status: true } : options);
+  if (asked.length === 0) return "";
+  const top = await topOf(cwd);
+  if (top === undefined) return "(not a git repository)";
+  const repository = await openRepository(top, place);
+  if (!repository.ok) return `(git context left out: ${oneLine(repository.reason)})`;
+  const sections = await Promise.all(asked.map((section) => section(repository.ask)));
+  return ["## Git Context", ...sections].join("\n\n");
+}
+
+/** Which parts of the git state are wanted. */
+export type GitContextOptions = Exclude<ContextOptions["gitContext"], boolean | undefined>;
+
+type Ask = Repository["ask"];
+type Section = (ask: Ask) => Promise<string>;
+
+function sectionsOf(options: GitContextOptions | false): Section[] {
+  if (!isRecord(options)) return [];
+  const { branch, status, diff, diffStats, log } = options;
+  return [
+    branch === true ? branchSection : undefined,
+    status === true ? statusSection : undefined,
+    diffStats === true ? block("Diff Stats", (ask) => diffOf(ask, ["--stat=100"])) : undefined,
+    diff === true ? block("Git Diff", (ask) => diffOf(ask, ["--src-prefix=a/", "--dst-prefix=b/"]), "diff") : undefined,
+    logSection(log ?? 0),
+  ].filter((section) => section !== undefined);
+}
+
+const branchSection: Section = async (ask) => {
+  const branch = await ask("symbolic-ref", "--quiet", "--short", "HEAD");
+  if (branch.ok) return `**Branch:** ${nameOf(branch.text)}`;
+  const commit = await ask("rev-parse", "--short", "--verify", "HEAD");
+  return `**Branch:** ${commit.ok ? `(detached at ${commit.text.trim()})` : "(unknown)"}`;
+};
+
+const statusSection = block("Git Status", (ask) =>
+  ask("status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"),
+);
+
+function logSection(count: number | boolean): Section | undefined {
+  if (count === false || count === 0) return undefined;
+  const most = count === true ? USUAL_COMMITS : count;
+  if (!Number.isInteger(most) || most < 0 || most > MOST_COMMITS) {
+    return async () => `**Recent Commits:** (left out: log has to be a whole number up to ${MOST_COMMITS})`;
+  }
+  return block("Recent Commits", (ask) =>
+    ask(
+      "log",
+      `--max-count=${most}`,
+      "--format=%h %s",
+      "--no-show-signature",
+      "--no-notes",
+      "--no-color",
+      "HEAD",
+      "--",
+    ),
+  );
+}
+
+const USUAL_COMMITS = 10;
+const MOST_COMMITS = 1_000;
+
+/** Work tree and index against the last commit; before the first commit, what is staged. */
+async function diffOf(ask: Ask, format: readonly string[]): Promise<GitAnswer> {
+  const born = await ask("rev-parse", "--quiet", "--verify", "HEAD");
+  const against = born.ok ? "HEAD" : "--cached";
+  return ask(
+    "diff",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--ignore-submodules=all",
+    "--submodule=short",
+    ...format,
+    against,
+    "--",
+  );
+}
+
+function block(title: string, question: (ask: Ask) => Promise<GitAnswer>, language = ""): Section {
+  return async (ask) => {
+    const answer = await question(ask);
+    if (!answer.ok) return `**${title}:** (left out: ${oneLine(answer.reason)})`;
+    const text = withoutPasswords(reveal(answer.text.replace(/\n+$/, "")));
+    if (text === "") return `**${title}:** (no changes)`;
+    return `**${title}:**\n${fence(text, language)}${answer.cut ? "\n(cut: there is more)" : ""}`;
+  };
+}
+
+/** A usual name stands as it is; anything that could be read as markup is put in a code span. */
+function nameOf(text: string): string {
+  const name = oneLine(text);
+  return /^[\w./@+#-]+$/.test(name) ? name : codeSpan(name);
+}
+
+const oneLine = (text: string): string => withoutPasswords(reveal(text.trim()).replace(/\s+/g, " "));
+
+/** User and password of an address, wherever one appears. */
+const withoutPasswords = (text: string): string => text.replace(/:\/\/[^\s/@]{1,256}@/g, "://***@");

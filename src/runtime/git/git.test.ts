@@ -1,0 +1,53 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { repository } from "../../../test/support/repository.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { openRepository } from "./git.ts";
+
+async function ask(folder: string, ...args: readonly string[]): Promise<string> {
+  const opened = await openRepository(folder);
+  if (!opened.ok) return opened.reason;
+  const answer = await opened.ask(...args);
+  return answer.ok ? answer.text : answer.reason;
+}
+
+test("a question is answered", async () => {
+  expect(await ask(repository(), "symbolic-ref", "HEAD")).toBe("refs/heads/main\n");
+});
+
+test("variables of the calling process do not reach git", async () => {
+  const [folder, other] = [repository(), repository("git checkout -q -b other")];
+  vi.stubEnv("GIT_DIR", join(other, ".git"));
+  vi.stubEnv("GIT_CONFIG_PARAMETERS", "'core.quotePath'='maybe'");
+  try {
+    expect(await ask(folder, "symbolic-ref", "HEAD")).toBe("refs/heads/main\n");
+    expect(await ask(folder, "config", "core.quotePath")).toBe("true\n");
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
+
+test("what goes wrong is told in one line, without git's own prefix", async () => {
+  expect(await ask(repository(), "rev-parse", "--verify", "nothing")).toBe("Needed a single revision");
+  expect(await ask(tempFolder(), "status")).toMatch(/^not a git repository/);
+});
+
+test("a configuration with endless filters is refused", async () => {
+  const folder = repository();
+  appendFileSync(
+    join(folder, ".git/config"),
+    Array.from({ length: 300 }, (_, i) => `[filter "f${i}"]\n\tclean = false\n`).join(""),
+  );
+  expect(await ask(folder, "status")).toBe("its configuration is too large");
+});
+
+test("a configuration that depends on the place is refused, unless it is the person's own", async () => {
+  const folder = repository();
+  const condition = '[includeIf "gitdir:**/worktrees/**"]\n\tpath = hidden\n';
+  const home = tempFolder({ ".gitconfig": condition });
+  const opened = await openRepository(folder, { home });
+  expect(opened.ok).toBe(true);
+  appendFileSync(join(folder, ".git/config"), condition);
+  expect(await ask(folder, "status")).toMatch(/different things in different places/);
+});

@@ -1,0 +1,197 @@
+import { execFile } from "node:child_process";
+import { realpath, stat } from "node:fs/promises";
+import { devNull } from "node:os";
+import { dirname, join } from "node:path";
+import { messageOf } from "../../core/schema/error.ts";
+
+/**
+ * Opens the repository whose `.git` lies in `top`, for questions that nothing in it can turn against us: git starts no
+ * program that the repository names, uses no network, asks nobody and writes nothing.
+ *
+ * `top` is the work tree, whatever the configuration says. Git's own ownership check stays on, and a bare repository is
+ * never used. Every question has a time limit and an output limit, and failing is an answer, not an exception.
+ */
+export async function openRepository(top: string, place: GitPlace = {}): Promise<Repository | GitFailure> {
+  const valid = await git(top, ["rev-parse", "--git-dir"], place);
+  if (!valid.ok) return valid;
+  const listed = await git(top, ["config", "--list", "--show-scope", "--name-only", "-z"], place);
+  if (!listed.ok) return listed;
+  const keys = keysIn(listed.text);
+  const filters = new Set(keys.flatMap(({ key }) => FILTER.exec(key)?.[1] ?? []));
+  if (listed.cut || filters.size > MOST_FILTERS) return { ok: false, reason: "its configuration is too large" };
+  if (keys.some(({ scope, key }) => OWN.has(scope) && CONDITION.test(key)))
+    return { ok: false, reason: "its configuration says different things in different places (includeIf)" };
+  const settings = [...filters].flatMap(withoutFilter);
+  return {
+    ok: true,
+    ask: (...args) => git(top, args, place, settings),
+    work: (args, tree = {}) => git(top, args, place, settings, tree),
+  };
+}
+
+/** The nearest folder upwards that holds `.git`. A bare repository is never used, wherever it lies. */
+export async function topOf(cwd: string): Promise<string | undefined> {
+  let folder = await realpath(cwd).catch(() => undefined);
+  while (folder !== undefined) {
+    const holds = await stat(join(folder, ".git")).then(
+      () => true,
+      () => false,
+    );
+    if (holds) return folder;
+    const above = dirname(folder);
+    folder = above === folder ? undefined : above;
+  }
+  return undefined;
+}
+
+/** A repository that can be asked: each call is one git command. */
+export type Repository = Readonly<{
+  ok: true;
+  ask: (...args: readonly string[]) => Promise<GitAnswer>;
+  /** One command that changes something, with the same care, more time and more words. */
+  work: (args: readonly string[], tree?: GitTree) => Promise<GitAnswer>;
+}>;
+/** The work tree that a command is about: the repository's own by default. Named here, never looked up in the tree itself. */
+export type GitTree = Readonly<{ folder?: string; gitDir?: string; env?: Readonly<Record<string, string>> }>;
+/** Where git may look besides the repository: the home folder with the user's own configuration, none by default. */
+export type GitPlace = Readonly<{ home?: string; signal?: AbortSignal }>;
+/** Why git gave no answer, and all that it said. */
+export type GitFailure = Readonly<{ ok: false; reason: string; said?: string }>;
+/** What git printed, possibly cut at the limit, or why it did not. */
+export type GitAnswer = Readonly<{ ok: true; text: string; cut: boolean }> | GitFailure;
+
+type Setting = readonly [key: string, value: string];
+
+function git(
+  top: string,
+  args: readonly string[],
+  { home, signal }: GitPlace,
+  settings: readonly Setting[] = [],
+  tree?: GitTree,
+): Promise<GitAnswer> {
+  const folder = tree?.folder ?? top;
+  const command = [
+    "--no-pager",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    ...(tree?.gitDir === undefined ? [] : [`--git-dir=${tree.gitDir}`]),
+    `--work-tree=${folder}`,
+    ...args,
+  ];
+  const timeout = tree ? WORK_LIMIT_MS : TIME_LIMIT_MS;
+  const options = {
+    cwd: folder,
+    env: { ...environment(folder, [...NEUTRAL, ...settings], home), ...tree?.env },
+    encoding: "buffer",
+    timeout,
+    killSignal: "SIGKILL",
+    maxBuffer: tree ? WORK_BYTES : OUTPUT_BYTES,
+    ...(signal && { signal }),
+  } as const;
+  return new Promise((answer) => {
+    execFile("git", command, options, (error, stdout, stderr) => {
+      answer(error ? failure(error, { stdout, stderr, timeout }) : { ok: true, text: decode(stdout), cut: false });
+    });
+  });
+}
+
+const TIME_LIMIT_MS = 5_000;
+const OUTPUT_BYTES = 51_200;
+const WORK_LIMIT_MS = 120_000;
+const WORK_BYTES = 64_000_000; // the names of some half a million files
+const MOST_FILTERS = 200;
+/** What the repository itself says, not the person who works with it. */
+const OWN: ReadonlySet<string> = new Set(["local", "worktree"]);
+/** What is read only in a worktree or on a branch is not in the list that we make here: a filter could hide there. */
+const CONDITION = /^includeif\./i;
+const FILTER = /^filter\.(.+)\.(?:clean|smudge|process|required)$/s;
+
+/** System folders only: what a package script puts in front of PATH may belong to the project. */
+const SEARCHED = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/opt/local/bin:/run/current-system/sw/bin";
+
+/** Beats what the repository says; each row takes away a way to start something or to change what is printed. */
+const NEUTRAL: readonly Setting[] = [
+  ["core.fsmonitor", "false"],
+  ["core.hooksPath", devNull],
+  ["core.pager", "cat"],
+  ["core.askPass", ""],
+  ["core.sshCommand", "false"],
+  ["core.quotePath", "true"],
+  ["credential.helper", ""],
+  ["protocol.allow", "never"],
+  ["safe.bareRepository", "explicit"],
+  ["diff.external", ""],
+  ["diff.autoRefreshIndex", "false"],
+  ["diff.orderFile", devNull],
+  ["status.submoduleSummary", "false"],
+  ["log.showSignature", "false"],
+  ["log.mailmap", "false"],
+  ["gpg.program", "false"],
+  ["color.ui", "false"],
+];
+
+/** An empty process beats the other commands of a driver, and a driver that is not required may do nothing. */
+function withoutFilter(name: string): Setting[] {
+  return [
+    [`filter.${name}.process`, ""],
+    [`filter.${name}.clean`, ""],
+    [`filter.${name}.smudge`, ""],
+    [`filter.${name}.required`, "false"],
+  ];
+}
+
+/** The whole environment; nothing is inherited. Settings go this way because a key may contain any character here. */
+function environment(top: string, settings: readonly Setting[], home: string | undefined): Record<string, string> {
+  const env: Record<string, string> = {
+    PATH: SEARCHED,
+    LC_ALL: "C",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_ATTR_NOSYSTEM: "1",
+    ...(home === undefined ? { GIT_CONFIG_GLOBAL: devNull } : { HOME: home }),
+    GIT_CEILING_DIRECTORIES: dirname(top),
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_CONFIG_COUNT: String(settings.length),
+  };
+  settings.forEach(([key, value], i) => {
+    env[`GIT_CONFIG_KEY_${i}`] = key;
+    env[`GIT_CONFIG_VALUE_${i}`] = value;
+  });
+  return env;
+}
+
+/** Where a key stands and the key, one after the other. */
+function keysIn(text: string): { scope: string; key: string }[] {
+  const fields = text.split("\0");
+  return fields.flatMap((scope, at) => (at % 2 === 0 && scope !== "" ? [{ scope, key: fields[at + 1] ?? "" }] : []));
+}
+
+type ExecError = Error & { code?: string | number | null; killed?: boolean };
+
+type Said = Readonly<{ stdout: Buffer; stderr: Buffer; timeout: number }>;
+
+function failure(error: ExecError, { stdout, stderr, timeout }: Said): GitAnswer {
+  if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER" && stdout.length > 0)
+    return { ok: true, text: decode(stdout, true), cut: true };
+  if (error.code === "ENOENT") return { ok: false, reason: "git was not found" };
+  if (error.name === "AbortError") return { ok: false, reason: "cancelled" };
+  if (error.killed === true) return { ok: false, reason: `git took longer than ${timeout / 1000} s` };
+  const said = decode(stderr);
+  return { ok: false, reason: complaint(said) ?? messageOf(error), ...(said !== "" && { said }) };
+}
+
+function complaint(stderr: string): string | undefined {
+  if (stderr.includes("dubious ownership"))
+    return "it belongs to another user, and git's safe.directory does not list it";
+  return stderr
+    .split("\n", 1)[0]
+    ?.replace(/^(?:fatal|error): /, "")
+    .trim();
+}
+
+/** Of a cut output, a code point whose end is missing is held back. */
+function decode(bytes: Uint8Array, cut = false): string {
+  return new TextDecoder().decode(bytes, { stream: cut });
+}

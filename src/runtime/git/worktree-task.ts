@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { type Isolation, movedInto } from "../../core/plan/isolation.ts";
+import { failed, type Failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Policy } from "../../core/policy/policy.ts";
+import { topOf } from "./git.ts";
+import { isInside } from "../files/open-contained.ts";
+import { namesOf, settleChanges } from "./apply-changes.ts";
+import {
+  capture,
+  foundWorktree,
+  openOrigin,
+  openWorktree,
+  type OpenWorktree,
+  type Origin,
+  removeWorktree,
+  removeWorktrees,
+  WORKTREES,
+} from "./worktree.ts";
+
+/** What a task came to, and what its calls were judged by at its end. */
+export type Worked = Readonly<{ outcome: Outcome; policy?: Policy }>;
+
+/** Lets tasks of one run work in worktrees of their own. */
+export type Isolate = Readonly<{
+  run(
+    call: Call,
+    isolation: Isolation,
+    context: PerformContext,
+    work: (call: Call) => Promise<Worked>,
+  ): Promise<Outcome>;
+  /** Takes away what an earlier life of the run left and nobody took up. */
+  sweep(): Promise<void>;
+}>;
+
+/** Where worktrees and patches go, and who waits for their end. */
+export type IsolateParts = Readonly<{
+  cwd: string;
+  /** The person's home, whose git settings count. */
+  home: string | undefined;
+  /** The folder of the run; absent: nothing is kept, and what cannot be applied stays in a temporary folder. */
+  folder: string | undefined;
+  /** The run does not end before this has. */
+  linger(work: Promise<unknown>): void;
+}>;
+
+/** Worktrees of the tasks of one run. Patches are applied one after the other. */
+export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts): Isolate {
+  const appliedBy = new Map<string, string>();
+  let place: Promise<string> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const folder = (): Promise<string> =>
+    (place ??= given === undefined ? mkdtemp(join(tmpdir(), "subcrew-changes-")) : Promise.resolve(given));
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work, work);
+    last = next.catch(() => {});
+    return next;
+  };
+
+  const run: Isolate["run"] = async (call, isolation, context, work) => {
+    const origin = await originOf(call, cwd, home);
+    if ("status" in origin) return origin;
+    const kept = await folder();
+    const tree = await opened(worktreeFolder(kept, call), { call, origin, isolation, context });
+    if ("status" in tree) return tree;
+    const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
+    const { outcome, policy } = await work({ ...call, worktree });
+    const working = { call, isolation, context, appliedBy, inTurn };
+    const patch = join(kept, "outputs", `${call.path}${call.attempt > 1 ? `.${call.attempt}` : ""}.patch`);
+    await mkdir(dirname(patch), { recursive: true, mode: 0o700 });
+    const captured = await capture(tree, patch);
+    if ("unable" in captured) {
+      const text = `What "${call.path}" changed could not be made a patch: ${captured.unable}. It is in ${tree.folder}.`;
+      context.emit({ type: "warning", code: "CHANGES_LEFT", text });
+      return outcome;
+    }
+    const { changes, left } = captured;
+    if (left.length > 0) context.emit(leftBehind(call, left));
+    if (changes.length === 0) await rm(patch, { force: true });
+    const settled =
+      changes.length === 0
+        ? undefined
+        : await settleChanges(
+            { changes, patch, origin, base: await baseOf(call, cwd) },
+            { ...working, outcome, policy },
+          );
+    await removeWorktree(tree.folder);
+    return settled ? { ...outcome, changes: settled } : outcome;
+  };
+
+  return {
+    run: (...asked) => {
+      const ended = run(...asked);
+      linger(ended);
+      return ended;
+    },
+    sweep: async () => {
+      const kept = given ?? (await place);
+      if (kept !== undefined) await removeWorktrees(join(kept, WORKTREES));
+    },
+  };
+}
+
+/** One for each attempt of each task; the name is the one that `git worktree list` shows. */
+function worktreeFolder(kept: string, { run, path, attempt }: Call): string {
+  const hash = createHash("sha256").update(`${path}#${attempt}`).digest("hex").slice(0, 10);
+  return join(kept, WORKTREES, `${run}-${hash}`);
+}
+
+/** The repository around the folder that a task is to work in; for what an isolated task starts, its worktree. */
+async function originOf(call: Call, cwd: string, home: string | undefined): Promise<Origin | Failed> {
+  const cannot = (why: string, hint: string): Failed =>
+    failed("UNSUPPORTED", `"${call.path}" cannot have a worktree of its own: ${why}.`, { hint });
+  const wanted = resolve(cwd, call.task.cwd ?? ".");
+  const top = call.worktree?.of ?? (await topOf(await realpath(wanted).catch(() => wanted)));
+  const none = "Work inside a git repository, or leave out the isolation.";
+  if (top === undefined) return cannot(`${wanted} is not in a git repository`, none);
+  const { worktree } = call;
+  const origin = await openOrigin(top, worktree && { folder: worktree.top, gitDir: worktree.gitDir }, home);
+  return "unable" in origin ? cannot(`git cannot use ${top}: ${origin.unable}`, none) : origin;
+}
+
+type Opening = Readonly<{ call: Call; origin: Origin; isolation: Isolation; context: PerformContext }>;
+
+async function opened(folder: string, { call, origin, isolation, context }: Opening): Promise<OpenWorktree | Failed> {
+  const begun = context.past.length > 1;
+  const found = begun ? await foundWorktree(folder, origin) : undefined;
+  if (found) return found;
+  if (begun && context.past.some(({ type }) => type === "tool.started")) {
+    const text = `The worktree in which "${call.path}" had begun is gone, and with it what it had changed.`;
+    return failed("DRIFT", text, { hint: "Start it again." });
+  }
+  await removeWorktree(folder);
+  const made = await openWorktree(folder, origin, isolation.dirty);
+  if (!("unable" in made)) return made;
+  await removeWorktree(folder);
+  const text = `"${call.path}" cannot have a worktree of its own: ${origin.top}: ${made.unable}.`;
+  return failed("UNSUPPORTED", text, { hint: "Commit something first, or leave out the isolation." });
+}
+
+/** The folder from which rules name files: the workspace, or where the task works when that lies elsewhere. */
+async function baseOf({ task, worktree }: Call, cwd: string): Promise<string> {
+  const real = (path: string): Promise<string> => realpath(path).catch(() => path);
+  const [workspace, own] = await Promise.all([real(cwd), real(resolve(cwd, task.cwd ?? "."))]);
+  const base = isInside(workspace, own) ? workspace : own;
+  return worktree ? movedInto(worktree, base) : base;
+}
+
+function leftBehind({ path }: Call, left: readonly string[]): Parameters<PerformContext["emit"]>[0] {
+  const text = `What "${path}" made there and git does not keep was not taken over: ${namesOf(left)}.`;
+  return { type: "warning", code: "CHANGES_LEFT", text };
+}

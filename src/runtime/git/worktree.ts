@@ -1,0 +1,262 @@
+import { copyFile, mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { conflictsIn, type FileChange, readChanges, readModules } from "../../core/outcome/worktree-changes.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { type GitAnswer, type GitTree, openRepository, type Repository } from "./git.ts";
+
+/** A repository and one of its work trees: where a worktree comes from and where its changes go. */
+export type Origin = Readonly<{
+  repository: Repository;
+  /** The folder with the `.git`, as it really is. */
+  top: string;
+  /** The work tree that counts: the repository's own, or a worktree of one of ours. */
+  tree: GitTree & Readonly<{ folder: string }>;
+}>;
+
+/** A worktree while a task works in it. Beside its folder lies a file that says so, for whoever finds it after a crash. */
+export type OpenWorktree = Readonly<{ folder: string; gitDir: string; base: string; origin: Origin }>;
+
+/** What a task changed: the files, the patch, and what cannot be in a patch. */
+export type Captured = Readonly<{
+  changes: readonly FileChange[];
+  /** Files that git ignores, and repositories inside of this one: they are not taken over. */
+  left: readonly string[];
+}>;
+
+/** What git was asked and could not do. */
+export type Unable = Readonly<{ unable: string }>;
+
+/** Opens the repository around a folder. */
+export async function openOrigin(
+  top: string,
+  tree: GitTree | undefined,
+  home: string | undefined,
+): Promise<Origin | Unable> {
+  const repository = await openRepository(top, home === undefined ? {} : { home });
+  if (!repository.ok) return { unable: repository.reason };
+  return { repository, top, tree: { ...tree, folder: tree?.folder ?? top } };
+}
+
+/** Makes a worktree at the last commit; `dirty`: with what is not committed yet, which then counts as given. */
+export async function openWorktree(folder: string, origin: Origin, dirty: boolean): Promise<OpenWorktree | Unable> {
+  const { repository, tree, top } = origin;
+  const head = await repository.work(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], tree);
+  if (!head.ok) return { unable: "it has no commit yet" };
+  const commit = head.text.trim();
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+  await note(folder, { top });
+  const added = await repository.work(["worktree", "add", "--quiet", "--detach", folder, commit], tree);
+  if (!added.ok) return { unable: added.reason };
+  const gitDir = await gitDirOf(folder);
+  const open = { folder, gitDir, base: commit, origin };
+  if (!dirty) {
+    await note(folder, { top, gitDir, base: commit });
+    return open;
+  }
+  const base = await withDirty(open, `${folder}.dirty.patch`);
+  if (typeof base !== "string") return base;
+  await note(folder, { top, gitDir, base });
+  return { ...open, base };
+}
+
+/** The worktree that an earlier life of the run left here, when it was ready for work. */
+export async function foundWorktree(folder: string, origin: Origin): Promise<OpenWorktree | undefined> {
+  const { gitDir, base } = await noted(folder);
+  const there = gitDir !== undefined && (await gitDirOf(folder).catch(() => undefined)) === gitDir;
+  return there && base !== undefined ? { folder, gitDir, base, origin } : undefined;
+}
+
+/** Brings over what is not committed, and gives back the tree that the worktree starts with. */
+async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: string): Promise<string | Unable> {
+  const { repository, tree } = origin;
+  const index = await repository.work(["rev-parse", "--git-path", "index"], tree);
+  if (!index.ok) return { unable: index.reason };
+  const staged = await stage(origin.tree.folder, resolve(tree.folder, index.text.trim()), { at: folder, origin, tree });
+  if ("unable" in staged) return staged;
+  const snapshot = await staged.git("write-tree");
+  if (!snapshot.ok) return { unable: snapshot.reason };
+  const differs = await patchOf(staged, base, patch);
+  if ("unable" in differs) return differs;
+  if (differs.changes.length === 0) return snapshot.text.trim();
+  const applied = await repository.work(["apply", "--whitespace=nowarn", "-p1", patch], { folder, gitDir });
+  await rm(patch, { force: true });
+  return applied.ok ? snapshot.text.trim() : { unable: applied.reason };
+}
+
+/** Writes what was changed in a worktree to a file, as a patch against what it started with. */
+export async function capture(
+  { folder, gitDir, base, origin }: OpenWorktree,
+  patch: string,
+): Promise<Captured | Unable> {
+  const tree = { folder, gitDir };
+  const staged = await stage(folder, join(gitDir, "index"), { at: folder, origin, tree });
+  if ("unable" in staged) return staged;
+  const captured = await patchOf(staged, base, patch);
+  if ("unable" in captured) return captured;
+  const ignored = await staged.git("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory");
+  const names = ignored.ok ? ignored.text.split("\0").filter((name) => name !== "") : [];
+  const touched = await Promise.all(staged.modules.map((path) => isTouched(join(folder, path))));
+  const modules = staged.modules.filter((_, at) => touched[at]);
+  return { ...captured, left: [...new Set([...captured.left, ...modules, ...names])] };
+}
+
+/** A submodule is an empty folder in a worktree; anything else was made of it by the task. */
+const isTouched = (module: string): Promise<boolean> =>
+  readdir(module).then(
+    (names) => names.length > 0,
+    () => true,
+  );
+
+/** `modules`: where the repository has submodules. */
+type Staged = Readonly<{ git(...args: readonly string[]): Promise<GitAnswer>; modules: readonly string[] }>;
+
+/**
+ * Everything in a work tree as git would commit it, in an index and an object store of our own: neither the index nor the
+ * objects of the repository are touched.
+ */
+async function stage(
+  folder: string,
+  index: string,
+  { at, origin, tree }: { at: string; origin: Origin; tree: GitTree },
+): Promise<Staged | Unable> {
+  const objects = await origin.repository.work(["rev-parse", "--git-path", "objects"], origin.tree);
+  if (!objects.ok) return { unable: objects.reason };
+  const env = {
+    GIT_INDEX_FILE: `${at}.index`,
+    GIT_OBJECT_DIRECTORY: `${at}.objects`,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(resolve(origin.tree.folder, objects.text.trim())),
+  };
+  await mkdir(env.GIT_OBJECT_DIRECTORY, { recursive: true, mode: 0o700 });
+  await rm(env.GIT_INDEX_FILE, { force: true });
+  // With the index comes what git knows about files, so that it need not read them all again.
+  // Its time is kept: what was written in the same moment as an index is what git looks at again.
+  await copyWithTime(index, env.GIT_INDEX_FILE).catch(() => {});
+  const git: Staged["git"] = (...args) => origin.repository.work(args, { ...tree, folder, env });
+  const modules = await passOver(git);
+  if ("unable" in modules) return modules;
+  const added = await git("add", "--all", "--", ".");
+  return added.ok ? { git, modules } : { unable: added.reason };
+}
+
+/**
+ * Takes submodules as unchanged. Git would ask each of them for its state otherwise, and run the filters that their own
+ * configuration names.
+ */
+async function passOver(git: Staged["git"]): Promise<string[] | Unable> {
+  const listed = await git("ls-files", "-z", "--stage");
+  if (!listed.ok) return { unable: listed.reason };
+  if (listed.cut) return { unable: "it holds too many files" };
+  const modules = readModules(listed.text);
+  if (modules.length === 0) return [];
+  const passed = await git("update-index", "--assume-unchanged", "--", ...modules);
+  return passed.ok ? modules : { unable: passed.reason };
+}
+
+async function copyWithTime(from: string, to: string): Promise<void> {
+  const { atime, mtime } = await stat(from);
+  await copyFile(from, to);
+  await utimes(to, atime, mtime);
+}
+
+async function patchOf({ git }: Staged, base: string, file: string): Promise<Captured | Unable> {
+  const raw = await git("diff-index", "--cached", "--raw", "-z", "--abbrev=40", "--no-renames", base, "--");
+  if (!raw.ok) return { unable: raw.reason };
+  const all = readChanges(raw.text);
+  const inner = all.filter(({ isRepository }) => isRepository).map(({ path }) => path);
+  if (inner.length > 0) {
+    // A commit of another repository is no content: it stays as it was.
+    const back = await git("reset", "--quiet", base, "--", ...inner);
+    if (!back.ok) return { unable: back.reason };
+  }
+  const format = ["--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
+  const prefixes = ["--src-prefix=a/", "--dst-prefix=b/", "--unified=3", `--output=${file}`];
+  const written = await git("diff-index", "--cached", "--patch", ...format, ...prefixes, base, "--");
+  if (!written.ok) return { unable: written.reason };
+  return { changes: all.filter(({ isRepository }) => !isRepository), left: inner };
+}
+
+/** How applying a patch went: it is applied, it was applied before, or these files stand in its way. */
+export type Applied = "applied" | "already" | Readonly<{ conflicts: Readonly<Record<string, string>>; reason: string }>;
+
+/** Applies a patch to the files of a work tree, all of it or nothing. The index is not touched. */
+export async function applyPatch(
+  patch: string,
+  { repository, tree }: Origin,
+  files: readonly string[],
+): Promise<Applied> {
+  const apply = (...how: readonly string[]): Promise<GitAnswer> =>
+    repository.work(["apply", "--whitespace=nowarn", "-p1", ...how, patch], tree);
+  const check = await apply("--check");
+  if (check.ok) {
+    const done = await apply();
+    return done.ok ? "applied" : { conflicts: conflictsIn(done.said ?? "", files), reason: done.reason };
+  }
+  if ((await apply("--check", "--reverse")).ok) return "already";
+  return { conflicts: conflictsIn(check.said ?? "", files), reason: check.reason };
+}
+
+/** Takes a worktree away: its folder, what lies beside it, and what the repository knows about it. Nothing else. */
+export async function removeWorktree(folder: string): Promise<void> {
+  const { top, gitDir } = await noted(folder);
+  await rm(folder, { recursive: true, force: true });
+  for (const entry of [gitDir, ...(top === undefined ? [] : await entriesOf(top, folder))]) {
+    if (entry === undefined || basename(dirname(entry)) !== "worktrees") continue;
+    await rm(entry, { recursive: true, force: true });
+    await rmdir(dirname(entry)).catch(() => {}); // as git does with the last one
+  }
+  for (const more of [".index", ".objects", ".dirty.patch", ".json"])
+    await rm(`${folder}${more}`, { recursive: true, force: true });
+}
+
+/** Where the worktrees of a run are, in its folder. */
+export const WORKTREES = "worktrees";
+
+/** Takes away every worktree in a folder, whoever left it there. */
+export async function removeWorktrees(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) if (name.endsWith(".json")) await removeWorktree(join(folder, name.slice(0, -5)));
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** What a repository keeps about a worktree that it may not have got ready. */
+async function entriesOf(top: string, folder: string): Promise<string[]> {
+  const own = join(top, ".git");
+  const common = await readdir(join(own, "worktrees")).then(
+    () => own,
+    () => commonDir(own),
+  );
+  if (common === undefined) return [];
+  const names = await readdir(join(common, "worktrees")).catch(() => []);
+  const entries = names.map((name) => join(common, "worktrees", name));
+  const about = await Promise.all(entries.map((entry) => readFile(join(entry, "gitdir"), "utf8").catch(() => "")));
+  return entries.filter((_, at) => about[at]?.trim() === join(folder, ".git"));
+}
+
+/** The repository behind a `.git` that is a file. */
+async function commonDir(file: string): Promise<string | undefined> {
+  const gitDir = await gitDirOf(dirname(file)).catch(() => undefined);
+  const common = gitDir && (await readFile(join(gitDir, "commondir"), "utf8").catch(() => undefined));
+  return gitDir && common && resolve(gitDir, common.trim());
+}
+
+async function gitDirOf(folder: string): Promise<string> {
+  const text = await readFile(join(folder, ".git"), "utf8");
+  return resolve(folder, text.replace(/^gitdir: /, "").trim());
+}
+
+type Note = Readonly<{ top?: string; gitDir?: string; base?: string }>;
+
+const note = (folder: string, what: Note): Promise<void> =>
+  writeFile(`${folder}.json`, `${JSON.stringify(what)}\n`, { mode: 0o600, flush: true });
+
+async function noted(folder: string): Promise<Note> {
+  try {
+    const value: unknown = JSON.parse(await readFile(`${folder}.json`, "utf8"));
+    const read = (key: string): string | undefined =>
+      isRecord(value) && typeof value[key] === "string" ? value[key] : undefined;
+    const [top, gitDir, base] = [read("top"), read("gitDir"), read("base")];
+    return { ...(top && { top }), ...(gitDir && { gitDir }), ...(base && { base }) };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,273 @@
+import type { Parent, PerformContext } from "../../core/task/engine.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { readBans } from "../../core/policy/judge-call.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import { permit, rightTo } from "../../core/policy/permit.ts";
+import { extractToolArgsPreview } from "../../core/task/preview.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import type { Located } from "../../core/rules/call-subject.ts";
+import type { TaskAccess } from "../../core/task/task-access.ts";
+import { canonicalName } from "../../core/vocabulary/tool-names.ts";
+import type { ToolStatus } from "../../core/vocabulary/tool-status.ts";
+import type { Access, Tool, ToolResult } from "../../core/task/tool.ts";
+import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
+import { approve, verdictOn } from "../access/approve-call.ts";
+import { following, reasonOf, stopped } from "../async/cancel.ts";
+import { diagnosticsAfter } from "./diagnostics.ts";
+import { isDenial, isRefusal } from "../files/open-contained.ts";
+import { onAbort } from "../async/on-abort.ts";
+import { parseArguments } from "../../core/task/tool-specs.ts";
+
+/** How long a tool may take when it says nothing itself. */
+const DEFAULT_TOOL_MS = 120_000;
+
+/**
+ * Executes one call, or says why not. Whatever goes wrong is an error *result* that the model reads; a call it is
+ * not permitted never reaches the tool.
+ */
+export async function callTool(call: ToolCall, assignment: Assignment, context: PerformContext): Promise<ToolAnswer> {
+  const { rights, tools } = assignment;
+  const answer = (text: string, error: boolean): ToolAnswer => ({ id: call.id, name: call.name, text, error });
+  const deny = (rule: string, text: string): ToolAnswer => {
+    context.emit({ type: "tool.denied", call: call.id, tool: call.name, rule, text });
+    return { ...answer(text, true), denied: true };
+  };
+  const tool = tools.get(call.name) ?? tools.get(canonicalName(call.name) ?? "");
+  if (!tool) {
+    const close = nearest(
+      call.name,
+      [...tools.keys()].filter((name) => permit(rights, name).allowed),
+    );
+    return deny(
+      "no such tool",
+      `There is no tool "${call.name}".${close === undefined ? "" : ` Did you mean "${close}"?`}`,
+    );
+  }
+  const { allowed, rule } = permit(rights, tool.name);
+  if (!allowed)
+    return deny(
+      rule,
+      `DENIED: Tool "${tool.name}" is not available for task type "${rights.name}" (${rule}). Go on without it.`,
+    );
+  const parsed = parseArguments(tool, call.input);
+  if ("problem" in parsed)
+    return answer(`The arguments of ${tool.name} are not valid: ${parsed.problem}. Correct them and call again.`, true);
+  const approved = await approve(tool, parsed.value, call.id, { assignment, context });
+  if ("rule" in approved) return deny(approved.rule, approved.text);
+  if ("problem" in approved) return answer(approved.problem, true);
+
+  const preview = extractToolArgsPreview(tool.name, isRecord(call.input) ? call.input : {});
+  context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect });
+  if (tool.effect === "write") await context.durable();
+  const began = performance.now();
+  const {
+    text: told,
+    status,
+    details,
+    files,
+    rule: broken,
+  } = await runTool(tool, { input: parsed.value, id: call.id, judged: approved.judged }, assignment, context);
+  const error = status !== "ok";
+  const text = error ? told : `${told}${await diagnosticsAfter(tool, call.id, { assignment, context })}`;
+  if (broken !== undefined) context.emit({ type: "tool.denied", call: call.id, tool: tool.name, rule: broken, text });
+  context.emit({
+    type: "tool.ended",
+    call: call.id,
+    tool: tool.name,
+    error,
+    text,
+    ms: Math.round(performance.now() - began),
+    status,
+    ...(details !== undefined && { details }),
+    ...(files.length > 0 && { files }),
+  });
+  return broken === undefined ? answer(text, error) : { ...answer(text, true), denied: true };
+}
+
+/** What a model reads of a result: of a long one the end, and where all of it is. `tell` hears of the file. */
+async function fitting(
+  tool: string,
+  { text: whole, file: kept }: Readonly<{ text: string; file?: string }>,
+  { keepLong, redact = (text) => text }: Assignment,
+  tell: (file: string) => void,
+): Promise<string> {
+  // Nobody waits while megabytes are searched that are not shown; a secret that begins before the cut is still found.
+  const { text, cut } = cutTail(redact(whole.slice(-LOOKED_AT)), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
+  if (!cut && whole.length <= LOOKED_AT) return text;
+  const file = kept ?? (await keepLong?.(tool, whole));
+  if (file !== undefined) tell(file);
+  return `[the beginning was cut${file === undefined ? "" : `; all of it is in ${file}`}]\n${text}`;
+}
+
+/** The end of a result that is searched for secrets: what is shown of it, and a good deal before that. */
+const LOOKED_AT = 4 * MAX_OUTPUT_BYTES;
+
+type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[] }>;
+type Ended = Readonly<{
+  text: string;
+  status: ToolStatus;
+  /** That the task was told of and may read. */
+  files: readonly string[];
+  details?: unknown;
+  /** The rule that stopped it on the way. */
+  rule?: string;
+}>;
+
+async function runTool(
+  tool: Tool,
+  { input, id, judged }: Started,
+  assignment: Assignment,
+  context: PerformContext,
+): Promise<Ended> {
+  // Whoever cancelled was told so, perhaps while the record of this call was on its way to the disk.
+  if (context.signal.aborted)
+    return { text: `${tool.name} was not carried out: ${reasonOf(context.signal)}`, status: "cancelled", files: [] };
+  const { controller, release } = following(context.signal);
+  let late = false;
+  const { redact = (text) => text } = assignment;
+  const { background } = context;
+  const files = new Set<string>();
+  const tell = (told: Iterable<string | undefined>): void => {
+    for (const file of told) if (file !== undefined) files.add(file);
+    assignment.access?.hand([...files]);
+  };
+  const helpers: Promise<unknown>[] = [];
+  const limit = tool.timeoutMs ?? DEFAULT_TOOL_MS;
+  const timer = setTimeout(() => {
+    late = true;
+    controller.abort(stopped(`${tool.name} took longer than ${limit} ms`));
+  }, limit);
+  try {
+    const work = Promise.resolve(
+      tool.run(input, {
+        ...assignment.toolContext,
+        signal: controller.signal,
+        report: (text) => context.live({ type: "tool.delta", call: id, text }),
+        notify: context.tell,
+        ask: (question) => context.ask(question, { call: id, signal: controller.signal }),
+        delegate: async (what) => {
+          const asked = context.delegate(what, parentOf(assignment), controller.signal);
+          helpers.push(asked);
+          const done = await asked;
+          tell(Object.values(done.nodes ?? {}).map(({ file }) => file));
+          return done;
+        },
+        ...(background && {
+          background: {
+            ...background,
+            start: async (what, tells) => {
+              const begun = await background.start(what, parentOf(assignment), tells);
+              if ("files" in begun) tell(Object.values(begun.files));
+              return begun;
+            },
+          },
+        }),
+        ...(context.agents && { agents: context.agents }),
+        ...(context.send && { send: context.send }),
+        ...(assignment.access && { access: accessFor(assignment.access, tool, judged, assignment) }),
+      }),
+    );
+    const result = await unlessAborted(work, controller.signal);
+    const whole = normal(result);
+    tell([whole.file]);
+    return {
+      text: await fitting(tool.name, whole, assignment, (file) => tell([file])),
+      status: whole.status ?? (whole.error ? "failed" : "ok"),
+      files: [...files],
+      ...recordable(whole.details),
+    };
+  } catch (thrown) {
+    if (isRefusal(thrown) && isDenial(thrown))
+      return {
+        text: `DENIED: ${redact(thrown.message)}.`,
+        status: "failed",
+        files: [],
+        rule: thrown.code.toLowerCase(),
+      };
+    const status = late
+      ? "timeout"
+      : context.signal.aborted
+        ? "cancelled"
+        : isNotStarted(thrown)
+          ? "not-started"
+          : "failed";
+    return { text: `${tool.name} failed: ${redact(messageOf(thrown))}`, status, files: [...files] };
+  } finally {
+    clearTimeout(timer);
+    release();
+    // Its helpers stop with it, and the task has its slot again before it goes on.
+    if (controller.signal.aborted) await Promise.allSettled(helpers);
+  }
+}
+
+/** What those that a task starts take after it in. */
+function parentOf({ call, tools, rights, model, access }: Assignment): Parent {
+  const allowed = [...tools.keys()].filter((name) => permit(rights, name).allowed);
+  const ceiling = [...new Set(allowed.map((name) => rightTo(rights, name)))];
+  return {
+    ceiling,
+    model: model.ref,
+    ...(access && { policy: access.policy() }),
+    ...(call.worktree && { worktree: call.worktree }),
+  };
+}
+
+function accessFor(
+  { policy, placeOf, roots, handed, seen, commands }: TaskAccess,
+  tool: Tool,
+  judged: readonly Located[],
+  assignment: Assignment,
+): Access {
+  const isClosed = readBans(policy());
+  return {
+    ...(isClosed && { isClosed }),
+    judged,
+    placeOf,
+    roots,
+    ...(handed && { handed }),
+    seen,
+    check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }),
+    ...(commands && { commands }),
+  };
+}
+
+/** How much data a call may leave in the record. */
+const MOST_DETAILS = 200_000;
+
+/** What a call leaves in the record as data: JSON that is not too long, or nothing. */
+function recordable(value: unknown): Readonly<{ details?: unknown }> {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text === undefined || text.length > MOST_DETAILS ? {} : { details: JSON.parse(text) as unknown };
+  } catch {
+    return {}; // a circle, or a number that JSON does not have
+  }
+}
+
+/** Tools of others may give back anything. */
+function normal(result: unknown): Exclude<ToolResult, string> {
+  if (typeof result === "string") return { text: result };
+  if (isRecord(result) && typeof result["text"] === "string") return result as Exclude<ToolResult, string>;
+  return { text: result === undefined ? "" : (JSON.stringify(result) ?? typeof result) };
+}
+
+function isNotStarted(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "NOT_STARTED";
+}
+
+/** A tool that ignores its signal is left behind, so that cancelling never waits for it. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      const reason: unknown = signal.reason;
+      reject(new Error(isRecord(reason) && typeof reason["stop"] === "string" ? reason["stop"] : "it was stopped"));
+    };
+    if (signal.aborted) {
+      work.catch(() => {}); // what it comes to is of no interest, and must not be nobody's
+      return giveUp();
+    }
+    work.then(resolve, reject).finally(onAbort(signal, giveUp));
+  });
+}

@@ -1,0 +1,310 @@
+import type { Refusal } from "../../core/run/budget.ts";
+import {
+  dropOldResults,
+  estimateTokens,
+  messageChars,
+  splitForSummary,
+  transcriptOf,
+} from "../../core/model/compact.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { Message, ModelRequest, ToolAnswer, ToolCall } from "../../core/model/model.ts";
+import type { Spent } from "../../core/outcome/outcome.ts";
+import { isFinishTool } from "../../core/policy/permit.ts";
+import { createRepeats } from "../../core/model/repeated-calls.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { fill } from "../../core/text/template.ts";
+import { addCost, addUsage } from "../../core/outcome/usage.ts";
+import { prompts } from "../../embedded.ts";
+import { following, stopped } from "../async/cancel.ts";
+import { finishSpec, finishText, finishWith, type Finish } from "./finish-tool.ts";
+import { mapLimited } from "../async/map-limited.ts";
+import { takeUp, type TakenUp } from "./rebuild-conversation.ts";
+import { callTool } from "./call-tool.ts";
+import { toolSpecs } from "../../core/task/tool-specs.ts";
+import { takeTurn, type Answered, type Turn } from "./turn.ts";
+
+/** The largest answer that is asked for when tokens or money are limited. */
+const MAX_ANSWER_TOKENS = 8_192;
+/** How full a context may get before room is made. */
+const FULL = 0.8;
+/** After this many refused calls an agent is stopped: it is not going to get what it wants. */
+const MAX_DENIALS = 12;
+
+/** What a turn's calls came to. */
+export type Reply =
+  | Readonly<{ is: "more" }>
+  | Readonly<{ is: "over"; finish: Finish }>
+  | Readonly<{ is: "stuck"; text: string }>
+  | Readonly<{ is: "denied"; text: string }>;
+
+export type Talk = ReturnType<typeof createTalk>;
+
+/** The messages of one task and what they cost; every model and tool call of it goes through here. */
+export function createTalk(assignment: Assignment, context: PerformContext) {
+  const { agent, model, limits, completion } = assignment;
+  const past: TakenUp = takeUp(context.past);
+  assignment.access?.hand(past.files);
+  const messages: Message[] = [
+    ...(assignment.call.before ?? []),
+    { role: "user", text: assignment.prompt },
+    ...past.messages,
+  ];
+  const used: Record<string, number> = { ...past.used };
+  const repeated = createRepeats();
+  const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
+  const tools = [...toolSpecs(assignment.tools, assignment.rights), ...finishTools];
+  const fixedChars = assignment.system.length + JSON.stringify(tools).length;
+  let { usage, cost, turns } = past;
+  let chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
+  let contextTokens = 0;
+  /** The model that answers, which is another one after a fallback. */
+  let answering = model.name;
+  let denials = 0;
+  /** In the turn that was asked for last, nothing but handing in was possible. */
+  let closing = past.unfinished?.limit !== undefined;
+  const unread = [...past.mail];
+
+  const say = (message: Message): void => {
+    messages.push(message);
+    chars += messageChars(message);
+  };
+
+  /** Takes what was said to the task into the conversation; true when there was something. */
+  const readMail = async (wait?: AbortSignal): Promise<boolean> => {
+    const mail = [...unread.splice(0), ...(await context.mail(wait))];
+    for (const text of mail) say({ role: "user", text });
+    return mail.length > 0;
+  };
+
+  /** One model call within the budget. `last`: only handing in is possible. */
+  const next = async (signal: AbortSignal, { last = false }: { last?: boolean } = {}): Promise<Turn | Refusal> => {
+    const refusal = last ? undefined : await context.budget.count("maxTurns");
+    if (refusal) return refusal;
+    await readMail();
+    await makeRoom(signal);
+    closing = last;
+    const request: ModelRequest = {
+      model: model.id,
+      system: assignment.system,
+      messages: [...messages],
+      tools: last ? finishTools : tools,
+      toolChoice: last && finishTools.length > 0 ? "required" : "auto",
+      ...(agent.thinking !== undefined && { thinking: agent.thinking }),
+      ...(agent.temperature !== undefined && { temperature: agent.temperature }),
+      ...(agent.topP !== undefined && { topP: agent.topP }),
+    };
+    turns += 1;
+    context.emit({ type: "turn.started", turn: turns, model: answering, ...(turns === 1 && { why: model.why }) });
+    const turn = await withinBudget(request, signal, last);
+    if (!("calls" in turn)) return turn;
+    const { text, calls, carry } = turn;
+    answering = turn.model ?? model.name;
+    const by = turn.model === undefined ? {} : { model: turn.model };
+    say({ role: "assistant", text, calls, ...(carry && { carry }) });
+    context.emit({
+      type: "turn.ended",
+      turn: turns,
+      text,
+      calls,
+      usage: turn.usage,
+      cost: turn.cost,
+      ...(carry && { carry }),
+      ...by,
+    });
+    return turn;
+  };
+
+  const withinBudget = async (request: ModelRequest, signal: AbortSignal, last: boolean): Promise<Turn | Refusal> => {
+    const { controller, release } = following(signal);
+    const input = estimateTokens(fixedChars + chars);
+    const room = await context.budget.room();
+    const output = Math.min(
+      MAX_ANSWER_TOKENS,
+      room === undefined ? MAX_ANSWER_TOKENS : Math.max(MIN_ANSWER_TOKENS, room - input),
+    );
+    const usd = model.price?.({ input, output });
+    const held = await context.budget.reserve(
+      { tokens: input + output, finish: last, ...(usd !== undefined && { usd }) },
+      () => controller.abort(stopped(REVOKED)),
+      signal,
+    );
+    if ("refused" in held) {
+      release();
+      return held;
+    }
+    const limited = room === undefined && usd === undefined ? request : { ...request, maxOutputTokens: output };
+    let urgent = false;
+    const deaf = context.onUrgent?.(() => {
+      urgent = !last;
+      if (urgent) controller.abort(stopped(URGENT));
+    });
+    const turn = await takeTurn(model.model, limited, {
+      signal: controller.signal,
+      maxIdleMs: limits.maxIdleMs,
+      live: context.live,
+      emit: context.emit,
+    });
+    deaf?.();
+    release();
+    if (!("calls" in turn)) {
+      held.release();
+      if (urgent && !signal.aborted) return { aborted: true, text: "", urgent };
+      const revoked = controller.signal.aborted && !signal.aborted;
+      return revoked
+        ? { refused: "other calls of the run cost more than was set aside for them", limit: "maxTokens" }
+        : turn;
+    }
+    held.settle({
+      tokens: turn.usage.input + turn.usage.output + turn.usage.cacheRead + turn.usage.cacheWrite,
+      usd: turn.cost.usd,
+    });
+    usage = addUsage(usage, turn.usage);
+    cost = addCost(cost, turn.cost);
+    contextTokens = turn.usage.contextTokens + turn.usage.output;
+    return turn;
+  };
+
+  /** Executes the calls of a turn side by side. A finish call counts once its companions ran; a second one does not. */
+  const answer = async (
+    turn: Answered,
+    signal: AbortSignal,
+    known: ReadonlyMap<string, ToolAnswer> = NOTHING,
+  ): Promise<Reply> => {
+    if (turn.calls.length === 0) {
+      const finish: Finish =
+        completion === "tool"
+          ? { problem: "the finish tool was not called", empty: turn.text.trim() === "" }
+          : finishText(turn.text, assignment);
+      return { is: "over", finish };
+    }
+    const finishCall = completion === "text" ? undefined : turn.calls.find(({ name }) => isFinishTool(name));
+    const finish = finishCall && finishWith(finishCall.input, assignment);
+    const inner = { ...context, signal };
+    let reply: Reply = finish ? { is: "over", finish } : { is: "more" };
+    const results = await mapLimited(turn.calls, limits.maxConcurrentToolCalls, async (call): Promise<ToolAnswer> => {
+      if (call === finishCall) return receipt(call, finish);
+      if (finishCall && isFinishTool(call.name))
+        return {
+          id: call.id,
+          name: call.name,
+          text: "Task already marked complete in this turn; this call was ignored.",
+          error: true,
+        };
+      const before = known.get(call.id);
+      if (before) return before;
+      if (closing) return tooLate(call, context.emit);
+      const refusal = await context.budget.count("maxToolCalls");
+      if (refusal)
+        return {
+          id: call.id,
+          name: call.name,
+          text: `Not carried out: ${refusal.refused}. Hand in what you have.`,
+          error: true,
+        };
+      used[call.name] = (used[call.name] ?? 0) + 1;
+      const result = await callTool(call, assignment, inner);
+      if (result.denied) denials += 1;
+      const again = repeated(call.name, call.input, result.text);
+      if (again === "stop")
+        reply = {
+          is: "stuck",
+          text: `It called ${call.name} with the same arguments and the same result again and again.`,
+        };
+      return again === "tell" ? { ...result, text: `${result.text}\n${prompts.sameAgain}` } : result;
+    });
+    say({ role: "tool", results });
+    if (denials >= MAX_DENIALS && reply.is === "more")
+      return { is: "denied", text: `It asked ${denials} times for what it is not allowed.` };
+    return reply;
+  };
+
+  /** Makes room before the context overflows, or after a provider said that it did. */
+  const makeRoom = async (signal: AbortSignal, { force = false }: { force?: boolean } = {}): Promise<void> => {
+    const window = model.contextWindow;
+    const before = Math.max(contextTokens, estimateTokens(fixedChars + chars));
+    if (!force && (window === undefined || before < window * FULL)) return;
+    replace(dropOldResults(messages));
+    if (force || estimateTokens(fixedChars + chars) >= (window ?? 0) * FULL) await sumUp(signal);
+    contextTokens = 0;
+    context.emit({ type: "context.compacted", before, after: estimateTokens(fixedChars + chars) });
+  };
+
+  const sumUp = async (signal: AbortSignal): Promise<void> => {
+    const parts = splitForSummary(messages);
+    if (!parts) return;
+    const request: ModelRequest = {
+      model: model.id,
+      system: prompts.sumUp,
+      messages: [{ role: "user", text: transcriptOf([parts.task, ...parts.old]) }],
+      tools: [],
+      toolChoice: "auto",
+    };
+    const turn = await takeTurn(model.model, request, {
+      signal,
+      maxIdleMs: limits.maxIdleMs,
+      live: () => {},
+      emit: context.emit,
+    });
+    if (!("calls" in turn) || turn.text === "") return;
+    usage = addUsage(usage, turn.usage);
+    cost = addCost(cost, turn.cost);
+    replace([
+      parts.task,
+      { role: "user", text: fill(prompts.summaryFollows, new Map([["summary", turn.text]])) },
+      ...parts.recent,
+    ]);
+  };
+
+  const replace = (shorter: readonly Message[]): void => {
+    messages.splice(0, messages.length, ...shorter);
+    chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
+  };
+
+  return {
+    next,
+    answer,
+    makeRoom,
+    readMail,
+    unfinished: past.unfinished,
+    tell: (text: string): void => say({ role: "user", text }),
+    turns: () => turns,
+    spent: (): Spent => ({ usage, cost, model: answering, tools: { ...used } }),
+  };
+}
+
+/** Even a small budget asks for an answer that can say something. */
+const MIN_ANSWER_TOKENS = 256;
+const URGENT = "something was said that cannot wait";
+const REVOKED = "the budget is used up";
+const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
+
+/** What a model is told that called the finish tool with nothing. */
+const NO_RESULT = 'Missing required "result" argument. You must provide your findings when calling complete_task.';
+
+/** A model may call what it was not shown: that is refused, and nothing happens. */
+function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
+  const text = `DENIED: ${name} was not offered in this turn; only handing in the result was possible.`;
+  emit({ type: "tool.denied", call: id, tool: name, rule: "only handing in is possible in the last turn", text });
+  return { id, name, text, error: true, denied: true };
+}
+
+/** What a model reads about its finish call when the talk goes on. */
+function receipt({ id, name }: ToolCall, finish: Finish | undefined): ToolAnswer {
+  const problem = finish && "problem" in finish ? finish.problem : undefined;
+  return {
+    id,
+    name,
+    text:
+      problem === undefined
+        ? "Received."
+        : finish && "empty" in finish && finish.empty
+          ? NO_RESULT
+          : `Not accepted: ${problem}. Correct it and call ${name} again.`,
+    error: problem !== undefined,
+  };
+}
+
+/** True for a call that was not made because the budget said no. */
+export function isRefusal(turn: Turn | Refusal): turn is Refusal {
+  return "refused" in turn;
+}

@@ -1,0 +1,38 @@
+import { cutTail } from "../../core/text/cut.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { permit } from "../../core/policy/permit.ts";
+import { exactRule } from "../../core/rules/rule.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { classOf } from "../../core/vocabulary/tool-class.ts";
+import type { Tool } from "../../core/task/tool.ts";
+import { approve } from "../access/approve-call.ts";
+
+const TIME_LIMIT_MS = 60_000;
+const MOST = { bytes: 4_000, lines: 80 };
+
+/**
+ * What the project's own checker says after a tool has changed files, to be read with that tool's answer; empty when there is
+ * none. The command is the user's own, so it needs no further word from the user; whatever forbids the agent such a command, and a
+ * missing sandbox, still holds.
+ */
+export async function diagnosticsAfter(
+  changed: Tool,
+  call: string,
+  { assignment, context }: { assignment: Assignment; context: PerformContext },
+): Promise<string> {
+  const { access, diagnostics, rights, tools } = assignment;
+  const bash = tools.get("bash");
+  if (!diagnostics || classOf(changed) !== "write" || !bash || !permit(rights, bash.name).allowed) return "";
+  const { command, timeoutMs = TIME_LIMIT_MS } = diagnostics;
+  const commands = await access?.commands?.();
+  if (!access || !commands) return "";
+  await access.agree([exactRule(bash.name, command)]);
+  const approved = await approve(bash, { command }, call, { assignment, context });
+  const title = `Diagnostics of \`${command}\``;
+  if (!("judged" in approved)) return `\n\n${title}: not run. ${"text" in approved ? approved.text : approved.problem}`;
+  const { ended, code, text } = await commands.run(command, { timeoutMs, signal: context.signal, report: () => {} });
+  const said = cutTail(text.trim(), MOST).text;
+  if (ended === "exited" && code === 0) return `\n\n${title}: no problems.`;
+  const how = ended === "exited" ? `exit code ${code}` : ended;
+  return `\n\n${title} (${how}):\n${said === "" ? "It says nothing." : said}`;
+}

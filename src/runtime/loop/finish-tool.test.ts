@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { finishSpec, finishText, finishWith, type Finish } from "./finish-tool.ts";
+
+const schema = { type: "object", properties: { n: { type: "number" } } };
+/** Takes `{ n: number }` and nothing else. */
+const validate = (value: unknown): string | undefined =>
+  typeof value === "object" && value !== null && "n" in value && typeof value.n === "number"
+    ? undefined
+    : "n must be a number";
+const checked = { schema, validate };
+const data: Finish = { output: '{\n  "n": 1\n}', data: { n: 1 } };
+
+const agent = { name: "a", description: "d", instructions: "" };
+
+describe("handing in without a schema", () => {
+  test.each<[string, unknown, Finish]>([
+    ["a text", { result: "done" }, { output: "done" }],
+    ["under another name", { report: "done" }, { output: "done" }],
+    ["in data", { result: { data: "done" } }, { output: "done" }],
+    ["an object", { result: { a: 1 } }, { output: '{\n  "a": 1\n}' }],
+    ["several values", { a: 1, b: 2 }, { output: '{\n  "a": 1,\n  "b": 2\n}' }],
+    ["an error", { result: { error: "cannot" } }, { gaveUp: "cannot" }],
+    ["nothing at all", {}, { problem: "the result is empty", empty: true }],
+    ["undefined", undefined, { problem: "the result is empty", empty: true }],
+    ["blanks", { result: "  \n" }, { problem: "the result is empty", empty: true }],
+    ["null", { result: null }, { problem: "the result is empty", empty: true }],
+    ["an empty object", { result: {} }, { problem: "the result is empty", empty: true }],
+    ["an empty list", { result: [] }, { problem: "the result is empty", empty: true }],
+    ["zero, which is something", { result: 0 }, { output: "0" }],
+  ])("%s", (_what, input, wanted) => {
+    expect(finishWith(input, {})).toEqual(wanted);
+  });
+});
+
+describe("handing in against a schema", () => {
+  test.each<[string, unknown, Finish]>([
+    ["in result", { result: { n: 1 } }, data],
+    ["in result and data", { result: { data: { n: 1 } } }, data],
+    ["under the output's own name", { answer: { n: 1 } }, data],
+    ["as the arguments themselves", { n: 1 }, data],
+    ["the wrong shape", { result: { n: "1" } }, { problem: "n must be a number", empty: false }],
+    ["nothing", { result: null }, { problem: "n must be a number", empty: false }],
+    ["an error", { result: { error: "cannot" } }, { gaveUp: "cannot" }],
+  ])("%s", (_what, input, wanted) => {
+    expect(finishWith(input, checked)).toEqual(wanted);
+  });
+});
+
+describe("the last words", () => {
+  test.each<[string, string, Finish]>([
+    ["are the result", "all done", { output: "all done" }],
+    ["may not be empty", " ", { problem: "the result is empty", empty: true }],
+  ])("%s", (_what, text, wanted) => {
+    expect(finishText(text, {})).toEqual(wanted);
+  });
+
+  test.each<[string, string, Finish]>([
+    ["JSON", '{"n": 1}', data],
+    ["JSON in a fence", 'Here:\n```json\n{"n": 1}\n```\nThat is all.', data],
+    ["no JSON", "n is 1", { problem: "the answer is not JSON", empty: false }],
+    ["the wrong JSON", "[]", { problem: "n must be a number", empty: false }],
+    ["nothing", "", { problem: "the answer is empty", empty: true }],
+  ])("against a schema: %s", (_what, text, wanted) => {
+    expect(finishText(text, checked)).toEqual(wanted);
+  });
+});
+
+test("the finish tool asks for a text, or for what the schema says", () => {
+  expect(finishSpec({ agent }).input).toMatchObject({
+    properties: { result: { type: "string" } },
+    required: ["result"],
+  });
+  expect(finishSpec({ agent, schema }).input).toMatchObject({ properties: { result: schema } });
+});

@@ -1,0 +1,78 @@
+import { isRecord } from "../../core/text/json.ts";
+import type { ToolSpec } from "../../core/model/model.ts";
+import { FINISH_TOOL } from "../../core/policy/permit.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+
+/** What handing in a result came to. */
+export type Finish =
+  | Readonly<{ output: string; data?: unknown }>
+  | Readonly<{ problem: string; empty: boolean }>
+  | Readonly<{ gaveUp: string }>;
+
+/** The finish tool as a model sees it; its argument has the schema of the result. */
+export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent">): ToolSpec {
+  const name = agent.outputName ?? "result";
+  return {
+    name: FINISH_TOOL,
+    description: "Hands in the result and ends the task. Call it exactly once, when everything is done.",
+    input: {
+      type: "object",
+      properties: { [name]: schema ?? { type: "string", description: "the whole result, as text" } },
+      required: [name],
+    },
+  };
+}
+
+/** The result in the arguments of a finish call, in any of the shapes that models know: `{result: {data}}`, `{result}`, or the value itself. */
+export function finishWith(input: unknown, assignment: Pick<Assignment, "schema" | "validate">): Finish {
+  const given = isRecord(input) ? input : {};
+  const result =
+    "result" in given ? given["result"] : Object.keys(given).length === 1 ? Object.values(given)[0] : input;
+  const error = isRecord(result) && typeof result["error"] === "string" ? result["error"] : undefined;
+  if (error !== undefined && !assignment.schema) return { gaveUp: error };
+  const candidates = [result, ...(isRecord(result) && "data" in result ? [result["data"]] : []), input];
+  if (!assignment.validate) return asText(candidates.at(-2) ?? result);
+  let problem = "";
+  for (const candidate of candidates) {
+    if (candidate === undefined || candidate === null) continue;
+    const wrong = assignment.validate(candidate);
+    if (wrong === undefined)
+      return {
+        output: typeof candidate === "string" ? candidate : JSON.stringify(candidate, null, 2),
+        data: candidate,
+      };
+    problem ||= wrong;
+  }
+  return error === undefined ? { problem: problem || "there is no result", empty: problem === "" } : { gaveUp: error };
+}
+
+/** The result in the last words of a model that did not use the finish tool. */
+export function finishText(text: string, assignment: Pick<Assignment, "schema" | "validate">): Finish {
+  if (!assignment.validate) return asText(text);
+  if (text.trim() === "") return { problem: "the answer is empty", empty: true };
+  const parsed = jsonIn(text);
+  return parsed === undefined
+    ? { problem: "the answer is not JSON", empty: false }
+    : finishWith({ result: parsed }, assignment);
+}
+
+function asText(value: unknown): Finish {
+  const isNothing = typeof value === "object" && (value === null || Object.keys(value).length === 0);
+  const text =
+    typeof value === "string" ? value : value === undefined || isNothing ? "" : JSON.stringify(value, null, 2);
+  return text.trim() === "" ? { problem: "the result is empty", empty: true } : { output: text };
+}
+
+/** The JSON value in a text, alone or in a fence. */
+function jsonIn(text: string): unknown {
+  const fenced = /```(?:json)?\s*\n([\s\S]*?)\n```/.exec(text)?.[1];
+  for (const candidate of [text, fenced]) {
+    if (candidate === undefined) continue;
+    try {
+      return JSON.parse(candidate) as unknown;
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}

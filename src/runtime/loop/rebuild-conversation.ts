@@ -1,0 +1,128 @@
+import type { KeptEvent } from "../../core/run/event.ts";
+import type { Message, ToolAnswer } from "../../core/model/model.ts";
+import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
+import { fill } from "../../core/text/template.ts";
+import { prompts } from "../../embedded.ts";
+import type { Answered } from "./turn.ts";
+
+/** A conversation as far as an earlier life recorded it. */
+export type TakenUp = Readonly<{
+  messages: readonly Message[];
+  turns: number;
+  usage: Usage;
+  cost: Cost;
+  used: Readonly<Record<string, number>>;
+  /** What was said to the task and not read yet. */
+  mail: readonly string[];
+  /** Files that it was told of. */
+  files: readonly string[];
+  /** The last turn, when some of its calls have no result yet, and the results that are known. */
+  unfinished?: Unfinished;
+}>;
+
+/** A turn whose calls have to be seen to. `limit`: it was the one after this limit, in which only handing in is possible. */
+export type Unfinished = Readonly<{ turn: Answered; known: ReadonlyMap<string, ToolAnswer>; limit?: string }>;
+
+/**
+ * Puts a conversation together from its events. What was recorded is not asked or done again. A writing tool that
+ * was under way when everything stopped may have had its effect: its outcome is unknown, and it is not repeated.
+ */
+export function takeUp(past: readonly KeptEvent[]): TakenUp {
+  const messages: Message[] = [];
+  const used: Record<string, number> = {};
+  let usage = noUsage();
+  let cost = noCost();
+  let turns = 0;
+  let asked = false;
+  const mail: string[] = [];
+  const files: string[] = [];
+  let open: { turn: Answered; known: Map<string, ToolAnswer>; limit?: string } | undefined;
+  let limit: string | undefined;
+  const close = (): void => {
+    if (!open) return;
+    const { turn, known } = open;
+    if (turn.calls.length > 0)
+      messages.push({ role: "tool", results: turn.calls.map((call) => known.get(call.id) ?? unanswered(call)) });
+    else messages.push({ role: "user", text: prompts.remindFinish });
+    open = undefined;
+  };
+  for (const event of past) {
+    switch (event.type) {
+      case "message.sent":
+        mail.push(
+          fill(
+            prompts.message,
+            new Map([
+              ["from", event.from],
+              ["text", event.text],
+            ]),
+          ),
+        );
+        break;
+      case "turn.started":
+        close();
+        for (const text of mail.splice(0)) messages.push({ role: "user", text });
+        turns = event.turn;
+        asked = true;
+        break;
+      case "turn.ended":
+        messages.push({
+          role: "assistant",
+          text: event.text,
+          calls: event.calls,
+          ...(event.carry && { carry: event.carry }),
+        });
+        asked = false;
+        usage = addUsage(usage, event.usage);
+        cost = addCost(cost, event.cost);
+        open = {
+          turn: { text: event.text, calls: event.calls, usage: event.usage, cost: event.cost },
+          known: new Map(),
+          ...(limit !== undefined && { limit }),
+        };
+        break;
+      case "limit.reached":
+        if (event.enforced) limit = event.limit;
+        break;
+      case "tool.started":
+        used[event.tool] = (used[event.tool] ?? 0) + 1;
+        if (event.effect === "write") open?.known.set(event.call, unknownOutcome(event.call, event.tool));
+        break;
+      case "tool.ended":
+        files.push(...(event.files ?? []));
+        open?.known.set(event.call, { id: event.call, name: event.tool, text: event.text, error: event.error });
+        break;
+      case "tool.denied":
+        open?.known.set(event.call, { id: event.call, name: event.tool, text: event.text, error: true, denied: true });
+        break;
+      default:
+        break;
+    }
+  }
+  return {
+    messages,
+    turns: asked ? Math.max(0, turns - 1) : turns, // a turn that never came to its end is taken again
+    usage,
+    cost,
+    used,
+    mail,
+    files,
+    ...(open && { unfinished: open }),
+  };
+}
+
+const unanswered = ({ id, name }: { id: string; name: string }): ToolAnswer => ({
+  id,
+  name,
+  text: "This call was not carried out.",
+  error: true,
+});
+
+function unknownOutcome(id: string, name: string): ToolAnswer {
+  return {
+    id,
+    name,
+    text: `OUTCOME UNKNOWN: ${name} was under way when the run was interrupted. It may or may not have had its effect, and it was not repeated. Check before you go on.`,
+    error: true,
+  };
+}

@@ -1,0 +1,115 @@
+import type { PerformContext } from "../../core/task/engine.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { Carry, Model, ModelRequest, ToolCall, TurnUsage } from "../../core/model/model.ts";
+import type { Fault } from "../../core/outcome/outcome.ts";
+import { noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
+import { following, stopped } from "../async/cancel.ts";
+
+/** What one call of the model gave. */
+export type Turn =
+  | Answered
+  | Readonly<{ fault: Fault; text: string }>
+  | Readonly<{
+      aborted: true;
+      text: string;
+      /** For something that was said meanwhile. */
+      urgent?: true;
+    }>;
+export type Answered = Readonly<{
+  text: string;
+  calls: readonly ToolCall[];
+  usage: Usage;
+  cost: Cost;
+  carry?: Carry;
+  /** The model that answered, when it is not the one that was asked. */
+  model?: string;
+}>;
+
+export type TurnOptions = Readonly<{
+  signal: AbortSignal;
+  /** How long the model may send nothing. */
+  maxIdleMs: number;
+  live: PerformContext["live"];
+  emit: PerformContext["emit"];
+}>;
+
+/** Calls the model once and gathers its answer, showing it as it comes. Silence for too long is a failure. */
+export async function takeTurn(
+  model: Model,
+  request: ModelRequest,
+  { signal, maxIdleMs, live, emit }: TurnOptions,
+): Promise<Turn> {
+  const { controller, release } = following(signal);
+  const idle = setTimeout(() => controller.abort(stopped("idle")), maxIdleMs);
+  let text = "";
+  const calls: ToolCall[] = [];
+  const broken = (fault: Fault): Turn => {
+    if (signal.aborted) return { aborted: true, text };
+    return controller.signal.aborted ? { fault: silent(maxIdleMs), text } : { fault, text };
+  };
+  try {
+    for await (const event of model(request, controller.signal)) {
+      if (signal.aborted) return { aborted: true, text };
+      idle.refresh();
+      switch (event.type) {
+        case "text":
+          text += event.text;
+          live({ type: "text.delta", text: event.text });
+          break;
+        case "thinking":
+          live({ type: "thinking.delta", text: event.text });
+          break;
+        case "call":
+          calls.push(event.call);
+          break;
+        case "notice":
+          emit({ type: "warning", code: event.code, text: event.text });
+          break;
+        case "end":
+          return {
+            text,
+            calls,
+            usage: usageOf(event.usage),
+            cost: event.cost === undefined ? { usd: 0, unpriced: 1 } : { usd: event.cost, unpriced: 0 },
+            ...(event.carry && { carry: event.carry }),
+            ...(event.model !== undefined && { model: event.model }),
+          };
+        case "error":
+          return broken(event.fault);
+      }
+    }
+    return broken({
+      code: "MODEL_BAD_ANSWER",
+      message: "The model's answer broke off before its end.",
+      retryable: true,
+    });
+  } catch (thrown) {
+    return broken({ code: "MODEL_BAD_ANSWER", message: `The model broke: ${messageOf(thrown)}`, retryable: true });
+  } finally {
+    clearTimeout(idle);
+    release();
+  }
+}
+
+function silent(ms: number): Fault {
+  return {
+    code: "TIMEOUT",
+    message: `The model sent nothing for ${formatDuration(ms)}.`,
+    hint: "Try again, or choose another model.",
+    retryable: true,
+  };
+}
+
+function usageOf({ input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: TurnUsage): Usage {
+  return {
+    ...noUsage(),
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    reasoning,
+    contextTokens: input + cacheRead + cacheWrite,
+    turns: 1,
+  };
+}

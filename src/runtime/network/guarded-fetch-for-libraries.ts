@@ -1,0 +1,66 @@
+import { couldNotBeAsked, type GuardedOpen, type OpenAnswer, type WebRequest } from "./guarded-request.ts";
+
+/** What holds for every request of one library. */
+export type FetchRules = Pick<WebRequest, "check" | "silenceMs" | "allowHosts"> &
+  Readonly<{
+    /** Asked before each request; throws to refuse it. */
+    before?(url: string): Promise<void>;
+    /** How much of one answer is read. */
+    maxBytes?: number;
+  }>;
+
+const MOST_BYTES = 20_000_000;
+
+/** The guard as a `fetch`, for libraries that take one. Bodies that are sent are texts and forms; answers come as they come. */
+export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...rules }: FetchRules = {}): typeof fetch {
+  return async (input, init = {}) => {
+    const url = input instanceof Request ? input.url : String(input);
+    const signal = init.signal ?? new AbortController().signal;
+    await before?.(url);
+    const request: WebRequest = {
+      ...rules,
+      url,
+      method: init.method ?? "GET",
+      headers: Object.fromEntries(new Headers(init.headers)),
+      ...(typeof init.body === "string" && { body: init.body }),
+      ...(init.body instanceof URLSearchParams && { body: init.body.toString() }),
+    };
+    const answer = await open(request, signal);
+    const { status, headers } = answer;
+    const kept = Object.entries(headers).filter(([name]) => !UNPACKED.has(name));
+    if (EMPTY.has(status)) await answer.close();
+    return new Response(EMPTY.has(status) ? null : streamOf(answer, maxBytes), { status, headers: kept });
+  };
+}
+
+/** They speak about the body as it was sent. */
+const UNPACKED: ReadonlySet<string> = new Set(["content-encoding", "content-length", "transfer-encoding"]);
+const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+function streamOf({ url, body, close }: OpenAnswer, maxBytes: number): ReadableStream<Uint8Array> {
+  const chunks = (async function* () {
+    let left = maxBytes;
+    try {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        left -= chunk.length;
+        if (left < 0) throw new Error(`the answer is longer than ${maxBytes} bytes`);
+        yield new Uint8Array(chunk);
+      }
+    } catch (error) {
+      throw couldNotBeAsked(new URL(url).host, error);
+    } finally {
+      await close();
+    }
+  })();
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const next = await chunks.next();
+      if (next.done) controller.close();
+      else controller.enqueue(next.value);
+    },
+    cancel: async () => {
+      await close();
+      await chunks.return();
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import { following, stopped } from "../async/cancel.ts";
+import {
+  couldNotBeAsked,
+  createGuardedOpen,
+  type NetworkParts,
+  type NetworkRules,
+  type OpenAnswer,
+  type WebRequest,
+} from "./guarded-request.ts";
+
+export type { NetworkParts, NetworkRules, WebRequest } from "./guarded-request.ts";
+
+/** What came back, unpacked. */
+export type WebAnswer = Readonly<{
+  /** Where it came from in the end. */
+  url: string;
+  status: number;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+  /** There was more than is kept. */
+  cut: boolean;
+}>;
+
+/** Asks a server of the public internet. Throws a refusal with a code, or an error that says what went wrong. */
+export type GuardedFetch = (request: WebRequest, signal: AbortSignal) => Promise<WebAnswer>;
+
+export const MAX_BODY_BYTES = 5_000_000;
+const TOTAL_MS = 30_000;
+
+/** The way in which tools reach the network: one request, and its whole answer within half a minute. */
+export function createGuardedFetch(rules: NetworkRules = {}, parts: NetworkParts = {}): GuardedFetch {
+  const open = createGuardedOpen(rules, parts);
+  return async (request, signal) => {
+    const limit = parts.timeoutMs ?? TOTAL_MS;
+    const { controller, release } = following(signal);
+    const timer = setTimeout(() => controller.abort(stopped(`no whole answer within ${limit / 1_000} s`)), limit);
+    try {
+      return await whole(await open(request, controller.signal));
+    } catch (error) {
+      if (controller.signal.aborted && !signal.aborted)
+        throw new Error(`there was no whole answer within ${limit / 1_000} s`, { cause: error });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      release();
+    }
+  };
+}
+
+/** The answer with its body, as much of it as is kept: what is packed counts by what it becomes. */
+async function whole({ url, status, headers, body, close }: OpenAnswer): Promise<WebAnswer> {
+  const chunks: Buffer[] = [];
+  let left = MAX_BODY_BYTES;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left < 0) break;
+    }
+  } catch (error) {
+    throw couldNotBeAsked(new URL(url).host, error);
+  } finally {
+    await close();
+  }
+  return { url, status, headers, body: Buffer.concat(chunks), cut: left < 0 };
+}

@@ -1,0 +1,291 @@
+import type { LookupAddress } from "node:dns";
+import { lookup as systemLookup } from "node:dns/promises";
+import { pipeline, type Readable } from "node:stream";
+import type { ConnectionOptions } from "node:tls";
+import { callbackify } from "node:util";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import type { Agent, buildConnector, Dispatcher } from "undici";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { checkHeaders, crossing, type WebHeaders } from "./web-headers.ts";
+import { judgeAddress, judgeUrl, parseAllowedHosts, type Target, webRefusal } from "./web-target.ts";
+
+/** What a user can say about the network. */
+export type NetworkRules = Readonly<{
+  /** Hosts that may be asked although they are not on the public internet: `127.0.0.1:8080`. Exact, with the port. */
+  allowHosts?: readonly string[];
+  /** An HTTP proxy that requests go through; proxy variables of the environment are not looked at. */
+  proxy?: string;
+}>;
+
+/** What is different in tests and odd networks. */
+export type NetworkParts = Readonly<{
+  lookup?: (host: string) => Promise<readonly LookupAddress[]>;
+  tls?: Pick<ConnectionOptions, "ca">;
+  timeoutMs?: number;
+}>;
+
+/** One request for one resource. */
+export type WebRequest = Readonly<{
+  url: string;
+  method?: string;
+  headers?: WebHeaders;
+  body?: string;
+  /** Hosts that this request may reach besides the user's; for addresses that come from the user's settings. */
+  allowHosts?: readonly string[];
+  /** Judges where a redirect leads, before it is followed; throws to refuse. */
+  check?(url: string): void;
+  /** How long the server may say nothing; half a minute by default. */
+  silenceMs?: number;
+}>;
+
+/** An answer whose body is still on its way, unpacked as it comes. Whoever got it closes it. */
+export type OpenAnswer = Readonly<{
+  /** Where it came from in the end. */
+  url: string;
+  status: number;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  body: Readable;
+  close(): Promise<void>;
+}>;
+
+/** Asks a server of the public internet and lets its answer come. Throws a refusal with a code, or an error that says what went wrong. */
+export type GuardedOpen = (request: WebRequest, signal: AbortSignal) => Promise<OpenAnswer>;
+
+const MAX_HOPS = 5;
+const SILENCE_MS = 30_000;
+const CONNECT_MS = 10_000;
+
+/**
+ * The only way in which anything of ours reaches the network on behalf of an agent. What counts is the address that is
+ * connected to: text is judged before anything happens, every address of a name before one of them is used, and the
+ * socket once it stands; on each hop anew.
+ */
+export function createGuardedOpen(rules: NetworkRules = {}, parts: NetworkParts = {}): GuardedOpen {
+  const allow = parseAllowedHosts(rules.allowHosts ?? []);
+  const proxy = rules.proxy === undefined ? undefined : proxyUrl(rules.proxy);
+  return (request, signal) => {
+    const allowed = request.allowHosts ? new Set([...allow, ...parseAllowedHosts(request.allowHosts)]) : allow;
+    return follow(request, { allowed, proxy, parts, signal, silenceMs: request.silenceMs ?? SILENCE_MS });
+  };
+}
+
+type Way = Readonly<{
+  allowed: ReadonlySet<string>;
+  proxy: URL | undefined;
+  parts: NetworkParts;
+  signal: AbortSignal;
+  silenceMs: number;
+}>;
+type Hop = Readonly<{ target: Target; method: string; headers: WebHeaders; body: string | undefined }>;
+type Reply = OpenAnswer & Readonly<{ location: string | undefined }>;
+
+async function follow(request: WebRequest, way: Way): Promise<OpenAnswer> {
+  checkHeaders(request.headers ?? {});
+  let hop: Hop = {
+    target: judgeUrl(request.url, way.allowed),
+    method: (request.method ?? "GET").toUpperCase(),
+    headers: { ...DEFAULT_HEADERS, ...lowerCased(request.headers ?? {}) },
+    body: request.body,
+  };
+  for (let hops = 0; ; hops += 1) {
+    const reply = await ask(hop, way);
+    if (reply.location === undefined) return reply;
+    await reply.close();
+    if (hops === MAX_HOPS) throw webRefusal("REDIRECT", `the server sent us on more than ${MAX_HOPS} times`);
+    hop = nextHop(hop, reply, way);
+    request.check?.(hop.target.url.href);
+  }
+}
+
+const DEFAULT_HEADERS: WebHeaders = {
+  accept: "text/html, application/json, text/*;q=0.9, */*;q=0.5",
+  "user-agent": "subcrew",
+};
+
+/** Where a redirect leads, judged like a first request; what was meant for one server does not go to another. */
+function nextHop({ target, method, headers, body }: Hop, { status, location }: Reply, way: Way): Hop {
+  const next = judgeUrl(new URL(location ?? "", target.url).href, way.allowed);
+  if (target.url.protocol === "https:" && next.url.protocol === "http:") {
+    throw webRefusal("REDIRECT", `the server sent us from https to http (${next.host}), which is not followed`);
+  }
+  const sameOrigin = target.url.origin === next.url.origin;
+  const keepsBody = status === 307 || status === 308 || method === "GET" || method === "HEAD";
+  if (!keepsBody)
+    return { target: next, method: "GET", headers: crossing(headers, { sameOrigin, body: false }), body: undefined };
+  if (!sameOrigin && body !== undefined) {
+    throw webRefusal(
+      "REDIRECT",
+      `the server sent the whole request on to ${next.host}, which is not followed: ask that host yourself if it is meant`,
+    );
+  }
+  return { target: next, method, headers: crossing(headers, { sameOrigin, body: true }), body };
+}
+
+/** One request and the beginning of its answer, over a connection of its own. */
+async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Reply> {
+  // Through the default: a bundler offers nothing else of a CommonJS package that is imported late.
+  const loaded = await import("undici");
+  const undici = loaded.default as unknown as typeof loaded;
+  const { dispatcher, origin } = await connection(undici, target, way);
+  const close = (): Promise<void> => dispatcher.destroy();
+  try {
+    const response = await undici.request(`${origin}${target.url.pathname}${target.url.search}`, {
+      dispatcher,
+      method,
+      headers: { "accept-encoding": "gzip, deflate, br", ...headers, host: target.url.host },
+      ...(body !== undefined && { body }),
+      signal: way.signal,
+    });
+    const status = response.statusCode;
+    const answered = flat(response.headers);
+    const location = REDIRECTS.has(status) ? answered["location"] : undefined;
+    // Without a listener of its own, a body that breaks off after nobody reads it any more would end the process.
+    response.body.on("error", () => {});
+    const unpacked = location === undefined ? unpack(response.body, answered["content-encoding"]) : response.body;
+    return { url: target.url.href, status, headers: answered, body: unpacked, close, location };
+  } catch (error) {
+    await close();
+    throw couldNotBeAsked(target.url.host, error);
+  }
+}
+
+/** What went wrong while a server was asked, or while its answer came. */
+export function couldNotBeAsked(host: string, error: unknown): Error {
+  return error instanceof Error && error.name === "Refusal"
+    ? error
+    : new Error(`${host} could not be asked: ${reason(error)}`, { cause: error });
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+type Connection = Readonly<{ dispatcher: Agent | Dispatcher; origin: string }>;
+
+async function connection(
+  undici: typeof import("undici"),
+  target: Target,
+  { proxy, parts, silenceMs }: Way,
+): Promise<Connection> {
+  const common = { pipelining: 0, maxHeaderSize: 65_536, headersTimeout: silenceMs, bodyTimeout: silenceMs };
+  if (proxy === undefined || target.allowed) {
+    const connect = checkedConnector(undici.buildConnector, target, parts);
+    return { dispatcher: new undici.Agent({ ...common, connect }), origin: target.url.origin };
+  }
+  // The proxy gets the address that was checked, not the name: it cannot resolve it to another one.
+  const [address] = await addressesOf(target, parts);
+  const shown = address!.family === 6 ? `[${address!.address}]` : address!.address;
+  const dispatcher = new undici.ProxyAgent({
+    ...common,
+    uri: proxy.href,
+    requestTls: { ...parts.tls, servername: target.host },
+  });
+  return {
+    dispatcher,
+    origin: `${target.url.protocol}//${shown}:${target.url.port || (target.url.protocol === "https:" ? "443" : "80")}`,
+  };
+}
+
+type Build = typeof buildConnector;
+
+function checkedConnector(build: Build, target: Target, parts: NetworkParts): buildConnector.connector {
+  const connect = build({
+    ...parts.tls,
+    timeout: CONNECT_MS,
+    autoSelectFamily: true, // so that all addresses are asked for, and one that does not answer is no obstacle
+    // Runs for names only; an address in the URL was judged with its text.
+    lookup: callbackify(async (_host: string, _options: object) => [...(await addressesOf(target, parts))]),
+  });
+  return (options, done) => {
+    connect(options, (...[error, socket]) => {
+      if (error) return done(error, null);
+      const refused = refusalOf(socket.remoteAddress ?? "", target);
+      if (!refused) return done(null, socket);
+      socket.destroy();
+      done(refused, null);
+    });
+  };
+}
+
+function refusalOf(address: string, target: Target): Error | undefined {
+  try {
+    judgeAddress(address, target);
+    return undefined;
+  } catch (refused) {
+    return refused as Error;
+  }
+}
+
+/** Every address of a host, all of them judged: one that is not public spoils the name. */
+async function addressesOf(target: Target, { lookup = everyAddress }: NetworkParts): Promise<readonly LookupAddress[]> {
+  const addresses = await lookup(target.host);
+  if (addresses.length === 0) throw new Error("the name has no address");
+  for (const { address } of addresses) judgeAddress(address, target);
+  return addresses;
+}
+
+const everyAddress = (host: string): Promise<LookupAddress[]> => systemLookup(host, { all: true, verbatim: true });
+
+/** What a body is once it is unpacked. */
+function unpack(stream: Readable, encoding: string | undefined): Readable {
+  const decoders = (encoding ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "" && name !== "identity")
+    .toReversed();
+  if (decoders.length > MAX_ENCODINGS) throw new Error("the answer is packed too many times over");
+  return decoders.reduce<Readable>((packed, name) => {
+    const decoder = DECODERS[name]?.();
+    if (!decoder) throw new Error(`the answer is packed in a way that is not known here (${name})`);
+    return pipeline(packed, decoder, () => {});
+  }, stream);
+}
+
+const MAX_ENCODINGS = 2;
+const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+function proxyUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new CrewError(
+    "BAD_INPUT",
+    "The proxy is no http or https address.",
+    "Write it such as http://proxy.example:3128.",
+  );
+}
+
+function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]],
+  );
+  return Object.fromEntries(pairs);
+}
+
+const lowerCased = (headers: WebHeaders): WebHeaders =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: "no such host is known",
+  EAI_AGAIN: "its name could not be resolved right now",
+  ECONNREFUSED: "it does not accept connections",
+  ECONNRESET: "it broke the connection off",
+  UND_ERR_SOCKET: "it broke the connection off",
+  UND_ERR_CONNECT_TIMEOUT: `no connection within ${CONNECT_MS / 1_000} s`,
+  UND_ERR_HEADERS_TIMEOUT: "it said nothing for too long",
+  UND_ERR_BODY_TIMEOUT: "it said nothing for too long",
+  UND_ERR_HEADERS_OVERFLOW: "the headers of its answer are too long",
+};
+
+function reason(error: unknown): string {
+  if (isStopped(error)) return String(error.stop);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return REASONS[code] ?? messageOf(error);
+}
+
+function isStopped(value: unknown): value is { stop: unknown } {
+  return typeof value === "object" && value !== null && "stop" in value;
+}

@@ -1,0 +1,144 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+
+/** A server of ours that other programs talk to: loopback, a token, and a name that is really ours. Shared by all surfaces that listen. */
+export type ServerOptions = Readonly<{
+  /** Loopback by default. */
+  host?: string;
+  /** A free one by default. */
+  port?: number;
+  /** Who may ask: a name for each token. */
+  tokens: Readonly<Record<string, string>>;
+  /** Names by which it may be called besides loopback and `host`. */
+  hosts?: readonly string[];
+  /** Requests that need no token. */
+  isOpen?(request: IncomingMessage): boolean;
+  handle(request: IncomingMessage, response: ServerResponse, caller: string): Promise<void>;
+  onError(error: unknown): void;
+}>;
+
+export type Serving = Readonly<{ url: string; port: number; close(): Promise<void> }>;
+
+/** The shortest token that cannot be guessed: 128 bits in hex or in anything denser. */
+export const SHORTEST_TOKEN = 22;
+export const MAX_BODY_BYTES = 1_000_000;
+
+/** Listens, and hands on what may come in. Of what goes wrong inside, nothing is told outside. */
+export async function openServer(options: ServerOptions): Promise<Serving> {
+  const { host = "127.0.0.1", port = 0, tokens, hosts = [], isOpen = () => false, handle, onError } = options;
+  for (const token of Object.values(tokens)) checkToken(token);
+  const http = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 });
+  http.maxHeadersCount = 100;
+  http.maxConnections = 500;
+  const bound = await new Promise<number>((resolve, reject) => {
+    http.once("error", (cause) =>
+      reject(
+        new CrewError(
+          "BAD_INPUT",
+          `Nothing can listen on ${host}:${port}: ${messageOf(cause)}.`,
+          "Choose another --port, or leave it out for a free one.",
+          { cause },
+        ),
+      ),
+    );
+    http.listen(port, host, () => resolve((http.address() as AddressInfo).port));
+  });
+  const guard = createGuard({ tokens, port: bound, hosts: [...(isWildcard(host) ? [] : [host]), ...hosts] });
+  http.on("request", (request, response) => {
+    const judged = guard(request.headers, isOpen(request));
+    if (typeof judged === "number") {
+      response
+        .writeHead(
+          judged,
+          judged === 401 ? { "www-authenticate": "Bearer", connection: "close" } : { connection: "close" },
+        )
+        .end();
+      request.resume();
+      return;
+    }
+    handle(request, response, judged.caller).catch((error: unknown) => {
+      onError(error);
+      if (!response.headersSent) response.writeHead(statusOf(error), { connection: "close" });
+      response.end();
+    });
+  });
+  return {
+    port: bound,
+    url: `http://${bracketed(isWildcard(host) ? "127.0.0.1" : host)}:${bound}`,
+    close: async () => {
+      const closed = new Promise((resolve) => http.close(resolve));
+      http.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Every address of the machine has many names, none of which this server knows: it is called by loopback, or by name. */
+const isWildcard = (host: string): boolean => host === "0.0.0.0" || host === "::";
+
+function checkToken(token: string): void {
+  if (token.length >= SHORTEST_TOKEN && /^[\x21-\x7e]+$/.test(token)) return;
+  throw new CrewError(
+    "BAD_INPUT",
+    `A token has ${SHORTEST_TOKEN} characters or more, without blanks.`,
+    "Leave it out and take the one that is made, or make one with `openssl rand -hex 32`.",
+  );
+}
+
+type GuardOptions = Pick<ServerOptions, "tokens"> & Readonly<{ port: number; hosts: readonly string[] }>;
+
+/** Who asks, or the status with which it is refused. */
+export type Guard = (headers: IncomingHttpHeaders, open?: boolean) => Readonly<{ caller: string }> | 401 | 403;
+
+/**
+ * Judges requests before anything of them is read. A page in a browser can reach loopback under a name of its own, so
+ * name and origin have to be ours; and another program of this machine can reach it anyway, so a secret is needed.
+ */
+export function createGuard({ tokens, port, hosts }: GuardOptions): Guard {
+  const names = [...LOOPBACK, ...hosts.map(bracketed)];
+  const authorities = new Set(
+    names.flatMap((name) => [`${name}:${port}`, ...(port === 80 || port === 443 ? [name] : [])]),
+  );
+  for (const name of hosts) if (/:\d+$/.test(name)) authorities.add(name.toLowerCase()); // a port of its own, as behind a proxy
+  const known = Object.entries(tokens).map(([caller, token]) => ({ caller, wanted: digest(`Bearer ${token}`) }));
+  return ({ host = "", origin, authorization = "" }, open = false) => {
+    if (!authorities.has(host.toLowerCase())) return 403;
+    if (origin !== undefined && !authorities.has(origin.toLowerCase().replace(/^https?:\/\//, ""))) return 403;
+    const given = digest(authorization);
+    const fits = known.filter(({ wanted }) => timingSafeEqual(given, wanted)); // every one is compared, so that time tells nothing
+    if (fits[0]) return { caller: fits[0].caller };
+    return open ? { caller: "" } : 401;
+  };
+}
+
+const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"] as const;
+
+const bracketed = (host: string): string =>
+  (/^[0-9a-f]*:[0-9a-f:]*$/i.test(host) && host.split(":").length > 2 ? `[${host}]` : host).toLowerCase();
+
+/** Of one length, so that comparing takes one time. */
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** An error that has a status of its own. */
+function httpError(status: number, message: string): Error {
+  return Object.assign(new Error(message), { status });
+}
+
+const statusOf = (error: unknown): number =>
+  error instanceof Error && "status" in error && typeof error.status === "number" ? error.status : 500;
+
+/** The body of a JSON request, no longer than it may be. */
+export async function readJsonBody(request: IncomingMessage): Promise<string> {
+  if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers["content-type"] ?? ""))
+    throw httpError(415, "not JSON");
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw httpError(413, "too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

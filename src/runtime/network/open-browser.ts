@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { safePath } from "../commands/commands.ts";
+
+export type BrowserPlace = Readonly<{
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  platform: NodeJS.Platform;
+}>;
+
+/**
+ * Opens a web address in the person's browser; false where there is none to be seen. The program gets the address as one
+ * argument, without a shell in between, and nothing but http and https gets that far.
+ */
+export async function openBrowser(url: string, place: BrowserPlace): Promise<boolean> {
+  const command = browserCommand(url, place);
+  if (!command) return false;
+  const [file, ...args] = command;
+  const { env, cwd } = place;
+  return new Promise((resolve) => {
+    const child = spawn(file, args, {
+      cwd,
+      env: { ...env, PATH: safePath(env["PATH"], [cwd]) },
+      stdio: "ignore",
+      detached: true, // it stays when we go
+    });
+    child.once("error", () => resolve(false));
+    child.once("spawn", () => {
+      child.unref();
+      resolve(true);
+    });
+  });
+}
+
+/** What opens an address here: what `BROWSER` says, or what the system has. Somebody at another machine sees no window of this one. */
+export function browserCommand(
+  url: string,
+  { env, platform }: Pick<BrowserPlace, "env" | "platform">,
+): readonly [file: string, ...args: string[]] | undefined {
+  const at = URL.canParse(url) ? new URL(url) : undefined;
+  if (at?.protocol !== "https:" && at?.protocol !== "http:") return undefined;
+  const [file, ...args] = (env["BROWSER"] ?? "").split(/\s+/).filter((word) => word !== "");
+  if (file !== undefined) {
+    const filled = args.map((word) => word.replaceAll("%s", () => at.href));
+    return args.some((word) => word.includes("%s")) ? [file, ...filled] : [file, ...args, at.href];
+  }
+  if (env["SSH_CONNECTION"] !== undefined) return undefined;
+  if (platform === "darwin") return ["/usr/bin/open", at.href];
+  const screen = env["DISPLAY"] ?? env["WAYLAND_DISPLAY"];
+  return screen === undefined || screen === "" ? undefined : ["xdg-open", at.href];
+}

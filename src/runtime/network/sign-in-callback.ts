@@ -1,0 +1,111 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { reasonOf } from "../async/cancel.ts";
+import { deferred, type Deferred } from "../async/deferred.ts";
+
+/** What a sign-in in the browser is waited for with. */
+export type Waiting = Readonly<{
+  /** 0 for a free one. */
+  port: number;
+  /** How this machine is called in the address: providers compare it letter by letter with what was registered. */
+  host?: "127.0.0.1" | "localhost";
+  /** What the browser has to bring back unchanged: nobody else can hand us a code. */
+  state: string;
+  signal: AbortSignal;
+  patienceMs?: number;
+  /** Told the address that the browser comes back to, once somebody listens there. */
+  ready(redirect: string): void | Promise<void>;
+  /**
+   * Lets a person hand over the address that their browser ended at, where that runs on another machine. Called with the
+   * taker of such texts, gives back how to stop.
+   */
+  pasted?(take: (text: string) => void): () => void;
+}>;
+
+/** What the browser brought; `issuer` where the provider says who it is. */
+export type CameBack = Readonly<{ code: string; redirect: string; issuer?: string }>;
+
+/** Why there is no code. */
+export type SignInProblem = "PORT" | "REFUSED" | "UNFINISHED";
+
+/** The problem of an error that `waitForCode` threw. */
+export function signInProblem(error: unknown): SignInProblem | undefined {
+  return error instanceof Error && error.name === "SignIn" && "problem" in error
+    ? (error.problem as SignInProblem)
+    : undefined;
+}
+
+const PATIENCE_MS = 5 * 60_000;
+const PATH = "/callback";
+
+/** Listens on this machine until the browser brings the code of a sign-in, once. */
+export async function waitForCode({
+  port,
+  host = "127.0.0.1",
+  state,
+  signal,
+  patienceMs = PATIENCE_MS,
+  ready,
+  pasted,
+}: Waiting): Promise<CameBack> {
+  const answer = deferred<Omit<CameBack, "redirect">>();
+  answer.promise.catch(() => {}); // it may come while nobody waits for it yet
+  const expected: Expected = { state, answer, isOver: false };
+  const server = createServer((request, response) => receive(request, response, expected));
+  const give = (why: string): void => answer.reject(signInError("UNFINISHED", `the sign-in was not finished: ${why}`));
+  const stop = (): void => give(reasonOf(signal));
+  const timer = setTimeout(() => give(`nobody came back within ${spoken(patienceMs)}`), patienceMs);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  let unpaste: (() => void) | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", (error) =>
+        reject(signInError("PORT", `port ${port} cannot be listened on: ${error.message}`)),
+      );
+      server.listen(port, "127.0.0.1", resolve);
+    });
+    const redirect = `http://${host}:${(server.address() as AddressInfo).port}${PATH}`;
+    unpaste = pasted?.((text) => take(text.trim(), expected));
+    const [came] = await Promise.all([answer.promise, ready(redirect)]);
+    return { ...came, redirect };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+    unpaste?.();
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+type Expected = Readonly<{ state: string; answer: Deferred<Omit<CameBack, "redirect">> }> & { isOver: boolean };
+
+function receive({ url = "/", method }: IncomingMessage, response: ServerResponse, expected: Expected): void {
+  const settle = method === "GET" ? settlement(url, expected) : undefined;
+  if (!settle) return void response.writeHead(404, PLAIN).end("There is nothing here.\n");
+  response.once("close", settle); // a browser that has gone already brought the code nevertheless
+  response.writeHead(200, PLAIN).end("You can close this window and go back to the terminal.\n", settle);
+}
+
+function take(text: string, expected: Expected): void {
+  if (URL.canParse(text)) settlement(text, expected)?.();
+}
+
+/** What an address settles, once; `undefined` for one that is not the answer to our question. */
+function settlement(url: string, expected: Expected): (() => void) | undefined {
+  const at = new URL(url, "http://127.0.0.1");
+  const params = at.searchParams;
+  if (expected.isOver || at.pathname !== PATH || params.get("state") !== expected.state) return undefined;
+  expected.isOver = true;
+  const [code, issuer] = [params.get("code"), params.get("iss")];
+  if (code) return () => expected.answer.resolve({ code, ...(issuer !== null && { issuer }) });
+  const why = (params.get("error") ?? "no code came back").replace(/[^\x20-\x7e]/g, "").slice(0, 100);
+  return () => expected.answer.reject(signInError("REFUSED", `the sign-in was refused: ${why}`));
+}
+
+const signInError = (problem: SignInProblem, message: string): Error =>
+  Object.assign(new Error(message), { name: "SignIn", problem });
+
+const spoken = (ms: number): string => (ms >= 60_000 ? `${Math.round(ms / 60_000)} minutes` : `${ms / 1_000} s`);
+
+const PLAIN = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", connection: "close" };

@@ -1,0 +1,30 @@
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { writeAtomic } from "../disk/write-atomic.ts";
+
+/** Where tokens are kept between runs; those that a person signed in for, above all. */
+export type TokenFiles = Readonly<{
+  /** Nothing where there is none, or none that can be read: then somebody signs in again. */
+  read(key: string): Promise<unknown>;
+  /** `undefined` takes it away. */
+  write(key: string, value: object | undefined): Promise<void>;
+}>;
+
+/** Tokens in files of a folder, one each, that only the user can read. */
+export function tokenFiles(folder: string): TokenFiles {
+  const fileOf = (key: string): string => join(folder, `token-${key}.json`);
+  return {
+    read: async (key) => {
+      try {
+        return JSON.parse(await readFile(fileOf(key), "utf8")) as unknown;
+      } catch {
+        return undefined;
+      }
+    },
+    write: async (key, value) => {
+      if (!value) return rm(fileOf(key), { force: true });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeAtomic(fileOf(key), JSON.stringify(value));
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { nodeAt } from "../../core/plan/graph.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { emptyState, reduce, type NodeView, type State } from "../../core/run/state.ts";
+import type { Task } from "../../core/plan/task.ts";
+import { readJournal } from "../store/journal.ts";
+import { continuationsOf } from "../background/stored-runs.ts";
+import { recordedAgents } from "./recorded-agent.ts";
+import type { Store } from "../store/store.ts";
+
+/** A task that has ended and what is said to it now. */
+export type Continuing = Readonly<{
+  run: string;
+  /** Absent: the only task of the run, or the one whose output is the result. */
+  path?: string;
+  prompt: string;
+  allowFailed: boolean;
+  /** How old it may be, and how often it may be gone on with. */
+  expiresAfterDays?: number;
+  maxContinuations?: number;
+  now: number;
+}>;
+
+const DAY = 24 * 60 * 60 * 1_000;
+
+/** The plan of a new run that goes on with a task of an old one: same agent, model and settings, and its conversation. */
+export async function continuing(
+  store: Store,
+  { run, path, prompt, allowFailed, expiresAfterDays = 7, maxContinuations = 5, now }: Continuing,
+): Promise<{ plan: Plan; continues: string; name?: string }> {
+  const { events } = await readJournal(store.folder(run)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "ENOENT"
+      ? new CrewError(
+          "UNKNOWN_RUN",
+          `Session not found: there is no run "${run}".`,
+          "See `subcrew runs` for those that were kept.",
+        )
+      : error;
+  });
+  const state = events.reduce(reduce, emptyState(run));
+  const view = theTask(state, path);
+  checkEnded(state, view, allowFailed);
+  if (now - (view.endedAt ?? now) > expiresAfterDays * DAY)
+    throw new CrewError(
+      "NOT_RESUMABLE",
+      `Session expired (>${expiresAfterDays} days old).`,
+      "Start a new task, or raise the setting resume.expiresAfterDays.",
+    );
+  if ((await continuationsOf(store, run)) >= maxContinuations)
+    throw new CrewError(
+      "NOT_RESUMABLE",
+      `Resume quota exceeded (max ${maxContinuations}).`,
+      "Start a new task, or raise the setting resume.maxContinuations.",
+    );
+  const node = state.plan && nodeAt(state.plan, view.path);
+  const {
+    refs: _r,
+    include: _i,
+    revise: _v,
+    preface: _p,
+    ...settings
+  }: Partial<Task> = node?.kind === "task" ? node.task : {};
+  const continues = `${run}/${view.path}`;
+  const recorded = recordedAgents(events).at(view.path);
+  const model = recorded?.definition.remote ? undefined : recorded?.model; // an agent elsewhere has its own
+  const agent = view.agent ?? settings.agent;
+  const task: Task = {
+    ...settings,
+    ...(agent !== undefined && { agent }),
+    ...(model !== undefined && { model }),
+    prompt,
+    refs: {},
+    continues,
+  };
+  const id = view.path.split("/").at(-1)!;
+  return {
+    plan: { nodes: { [id]: { kind: "task", task } }, output: id },
+    continues,
+    ...(state.name !== undefined && { name: state.name }),
+  };
+}
+
+function theTask(state: State, path: string | undefined): NodeView {
+  const tasks = [...state.nodes.values()].filter(({ kind }) => kind === "task");
+  if (path !== undefined) {
+    const view = state.nodes.get(path);
+    if (view?.kind === "task") return view;
+    throw new CrewError(
+      "UNKNOWN_RUN",
+      `The task "${path}" was not found in "${state.run}".`,
+      `It has: ${tasks
+        .map((each) => each.path)
+        .slice(0, 5)
+        .join(", ")}.`,
+    );
+  }
+  const output = state.plan && state.nodes.get(state.plan.output);
+  const only = output?.kind === "task" ? output : tasks.length === 1 ? tasks[0] : undefined;
+  if (only) return only;
+  throw new CrewError(
+    "BAD_INPUT",
+    `"${state.run}" has ${tasks.length} tasks.`,
+    `Say which one is meant: ${tasks
+      .map((each) => `${state.run}/${each.path}`)
+      .slice(0, 5)
+      .join(", ")}.`,
+  );
+}
+
+function checkEnded({ run, status }: State, { path, outcome }: NodeView, allowFailed: boolean): void {
+  if (!outcome || status === "running")
+    throw new CrewError(
+      "NOT_RESUMABLE",
+      `"${run}/${path}" has not ended, so nothing can follow on it.`,
+      `Let it end first, or speak to it: \`subcrew send ${run}/${path} "..."\`. If it was interrupted: \`subcrew resume ${run}\`.`,
+    );
+  if (outcome.status === "ok" || outcome.status === "cancelled" || (outcome.status === "failed" && allowFailed)) return;
+  throw new CrewError(
+    "NOT_RESUMABLE",
+    `Can only resume COMPLETED or cancelled tasks, and "${run}/${path}" ${outcome.status === "failed" ? "failed" : "was skipped"}.`,
+    outcome.status === "failed"
+      ? "Add --allow-failed to go on from there, or --retry-failed to try it again."
+      : "Start it as a task of its own.",
+  );
+}

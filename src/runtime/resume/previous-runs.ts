@@ -1,0 +1,162 @@
+import { aboveOf } from "../../core/delegation/address-of-task.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { nodeAt } from "../../core/plan/graph.ts";
+import type { Message } from "../../core/model/model.ts";
+import { failed, type Failed } from "../../core/outcome/outcome.ts";
+import { permit, rightTo } from "../../core/policy/permit.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { historyOf } from "../../core/run/history.ts";
+import { readJournal } from "../store/journal.ts";
+import {
+  agentHash,
+  isChanged,
+  recordedAgents,
+  type RecordedAgent,
+  type RecordedAgents,
+  withAuthOf,
+  withoutAuth,
+} from "./recorded-agent.ts";
+import type { Store } from "../store/store.ts";
+import { takeUp } from "../loop/rebuild-conversation.ts";
+import { agentNameOf, type Roster } from "../../core/delegation/roster.ts";
+
+/** What was before: in an earlier life of this run, or in the run that it goes on with. */
+export type Earlier = Readonly<{
+  /** Who did what in an earlier life of this run. */
+  agents: RecordedAgents;
+  /** The conversation of a task of any run, and who had it; `undefined` when it is gone. */
+  talkOf(task: string): Promise<EarlierTalk | undefined>;
+  /** Take agents as they are now. What they could not use before they cannot use now. */
+  refresh: boolean;
+  /** What was told about agents in this life already, by hash and by name. */
+  told: Set<string>;
+}>;
+
+export type EarlierTalk = Readonly<{ messages: readonly Message[]; agent: RecordedAgent | undefined }>;
+
+/** How many conversations may follow on each other. */
+const LONGEST_CHAIN = 50;
+
+/** What the journals of a store say about before. */
+export function createEarlier(
+  past: readonly KeptEvent[],
+  { store, refresh = false }: { store: Store | undefined; refresh?: boolean },
+): Earlier {
+  const talkOf = async (task: string, depth = 0): Promise<EarlierTalk | undefined> => {
+    const { run, path } = taskIn(task);
+    if (!store || depth > LONGEST_CHAIN) return undefined;
+    const { events } = await readJournal(store.folder(run)).catch(() => ({ events: [] }));
+    const begun = events[0];
+    const history = historyOf(events);
+    const started = history.started(path);
+    if (begun?.type !== "run.started" || !started) return undefined;
+    const node = nodeAt(begun.plan, path);
+    const continued = started.continues ?? (node?.kind === "task" ? node.task.continues : undefined);
+    const before = continued === undefined ? [] : ((await talkOf(continued, depth + 1))?.messages ?? []);
+    return {
+      messages: [...before, { role: "user", text: started.prompt ?? "" }, ...wholeTalk(history.events(path))],
+      agent: recordedAgents(events).at(path),
+    };
+  };
+  return { agents: recordedAgents(past), talkOf, refresh, told: new Set() };
+}
+
+/** A conversation that is over: every call in it has an answer, so that somebody can go on from there. */
+function wholeTalk(events: readonly KeptEvent[]): Message[] {
+  const { messages, unfinished } = takeUp(events);
+  if (!unfinished || unfinished.turn.calls.length === 0) return [...messages];
+  const results = unfinished.turn.calls.map(
+    ({ id, name }) => unfinished.known.get(id) ?? { id, name, text: "Received.", error: false },
+  );
+  return [...messages, { role: "tool", results }];
+}
+
+/** `run/path` as its parts. */
+export function taskIn(task: string): { run: string; path: string } {
+  const cut = task.indexOf("/");
+  return { run: task.slice(0, cut), path: task.slice(cut + 1) };
+}
+
+/** True for a task that whoever started this call had started before: nobody reads the conversation of another. */
+function isOwnTask(task: string, { run, path }: Call): boolean {
+  const known = taskIn(task);
+  return known.run === run && aboveOf(known.path) === aboveOf(path);
+}
+
+/** A call with what was before in it, and the agent that it is for. */
+export type TakenCall = Readonly<{ call: Call; roster: Roster }>;
+
+/**
+ * Puts what was before into a call: the conversation it goes on with, and the agent and the rights that were recorded.
+ * The recorded definition counts; with `refresh` today's does, within the recorded rights. Both are said.
+ */
+export async function withEarlier(
+  call: Call,
+  { roster, earlier }: { roster: Roster; earlier: Earlier },
+  emit: PerformContext["emit"],
+): Promise<TakenCall | Failed> {
+  const { continues } = call.task;
+  const name = agentNameOf(call.task, roster);
+  if (continues !== undefined && call.depth > 0 && !isOwnTask(continues, call))
+    return failed("DENIED", `"${call.path}" may not go on with a conversation of another run, or of somebody else.`);
+  const talk = continues === undefined ? undefined : await earlier.talkOf(continues);
+  if (continues !== undefined && !talk)
+    return failed("BAD_INPUTS", `"${continues}" is gone, so nobody can go on with it.`, { hint: "Start a new task." });
+  const there = talk?.agent ?? earlier.agents.at(call.path);
+  const recorded = there ?? earlier.agents.named(name);
+  const found = roster.find(name);
+  const agent = recorded ? chosen(name, { recorded, found, earlier }, emit) : found;
+  const ceiling = there && (call.ceiling ? call.ceiling.filter((tool) => there.rights.includes(tool)) : there.rights);
+  return {
+    call: { ...call, ...(ceiling && { ceiling }), ...(talk && { before: talk.messages }) },
+    roster: { ...roster, find: (other) => (other === name ? agent : roster.find(other)) },
+  };
+}
+
+function chosen(
+  name: string,
+  { recorded, found, earlier }: { recorded: RecordedAgent; found: Agent | undefined; earlier: Earlier },
+  emit: PerformContext["emit"],
+): Agent {
+  if (!found || !isChanged(recorded.definition, found)) return found ?? recorded.definition;
+  const first = !earlier.told.has(`name ${name}`);
+  earlier.told.add(`name ${name}`);
+  if (earlier.refresh) {
+    if (first)
+      emit({ type: "note", text: `The agent "${name}" was taken as it is now; it may use no more than before.` });
+    return found;
+  }
+  if (first)
+    emit({
+      type: "warning",
+      code: "AGENT_CHANGED",
+      text: `The agent "${name}" has changed since; it goes on as it was recorded. --refresh-agent takes the new one.`,
+    });
+  return withAuthOf(recorded.definition, found);
+}
+
+/** Records who does a task and what it may use, so that resuming it can never give it more. */
+export function recordAgent(
+  { call, rights, tools, model }: Assignment,
+  { roster, earlier }: { roster: Roster; earlier: Earlier },
+  emit: PerformContext["emit"],
+): void {
+  const name = agentNameOf(call.task, roster);
+  const definition = roster.find(name);
+  if (!definition) return;
+  const may = [...tools.keys()].filter((tool) => permit(rights, tool).allowed);
+  const allowed = [...new Set(may.map((tool) => rightTo(rights, tool)))];
+  const hash = agentHash(definition, allowed);
+  const before = earlier.agents.at(call.path);
+  if (before?.hash === hash && before.model === model.ref) return;
+  emit({
+    type: "agent.resolved",
+    agent: name,
+    hash,
+    model: model.ref,
+    ...(!earlier.told.has(hash) && { definition: withoutAuth(definition), rights: allowed }),
+  });
+  earlier.told.add(hash);
+}

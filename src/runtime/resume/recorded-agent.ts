@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import type { Agent } from "../../core/agent/agent.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { stableText } from "../../core/text/stable-text.ts";
+
+/** An agent as a run recorded it: what it was, what it could use, and which model it had. */
+export type RecordedAgent = Readonly<{ hash: string; definition: Agent; rights: readonly string[]; model: string }>;
+
+/** The agents in a journal. */
+export type RecordedAgents = Readonly<{
+  /** Whoever did the task at this path. */
+  at(path: string): RecordedAgent | undefined;
+  /** Whoever was last called that. */
+  named(name: string): RecordedAgent | undefined;
+}>;
+
+/** Gathers who did what from the events of a run. */
+export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
+  const known = new Map<string, Omit<RecordedAgent, "model">>();
+  const paths = new Map<string, RecordedAgent>();
+  const names = new Map<string, RecordedAgent>();
+  for (const event of events) {
+    if (event.type !== "agent.resolved") continue;
+    const { hash, definition, rights, model } = event;
+    if (definition && rights) known.set(hash, { hash, definition, rights });
+    const agent = known.get(hash);
+    if (!agent) continue;
+    paths.set(event.path, { ...agent, model });
+    names.set(event.agent, { ...agent, model });
+  }
+  return { at: (path) => paths.get(path), named: (name) => names.get(name) };
+}
+
+/** What makes an agent with its rights this one and no other; where its file lies does not count. */
+export function agentHash(definition: Agent, rights: readonly string[]): string {
+  return sha256(stableText({ definition: essence(definition), rights: [...rights].toSorted() }));
+}
+
+/** True when somebody changed the agent since it was recorded. */
+export function isChanged(before: Agent, now: Agent): boolean {
+  return stableText(essence(before)) !== stableText(essence(now));
+}
+
+/** A content hash in hex. */
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** An agent as it is kept: how it signs in elsewhere is nobody's business, for a file may hold the secret itself. */
+export function withoutAuth(agent: Agent): Agent {
+  if (agent.remote?.auth === undefined) return agent;
+  const { auth: _auth, ...remote } = agent.remote;
+  return { ...agent, remote };
+}
+
+/** A recorded agent that signs in as today's does, if that is at the same place. */
+export function withAuthOf(recorded: Agent, now: Agent | undefined): Agent {
+  const { remote } = recorded;
+  const same = remote?.cardUrl === now?.remote?.cardUrl && remote?.cardJson === now?.remote?.cardJson;
+  return remote && now?.remote?.auth && same ? { ...recorded, remote: { ...remote, auth: now.remote.auth } } : recorded;
+}
+
+/** Only what the agent does differently for. */
+function essence(agent: Agent): unknown {
+  const { source: _source, documentation: _documentation, ...rest } = withoutAuth(agent);
+  return JSON.parse(JSON.stringify(rest)) as unknown; // as it comes back from a journal
+}

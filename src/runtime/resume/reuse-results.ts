@@ -1,0 +1,181 @@
+import type { Agent } from "../../core/agent/agent.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import type { ToolCall } from "../../core/model/model.ts";
+import type { Outcome } from "../../core/outcome/outcome.ts";
+import { isFinishTool, permit } from "../../core/policy/permit.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { stableText } from "../../core/text/stable-text.ts";
+import { classOf } from "../../core/vocabulary/tool-class.ts";
+import { historyOf } from "../../core/run/history.ts";
+import { readJournal } from "../store/journal.ts";
+import { sha256 } from "./recorded-agent.ts";
+import { addToIndex, readIndex, type Entry } from "../store/result-index.ts";
+import type { Store } from "../store/store.ts";
+import { callTool } from "../loop/call-tool.ts";
+
+/** Results of earlier runs, by everything that they depend on. */
+export type Reuse = Readonly<{
+  /** The result of an earlier task that was asked the same and would read the same; `undefined` when there is none. */
+  find(key: string, assignment: Assignment, context: PerformContext): Promise<Outcome | undefined>;
+  /** Notes that a task has a result that others may use. */
+  add(key: string, task: Readonly<{ run: string; path: string }>): Promise<void>;
+}>;
+
+/** Reuse in a store. `always`: whatever an agent says about it, as with --reuse. */
+export function createReuse(
+  store: Store,
+  {
+    always,
+    redact,
+    clock,
+  }: { always: boolean; readonly redact: (text: string) => string; readonly clock: () => number },
+): Reuse {
+  let index: Promise<ReadonlyMap<string, readonly Entry[]>> | undefined;
+  return {
+    find: async (key, assignment, context) => {
+      const { cacheMs } = assignment.agent;
+      const cached = cacheMs !== undefined && isReadOnly(assignment) ? cacheMs : undefined;
+      if (!always && cached === undefined) return undefined;
+      index ??= readIndex(store.index);
+      for (const { run, path, at } of [...((await index).get(key) ?? [])].reverse()) {
+        if (run === assignment.call.run) continue;
+        if (!always && clock() - at > (cached ?? 0)) return undefined; // those before it are older still
+        const found = await resultOf(store, { run, path });
+        if (
+          !found ||
+          !(await readsTheSame(found.events, {
+            assignment,
+            context,
+            redact,
+            network: cached !== undefined && clock() - at <= cached,
+          }))
+        )
+          continue;
+        context.emit({ type: "node.reused", from: `${run}/${path}`, endedAt: found.endedAt });
+        return found.outcome;
+      }
+      return undefined;
+    },
+    add: async (key, { run, path }) => {
+      await addToIndex(store.index, { key, run, path, at: clock() });
+    },
+  };
+}
+
+/** Everything that a result depends on besides what is read on the way: definition, input, model, tools, place. */
+export function reuseKey({
+  call,
+  agent,
+  rights,
+  tools,
+  model,
+  completion,
+  schema,
+  prompt,
+  limits,
+  toolContext,
+}: Assignment): string {
+  const { source: _source, documentation: _documentation, cacheMs: _cache, ...definition }: Agent = agent;
+  const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed).toSorted();
+  const { inputs, acceptSchema, acceptCommand } = call.task;
+  return sha256(
+    stableText({
+      definition,
+      allowed,
+      model: model.ref,
+      completion,
+      schema,
+      prompt,
+      inputs,
+      acceptSchema,
+      acceptCommand,
+      before: call.before,
+      maxTurns: limits.maxTurns,
+      cwd: toolContext.cwd,
+    }),
+  );
+}
+
+/** What an agent that only reads may use: files and the web, and nothing that changes anything. */
+function isReadOnly({ agent, tools, rights }: Assignment): boolean {
+  if (agent.remote) return false; // nobody here knows what it does
+  return [...tools.values()].every((tool) => {
+    const does = classOf(tool);
+    return !permit(rights, tool.name).allowed || (does !== "spawn" && (tool.effect === "read" || does === "none"));
+  });
+}
+
+type Found = Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;
+
+async function resultOf(store: Store, { run, path }: { run: string; path: string }): Promise<Found | undefined> {
+  const { events } = await readJournal(store.folder(run)).catch(() => ({ events: [] }));
+  const history = historyOf(events);
+  const outcome = history.ended(path);
+  if (outcome?.status !== "ok") return undefined;
+  const endedAt = events.findLast((event) => event.type === "node.ended" && event.path === path)?.at ?? 0;
+  const { output, data, model } = outcome;
+  return {
+    outcome: { status: "ok", output, ...(data !== undefined && { data }), ...(model !== undefined && { model }) },
+    events: history.events(path),
+    endedAt,
+  };
+}
+
+/** Tools that only touch the task itself and always answer the same. */
+const PURE: ReadonlySet<string> = new Set([
+  "todo",
+  "report_finding",
+  "json_parse",
+  "json_stringify",
+  "base64_encode",
+  "base64_decode",
+  "notify",
+]);
+
+type Checking = Readonly<{
+  assignment: Assignment;
+  context: PerformContext;
+  redact: (text: string) => string;
+  /** What came from the network is still good. */
+  network: boolean;
+}>;
+
+/** Reads again whatever was read, by the same rules; one different answer and the result is not the same. */
+async function readsTheSame(
+  events: readonly KeptEvent[],
+  { assignment, context, redact, network }: Checking,
+): Promise<boolean> {
+  const calls = new Map(
+    events.flatMap((event) => (event.type === "turn.ended" ? event.calls.map((call) => [call.id, call] as const) : [])),
+  );
+  const silent: PerformContext = {
+    ...context,
+    emit: () => {},
+    live: () => {},
+    attended: false,
+    ask: () => Promise.resolve(undefined),
+  };
+  for (const event of events) {
+    if (event.type === "message.sent" || event.type === "gate.answered") return false; // somebody had a say in it
+    if (event.type !== "tool.ended" && event.type !== "tool.started") continue;
+    const tool = assignment.tools.get(event.tool);
+    const call = calls.get(event.call);
+    if (isFinishTool(event.tool) || PURE.has(event.tool)) continue;
+    if (!tool || !call) return false;
+    if (network && classOf(tool) === "net" && tool.effect === "read") continue;
+    if (classOf(tool) !== "read" || tool.effect !== "read") return false;
+    if (event.type === "tool.ended" && !(await answersTheSame(call, event, { assignment, silent, redact })))
+      return false;
+  }
+  return true;
+}
+
+async function answersTheSame(
+  call: ToolCall,
+  before: { text: string; error: boolean },
+  { assignment, silent, redact }: { assignment: Assignment; silent: PerformContext; redact: (text: string) => string },
+): Promise<boolean> {
+  const { text, error } = await callTool(call, assignment, silent);
+  return redact(text) === before.text && error === before.error;
+}

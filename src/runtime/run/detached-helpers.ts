@@ -1,0 +1,68 @@
+import type { Background, Parent } from "../../core/task/engine.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { Result } from "../../core/run/result.ts";
+import type { Delegated } from "../../core/task/engine.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Run } from "./run.ts";
+import { unlessAborted } from "../async/unless-aborted.ts";
+
+/** What helpers that outlive a run need: how one is started, under which rights, and where its outputs are kept. */
+export type OutlivingParts = Readonly<{
+  plan(what: AnyInput | Plan): Plan;
+  run(plan: Plan, parent: Parent): Run;
+  file?(run: string, path: string): string;
+  /** Told once each has ended. */
+  ended?(run: Run): void;
+}>;
+
+/**
+ * Helpers that go on when the run in which they were asked for has ended: each is a run of its own, with the rights of
+ * whoever asked. They live as long as this process; what they came to is kept like that of any run.
+ */
+export function createOutliving({ plan: compile, run, file, ended }: OutlivingParts): Background {
+  const runs = new Map<string, { readonly run: Run; over: boolean }>();
+  return {
+    start: async (what, parent) => {
+      const plan = compile(what);
+      const it = run(plan, parent);
+      const key = `${it.id}/`;
+      const kept = { run: it, over: false };
+      runs.set(key, kept);
+      const over = (): void => {
+        kept.over = true;
+        ended?.(it);
+      };
+      it.then(over, over);
+      const files = Object.keys(plan.nodes).flatMap((id) => (file ? [[id, file(it.id, id)] as const] : []));
+      return { key, run: it.id, under: "", files: Object.fromEntries(files) };
+    },
+    ended: async (key, signal) => {
+      const kept = runs.get(key);
+      if (!kept) return undefined;
+      const result = await unlessAborted(kept.run.then(delegatedOf, brokenRun), signal);
+      return result;
+    },
+    stop: async (key, reason) => {
+      const kept = runs.get(key);
+      if (!kept || kept.over) return false;
+      kept.run.cancel(reason);
+      return true;
+    },
+  };
+}
+
+/** What a run of its own came to, as whoever asked for it is told. */
+export function delegatedOf(result: Result): Delegated {
+  return { ...outcomeOf(result), run: result.id, under: "", nodes: result.nodes };
+}
+
+const brokenRun = (thrown: unknown): Delegated => failed("CRASHED", `It did not start: ${String(thrown)}`);
+
+function outcomeOf({ status, output, data, fault }: Result): Outcome {
+  const told = { output, ...(data !== undefined && { data }) };
+  if (status === "ok") return { status, ...told };
+  return status === "failed" && fault
+    ? { status, fault, ...told }
+    : { status: "cancelled", reason: "it was stopped", output };
+}

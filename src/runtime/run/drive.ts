@@ -1,0 +1,245 @@
+import type { Permissions } from "../../core/policy/permissions.ts";
+import { createBudget, type BudgetLimits } from "../../core/run/budget.ts";
+import type { Catalog } from "../../core/delegation/catalog.ts";
+import type { Change } from "../../core/schedule/change.ts";
+import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Background, Engine, Parent } from "../../core/task/engine.ts";
+import type { Delta, Fact, Origin } from "../../core/run/event.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
+import type { Body, Plan } from "../../core/plan/plan.ts";
+import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
+import { following, stopped } from "../async/cancel.ts";
+import { execute, type Growing } from "../execute/execute.ts";
+import { nowhere } from "../../core/schedule/fill-references.ts";
+import { hasEnded, historyOf, noHistory } from "../../core/run/history.ts";
+import { createLeases } from "../execute/leases.ts";
+import { createMailbox } from "../execute/mailbox.ts";
+import { redacting } from "./redact-events.ts";
+import type { RunScope, Scope } from "../execute/scope.ts";
+import type { Drive } from "./run.ts";
+import { Slots } from "../async/slots.ts";
+import { tell, type Note } from "../execute/send-message.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+
+/** Everything a run is started with, resolved. */
+export type Start = Readonly<{
+  plan: Plan;
+  engine: Engine;
+  clock(): number;
+  random(): number;
+  /** Without one, what looks like a secret is taken out all the same. */
+  redactor?: Redactor;
+  version: string;
+  cwd: string;
+  context: string;
+  compile(what: AnyInput | Plan): Plan;
+  /** Whoever asked for this run, when an agent did: what it may use bounds what this may use. */
+  parent?: Parent & Readonly<{ depth: number }>;
+  /** Helpers that outlive the run. */
+  background?: Background;
+  /** Where the output of a node will be kept. */
+  outputFile?(path: string): string;
+  /** Looks for agents again, for somebody who wants to start one. */
+  agents?(): Promise<Catalog>;
+  /** Throws on what nobody here can carry out; asked about nodes that a plan grows by. */
+  check?(body: Body): void;
+  /** Resolves when nothing of what its tasks started is left. */
+  gone?(): Promise<void>;
+  concurrency?: number;
+  maxTimeMs?: number;
+  maxDepth?: number;
+  budget?: BudgetLimits;
+  unattended?: boolean;
+  asksCalls?: boolean;
+  /** What its agents may do, for the record: taken up again it may do no more. */
+  permissions?: Permissions;
+  answerTimeoutMs?: number;
+  name?: string;
+  /** The task of an earlier run that this one goes on with. */
+  continues?: string;
+  /** Who asked for it from outside. */
+  origin?: Origin;
+  /** Set when an earlier life of this run is taken up again. */
+  takesUp?: Readonly<{ retryFailed: boolean }>;
+}>;
+
+/** Drives one run from its first event to its last. */
+export async function drive(start: Start, { run, signal, publish, connect }: Drive): Promise<void> {
+  const { plan, engine, takesUp } = start;
+  const record = following(signal);
+  let lost: Error | undefined;
+  const journal = await engine.journal(run, {
+    kept: (events) => events.forEach(publish),
+    lost: (error) => {
+      lost = error;
+      record.controller.abort(stopped(error.message));
+    },
+  });
+  const past = await journal.read();
+  if (!takesUp && past.length > 0) {
+    record.release();
+    await journal.close();
+    throw new CrewError("RUN_BUSY", `There is a run "${run}" already.`, "Resume it, or start one under another id.");
+  }
+  past.forEach(publish);
+  // Whoever had the run before may have come to its end while this one made ready.
+  if (takesUp && hasEnded(past, takesUp)) {
+    record.release();
+    await start.gone?.();
+    return journal.close();
+  }
+  let seq = past.length;
+  const redactor = start.redactor ?? createRedactor([]);
+  const { emit, live } = redacting(redactor, {
+    emit: (path: string, fact: Fact): void => {
+      if (over) return;
+      seq += 1;
+      journal.append({ seq, run, path, at: start.clock(), ...fact });
+    },
+    live: (path: string, delta: Delta): void => {
+      if (!over) publish({ run, path, at: start.clock(), ...delta });
+    },
+  });
+  let over = false;
+  let growing: Growing | undefined;
+  const grow = (change: Change): void => {
+    if (!growing)
+      throw new CrewError(
+        "BAD_CHANGE",
+        "The run was cancelled before it began, so its plan cannot change.",
+        "Start it again.",
+      );
+    start.check?.({ nodes: change.newTasks ?? {}, output: "" });
+    growing.change(change);
+  };
+  const mailbox = createMailbox();
+  const send = async (path: string, note: Note): Promise<boolean> => {
+    if (path === "" || !tell({ mailbox, emit }, path, note)) return false;
+    await journal.durable();
+    return true;
+  };
+  const stoppable: RunScope["stoppable"] = new Map();
+  const stop = (path: string, reason: string): boolean => {
+    const found = stoppable.get(path);
+    found?.abort(stopped(reason));
+    return found !== undefined;
+  };
+  connect({ journal, engine, send, stop, change: grow });
+
+  const clock = deadline(record.controller.signal, start.maxTimeMs);
+  try {
+    if (takesUp) emit("", { type: "note", text: `resumed after ${past.length} events` });
+    else
+      emit("", {
+        type: "run.started",
+        plan,
+        cwd: start.cwd,
+        version: start.version,
+        ...(start.name !== undefined && { name: start.name }),
+        ...(start.permissions && { permissions: start.permissions }),
+        ...(start.continues !== undefined && { continues: start.continues }),
+        ...(start.origin && { origin: start.origin }),
+      });
+    for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
+    for (const text of takesUp ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
+
+    const { outcome, outcomeOf } = await execute(
+      plan,
+      {
+        run: {
+          id: run,
+          engine,
+          history: takesUp ? historyOf(past, takesUp) : noHistory,
+          emit,
+          live,
+          durable: () => journal.durable(),
+          context: start.context,
+          unattended: start.unattended ?? false,
+          ...(start.asksCalls !== undefined && { asksCalls: start.asksCalls }),
+          ...(start.answerTimeoutMs !== undefined && { answerTimeoutMs: start.answerTimeoutMs }),
+          budget: createBudget(start.budget ?? {}),
+          mailbox,
+          leases: createLeases(),
+          stoppable,
+          maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,
+          compile: start.compile,
+          ...(start.agents && { agents: start.agents }),
+          ...(start.outputFile && { outputFile: start.outputFile }),
+          ...(start.background && { background: start.background }),
+          redact: (text) => redactor.text(text),
+          random: start.random,
+          execute,
+        },
+        prefix: "",
+        outer: nowhere,
+        slots: new Slots(
+          Math.min(
+            plan.concurrency ?? Number.POSITIVE_INFINITY,
+            start.concurrency ?? (plan.concurrency === undefined ? DEFAULT_CONCURRENCY : Number.POSITIVE_INFINITY),
+          ),
+        ),
+        signal: clock.signal,
+        depth: 0,
+        ...(start.parent && under(start.parent)),
+      },
+      (handle) => {
+        growing = handle;
+      },
+    );
+    if (clock.passed()) emit("", { type: "limit.reached", limit: "time", text: clock.text, enforced: true });
+    emit("", {
+      type: "run.ended",
+      outcome: clock.passed() ? timedOut(outcome, clock.text) : endingOf(outcome, outcomeOf),
+    });
+    over = true;
+    if (lost) throw lost;
+    await journal.durable();
+  } finally {
+    over = true;
+    clock.stop();
+    record.release();
+    await start.gone?.();
+    await journal.close();
+  }
+}
+
+/** What a run takes from whoever asked for it. */
+function under({ ceiling, model, policy, depth }: NonNullable<Start["parent"]>): Partial<Scope> {
+  return { depth, ceiling, parentModel: model, ...(policy && { policy }) };
+}
+
+type Deadline = Readonly<{ signal: AbortSignal; text: string; passed(): boolean; stop(): void }>;
+
+/** The run's signal, which also aborts when the run takes too long. */
+function deadline(parent: AbortSignal, ms: number | undefined): Deadline {
+  const { controller, release } = following(parent);
+  const text = `the run took longer than ${formatDuration(ms ?? 0)}`;
+  let passed = false;
+  const timer =
+    ms === undefined
+      ? undefined
+      : setTimeout(() => {
+          passed = !parent.aborted;
+          controller.abort(stopped(text));
+        }, ms);
+  return {
+    signal: controller.signal,
+    text,
+    passed: () => passed,
+    stop: () => {
+      clearTimeout(timer);
+      release();
+    },
+  };
+}
+
+function timedOut(outcome: Outcome, text: string): Outcome {
+  if (outcome.status === "ok") return withoutSpent(outcome);
+  return {
+    ...failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Allow more with --max-time." }),
+    ...("output" in outcome && outcome.output !== undefined && { output: outcome.output }),
+  };
+}

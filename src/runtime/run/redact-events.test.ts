@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Delta, Fact } from "../../core/run/event.ts";
+import { createRedactor } from "../../core/secrets/redact.ts";
+import { type Outlets, redacting } from "./redact-events.ts";
+
+const CANARY = "c4nary-VALUE-0123456789";
+
+function outlets(): Outlets & { said: string[]; facts: Fact[] } {
+  const said: string[] = [];
+  const facts: Fact[] = [];
+  const inner: Outlets = {
+    emit: (_, fact) => void (said.push(fact.type), facts.push(fact)),
+    live: (_, delta) => void said.push(delta.text),
+  };
+  return { ...redacting(createRedactor([CANARY]), inner), said, facts };
+}
+
+const text = (words: string): Delta => ({ type: "text.delta", text: words });
+const end: Fact = { type: "tool.ended", call: "1", tool: "x", error: false, text: "", ms: 0 };
+
+test("a fact passes without its secrets", () => {
+  const { emit, facts } = outlets();
+  emit("a", { ...end, text: `key is ${CANARY}` });
+  expect(facts).toMatchObject([{ text: "key is [redacted]" }]);
+});
+
+test("words are shown as soon as they are whole, and all of them before the turn ends", () => {
+  const { emit, live, said } = outlets();
+  for (const piece of ["Hel", "lo ", "wor", "ld, how", " are"]) live("a", text(piece));
+  emit("a", end);
+  expect(said).toEqual(["Hello ", "world, ", "how ", "are", "tool.ended"]);
+});
+
+test("paths and kinds are kept apart", () => {
+  const { emit, live, said } = outlets();
+  live("a", text("one"));
+  live("b", text("two"));
+  live("a", { type: "tool.delta", call: "1", text: "three" });
+  live("a", { type: "tool.delta", call: "2", text: "four" });
+  emit("a", end);
+  emit("", { type: "run.ended", outcome: { status: "ok", output: "" } });
+  expect(said).toEqual(["one", "three", "four", "tool.ended", "two", "run.ended"]);
+});
+
+test.each([
+  `my key is ${CANARY} ok?`,
+  "header Authorization: Bearer abcdefghij0123456789 end",
+  "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----\nend",
+  "clone https://user:hunter2-secret@host.example/x end",
+  "use sk-proj-abcDEF1234567890abcd now",
+])("a secret in pieces is never shown: %s", (whole) => {
+  const wanted = createRedactor([CANARY]).text(whole);
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (sizes) => {
+      const { emit, live, said } = outlets();
+      for (let at = 0, n = 0; at < whole.length; n += 1) {
+        const size = sizes[n % sizes.length]!;
+        live("a", text(whole.slice(at, at + size)));
+        at += size;
+      }
+      emit("a", end);
+      expect(said.slice(0, -1).join("")).toEqual(wanted);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("something without any space in it is not held for ever", () => {
+  const { live, said } = outlets();
+  for (let n = 0; n < 200; n += 1) live("a", text("x".repeat(100)));
+  expect(said.join("").length).toBeGreaterThan(10_000);
+});

@@ -1,0 +1,79 @@
+import type { Delta, Fact } from "../../core/run/event.ts";
+import type { Redactor } from "../../core/secrets/redact.ts";
+
+/** The two ways in which a run says something: facts that are kept, and what is only seen while it happens. */
+export type Outlets = Readonly<{
+  emit: (path: string, fact: Fact) => void;
+  live: (path: string, delta: Delta) => void;
+}>;
+
+/**
+ * The same outlets with every secret taken out. A secret may come in pieces: a delta's last word waits until it is
+ * whole, and comes at the latest before the fact that ends its turn or tool.
+ */
+export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets {
+  const held = new Map<string, Map<string, Delta>>();
+  const release = (path: string): void => {
+    const waiting = held.get(path);
+    if (!waiting) return;
+    held.delete(path);
+    for (const delta of waiting.values()) live(path, { ...delta, text: redactor.text(delta.text) });
+  };
+  return {
+    emit: (path, fact) => {
+      if (ENDS.has(fact.type)) {
+        if (fact.type === "run.ended") for (const one of held.keys()) release(one);
+        else release(path);
+      }
+      emit(path, redactor.deep(fact));
+    },
+    live: (path, delta) => {
+      const waiting = held.get(path) ?? new Map<string, Delta>();
+      const key = delta.type === "tool.delta" ? `tool ${delta.call}` : delta.type;
+      const before = waiting.get(key);
+      const text = before ? before.text + delta.text : delta.text;
+      const safe = safeLength(text);
+      if (safe < text.length) {
+        waiting.set(key, { ...delta, text: text.slice(safe) });
+        held.set(path, waiting);
+      } else if (before) {
+        waiting.delete(key);
+      }
+      if (safe > 0) live(path, { ...delta, text: redactor.text(text.slice(0, safe)) });
+    },
+  };
+}
+
+const ENDS: ReadonlySet<Fact["type"]> = new Set([
+  "turn.started",
+  "turn.ended",
+  "tool.ended",
+  "node.retried",
+  "node.ended",
+  "run.ended",
+]);
+
+/** No secret is longer, except a private key. */
+const LONGEST_WORD = 8_000;
+const LONGEST_KEY = 30_000;
+/** A name that a secret follows: it waits for the rest of its line. */
+const NAME_OF_SECRET = /[Bb]earer\s|uthorization\W|[-_](?:[Kk]ey|KEY|[Tt]oken)\W{0,3}[:=]/;
+
+/** How much of a text can be shown now: whole words, unless a secret may have begun before. */
+function safeLength(text: string): number {
+  let end = text.length;
+  while (end > 0 && !isSpace(text.charCodeAt(end - 1))) end -= 1;
+  if (text.length - end > LONGEST_WORD) end = text.length;
+  const key = text.indexOf("-----BEGIN ");
+  if (key >= 0 && text.length - key < LONGEST_KEY && !isWholeKey(text.slice(0, end), key)) return Math.min(end, key);
+  const line = text.lastIndexOf("\n") + 1;
+  const name = text.length - line < LONGEST_WORD ? text.slice(line).search(NAME_OF_SECRET) : -1;
+  return name < 0 ? end : Math.min(end, line + name);
+}
+
+function isWholeKey(text: string, from: number): boolean {
+  const last = text.indexOf("-----END ", from);
+  return last >= 0 && text.includes("-----", last + 9);
+}
+
+const isSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);

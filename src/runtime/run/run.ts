@@ -1,0 +1,136 @@
+import { change as changeSchema, type Change } from "../../core/schedule/change.ts";
+import type { Engine, Journal } from "../../core/task/engine.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { Event } from "../../core/run/event.ts";
+import type { Answer } from "../../core/plan/gate.ts";
+import { parseAs } from "../../core/schema/parse.ts";
+import type { Result } from "../../core/run/result.ts";
+import { resultOf } from "../../core/run/result.ts";
+import { emptyState, reduce, type State } from "../../core/run/state.ts";
+import { Broadcast } from "../async/broadcast.ts";
+import { stopped } from "../async/cancel.ts";
+import { deferred } from "../async/deferred.ts";
+import type { Note } from "../execute/send-message.ts";
+import { questionKey } from "../execute/ask-person.ts";
+
+/** What drives a run: it emits into it and returns when the run has ended. */
+export type Driver = (drive: Drive) => Promise<void>;
+
+/** The side of a run that only its driver sees. */
+export type Drive = {
+  readonly run: string;
+  readonly signal: AbortSignal;
+  readonly state: State;
+  publish(event: Event): void;
+  /** Makes the run answerable: what it is kept in, where questions are asked, how its plan grows. */
+  connect(connection: Connection): void;
+};
+
+export type Connection = Readonly<{
+  journal: Journal;
+  engine: Engine;
+  change(change: Change): void;
+  send(path: string, note: Note): Promise<boolean>;
+  stop(path: string, reason: string): boolean;
+}>;
+
+/** One execution of a plan: loop over it for its events, await it for its result. */
+export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
+  readonly id: string;
+  readonly #state: State;
+  readonly #events = new Broadcast<Event>();
+  readonly #controller = new AbortController();
+  readonly #result = deferred<Result>();
+  #connection: Connection | undefined;
+
+  constructor(id: string, driver: Driver) {
+    this.id = id;
+    this.#state = emptyState(id);
+    this.#result.promise.catch(() => {});
+    // A turn later, so that whoever made the run can listen from its first event on.
+    queueMicrotask(() => void this.#drive(driver));
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- a run is awaited for its result
+  then<A = Result, B = never>(
+    yes?: ((result: Result) => A | PromiseLike<A>) | null,
+    no?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#result.promise.then(yes, no);
+  }
+
+  /** Every event: those that happened already, from the record, then each as it happens. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void> {
+    const seen = this.#state.seq;
+    const live = this.#events.listen();
+    const first = live.next();
+    if (seen > 0 && this.#connection) {
+      const events = await this.#connection.journal.read();
+      yield* events.filter((event) => event.seq <= seen);
+    }
+    try {
+      for (let next = await first; !next.done; next = await live.next()) yield next.value;
+    } finally {
+      await live.return();
+    }
+  }
+
+  /** What is known right now; changes as the run goes on. */
+  get state(): State {
+    return this.#state;
+  }
+
+  /** Ends everything that still waits or runs; what is done stays. */
+  cancel(reason = "cancelled"): void {
+    this.#controller.abort(stopped(reason));
+  }
+
+  /** Ends one task and everything below it; whoever waits for it hears that it was cancelled. False: it is not running. */
+  cancelTask(path: string, reason = "cancelled"): boolean {
+    return this.#connection?.stop(path, reason) ?? false;
+  }
+
+  /** Answers a gate, or what a task asks about one of its calls. False: it is not open, or somebody was faster. */
+  async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
+    return (await this.#connection?.engine.give(questionKey(this.id, path, call), answer)) ?? false;
+  }
+
+  /** Says something to a task that is running; it reads it before its next turn, or stops saying something else for it. False: it is not running. True: it is kept. */
+  async send(path: string, text: string, from = "the user", how: Note["how"] = "steer"): Promise<boolean> {
+    return (await this.#connection?.send(path, { text, from, how })) ?? false;
+  }
+
+  /** Grows the plan: new nodes, other dependencies, nodes given up. A change that does not fit throws and does nothing. */
+  change(change: Change): void {
+    if (!this.#connection || this.#state.endedAt !== undefined) {
+      throw new CrewError(
+        "BAD_CHANGE",
+        "The run is not running, so its plan cannot change.",
+        "Change a plan between run.started and run.ended.",
+      );
+    }
+    this.#connection.change(parseAs<Change>(changeSchema, change, { code: "BAD_CHANGE", what: "change" }));
+  }
+
+  async #drive(driver: Driver): Promise<void> {
+    try {
+      await driver({
+        run: this.id,
+        signal: this.#controller.signal,
+        state: this.#state,
+        publish: (event) => {
+          reduce(this.#state, event);
+          this.#events.send(event);
+        },
+        connect: (connection) => {
+          this.#connection = connection;
+        },
+      });
+      this.#result.resolve(resultOf(this.#state));
+      this.#events.end();
+    } catch (error) {
+      this.#result.reject(error);
+      this.#events.end(error);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { type Config, type ConfigPath, config as schema } from "../../core/config/config.ts";
+import { settleConfig, type ConfigLayer, type SettledConfig } from "../../core/config/layers.ts";
+import { configFromVariables } from "../../core/config/variables.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
+import { faultsOf } from "../../core/schema/parse.ts";
+import { hashOf } from "../discovery/files.ts";
+import type { Trust } from "../discovery/load.ts";
+import { openText } from "../discovery/open.ts";
+import { nearestInProject } from "../discovery/places.ts";
+
+/** The user's own file, below the folder of state. */
+export const CONFIG_FILE = "config.yaml";
+/** The file of a project. */
+export const PROJECT_CONFIG = ".subcrew/config.yaml";
+
+/** What a file says and in which line, or what is wrong with it; the composition root hands in the reader. */
+export type ConfigReader = (
+  text: string,
+) =>
+  | Readonly<{ config: Config; lineOf(path: ConfigPath): number | undefined }>
+  | Readonly<{ faults: readonly Readonly<{ message: string; hint: string; line?: number }>[] }>;
+
+export type LoadConfigOptions = Readonly<{
+  cwd: string;
+  /** The user's home, which is nobody's project. */
+  home: string;
+  /** The folder of state. */
+  state: string;
+  env: Readonly<Record<string, string | undefined>>;
+  trust: Trust;
+  read: ConfigReader;
+}>;
+
+/** The settings that hold, with the files they come from. */
+export type LoadedConfig = SettledConfig &
+  Readonly<{
+    files: readonly ConfigFile[];
+    /** Where a value was set. */
+    placeOf: (key: string) => Readonly<{ file: string; line?: number }> | undefined;
+    /** What a person should know: what a project may not set, a file that is not trusted. */
+    warnings: readonly string[];
+  }>;
+
+export type ConfigFile = Readonly<{ layer: ConfigLayer; file: string; trusted: boolean; hash: string; root?: string }>;
+
+/** No settings at all. */
+export const noConfig: LoadedConfig = { ...settleConfig({}), files: [], placeOf: () => undefined, warnings: [] };
+
+/**
+ * Reads what the user, a trusted project and the environment say. A file that cannot be read is the caller's mistake,
+ * and the error says where; an untrusted project's file is not even looked into.
+ */
+export function loadConfig({ cwd, home, state, env, trust, read }: LoadConfigOptions): LoadedConfig {
+  const user = fileAt(join(state, CONFIG_FILE), { layer: "user" });
+  const near = nearestInProject(cwd, PROJECT_CONFIG, home);
+  const project = near && fileAt(near.path, { layer: "project", root: near.root, trust });
+  const files = [user, project].filter((file) => file !== undefined);
+  const readings = new Map(files.filter(({ trusted }) => trusted).map((file) => [file.layer, reading(file, read)]));
+  const environment = configFromVariables(env);
+  const settled = settleConfig({
+    user: readings.get("user")?.config ?? {},
+    project: readings.get("project")?.config ?? {},
+    environment,
+  });
+  const [fault] = faultsOf(schema, settled.config, "configuration");
+  if (fault !== undefined) throw new CrewError("BAD_CONFIG", fault.message, fault.hint);
+  const placeOf: LoadedConfig["placeOf"] = (key) => {
+    const layer = settled.origins.get(key);
+    const file = files.find((one) => one.layer === layer)?.file;
+    if (layer === undefined || file === undefined) return undefined;
+    const line = readings.get(layer)?.lineOf(stepsOf(key, settled.config));
+    return { file, ...(line === undefined ? {} : { line }) };
+  };
+  const warnings = settled.ignored.map((path) => {
+    const line = readings.get("project")?.lineOf(path);
+    return `${project!.file}${line === undefined ? "" : `:${line}`}: a project cannot set "${path.join(".")}", so it is left out.`;
+  });
+  return { ...settled, files: files.map(({ text: _text, ...file }) => file), placeOf, warnings };
+}
+
+type Opened = ConfigFile & Readonly<{ text: string }>;
+type Whose = Readonly<{ layer: ConfigLayer; root?: string; trust?: Trust }>;
+
+function fileAt(path: string, { layer, root, trust }: Whose): Opened | undefined {
+  if (!existsSync(path)) return undefined;
+  const text = textAt(path);
+  const hash = hashOf([text]);
+  const hidden = hiddenCharacters(text) !== undefined;
+  const counts = (): boolean => {
+    if (root === undefined) return true;
+    if (trust?.project(root) !== true) return false;
+    return trust.file?.({ root, path: realpathSync.native(path), hash, hidden }) ?? !hidden;
+  };
+  return { layer, file: path, text, hash, trusted: counts(), ...(root === undefined ? {} : { root }) };
+}
+
+function textAt(path: string): string {
+  try {
+    const opened = openText(path);
+    if ("text" in opened) return opened.text;
+    throw new CrewError("BAD_CONFIG", `${path}: ${opened.problem.message}`, "Correct or remove it.");
+  } catch (error) {
+    if (error instanceof CrewError) throw error;
+    throw new CrewError("BAD_CONFIG", `${path} cannot be read: ${messageOf(error)}`, "Correct or remove it.");
+  }
+}
+
+type Read = Extract<ReturnType<ConfigReader>, { config: Config }>;
+
+function reading({ file, text }: Opened, read: ConfigReader): Read {
+  const result = read(text);
+  if ("config" in result) return result;
+  const [first, ...more] = result.faults;
+  const lines = result.faults.map(({ line, message }) => `${file}${line === undefined ? "" : `:${line}`}: ${message}`);
+  const hint = more.length === 0 ? (first?.hint ?? "") : "Correct them there; docs/config.md lists every key.";
+  throw new CrewError("BAD_CONFIG", lines.join("\n"), hint);
+}
+
+/** Names of agents may hold dots. */
+function stepsOf(key: string, { agents = {} }: Config): ConfigPath {
+  const name = Object.keys(agents).find((one) => key.startsWith(`agents.${one}.`));
+  if (name === undefined) return key.split(".");
+  return ["agents", name, ...key.slice(`agents.${name}.`.length).split(".")];
+}

@@ -1,0 +1,87 @@
+import { realpathSync } from "node:fs";
+import { relative } from "node:path";
+import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
+import type { Discovery, FoundAgent, Trust } from "../discovery/discover.ts";
+import { hashOf } from "../discovery/files.ts";
+import { openText } from "../discovery/open.ts";
+import { nearestInProject } from "../discovery/places.ts";
+import { PROJECT_CONFIG } from "./load-config.ts";
+import type { Grant } from "./trust.ts";
+
+/** A file that a project would bring in. */
+export type Brought = Readonly<{
+  kind: "agent" | "skill" | "command" | "settings";
+  /** What is in it: the names of agents, say. */
+  names: readonly string[];
+  /** From the root of the project. */
+  file: string;
+  hash: string;
+  /** It holds characters that nobody sees. */
+  hidden: boolean;
+  state: "new" | "changed" | "same";
+  found: readonly FoundAgent[];
+}>;
+
+/** What one project would bring in, and what is different since somebody agreed to it. */
+export type TrustReview = Readonly<{
+  root: string;
+  brought: readonly Brought[];
+  gone: readonly string[];
+  since?: string;
+}>;
+
+type Asked = Parameters<NonNullable<Trust["file"]>>[0];
+
+/** Looks for something with a trust that agrees to everything and remembers what it was asked. */
+export type Looking = Readonly<{ kind: Brought["kind"]; find(trust: Trust): Promise<Discovery> }>;
+
+export type ReviewOptions = Readonly<{
+  cwd: string;
+  home: string;
+  looking: readonly Looking[];
+  granted(root: string): Grant | undefined;
+}>;
+
+/** What the project of a folder would bring in. Nothing of it is run, and nothing is agreed to. */
+export async function reviewTrust({ cwd, home, looking, granted }: ReviewOptions): Promise<readonly TrustReview[]> {
+  const seen: { asked: Asked; kind: Brought["kind"]; found: readonly FoundAgent[] }[] = [];
+  for (const { kind, find } of looking) {
+    const asked: Asked[] = [];
+    const discovery = await find({ project: () => true, file: (file) => (asked.push(file), true) });
+    const all = [...discovery.agents, ...discovery.shadowed.map(({ found }) => found), ...discovery.disabled];
+    for (const one of asked)
+      seen.push({ asked: one, kind, found: all.filter(({ file, real }) => (real ?? file) === one.path) });
+  }
+  const settings = projectSettings(cwd, home);
+  if (settings !== undefined) seen.push({ asked: settings, kind: "settings", found: [] });
+  const roots = [...new Set(seen.map(({ asked }) => asked.root))].sort();
+  return roots.map((root) => {
+    const files = granted(root)?.files ?? {};
+    const brought = seen
+      .filter(({ asked }) => asked.root === root)
+      .map(({ asked: { path, hash, hidden }, kind, found }): Brought => {
+        const file = relative(root, path);
+        const before = Object.hasOwn(files, file) ? files[file] : undefined;
+        const state = before === undefined ? "new" : before === hash ? "same" : "changed";
+        return { kind, names: found.map(({ name }) => name), file, hash, hidden, state, found };
+      });
+    const gone = Object.keys(files).filter((file) => !brought.some((one) => one.file === file));
+    const since = granted(root)?.at;
+    return { root, brought, gone, ...(since === undefined ? {} : { since }) };
+  });
+}
+
+/** The grant that agrees to everything in a review. */
+export function grantOf({ brought }: TrustReview, at: Date): Grant {
+  return { at: at.toISOString(), files: Object.fromEntries(brought.map(({ file, hash }) => [file, hash])) };
+}
+
+/** The project's settings are hashed and not read. */
+function projectSettings(cwd: string, home: string): Asked | undefined {
+  const near = nearestInProject(cwd, PROJECT_CONFIG, home);
+  if (near === undefined) return undefined;
+  const opened = openText(near.path);
+  if (!("text" in opened)) return undefined;
+  const hidden = hiddenCharacters(opened.text) !== undefined;
+  return { root: near.root, path: realpathSync.native(near.path), hash: hashOf([opened.text]), hidden };
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, relative } from "node:path";
+import { CrewError } from "../../core/schema/error.ts";
+import { isRecord } from "../../core/text/json.ts";
+import type { Trust } from "../discovery/discover.ts";
+import { writeAtomic } from "../disk/write-atomic.ts";
+
+/** What a person agreed to in one project: each file by its content. */
+export type Grant = Readonly<{ at: string; files: Readonly<Record<string, string>> }>;
+
+/** Who trusts what: projects by canonical path, files in them by content. */
+export type TrustStore = Readonly<{
+  trust: Trust;
+  granted(root: string): Grant | undefined;
+  list(): readonly string[];
+  grant(root: string, grant: Grant): Promise<void>;
+  /** False when there was nothing to take back. */
+  revoke(root: string): Promise<boolean>;
+}>;
+
+/** Everything counts, for a caller who says so. */
+export const trustEverything: Trust = { project: () => true };
+
+/**
+ * The store in a file. One that cannot be read grants nothing, and is not overwritten by reading it. A file of a
+ * trusted project that changed, or came later, is not trusted until somebody agrees to it again.
+ */
+export function openTrust(file: string): TrustStore {
+  const read = (): Record<string, Grant> => {
+    try {
+      const data: unknown = JSON.parse(readFileSync(file, "utf8"));
+      return isRecord(data) && isRecord(data["projects"])
+        ? Object.fromEntries(Object.entries(data["projects"]).filter(isGrant))
+        : {};
+    } catch {
+      return {};
+    }
+  };
+  const write = async (projects: Readonly<Record<string, Grant>>): Promise<void> => {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeAtomic(file, `${JSON.stringify({ version: 1, projects }, null, 2)}\n`);
+  };
+  const projects = read();
+  const granted = (root: string): Grant | undefined => (Object.hasOwn(projects, root) ? projects[root] : undefined);
+  return {
+    granted,
+    list: () => Object.keys(projects),
+    trust: {
+      project: (root) => granted(root) !== undefined,
+      file: ({ root, path, hash }) => {
+        const files = granted(root)?.files ?? {};
+        const name = relative(root, path);
+        return Object.hasOwn(files, name) && files[name] === hash;
+      },
+    },
+    grant: async (root, grant) => {
+      if (isDamaged(file))
+        throw new CrewError("BAD_FILE", `${file} is damaged, so nothing is written over it.`, "Correct or remove it.");
+      projects[root] = grant;
+      await write({ ...read(), [root]: grant });
+    },
+    revoke: async (root) => {
+      const there = granted(root) !== undefined;
+      delete projects[root];
+      const { [root]: _gone, ...rest } = read();
+      if (there) await write(rest);
+      return there;
+    },
+  };
+}
+
+/** There, and no JSON: what somebody agreed to may still be in it. */
+function isDamaged(file: string): boolean {
+  try {
+    JSON.parse(readFileSync(file, "utf8"));
+    return false;
+  } catch (error) {
+    return error instanceof SyntaxError;
+  }
+}
+
+function isGrant(entry: [string, unknown]): entry is [string, Grant] {
+  const [, grant] = entry;
+  return (
+    isRecord(grant) &&
+    isRecord(grant["files"]) &&
+    Object.values(grant["files"]).every((hash) => typeof hash === "string")
+  );
+}

@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { crc32 } from "node:zlib";
+import { expect, test } from "vitest";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { decodeLine, encodeLine } from "./journal-line.ts";
+
+const event: KeptEvent = {
+  seq: 3,
+  run: "run_abc",
+  path: "a/b",
+  at: 7,
+  type: "note",
+  text: 'a "quoted"\nline, ä and 😀 ',
+};
+const line = encodeLine(event, 2);
+
+test("a record is one line and comes back as it was", () => {
+  expect(line.indexOf("\n")).toBe(line.length - 1);
+  expect(decodeLine(line.trimEnd())).toEqual({ event, epoch: 2 });
+});
+
+test("whatever is written can be read", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.jsonValue(), fc.nat(), (text, data, epoch) => {
+      const kept: KeptEvent = {
+        seq: 1,
+        run: "r",
+        path: text,
+        at: 0,
+        type: "node.ended",
+        outcome: { status: "ok", output: text, data: JSON.parse(JSON.stringify(data)) as unknown },
+      };
+      expect(decodeLine(encodeLine(kept, epoch).trimEnd())).toEqual({
+        event: JSON.parse(JSON.stringify(kept)) as unknown,
+        epoch,
+      });
+    }),
+  );
+});
+
+test("a record that is not whole is none: cut anywhere, or with any character changed", () => {
+  const whole = line.trimEnd();
+  for (let length = 0; length < whole.length; length += 1)
+    expect(decodeLine(whole.slice(0, length)), `cut at ${length}`).toBeUndefined();
+  for (let at = 0; at < whole.length; at += 1) {
+    const changed = `${whole.slice(0, at)}${whole[at] === "x" ? "y" : "x"}${whole.slice(at + 1)}`;
+    expect(decodeLine(changed), `changed at ${at}`).toBeUndefined();
+  }
+});
+
+test.each(["", "{}", "null", '{"crc":"zzzzzzzz","epoch":1}', '{"crc":"00000000",}'])("%j is no record", (text) => {
+  expect(decodeLine(text)).toBeUndefined();
+});
+
+test.each(['"a":1', '"epoch":1,"event":null', '"epoch":"1","event":{"seq":1}'])(
+  "%s with the right checksum is no record either",
+  (body) => {
+    expect(decodeLine(`{"crc":"${crc32(body).toString(16).padStart(8, "0")}",${body}}`)).toBeUndefined();
+  },
+);

@@ -1,0 +1,69 @@
+import { crc32 } from "node:zlib";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { completed } from "../../core/run/older-events.ts";
+
+/** One record: the event, the epoch of its writer, and a checksum over both as written. JSON has no raw line end in it. */
+export function encodeLine(event: KeptEvent, epoch: number): string {
+  return encodeLines([event], epoch).toString();
+}
+
+/**
+ * The same for many at once, as bytes. The checksums are put in when all of it is bytes: to sum up a string, each one
+ * would have to become bytes for that alone.
+ */
+export function encodeLines(events: readonly KeptEvent[], epoch: number): Buffer {
+  const head = `{"crc":"00000000","epoch":${epoch},"event":`;
+  let text = ""; // a string that grows costs less than a list that is joined
+  for (const event of events) text += `${head}${JSON.stringify(event)}}\n`;
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(LINE_END, start);
+    writeHex(bytes, start + SUM_AT, crc32(viewOf(bytes, start + BODY_AT, end - 1)));
+    start = end + 1;
+  }
+  return bytes;
+}
+
+/** What `subarray` gives, for a third of its cost. */
+const viewOf = ({ buffer, byteOffset }: Buffer, start: number, end: number): Uint8Array =>
+  new Uint8Array(buffer, byteOffset + start, end - start);
+
+function writeHex(bytes: Buffer, at: number, sum: number): void {
+  for (let place = at + 7, left = sum; place >= at; place -= 1, left >>>= 4) bytes[place] = HEX[left & 15]!;
+}
+
+export type Decoded = Readonly<{ event: KeptEvent; epoch: number }>;
+
+const SUM_AT = '{"crc":"'.length;
+const BODY_AT = '{"crc":"00000000",'.length;
+const HEX = Buffer.from("0123456789abcdef");
+/** What ends a record. */
+export const LINE_END = 0x0a;
+const CLOSE = 0x7d;
+
+/** The record in a line, or `undefined` when it is not whole. */
+export function decodeLine(line: string): Decoded | undefined {
+  return decodeBytes(Buffer.from(line));
+}
+
+/** The same for a line as it lies on the disk: its checksum is over bytes, so that no two spellings are taken for one. */
+export function decodeBytes(line: Buffer): Decoded | undefined {
+  if (line.length <= BODY_AT || line[line.length - 1] !== CLOSE) return undefined;
+  const head = `{"crc":"${checksum(line.subarray(BODY_AT, -1))}",`;
+  return line.toString("latin1", 0, BODY_AT) === head ? recordIn(line.toString("utf8")) : undefined;
+}
+
+/** A right checksum only says that nothing was changed since, not that it was a record of ours. */
+function recordIn(line: string): Decoded | undefined {
+  try {
+    const { event, epoch } = JSON.parse(line) as Partial<Decoded>;
+    if (typeof event?.seq !== "number" || typeof event.type !== "string" || typeof epoch !== "number") return undefined;
+    return { event: completed(event), epoch };
+  } catch {
+    return undefined;
+  }
+}
+
+const checksum = (bytes: Buffer): string => hex(crc32(bytes));
+
+const hex = (sum: number): string => sum.toString(16).padStart(8, "0");

@@ -1,0 +1,286 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import type { Journal } from "../../core/task/engine.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { encodeLine } from "./journal-line.ts";
+import { JOURNAL_FILE, openJournal, readForResume, readJournal, readRecords } from "./journal.ts";
+
+const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({
+  seq,
+  run: "run_1",
+  path: "a",
+  at: 1000 - seq,
+  type: "note",
+  text,
+});
+
+type Opened = Readonly<{ journal: Journal; kept: KeptEvent[]; lost: Error[] }>;
+
+async function opened(folder: string): Promise<Opened> {
+  const kept: KeptEvent[] = [];
+  const lost: Error[] = [];
+  const journal = await openJournal(folder, {
+    kept: (events) => kept.push(...events),
+    lost: (error) => lost.push(error),
+  });
+  return { journal, kept, lost };
+}
+
+/** A closed journal with this many notes. */
+async function written(folder: string, count: number, text?: string): Promise<string> {
+  const { journal } = await opened(folder);
+  for (let seq = 1; seq <= count; seq += 1) journal.append(note(seq, text));
+  await journal.close();
+  return join(folder, JOURNAL_FILE);
+}
+
+test("what was appended is there after closing, in order, and in one line each", async () => {
+  const folder = tempFolder();
+  const file = await written(folder, 5);
+  expect((await readJournal(folder)).events).toEqual([1, 2, 3, 4, 5].map((seq) => note(seq)));
+  expect(readFileSync(file, "utf8").trimEnd().split("\n")).toHaveLength(5);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test("LOG-06: whatever a tool or model says fits into one record and comes back as it was", async () => {
+  const folder = tempFolder();
+  const hard = ["a\nb\r\nc", "\u2028\u2029", "\0\0", "\ud800 alone", "\ufffd", "x".repeat(1 << 20), "\u001b[31m", "😀"];
+  const { journal } = await opened(folder);
+  hard.forEach((text, at) => journal.append(note(at + 1, text)));
+  await journal.close();
+  const { events, problems } = await readJournal(folder);
+  expect(events.map((event) => event.type === "note" && event.text)).toEqual(hard);
+  expect(problems).toEqual([]);
+});
+
+describe("a torn end", () => {
+  test("LOG-03: is cut off and reported, and the next record does not grow into it", async () => {
+    const folder = tempFolder();
+    const file = await written(folder, 3);
+    truncateSync(file, statSync(file).size - 7);
+    const again = await opened(folder);
+    expect(again.journal.problems).toEqual([
+      expect.stringMatching(/^The last record was torn by a crash and was left out \(\d+ bytes\)\.$/),
+    ]);
+    again.journal.append(note(3, "new"));
+    await again.journal.close();
+    const { events, problems } = await readJournal(folder);
+    expect(events).toEqual([note(1), note(2), note(3, "new")]);
+    expect(problems).toEqual([]);
+  });
+
+  test.each(["\0".repeat(4096), `${"\0".repeat(100)}\n`, '{"crc":"'])(
+    "may be %j as a power cut leaves it",
+    async (rest) => {
+      const folder = tempFolder();
+      appendFileSync(await written(folder, 2), rest);
+      const { journal } = await opened(folder);
+      expect(journal.problems).toHaveLength(1);
+      await journal.close();
+      expect((await readJournal(folder)).problems).toEqual([]);
+    },
+  );
+});
+
+describe("damage before the end", () => {
+  test("LOG-04: is named with its record and place, kept aside, and never gone on from", async () => {
+    const folder = tempFolder();
+    const file = await written(folder, 1000);
+    const bytes = readFileSync(file);
+    bytes.fill(0x58, bytes.length / 2, bytes.length / 2 + 40);
+    writeFileSync(file, bytes);
+    const thrown = await opened(folder).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({
+      code: "RUN_DAMAGED",
+      message: expect.stringMatching(/damaged at record 5\d\d\.$/),
+      hint: expect.stringMatching(/^Look at byte \d+ of journal\.jsonl .*put aside in .*journal\.damaged\.jsonl\.$/),
+    });
+    expect(readFileSync(join(folder, "journal.damaged.jsonl"))).toEqual(bytes);
+    expect(readFileSync(file)).toEqual(bytes);
+    await expect(readForResume(folder)).rejects.toMatchObject({ code: "RUN_DAMAGED" });
+  });
+
+  test.each([
+    ["a record is missing", (lines: string[]) => lines.toSpliced(1, 1)],
+    ["a record is there twice", (lines: string[]) => [lines[0]!, lines[0]!, ...lines.slice(1)]],
+    ["two records changed places", (lines: string[]) => [lines[1]!, lines[0]!, lines[2]!]],
+    ["the last record was changed", (lines: string[]) => [...lines.slice(0, 2), lines[2]!.replace("fact 3", "fact 4")]],
+    ["a line end was lost", (lines: string[]) => [lines[0]! + lines[1]!, lines[2]!]],
+    ["a hole has records behind it", (lines: string[]) => [lines[0]!, "\0\0\0", lines[2]!]],
+  ])("%s", async (_, change) => {
+    const folder = tempFolder();
+    const file = await written(folder, 3);
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    writeFileSync(file, `${change(lines).join("\n")}\n`);
+    await expect(readJournal(folder)).rejects.toMatchObject({ code: "RUN_DAMAGED" });
+  });
+});
+
+describe("records of another time", () => {
+  test("LOG-08: what a newer version wrote is kept and skipped, and said", async () => {
+    const folder = tempFolder();
+    mkdirSync(folder, { recursive: true });
+    const strange = { ...note(1), type: "node.teleported", whither: "elsewhere" } as unknown as KeptEvent;
+    writeFileSync(join(folder, JOURNAL_FILE), encodeLine(strange, 1) + encodeLine(note(2), 1));
+    const { journal } = await opened(folder);
+    expect(journal.problems).toEqual(["What a newer version wrote is kept and skipped: node.teleported."]);
+    expect(await journal.read()).toEqual([strange, note(2)]);
+    await journal.close();
+    expect(readFileSync(join(folder, JOURNAL_FILE), "utf8")).toContain('"whither":"elsewhere"');
+  });
+
+  test("what an older version did not write means what it meant then", async () => {
+    const folder = tempFolder();
+    const old = {
+      seq: 1,
+      run: "run_1",
+      path: "a",
+      at: 1,
+      type: "tool.started",
+      call: "c1",
+      tool: "bash",
+    } as unknown as KeptEvent;
+    writeFileSync(join(folder, JOURNAL_FILE), encodeLine(old, 1));
+    expect((await readJournal(folder)).events[0]).toMatchObject({ effect: "write", preview: "" });
+  });
+
+  test("CLK-03: a time that runs backwards changes nothing about the order", async () => {
+    const folder = tempFolder();
+    await written(folder, 4);
+    expect((await readJournal(folder)).events.map(({ seq, at }) => [seq, at])).toEqual([
+      [1, 999],
+      [2, 998],
+      [3, 997],
+      [4, 996],
+    ]);
+  });
+});
+
+describe("one owner writes", () => {
+  test("what an earlier owner adds after a later one began does not count", async () => {
+    const folder = tempFolder();
+    writeFileSync(
+      join(folder, JOURNAL_FILE),
+      encodeLine(note(1), 1) + encodeLine(note(2), 3) + encodeLine(note(2, "late"), 1) + encodeLine(note(3), 3),
+    );
+    const { events, problems } = await readJournal(folder);
+    expect(events).toEqual([note(1), note(2), note(3)]);
+    expect(problems).toEqual([
+      "1 records of an earlier owner came after a later one had taken over, and do not count.",
+    ]);
+  });
+
+  test("a new owner writes with a higher epoch than everything there, also when the claims are gone", async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, JOURNAL_FILE), encodeLine(note(1), 7));
+    const { journal } = await opened(folder);
+    journal.append(note(2));
+    await journal.close();
+    expect((await readJournal(folder)).events).toHaveLength(2);
+    expect((await readJournal(folder)).epoch).toBe(8);
+  });
+
+  test("an owner that was followed acknowledges nothing more, and leaves the journal as it is", async () => {
+    const folder = tempFolder();
+    const { journal, kept, lost } = await opened(folder);
+    journal.append(note(1));
+    await journal.durable();
+    writeFileSync(join(folder, "owner.2.json"), "{}");
+    journal.append(note(2));
+    await expect(journal.durable()).rejects.toMatchObject({ code: "RUN_BUSY" });
+    expect(kept).toEqual([note(1)]);
+    expect(lost).toHaveLength(1);
+    await journal.close();
+    expect((await readJournal(folder)).events).toEqual([note(1)]);
+  });
+
+  test("LOG-11: drafts that a dead process left are taken away by the next owner", async () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, "outputs", "a"), { recursive: true });
+    const draft = join(folder, "outputs", "a", ".0123456789abcdef.tmp");
+    writeFileSync(draft, "half");
+    await written(folder, 1);
+    expect(existsSync(draft)).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+});
+
+/** A journal of about this many bytes, of records as a run writes them. */
+async function sized(size: number): Promise<Buffer> {
+  const folder = tempFolder();
+  const lines: string[] = [];
+  for (let seq = 1, total = 0; total < size; seq += 1) {
+    const line = encodeLine(note(seq, `${"ä\u2028 ".repeat(seq % 20)}${seq}`), 1 + Math.floor(seq / 50));
+    lines.push(line);
+    total += Buffer.byteLength(line);
+  }
+  const file = join(folder, JOURNAL_FILE);
+  writeFileSync(file, lines.join(""));
+  copyFileSync(file, `${file}.whole`);
+  return readFileSync(file);
+}
+
+test("LOG-02: cut at every byte of 64 KiB: exactly the whole records come back, and what was dropped is said", async () => {
+  const bytes = await sized(64 << 10);
+  const whole = readRecords(bytes, "here");
+  expect(bytes.length).toBeGreaterThanOrEqual(64 << 10);
+  const ends = [0, ...Array.from(bytes.entries()).flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []))];
+  let cut = 0;
+  for (let length = 0, records = 0; length <= bytes.length; length += 1) {
+    if (ends[records + 1] === length) records += 1;
+    // What lies far before the cut was read with the cuts before; around each end of a record everything is read.
+    const seq =
+      Math.min(Math.abs(length - ends[records]!), Math.abs(length - (ends[records + 1] ?? length))) <= 1
+        ? 0
+        : Math.max(0, records - 1);
+    const { events, wholeBytes, tornBytes, problems } = readRecords(bytes.subarray(ends[seq], length), "here", {
+      seq,
+      epoch: 0,
+    });
+    const right =
+      seq + events.length === records &&
+      ends[seq]! + wholeBytes === ends[records] &&
+      ends[records]! + tornBytes === length;
+    if (!right || problems.length !== (tornBytes > 0 ? 1 : 0))
+      expect.fail(`cut at ${length}: ${events.length} records, ${problems.join()}`);
+    cut += 1;
+  }
+  expect(cut).toBe(bytes.length + 1);
+  expect(whole.events.length).toBeGreaterThanOrEqual(300);
+}, 60_000);
+
+test("LOG-05: any byte of 8 KiB changed: it is noticed, every time", async () => {
+  const bytes = await sized(8 << 10);
+  const { events } = readRecords(bytes, "here");
+  let noticed = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    for (const bit of [0x01, 0x80]) {
+      bytes[at]! ^= bit;
+      const read = outcomeOf(bytes);
+      if (read === "damaged" || (read.problems.length > 0 && read.events.length < events.length)) noticed += 1;
+      bytes[at]! ^= bit;
+    }
+  }
+  expect(noticed).toBe(2 * bytes.length);
+}, 60_000);
+
+function outcomeOf(bytes: Buffer): "damaged" | ReturnType<typeof readRecords> {
+  try {
+    return readRecords(bytes, "here");
+  } catch (error) {
+    expect(error).toMatchObject({ code: "RUN_DAMAGED" });
+    return "damaged";
+  }
+}

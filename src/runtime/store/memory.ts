@@ -1,0 +1,243 @@
+import { createHash, randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { link, lstat, mkdir, open, readdir, realpath, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isRecord } from "../../core/text/json.ts";
+import { pause } from "../async/cancel.ts";
+
+/** Notes that outlive a run: of this project, or of its user for all projects. They are data and give nobody any right. */
+export type Memory = Readonly<{
+  list(scope: MemoryScope): Promise<readonly MemoryInfo[]>;
+  read(scope: MemoryScope, key: string): Promise<MemoryEntry | undefined>;
+  /**
+   * Replaces a note by what `change` makes of it; `change` is called again when somebody else was faster, so nothing
+   * that was written in between is lost. It throws to leave everything as it is.
+   */
+  change(
+    scope: MemoryScope,
+    key: string,
+    change: (now: MemoryEntry | undefined) => string,
+    origin: MemoryOrigin,
+    signal: AbortSignal,
+  ): Promise<MemoryEntry>;
+}>;
+
+export type MemoryScope = "project" | "user";
+
+/** Who wrote something: `run_.../path (agent)`, and from which project. */
+export type MemoryOrigin = Readonly<{ by: string; project: string }>;
+
+export type MemoryInfo = Readonly<{
+  key: string;
+  revision: number;
+  at: string;
+  bytes: number;
+  origins: readonly MemoryOrigin[];
+}>;
+export type MemoryEntry = MemoryInfo & Readonly<{ text: string }>;
+
+export const MAX_ENTRY_BYTES = 64_000;
+export const MAX_KEY_CHARS = 120;
+const MAX_ENTRIES = 500;
+/** As many writers are named as a reader can take in. */
+const MAX_ORIGINS = 10;
+
+/** The memory below a home folder, seen from a project. */
+export function openMemory({
+  home,
+  project,
+  clock,
+}: Readonly<{ home: string; project: string; clock(): number }>): Memory {
+  let projectName: Promise<string> | undefined;
+  const folderOf = async (scope: MemoryScope): Promise<string> => {
+    projectName ??= realpath(project).then(hash, () => hash(project));
+    return join(home, "memory", scope === "user" ? "user" : await projectName);
+  };
+  const inTurn = queues();
+  return {
+    list: async (scope) => {
+      const folder = await folderOf(scope);
+      const names = (await readdir(folder).catch(() => [])).filter((name) => NAME.test(name));
+      const entries = await Promise.all(names.map((name) => newest(join(folder, name))));
+      const infos = entries.filter((entry) => entry !== undefined).map(({ text: _text, ...info }) => info);
+      return infos.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    },
+    read: async (scope, key) => newest(join(await folderOf(scope), nameFor(key))),
+    change: async (scope, key, change, origin, signal) => {
+      const folder = join(await folderOf(scope), nameFor(key));
+      return inTurn(folder, () => exchange({ folder, key, change, origin, clock, signal }));
+    },
+  };
+}
+
+/** Work on the same thing goes one after the other; between processes the disk decides. */
+function queues(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return async (name, work) => {
+    const before = last.get(name);
+    const mine = (before ?? Promise.resolve()).then(work, work);
+    last.set(name, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(name) === mine) last.delete(name);
+    }
+  };
+}
+
+/** The folder of a new note, unless there are too many. */
+async function makeRoom(folder: string): Promise<void> {
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (made === undefined || (await readdir(dirname(folder))).length <= MAX_ENTRIES) return;
+  await rmdir(folder).catch(() => {});
+  throw new Error(`there are ${MAX_ENTRIES} notes already: change one of them`);
+}
+
+/** A key is a name and never a path: what stands for it on the disk is made of harmless letters and a hash. */
+function nameFor(key: string): string {
+  if (key.trim() === "" || key.length > MAX_KEY_CHARS) throw new Error(`a key has 1 to ${MAX_KEY_CHARS} characters`);
+  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(key))
+    throw new Error("a key must not hold control or invisible characters");
+  if (/^\s|\s$/.test(key)) throw new Error("a key must not begin or end with a space");
+  if (/^\.+$|[/\\]/.test(key) && key.split(/[/\\]/).some((step) => /^\.*$/.test(step))) {
+    throw new Error("a key is a name, not a path: write it without empty, . and .. steps");
+  }
+  return `${key
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)}~${hash(key.normalize("NFC"))}`;
+}
+
+const NAME = /^[a-z0-9-]{0,40}~[0-9a-f]{20}$/;
+const REVISION = /^[1-9]\d{0,8}$/;
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 20);
+
+async function newestRevision(folder: string): Promise<number> {
+  const files = await readdir(folder).catch(() => []);
+  return files.reduce((highest, file) => (REVISION.test(file) ? Math.max(highest, Number(file)) : highest), 0);
+}
+
+/** The newest revision; one that is replaced while it is read is read again under its new number. */
+async function newest(folder: string): Promise<MemoryEntry | undefined> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const revision = await newestRevision(folder);
+    if (revision === 0) return undefined;
+    const entry = await readRevision(folder, revision);
+    if (entry) return entry;
+  }
+  throw new Error(`the note in ${folder} is damaged`);
+}
+
+/** A file is one line of JSON about the note, then its text. `undefined`: it is not there any more, or not whole. */
+async function readRevision(folder: string, revision: number): Promise<MemoryEntry | undefined> {
+  const file = await open(join(folder, String(revision)), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(
+    () => undefined,
+  );
+  if (!file) return undefined;
+  try {
+    const content = await file.readFile("utf8");
+    const end = content.indexOf("\n");
+    const about = end < 0 ? undefined : parsed(content.slice(0, end));
+    const text = content.slice(end + 1);
+    return about && { ...about, revision, text, bytes: Buffer.byteLength(text) };
+  } finally {
+    await file.close();
+  }
+}
+
+function parsed(line: string): Pick<MemoryInfo, "key" | "at" | "origins"> | undefined {
+  try {
+    const about: unknown = JSON.parse(line);
+    if (
+      !isRecord(about) ||
+      typeof about["key"] !== "string" ||
+      typeof about["at"] !== "string" ||
+      !Array.isArray(about["origins"])
+    )
+      return undefined;
+    const origins = about["origins"]
+      .filter(isRecord)
+      .map(({ by, project }) => ({ by: String(by), project: String(project) }));
+    return { key: about["key"], at: about["at"], origins };
+  } catch {
+    return undefined;
+  }
+}
+
+type Exchange = Readonly<{
+  folder: string;
+  key: string;
+  change: (now: MemoryEntry | undefined) => string;
+  origin: MemoryOrigin;
+  clock(): number;
+  signal: AbortSignal;
+}>;
+
+const ATTEMPTS = 200;
+/** Whoever takes longer between looking and writing has to look again. */
+const FRESH_MS = 20_000;
+/** An emptied revision stays this long, so that nobody who looked before can take its number. */
+const KEPT_EMPTY_MS = 120_000;
+
+/**
+ * Compare and swap on files: each revision has a number of its own, and making its file fails when the number is taken.
+ * A number is not free again once its text is gone: an empty file keeps it, for longer than anybody waits.
+ */
+async function exchange({ folder, key, change, origin, clock, signal }: Exchange): Promise<MemoryEntry> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const looked = performance.now();
+    const isFresh = (): boolean => performance.now() - looked < FRESH_MS;
+    const now = await newest(folder);
+    const text = change(now);
+    const bytes = Buffer.byteLength(text);
+    if (bytes > MAX_ENTRY_BYTES)
+      throw new Error(`a note holds ${MAX_ENTRY_BYTES} bytes at most, and this would be ${bytes}`);
+    if (!now) await makeRoom(folder);
+    const origins = [origin, ...(now?.origins ?? []).filter(({ by }) => by !== origin.by)].slice(0, MAX_ORIGINS);
+    const about = { key, at: new Date(clock()).toISOString(), origins };
+    const revision = (now?.revision ?? 0) + 1;
+    if (await claim(join(folder, String(revision)), `${JSON.stringify(about)}\n${text}`, isFresh)) {
+      if (!isFresh() && (await newestRevision(folder)) > revision)
+        throw new Error(`whether "${key}" was changed is not known: read it`);
+      await tidy(folder, revision);
+      return { ...about, revision, text, bytes };
+    }
+    await pause(Math.random() * Math.min(50, attempt + 1), signal);
+    signal.throwIfAborted();
+  }
+  throw new Error(`"${key}" is being changed by too many at once: try again`);
+}
+
+/** Makes a file that nobody has made before, whole or not at all. False: somebody was faster, or it took too long. */
+async function claim(file: string, content: string, isFresh: () => boolean): Promise<boolean> {
+  const draft = draftIn(dirname(file));
+  try {
+    await writeFile(draft, content, { flag: "wx", mode: 0o600, flush: true });
+    if (!isFresh()) return false;
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Empties the revision before this one, and now and then takes away what was emptied or left behind long ago. */
+async function tidy(folder: string, revision: number): Promise<void> {
+  if (revision > 1) {
+    const draft = draftIn(folder);
+    await writeFile(draft, "", { flag: "wx", mode: 0o600 });
+    await rename(draft, join(folder, String(revision - 1)));
+  }
+  if (revision % TIDIED_EVERY !== 0) return;
+  for (const file of await readdir(folder)) {
+    if (REVISION.test(file) && Number(file) >= revision - 1) continue;
+    const stats = await lstat(join(folder, file)).catch(() => undefined);
+    if (stats && Date.now() - stats.mtimeMs > KEPT_EMPTY_MS) await rm(join(folder, file), { force: true });
+  }
+}
+
+const TIDIED_EVERY = 16;
+const draftIn = (folder: string): string => join(folder, `.${randomBytes(8).toString("hex")}.tmp`);

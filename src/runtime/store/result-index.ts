@@ -1,0 +1,48 @@
+import { appendFile, readFile } from "node:fs/promises";
+import { isRecord } from "../../core/text/json.ts";
+import { writeAtomic } from "../disk/write-atomic.ts";
+
+/** Where a result is that others may use. */
+export type Entry = Readonly<{ key: string; run: string; path: string; at: number }>;
+
+/** Every entry of an index by its key, oldest first. An index only helps to find things: the journals have the results. */
+export async function readIndex(file: string): Promise<ReadonlyMap<string, readonly Entry[]>> {
+  const entries = new Map<string, Entry[]>();
+  for (const line of await linesOf(file)) {
+    const entry = entryIn(line);
+    if (!entry) continue;
+    const known = entries.get(entry.key);
+    if (known) known.push(entry);
+    else entries.set(entry.key, [entry]);
+  }
+  return entries;
+}
+
+/** Adds an entry; where that cannot be done, the next one does the work again. */
+export async function addToIndex(file: string, entry: Entry): Promise<void> {
+  await appendFile(file, `${JSON.stringify(entry)}\n`, { mode: 0o600 }).catch(() => {});
+}
+
+/** Takes away what leads nowhere: entries of runs that are gone, and lines that are none. */
+export async function trimIndex(file: string, runs: ReadonlySet<string>): Promise<void> {
+  const lines = await linesOf(file);
+  const kept = lines.filter((line) => runs.has(entryIn(line)?.run ?? ""));
+  if (kept.length < lines.length) await writeAtomic(file, kept.map((line) => `${line}\n`).join(""));
+}
+
+async function linesOf(file: string): Promise<string[]> {
+  return (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+}
+
+function entryIn(line: string): Entry | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (!isRecord(value)) return undefined;
+    const { key, run, path, at } = value;
+    return typeof key === "string" && typeof run === "string" && typeof path === "string" && typeof at === "number"
+      ? { key, run, path, at }
+      : undefined;
+  } catch {
+    return undefined; // half a line, or none
+  }
+}

@@ -1,0 +1,114 @@
+import { open, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { CrewError } from "../../core/schema/error.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { type Disk, machineDisk } from "../disk/disk.ts";
+import { decodeLine } from "./journal-line.ts";
+import { JOURNAL_FILE } from "./journal.ts";
+import { writeAtomic } from "../disk/write-atomic.ts";
+
+/** The place where runs are kept: one folder each, never in the workspace. */
+export type Store = Readonly<{
+  folder(run: string): string;
+  /** The file that says where results are that others may use. */
+  index: string;
+  /** Keeps a node's full output; returns the file. */
+  keep(run: string, path: string, text: string): Promise<string>;
+  /** The file in which that is, and the folder of all of them. */
+  output(run: string, path: string): string;
+  outputs(run: string): string;
+  /** The run that an id, a name, or the beginning of an id means; of several with one name, the newest. */
+  find(word: string): Promise<string>;
+  /** Every run, newest first. */
+  list(): Promise<readonly string[]>;
+}>;
+
+/** A store below a home folder; what tasks hand in goes to this disk. */
+export function createStore(home: string, disk: Disk = machineDisk): Store {
+  const runs = join(home, "runs");
+  const list = async (): Promise<string[]> => {
+    const names = await readdir(runs).catch(() => []);
+    const dated = await Promise.all(
+      names
+        .filter((name) => RUN_ID.test(name))
+        .map(async (name) => ({ name, at: (await stat(join(runs, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
+    );
+    return dated.toSorted((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
+  };
+  const outputs = (run: string): string => join(runs, run, "outputs");
+  const output = (run: string, path: string): string => join(outputs(run), `${path}.md`);
+  return {
+    output,
+    outputs,
+    folder: (run) => join(runs, run),
+    index: join(home, "results.jsonl"),
+    list,
+    keep: async (run, path, text) => {
+      const file = output(run, path);
+      await disk.mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await writeAtomic(file, text.endsWith("\n") ? text : `${text}\n`, disk);
+      return file;
+    },
+    find: async (word) => {
+      const all = await list();
+      const exact = all.find((run) => run === word);
+      if (exact !== undefined) return exact;
+      for (const run of all) if ((await nameIn(join(runs, run))) === word) return run;
+      const matching = all.filter((run) => run.startsWith(word) || run.startsWith(`run_${word}`));
+      if (matching.length === 1 && word.length >= MIN_PREFIX) return matching[0]!;
+      if (matching.length > 1)
+        throw new CrewError(
+          "UNKNOWN_RUN",
+          `"${word}" could be any of ${matching.length} runs.`,
+          `Give more of the id: ${matching.slice(0, 3).join(", ")}.`,
+        );
+      throw new CrewError(
+        "UNKNOWN_RUN",
+        `There is no run "${word}".`,
+        all.length > 0 ? `The newest one is ${all[0]}.` : "No run was kept yet.",
+      );
+    },
+  };
+}
+
+/** The name that a run was given, from the first line of its journal. */
+async function nameIn(folder: string): Promise<string | undefined> {
+  const event = await firstEvent(folder);
+  return event?.type === "run.started" ? event.name : undefined;
+}
+
+/** What the journal of a run begins with; nothing else of it is read. */
+export async function firstEvent(folder: string): Promise<KeptEvent | undefined> {
+  const file = await open(join(folder, JOURNAL_FILE)).catch(() => undefined);
+  if (!file) return undefined;
+  for await (const line of file.readLines()) return decodeLine(line)?.event;
+  return undefined;
+}
+
+/** What the journal of a run ends with, as far as it is whole; only the end of it is read. */
+export async function lastEvent(folder: string): Promise<KeptEvent | undefined> {
+  const file = await open(join(folder, JOURNAL_FILE)).catch(() => undefined);
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    for (let span = TAIL_BYTES; ; span *= 16) {
+      const bytes = Buffer.alloc(Math.min(size, span));
+      await file.read(bytes, 0, bytes.length, size - bytes.length);
+      const lines = bytes.toString("utf8").split("\n").slice(0, -1);
+      if (lines.length > 1 || span >= size) return lines.length === 0 ? undefined : decodeLine(lines.at(-1)!)?.event;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+const TAIL_BYTES = 1 << 16;
+
+const RUN_ID = /^run_[a-z0-9]{12}$/;
+const MIN_PREFIX = 3;
+
+/** A new id, made of the bytes it is given. */
+export function runId(random: () => number): string {
+  const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  return `run_${Array.from({ length: 12 }, () => letters[Math.floor(random() * letters.length)]).join("")}`;
+}

@@ -1,0 +1,75 @@
+import { cutTail } from "../../core/text/cut.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { passedEnv } from "../../core/secrets/pass-env.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { approve } from "../access/approve-call.ts";
+import type { World } from "./world.ts";
+
+const TIME_LIMIT_MS = 120_000;
+const MOST_BYTES = 2_000;
+/** What its calls are named by in events. */
+const CALL = "accept";
+
+/**
+ * A good answer that the acceptance command does not like is no good answer. The command reads the answer from its standard input
+ * and accepts it by ending with 0. It is judged, asked about and isolated as any other command.
+ */
+export async function acceptedByCommand(
+  outcome: Outcome,
+  assignment: Assignment,
+  context: PerformContext,
+  world: World,
+): Promise<Outcome> {
+  const { call } = assignment;
+  const command = call.task.acceptCommand;
+  if (outcome.status !== "ok" || command === undefined) return outcome;
+  const checker = { name: "the acceptance check", description: "", instructions: "" };
+  const access = await world.access?.accessFor({
+    ...call,
+    agent: checker,
+    cwd: assignment.toolContext.cwd,
+    env: () => passedEnv(world.env, world.passEnv),
+    commands: true,
+    note: ({ level, text }) =>
+      context.emit(level === "full" ? { type: "note", text } : { type: "warning", code: "SANDBOX", text }),
+  });
+  const bash = world.tools.get("bash");
+  if (!access?.commands || !bash)
+    return { ...outcome, ...failed("DENIED", "The acceptance command cannot be run here.", { hint: "Leave it out." }) };
+  try {
+    const approved = await approve(bash, { command }, CALL, {
+      assignment: { ...assignment, agent: checker, access },
+      context,
+    });
+    if (!("judged" in approved)) {
+      const text = "text" in approved ? approved.text : approved.problem;
+      context.emit({
+        type: "tool.denied",
+        call: CALL,
+        tool: bash.name,
+        rule: "rule" in approved ? approved.rule : "problem",
+        text,
+      });
+      return { ...outcome, ...failed("DENIED", text) };
+    }
+    const commands = await access.commands();
+    const { ended, code, text } = await commands.run(command, {
+      timeoutMs: TIME_LIMIT_MS,
+      signal: context.signal,
+      report: () => {},
+      input: outcome.output,
+    });
+    if (ended === "exited" && code === 0) return outcome;
+    const how = ended === "exited" ? `exit code ${code}` : ended;
+    const said = cutTail(text.trim(), { bytes: MOST_BYTES, lines: 50 }).text;
+    return {
+      ...outcome,
+      ...failed("NOT_ACCEPTED", `The answer was not accepted: ${how}${said === "" ? "" : `: ${said}`}`, {
+        retryable: ended === "exited",
+      }),
+    };
+  } finally {
+    await access.end();
+  }
+}

@@ -1,0 +1,11 @@
+import type { Call } from "../../core/task/engine.ts";
+
+/** What precedes the prompt of a task: what the whole run was told, then what this task is told about itself. */
+export function backgroundOf({ context, task }: Pick<Call, "context" | "task">): string {
+  return [context, task.preface ?? ""].filter((part) => part !== "").join("\n\n");
+}
+
+/** What follows the prompt: the outputs that the task was promised, each with its name. */
+export function attachmentsOf({ attachments }: Pick<Call, "attachments">): string[] {
+  return attachments.map(({ title, text }) => `<result of="${title}">\n${text}\n</result>`);
+}

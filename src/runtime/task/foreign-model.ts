@@ -1,0 +1,29 @@
+import { modelNames, parseModelName } from "../../core/vocabulary/model-name.ts";
+import type { ChosenModel } from "../../core/task/runner.ts";
+import { tierNames } from "../../core/vocabulary/tiers.ts";
+
+/** Words that only mean something to us. */
+const OURS: ReadonlySet<string> = new Set([...tierNames, "inherit", "auto", "default", "offline"]);
+
+/**
+ * The model of a task that another tool carries out: the first name that somebody gave, for that tool to understand, or the
+ * tool's own. We never call it.
+ */
+export function foreignModel(
+  runner: string,
+  ...wishes: readonly (string | readonly string[] | undefined)[]
+): ChosenModel {
+  const names = wishes.flatMap((wish) => (wish === undefined ? [] : modelNames(wish))).map(parseModelName);
+  const named = names.find(({ name }) => !OURS.has(name) && !name.startsWith("scripted:"));
+  const fault = { code: "UNSUPPORTED" as const, message: `${runner} calls its models itself`, retryable: false };
+  return {
+    name: named?.name ?? runner,
+    id: named?.name ?? "",
+    ref: named?.name ?? "auto",
+    why: named ? `it was named for ${runner}` : `${runner} chooses it`,
+    ...(named?.thinking !== undefined && { thinking: named.thinking }),
+    model: async function* () {
+      yield { type: "error", fault };
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { chooseIsolation } from "../../core/plan/isolation.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { acceptedByCommand } from "./acceptance-command.ts";
+import { assign } from "./assign.ts";
+import { recordAgent, withEarlier } from "../resume/previous-runs.ts";
+import type { Acceptance } from "../../core/task/runner.ts";
+import type { Worked } from "../git/worktree-task.ts";
+import { promptly } from "../async/settle-on-abort.ts";
+import { reuseKey } from "../resume/reuse-results.ts";
+import { agentOf } from "../../core/delegation/roster.ts";
+import { checkFor } from "./validate.ts";
+import type { World } from "./world.ts";
+
+/** Carries out calls in this world: resolve once, run, check, keep. */
+export function createPerformer(world: World): Perform {
+  return async (call, context) => {
+    const began = world.clock();
+    const outcome = await promptly(context, (inner) => perform(call, world, inner));
+    const ms = Math.max(0, world.clock() - began); // the clock of the machine may be set back
+    // After the end: a task that is cancelled and says how far it came has no time for files.
+    return { ...(await kept(outcome, call, world, context)), ms };
+  };
+}
+
+async function perform(call: Call, world: World, context: PerformContext): Promise<Outcome> {
+  const { earlier } = world;
+  const taken = earlier ? await withEarlier(call, { ...world, earlier }, context.emit) : { call, roster: world.roster };
+  if ("status" in taken) return taken;
+  const { roster } = taken;
+  const work = (inner: Call): Promise<Worked> => carryOut(inner, { ...world, roster }, context);
+  const isolation = chooseIsolation(call.task, agentOf(call.task, roster), call.depth);
+  if (!isolation || !world.isolate) return (await work(taken.call)).outcome;
+  return world.isolate.run(taken.call, isolation, context, work);
+}
+
+/** One task, from its assignment to its end. */
+async function carryOut(call: Call, world: World, context: PerformContext): Promise<Worked> {
+  const { earlier } = world;
+  const assignment = await assign(call, world, context.emit);
+  if ("status" in assignment) return { outcome: assignment };
+  if (earlier) recordAgent(assignment, { roster: world.roster, earlier }, context.emit);
+  const { access } = assignment;
+  const worked = (outcome: Outcome): Worked => ({ outcome, ...(access && { policy: access.policy() }) });
+  try {
+    const key = world.reuse && reuseKey(assignment);
+    const known =
+      key === undefined || context.past.length > 1 ? undefined : await world.reuse?.find(key, assignment, context);
+    if (known) return worked(known);
+    const real: Acceptance = (...looked) => acceptedByCommand(...looked, world);
+    const acceptance = world.acceptance?.(real) ?? real;
+    const outcome = await acceptance(
+      await accepted(await world.runner(assignment, context), call, world),
+      assignment,
+      context,
+    );
+    if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
+    return worked(outcome);
+  } finally {
+    await access?.end();
+  }
+}
+
+/** The outcome with the file that holds its output. */
+async function kept(outcome: Outcome, call: Call, world: World, context: PerformContext): Promise<Outcome> {
+  const text = "output" in outcome ? outcome.output : undefined;
+  if (text === undefined || text === "") return outcome;
+  // What was found counts more than where it is kept.
+  const file = await world.keep(call.run, call.path, text).catch((error: unknown) => {
+    context.emit({
+      type: "warning",
+      code: "OUTPUT_NOT_KEPT",
+      text: `The output of "${call.path}" could not be kept in a file: ${messageOf(error)}`,
+    });
+    return undefined;
+  });
+  return file === undefined ? outcome : { ...outcome, file };
+}
+
+/** A good answer that does not meet the acceptance schema is no good answer. */
+async function accepted(outcome: Outcome, { task }: Call, world: World): Promise<Outcome> {
+  if (outcome.status !== "ok" || !task.acceptSchema) return outcome;
+  const check = await checkFor(world.validator, task.acceptSchema);
+  if ("broken" in check) return failed("NOT_ACCEPTED", `The acceptance schema is no JSON Schema: ${check.broken}.`);
+  const problem = check(outcome.data ?? parsed(outcome.output));
+  if (problem === undefined) return outcome;
+  return { ...outcome, ...failed("NOT_ACCEPTED", `The answer was not accepted: ${problem}.`, { retryable: true }) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,84 @@
+import { boundedPattern } from "./bounded-pattern.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { jsonSchemaOf } from "../../core/schema/jtd.ts";
+import type { JsonSchema } from "../../core/text/json.ts";
+import { zodTypeOf } from "../../core/schema/zod-schema.ts";
+
+/** Says what is wrong with a value, or nothing. */
+export type Check = (value: unknown) => string | undefined;
+
+/** Compiles schemas; one per crew, since a new compiler costs ten times as much as a schema. */
+export type Validator = (schema: JsonSchema) => Promise<Check>;
+
+/** A schema larger than this is refused rather than compiled. */
+const MAX_SCHEMA_CHARS = 200_000;
+
+/**
+ * A validator for JSON Schema, 2020-12 and draft-07, for JTD, and for what zod says about a value in this process. Nothing
+ * is ever fetched for a `$ref`.
+ */
+export function createValidator(): Validator {
+  let ready: Promise<Compile> | undefined;
+  const known = new WeakMap<JsonSchema, Check>();
+  return async (schema) => {
+    const before = known.get(schema);
+    if (before) return before;
+    const check = zodCheck(schema) ?? (await (ready ??= load()))(jsonSchemaOf(schema));
+    known.set(schema, check);
+    return check;
+  };
+}
+
+/** The check of the zod schema that this one was made from: it may say more than JSON Schema can. */
+function zodCheck(schema: JsonSchema): Check | undefined {
+  const type = zodTypeOf(schema);
+  return (
+    type &&
+    ((value) => {
+      const { error } = type.safeParse(value);
+      return error?.issues
+        .slice(0, 5)
+        .map(({ path, message }) => `${path.length === 0 ? "the value" : path.join(".")}: ${message}`)
+        .join("; ");
+    })
+  );
+}
+
+type Compile = (schema: JsonSchema) => Check;
+
+async function load(): Promise<Compile> {
+  const [ajv2020, formats] = await Promise.all([import("ajv/dist/2020.js"), import("ajv-formats")]);
+  // Through the default: a bundler offers nothing else of a CommonJS package that is imported late.
+  const ajv = new ajv2020.default.Ajv2020({
+    strict: false,
+    allErrors: true,
+    validateFormats: true,
+    logger: false,
+    code: { regExp: Object.assign(boundedPattern, { code: "" }) },
+  });
+  formats.default.default(ajv);
+  return (schema) => {
+    if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw new Error("the schema is too large");
+    const { $schema: _dialect, ...rest } = schema;
+    const validate = ajv.compile(rest);
+    return (value) => {
+      if (validate(value)) return undefined;
+      const shown = (validate.errors ?? []).slice(0, 5);
+      return shown
+        .map(
+          ({ instancePath, message }) =>
+            `${instancePath === "" ? "the value" : instancePath.slice(1).replaceAll("/", ".")} ${message ?? "is not valid"}`,
+        )
+        .join("; ");
+    };
+  };
+}
+
+/** The check for a schema, or why it is no schema. */
+export async function checkFor(validator: Validator, schema: JsonSchema): Promise<Check | { broken: string }> {
+  try {
+    return await validator(schema);
+  } catch (error) {
+    return { broken: messageOf(error) };
+  }
+}

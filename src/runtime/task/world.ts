@@ -1,0 +1,50 @@
+import type { PeerTools } from "../../core/task/mcp-tools.ts";
+import type { Redactor } from "../../core/secrets/redact.ts";
+import type { Acceptance, Diagnostics, ModelSource, Runner } from "../../core/task/runner.ts";
+import type { Caller } from "../../core/delegation/spawn.ts";
+import type { Tool } from "../../core/task/tool.ts";
+import type { RunAccess } from "../access/access.ts";
+import type { Earlier } from "../resume/previous-runs.ts";
+import type { Isolate } from "../git/worktree-task.ts";
+import type { Reuse } from "../resume/reuse-results.ts";
+import type { Roster } from "../../core/delegation/roster.ts";
+import type { Validator } from "./validate.ts";
+
+/** Whose output schema is asked first: the agent's own, or that of the call. */
+export type SchemaPrecedence = "agent" | "call";
+
+/** Everything that carrying out a task may touch, made once by the crew and handed down. */
+export type World = Readonly<{
+  roster: Roster;
+  tools: ReadonlyMap<string, Tool>;
+  /** Makes the delegation tools of a task, as its agent spells them; absent: nobody delegates here. */
+  delegation?(spellings: readonly string[], caller: Caller): Promise<readonly Tool[]>;
+  /** Tools of programs and machines outside, as far as an agent may use them; absent: there are none. */
+  peers?: PeerTools;
+  models: ModelSource;
+  runner: Runner;
+  validator: Validator;
+  /** Whose output schema counts when both have one; the agent's by default. */
+  schemaPrecedence?: SchemaPrecedence;
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Variables that tasks and their programs see besides the usual ones. */
+  passEnv: readonly string[];
+  /** The project's checker, and which agents read what it says after they changed files. */
+  diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
+  /** What may be done on this machine, and who agreed to it; absent: only what a careful policy allows, and no commands. */
+  access?: RunAccess;
+  /** Stands before the acceptance command of a task, as a recording does; absent: it is carried out. */
+  acceptance?(real: Acceptance): Acceptance;
+  /** What was before; absent where nothing is recorded, and in a task that is carried out elsewhere. */
+  earlier?: Earlier;
+  /** Results of earlier runs; absent where none are kept, and in a task that is carried out elsewhere. */
+  reuse?: Reuse;
+  /** Worktrees for tasks; absent where nothing is run, and in a task that is carried out elsewhere. */
+  isolate?: Isolate;
+  /** Takes secrets out of whatever leaves the program. */
+  redactor: Redactor;
+  clock(): number;
+  /** Keeps the full output of a node; `undefined`: nowhere to keep it. */
+  keep(run: string, path: string, text: string): Promise<string | undefined>;
+}>;

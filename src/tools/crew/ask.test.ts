@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { callTool } from "../../../test/support/call-tool.ts";
+import { ask } from "./ask.ts";
+
+describe("ask", () => {
+  const input = { question: "Which one?", options: ["red", "blue"] };
+  const asking = (answer: { approve: boolean; text?: string } | undefined) => ({ ask: async () => answer });
+
+  test("puts the question with its choices, and understands a number", async () => {
+    const asked: string[] = [];
+    const answered = await callTool(ask, "/", input, {
+      ask: async (question) => (asked.push(question), { approve: true, text: "2" }),
+    });
+    expect(asked).toEqual(["Which one?\n1. red\n2. blue"]);
+    expect(answered).toEqual("Answer: blue");
+    expect(await callTool(ask, "/", input, asking({ approve: true, text: "green, if possible" }))).toEqual(
+      "Answer: green, if possible",
+    );
+    expect(await callTool(ask, "/", { question: "Sure?" }, asking({ approve: false }))).toEqual("Answer: no");
+  });
+
+  test("says when nobody is there", async () => {
+    expect(await callTool(ask, "/", input)).toContain("Nobody is there to answer");
+    expect(await callTool(ask, "/", input, asking(undefined))).toContain("Nobody is there to answer");
+  });
+});

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { defineTool } from "../../core/task/tool.ts";
+
+const input = z.strictObject({
+  question: z.string().trim().min(1).max(2_000).describe("one question, with what is needed to answer it"),
+  options: z
+    .array(z.string().trim().min(1).max(300))
+    .min(2)
+    .max(9)
+    .optional()
+    .describe("answers to choose from; another one may be given"),
+});
+
+/** Puts a question to the person and waits for the answer. */
+export const ask = defineTool({
+  name: "ask",
+  description:
+    "Asks the person a question and waits for the answer. Ask only what you cannot find out and must not decide yourself; nobody may be there to answer.",
+  input,
+  effect: "read",
+  does: "none",
+  timeoutMs: 30 * 60_000,
+  async run({ question, options = [] }, context) {
+    const choices = options.map((option, index) => `${index + 1}. ${option}`);
+    const answer = await context.ask?.([question, ...choices].join("\n"));
+    if (!answer)
+      return {
+        text: "Nobody is there to answer. Decide yourself as well as you can, and say in your result what you assumed.",
+        error: true,
+      };
+    const words = answer.text?.trim() ?? "";
+    const chosen = /^[1-9]$/.test(words) ? options[Number(words) - 1] : undefined;
+    return `Answer: ${chosen ?? (words || (answer.approve ? "yes" : "no"))}`;
+  },
+});

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { callTool } from "../../../test/support/call-tool.ts";
+import { notify } from "./notify.ts";
+
+test("notify tells whoever started the task", async () => {
+  const told: string[] = [];
+  expect(await callTool(notify, "/", { message: "half way" }, { notify: (text) => void told.push(text) })).toEqual(
+    "Told.",
+  );
+  expect(told).toEqual(["half way"]);
+});

@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { defineTool } from "../../core/task/tool.ts";
+
+const input = z.strictObject({ message: z.string().min(1).max(2_000).describe("what to tell, in a sentence or two") });
+
+/** Tells whoever started the task how far it is, while it goes on. */
+export const notify = defineTool({
+  name: "notify",
+  description:
+    "Tells whoever gave you the task something while you go on: a milestone, a finding that cannot wait. It is not your result.",
+  input,
+  effect: "read",
+  does: "none",
+  timeoutMs: 5_000,
+  run({ message }, { notify: tell }) {
+    tell(message);
+    return "Told.";
+  },
+});

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { expandSkill } from "../../core/agent/skill-arguments.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import { agentFor, type Skill } from "../../core/agent/skill.ts";
+import { explain } from "../../core/outcome/outcome.ts";
+import { cutHead } from "../../core/text/cut.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/task/tool.ts";
+import type { ToolParts } from "../parts.ts";
+
+/** Hands an agent the text of a skill, or has another agent carry it out where the skill wants that. */
+export const skill = (parts: ToolParts = {}): Tool =>
+  defineTool({
+    name: "skill",
+    description:
+      "Gives you the instructions of a skill, to be followed from then on. A skill that is made for an agent of its own is carried out by that one, and you get the result. Without a name: which skills there are.",
+    input: z.strictObject({
+      name: z.string().min(1).optional().describe("the skill"),
+      arguments: z.string().optional().describe("what it is to be applied to"),
+    }),
+    effect: "read",
+    does: "read",
+    timeoutMs: 2 ** 31 - 1, // as long as the agent takes that carries it out
+    async run({ name, arguments: given = "" }, context) {
+      const all = ((await parts.skills?.()) ?? []).filter(({ disableModelInvocation }) => !disableModelInvocation);
+      if (name === undefined) return listed(all);
+      const found = all.find((one) => one.name === name);
+      if (!found) return unknown(name, all);
+      const text = expandSkill(found.instructions, given);
+      return found.context === "fork" && mayStart(agentFor(found), context) ? forked(found, text, context) : text;
+    },
+  });
+
+const DESCRIPTION_CHARS = 200;
+
+function listed(all: readonly Skill[]): string {
+  if (all.length === 0) return "[no skills]";
+  return all.map(({ name, description }) => `${name}: ${cutHead(description, DESCRIPTION_CHARS).text}`).join("\n");
+}
+
+function unknown(name: string, all: readonly Skill[]): ToolResult {
+  const names = all.map((one) => one.name);
+  const close = nearest(name, names);
+  const hint = close === undefined ? `Skills are: ${names.join(", ") || "none"}.` : `Did you mean "${close}"?`;
+  return { text: `There is no skill "${name}". ${hint}`, error: true };
+}
+
+/** To have a skill carried out by another agent is to start one, so it takes the right to do that. */
+const mayStart = (agent: string, { spawns = [] }: ToolContext): boolean => spawns === "*" || spawns.includes(agent);
+
+async function forked({ name, agent, model }: Skill, text: string, { delegate }: ToolContext): Promise<ToolResult> {
+  const outcome = await delegate({
+    mode: "single",
+    agent: agentFor({ ...(agent !== undefined && { agent }) }),
+    task: text,
+    ...(model !== undefined && { model }),
+  });
+  if (outcome.status !== "ok") return { text: `The skill "${name}" failed: ${explain(outcome)}`, error: true };
+  const { text: said, cut } = cutHead(outcome.output);
+  return cut ? `${said}\n\n... [truncated]` : said;
+}

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import type { Life } from "../../core/run/run-status.ts";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
+import type { ToolParts } from "../parts.ts";
+
+const LIMIT = 20;
+
+/** In the words of whoever asks for tasks: going on, done, or failed. */
+const statusOf: Readonly<Record<Life, string>> = {
+  starting: "in_progress",
+  running: "in_progress",
+  waiting: "in_progress",
+  interrupted: "interrupted",
+  ok: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+};
+
+/** Which tasks there were in this project. */
+export const taskList = (parts: ToolParts = {}): Tool =>
+  defineTool({
+    name: "task_list",
+    description: "Lists the runs of this project, newest first, with their tasks and how each ended.",
+    input: z.strictObject({
+      status: z
+        .enum(["in_progress", "interrupted", "completed", "failed", "cancelled"])
+        .optional()
+        .describe("only those"),
+      limit: z.number().int().min(1).max(100).optional().describe(`how many at the most (default: ${LIMIT})`),
+    }),
+    effect: "read",
+    does: "read",
+    timeoutMs: 30_000,
+    async run({ status, limit = LIMIT }) {
+      if (!parts.history) return { text: "Nothing is kept here, so there are no earlier tasks.", error: true };
+      const runs = (await parts.history.list(limit)).filter(
+        ({ life }) => status === undefined || statusOf[life] === status,
+      );
+      if (runs.length === 0) return "[no tasks]";
+      return runs
+        .map(({ id, name, life, startedAt, tasks }) => {
+          const head = `${id}  ${statusOf[life]}  ${new Date(startedAt).toISOString()}${name === undefined ? "" : `  ${name}`}`;
+          return [
+            head,
+            ...tasks.map(({ path, agent = "general", status: how }) => `  ${id}/${path}  ${agent}  ${how}`),
+          ].join("\n");
+        })
+        .join("\n");
+    },
+  });

@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { type Todo, type TodoStatus, todoStatuses } from "../../core/task/scratchpad.ts";
+import { defineTool } from "../../core/task/tool.ts";
+
+const MOST = 100;
+
+const title = z.string().trim().min(1).max(300);
+const status = z.enum(todoStatuses);
+const input = z.strictObject({
+  action: z
+    .enum(["list", "add", "update", "complete", "set"])
+    .describe("set replaces the whole list; update changes one entry; complete checks one off"),
+  items: z
+    .array(z.strictObject({ title, status: status.optional() }))
+    .max(MOST)
+    .optional()
+    .describe("for add and set: the entries"),
+  title: title.optional().describe("for add: one entry; for update: its new words"),
+  id: z.int().min(1).optional().describe("for update and complete: the number of the entry"),
+  status: status.optional().describe("for update: how far it is"),
+});
+
+/** A list of things to do that belongs to this task. */
+export const todo = defineTool({
+  name: "todo",
+  description:
+    "Keeps your list of things to do for this task: add entries, change or complete them, and see the whole list after each call. Use it when a task has several steps.",
+  input,
+  effect: "read",
+  does: "none",
+  timeoutMs: 1_000,
+  run(wanted, { desk }) {
+    actions[wanted.action](desk.todos, wanted);
+    return shown(desk.todos);
+  },
+});
+
+type Wanted = z.infer<typeof input>;
+type Action = (todos: Todo[], wanted: Wanted) => void;
+
+const actions: Readonly<Record<Wanted["action"], Action>> = {
+  list: () => {},
+  add: (todos, wanted) => {
+    const added = entriesIn(wanted);
+    if (added.length === 0) throw new Error("say what to add: `title`, or several `items`");
+    if (todos.length + added.length > MOST) throw new Error(`a list has ${MOST} entries at most`);
+    todos.push(...added);
+  },
+  set: (todos, wanted) => void todos.splice(0, todos.length, ...entriesIn(wanted)),
+  update: (todos, wanted) => {
+    if (wanted.title === undefined && wanted.status === undefined)
+      throw new Error("say what to change: `title` or `status`");
+    const entry = entryOf(todos, wanted);
+    entry.title = wanted.title ?? entry.title;
+    entry.status = wanted.status ?? entry.status;
+  },
+  complete: (todos, wanted) => {
+    entryOf(todos, wanted).status = "completed";
+  },
+};
+
+function entriesIn({ items = [], title, status }: Wanted): Todo[] {
+  const all = [...(title === undefined ? [] : [{ title, status }]), ...items];
+  return all.map((item) => ({ title: item.title, status: item.status ?? "pending" }));
+}
+
+function entryOf(todos: readonly Todo[], { id }: Wanted): Todo {
+  const entry = id === undefined ? undefined : todos[id - 1];
+  if (entry) return entry;
+  throw new Error(id === undefined ? "say which entry: `id`" : `there is no entry ${id}: the list has ${todos.length}`);
+}
+
+const MARKS: Readonly<Record<TodoStatus, string>> = {
+  pending: "[ ]",
+  in_progress: "[>]",
+  completed: "[x]",
+  dropped: "[-]",
+};
+
+function shown(todos: readonly Todo[]): string {
+  if (todos.length === 0) return "[the list is empty]";
+  const open = todos.filter((entry) => entry.status === "pending" || entry.status === "in_progress").length;
+  const lines = todos.map((entry, index) => `${index + 1}. ${MARKS[entry.status]} ${entry.title.replace(/\s+/g, " ")}`);
+  return [...lines, open === 0 ? "All done." : `${open} of ${todos.length} open.`].join("\n");
+}

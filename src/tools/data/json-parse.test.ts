@@ -1,0 +1,24 @@
+import { describe, expect, test } from "vitest";
+import { callTool } from "../../../test/support/call-tool.ts";
+import { jsonParse } from "./json-parse.ts";
+
+describe("json_parse", () => {
+  test("shows a value indented, or a part of it", async () => {
+    expect(await callTool(jsonParse, "/", { text: '{"a":[{"b/c":1}]}' })).toEqual(
+      '{\n  "a": [\n    {\n      "b/c": 1\n    }\n  ]\n}',
+    );
+    expect(await callTool(jsonParse, "/", { text: '{"a":[{"b/c":1}]}', pointer: "/a/0/b~1c" })).toEqual("1");
+    expect(await callTool(jsonParse, "/", { text: '{"__proto__":1}', pointer: "/__proto__" })).toEqual("1");
+  });
+
+  test.each([
+    ["{", undefined, "this is no JSON"],
+    ["{}", "/toString", 'the value has no "toString"; there is nothing'],
+    ['{"a":1}', "/b", 'the value has no "b"; there is a'],
+    ["[1]", "/1", 'the value is a list of 1, so "1" is not in it'],
+    ["[1]", "/-1", "is not in it"],
+    ["[[1]]", "/0/x", "/0 is a list of 1"],
+  ])("%s %s is answered with a sentence", async (text, pointer, words) => {
+    await expect(callTool(jsonParse, "/", { text, ...(pointer !== undefined && { pointer }) })).rejects.toThrow(words);
+  });
+});

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { messageOf } from "../../core/schema/error.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { defineTool } from "../../core/task/tool.ts";
+
+const input = z.strictObject({
+  text: z.string().min(1).describe("the JSON text"),
+  pointer: z
+    .string()
+    .regex(/^(?:\/.*)?$/s, "begins with /")
+    .optional()
+    .describe("the part to show, such as /items/0/name; all of it when absent"),
+});
+
+/** Reads JSON, and shows it or a part of it indented. */
+export const jsonParse = defineTool({
+  name: "json_parse",
+  description: "Checks a JSON text and shows it indented, or only the part that a JSON pointer names.",
+  input,
+  effect: "read",
+  does: "none",
+  timeoutMs: 10_000,
+  run({ text, pointer = "" }) {
+    let value = parsed(text);
+    let place = "";
+    for (const step of pointer
+      .split("/")
+      .slice(1)
+      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))) {
+      value = below(value, step, place || "the value");
+      place += `/${step}`;
+    }
+    return JSON.stringify(value, null, 2);
+  },
+});
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error(`this is no JSON: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function below(value: unknown, step: string, place: string): unknown {
+  if (Array.isArray(value)) {
+    if (/^(?:0|[1-9]\d*)$/.test(step) && Number(step) < value.length) return (value as unknown[])[Number(step)];
+    throw new Error(`${place} is a list of ${value.length}, so "${step}" is not in it`);
+  }
+  if (isRecord(value) && Object.hasOwn(value, step)) return value[step];
+  const known = isRecord(value) ? `; there is ${Object.keys(value).slice(0, 20).join(", ") || "nothing"}` : "";
+  throw new Error(`${place} has no "${step}"${known}`);
+}

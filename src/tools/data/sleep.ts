@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { formatDuration } from "../../core/text/duration.ts";
+import { defineTool } from "../../core/task/tool.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+
+const MOST_SECONDS = 300;
+
+const input = z.strictObject({
+  seconds: z.number().positive().max(MOST_SECONDS).describe(`how long, ${MOST_SECONDS} at most`),
+});
+
+/** Waits, unless the task is stopped first. */
+export const sleep = defineTool({
+  name: "sleep",
+  description: `Waits for some seconds, ${MOST_SECONDS} at most, for example until something outside is ready.`,
+  input,
+  effect: "read",
+  does: "none",
+  timeoutMs: (MOST_SECONDS + 10) * 1_000,
+  async run({ seconds }, { signal }) {
+    if (!(await pause(seconds * 1_000, signal))) throw new Error("the wait was broken off");
+    return `Waited ${formatDuration(seconds * 1_000)}.`;
+  },
+});

@@ -1,0 +1,72 @@
+import { readdir } from "node:fs/promises";
+import { protectedPart } from "../../core/policy/protected-paths.ts";
+import { placed } from "../../core/rules/call-subject.ts";
+import type { Access } from "../../core/task/tool.ts";
+import { openWalked, quoted, refusal, type Root } from "../../runtime/files/open-contained.ts";
+import { openSpot, type Spot } from "../../runtime/files/write-contained.ts";
+
+/** One thing in a folder that is changed as a whole. */
+export type Content = Readonly<{
+  path: string;
+  folder: boolean;
+  /** Opens the folder it is in. */
+  spot(): Promise<Spot>;
+}>;
+
+const MOST = 10_000;
+
+/** `movedTo`: where the folder will be, so that what is in it has to be allowed there, too. */
+type Handling = Readonly<{ signal: AbortSignal; access?: Access; movedTo?: Pick<Spot, "real" | "path"> }>;
+
+/**
+ * Everything in a folder, each thing after the folder it is in; links and other file systems are not entered. Throws when one of
+ * them may not be changed: agreeing to a folder is not agreeing to what is protected in it.
+ */
+export async function contentsOf(root: Root, path: string, { signal, access, movedTo }: Handling): Promise<Content[]> {
+  const found: Content[] = [];
+  const folders = [path];
+  const device = (await deviceOf(root, path)) ?? -1;
+  for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
+    signal.throwIfAborted();
+    const { handle, place } = await openWalked(root, folder);
+    try {
+      for (const entry of await readdir(place, { withFileTypes: true })) {
+        const inner = `${folder}/${entry.name}`;
+        const [real, rest] = [`${root.real}/${inner}`, inner.slice(path.length)];
+        checkChange({ real, path: inner }, access);
+        if (movedTo) {
+          if (access?.isClosed?.(access.placeOf(real))) throw closed(path);
+          checkChange({ real: movedTo.real + rest, path: movedTo.path + rest }, access);
+        }
+        found.push({ path: inner, folder: entry.isDirectory(), spot: () => openSpot(root, inner, { itself: true }) });
+        if (found.length > MOST) throw new Error(`${quoted(path)} holds more than ${MOST} things: change it in parts`);
+        if (!entry.isDirectory()) continue;
+        if ((await deviceOf(root, inner)) !== device)
+          throw refusal("DENIED", `${quoted(inner)} is another file system and is left alone`);
+        folders.push(inner);
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+  return found;
+}
+
+function checkChange({ real, path }: Pick<Spot, "real" | "path">, access: Access | undefined): void {
+  const verdict = access?.check(placed(access.placeOf(real), true));
+  const refused = verdict === undefined ? protectedPart(path) !== undefined : verdict.decision === "deny";
+  if (refused) throw refusal("DENIED", `${quoted(path)} may not be changed${verdict ? `: ${verdict.why}` : ""}`);
+}
+
+/** What it is called is nobody's business either. */
+const closed = (folder: string): Error =>
+  refusal("DENIED", `${quoted(folder)} holds something that may not be read, so it stays where it is`);
+
+async function deviceOf(root: Root, path: string): Promise<number | undefined> {
+  const { handle } = await openWalked(root, path);
+  try {
+    return (await handle.stat()).dev;
+  } finally {
+    await handle.close();
+  }
+}

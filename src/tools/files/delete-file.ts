@@ -1,0 +1,66 @@
+import { rmdir, unlink } from "node:fs/promises";
+import { z } from "zod";
+import { defineTool, type ToolContext } from "../../core/task/tool.ts";
+import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
+import { type Spot, unwritable } from "../../runtime/files/write-contained.ts";
+import { contentsOf } from "./contents.ts";
+import { spotFor } from "../workspace/writable-path.ts";
+
+const input = z.strictObject({
+  path: z.string().min(1).describe("the file, link or folder, from the working folder on"),
+  recursive: z.boolean().optional().describe("also delete a folder that is not empty, with everything in it"),
+});
+
+/** Deletes a file, a link (never what it leads to) or a folder. */
+export const deleteFile = defineTool({
+  name: "delete_file",
+  description:
+    "Deletes a file or a folder. A link is deleted itself, never what it leads to. A folder that is not empty needs recursive.",
+  input,
+  effect: "write",
+  does: "write",
+  subjects: ({ path }) => [{ kind: "path", path, change: true, itself: true }],
+  timeoutMs: 60_000,
+  async run({ path, recursive = false }, context) {
+    const spot = await spotFor(context, path, { itself: true });
+    try {
+      const stats = await spot.stats();
+      if (stats === undefined) throw new Error(`${quoted(path)} does not exist`);
+      context.access?.seen.delete(spot.real);
+      if (!stats.isDirectory()) {
+        await unlink(spot.at()).catch(worded(spot));
+        return `Deleted ${quoted(spot.path)}.`;
+      }
+      const count = recursive ? await clear(context, spot) : 0;
+      await rmdir(spot.at()).catch(worded(spot));
+      return recursive
+        ? `Deleted the folder ${quoted(spot.path)} with ${count} thing${count === 1 ? "" : "s"} in it.`
+        : `Deleted the empty folder ${quoted(spot.path)}.`;
+    } finally {
+      await spot.close();
+    }
+  },
+});
+
+/** Takes everything out of a folder, from below. Each step opens the folder anew and looks at what it opened. */
+async function clear({ cwd, signal, access }: ToolContext, { path, real }: Spot): Promise<number> {
+  const root = await rootOf(real.slice(0, real.length - path.length) || cwd);
+  const entries = await contentsOf(root, path, { signal, ...(access && { access }) });
+  for (const { spot, folder } of entries.toReversed()) {
+    signal.throwIfAborted();
+    const opened = await spot();
+    try {
+      await (folder ? rmdir(opened.at()) : unlink(opened.at())).catch(worded(opened));
+      access?.seen.delete(opened.real);
+    } finally {
+      await opened.close();
+    }
+  }
+  return entries.length;
+}
+
+const worded =
+  ({ path }: Spot) =>
+  (error: unknown): never => {
+    throw unwritable(path, error);
+  };

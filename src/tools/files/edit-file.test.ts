@@ -1,0 +1,111 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { callTool } from "../../../test/support/call-tool.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import type { Access, ToolContext } from "../../core/task/tool.ts";
+import { editFile } from "./edit-file.ts";
+import { readFile } from "./read-file.ts";
+
+const text = "one\ntwo\nthree\ntwo\nfour\n";
+
+async function edit(cwd: string, input: object, more: Partial<ToolContext> = {}): Promise<string> {
+  return callTool(editFile, cwd, { path: "a.txt", ...input }, more).catch(
+    (error: unknown) => `failed: ${(error as Error).message}`,
+  );
+}
+
+test("a text that is there once is replaced, and the change is shown", async () => {
+  const cwd = tempFolder({ "a.txt": text });
+  expect(await edit(cwd, { oldText: "three", newText: "3\n3b" })).toBe(
+    [
+      'Changed "a.txt".',
+      "--- a.txt",
+      "+++ a.txt",
+      "@@ -1,5 +1,6 @@",
+      " one",
+      " two",
+      "-three",
+      "+3",
+      "+3b",
+      " two",
+      " four",
+    ].join("\n"),
+  );
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\n3\n3b\ntwo\nfour\n");
+});
+
+test("a text that is there several times needs more around it, or replaceAll", async () => {
+  const cwd = tempFolder({ "a.txt": text });
+  expect(await edit(cwd, { oldText: "two", newText: "2" })).toBe(
+    'failed: oldText is in "a.txt" 2 times, at lines 2, 4: give more of the text around the one you mean, or set replaceAll',
+  );
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe(text);
+  expect(await edit(cwd, { oldText: "two", newText: "$&2", replaceAll: true })).toContain("+$&2");
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\n$&2\nthree\n$&2\nfour\n");
+});
+
+test("a text that is not there is told with the lines that come nearest", async () => {
+  const cwd = tempFolder({
+    "a.txt": "function add(a, b) {\n  return a + b;\n}\n\nfunction sub(a, b) {\n  return a - b;\n}\n",
+  });
+  expect(await edit(cwd, { oldText: "function add(a,b) {", newText: "x" })).toBe(
+    'failed: oldText is not in "a.txt". The nearest lines:\nline 1: function add(a, b) {\nline 5: function sub(a, b) {\nRead the file and copy the text exactly',
+  );
+  expect(await edit(cwd, { oldText: "function sub(a, b) {\nreturn a - b;\n}", newText: "x" })).toBe(
+    'failed: oldText is not in "a.txt". At line 5 there is text that differs only in blanks or line ends: read the file and copy it exactly',
+  );
+  expect(await edit(cwd, { oldText: "nothing of the kind", newText: "x" })).toBe(
+    'failed: oldText is not in "a.txt", nor is anything like it: read the file first',
+  );
+});
+
+test("line ends of another system are matched and kept", async () => {
+  const cwd = tempFolder({ "a.txt": "one\r\ntwo\r\nthree\r\n" });
+  await edit(cwd, { oldText: "one\ntwo", newText: "1\n2\n2b" });
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("1\r\n2\r\n2b\r\nthree\r\n");
+});
+
+test("permissions stay, and nothing else is left in the folder", async () => {
+  const cwd = tempFolder({ "a.txt": text });
+  chmodSync(join(cwd, "a.txt"), 0o750);
+  await edit(cwd, { oldText: "one", newText: "1" });
+  expect(statSync(join(cwd, "a.txt")).mode & 0o777).toBe(0o750);
+});
+
+test("binary files, folders, missing files and edits that change nothing are refused in words", async () => {
+  const cwd = tempFolder({ "a.txt": text, "b.bin": "a\0b", "src/x": "x" });
+  expect(await edit(cwd, { path: "b.bin", oldText: "a", newText: "b" })).toContain("is a binary file");
+  expect(await edit(cwd, { path: "src", oldText: "a", newText: "b" })).toContain("is a folder");
+  expect(await edit(cwd, { path: "a.tx", oldText: "a", newText: "b" })).toContain(
+    "Near names in the working folder: a.txt",
+  );
+  expect(await edit(cwd, { oldText: "one", newText: "one" })).toContain("there is nothing to change");
+});
+
+test("a file that somebody else changed since it was read is not edited, until it is read again", async () => {
+  const cwd = tempFolder({ "a.txt": text });
+  const access: Access = {
+    judged: [{ kind: "path", places: ["a.txt"], change: true }],
+    placeOf: (absolute) => absolute.slice(cwd.length + 1),
+    check: () => ({ decision: "allow", rule: "", why: "", hint: "" }),
+    roots: [],
+    seen: new Map(),
+  };
+  await callTool(readFile, cwd, { path: "a.txt" }, { access });
+  expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toContain("Changed");
+  expect(await edit(cwd, { oldText: "1", newText: "uno" }, { access })).toContain("Changed"); // its own change is no surprise
+  writeFileSync(join(cwd, "a.txt"), `${text}five\n`);
+  expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toBe(
+    'failed: "a.txt" was changed by somebody else since you read it: read it again, then repeat the change',
+  );
+  await callTool(readFile, cwd, { path: "a.txt" }, { access });
+  expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toContain("Changed");
+});
+
+test("a large file is searched for near lines, too", async () => {
+  const cwd = tempFolder({ "a.txt": Array.from({ length: 60_000 }, (_, n) => `line number ${n} of many`).join("\n") });
+  expect(await edit(cwd, { oldText: "line nmber 777 of mny", newText: "x" })).toContain(
+    "line 778: line number 777 of many",
+  );
+});

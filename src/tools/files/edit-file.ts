@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { unifiedDiff } from "../../core/text/diff.ts";
+import { defineTool } from "../../core/task/tool.ts";
+import { openInside, quoted } from "../../runtime/files/open-contained.ts";
+import { replace } from "../../runtime/files/write-contained.ts";
+import { isBinary } from "../workspace/lines.ts";
+import { withNearNames } from "../workspace/near-names.ts";
+import { missingText, type Place, placesOf } from "./near-text.ts";
+import { checkUnchanged, lookOf, remember, rootOfCall, spotFor } from "../workspace/writable-path.ts";
+
+const MOST_BYTES = 10_000_000;
+
+const input = z.strictObject({
+  path: z.string().min(1).describe("the file, from the working folder on"),
+  oldText: z.string().min(1).describe("the text to replace, exactly as it is in the file, without line numbers"),
+  newText: z.string().describe("what takes its place"),
+  replaceAll: z.boolean().optional().describe("replace it wherever it is; otherwise it has to be there exactly once"),
+});
+
+/** Replaces a piece of a text file. */
+export const editFile = defineTool({
+  name: "edit_file",
+  description:
+    "Replaces a piece of text in a file by another one. The old text has to be there exactly once, unless replaceAll is set. Shows what changed.",
+  input,
+  effect: "write",
+  does: "write",
+  subjects: ({ path }) => [{ kind: "path", path, change: true }],
+  timeoutMs: 30_000,
+  async run(wanted, context) {
+    const { path } = wanted;
+    const root = await rootOfCall(context, path);
+    const opened = await openInside(root, path).catch(withNearNames(root, path));
+    let before: string;
+    try {
+      if (opened.kind === "directory") throw new Error(`${quoted(path)} is a folder`);
+      if (opened.stats.size > MOST_BYTES)
+        throw new Error(
+          `${quoted(path)} has ${opened.stats.size} bytes: files larger than ${MOST_BYTES} are not edited`,
+        );
+      if (await isBinary(opened.handle)) throw new Error(`${quoted(path)} is a binary file: there is no text to edit`);
+      before = await opened.handle.readFile("utf8");
+    } finally {
+      await opened.handle.close();
+    }
+    const spot = await spotFor(context, path);
+    try {
+      checkUnchanged(context, spot, opened.stats);
+      const after = edited(before, wanted);
+      const now = await spot.stats();
+      if (now === undefined || lookOf(now) !== lookOf(opened.stats))
+        throw new Error(`${quoted(path)} was changed by somebody else just now: read it again, then repeat the change`);
+      await replace(spot, after);
+      await remember(context, spot);
+      return `Changed ${quoted(spot.path)}.\n${unifiedDiff(before, after, spot.path)}`;
+    } finally {
+      await spot.close();
+    }
+  },
+});
+
+function edited(text: string, { path, oldText, newText, replaceAll = false }: z.infer<typeof input>): string {
+  if (oldText === newText) throw new Error("oldText and newText are the same: there is nothing to change");
+  const exact = placesOf(text, oldText);
+  // A file with line ends of another system is matched, and stays as it is.
+  const carriage = exact.length === 0 && text.includes("\r\n") && !oldText.includes("\r");
+  const old = carriage ? oldText.replaceAll("\n", "\r\n") : oldText;
+  const places = carriage ? placesOf(text, old) : exact;
+  if (places.length === 0) throw new Error(missingText(text, oldText, quoted(path)));
+  if (places.length > 1 && !replaceAll) throw new Error(ambiguous(path, places));
+  return text.replaceAll(old, () => (carriage ? newText.replaceAll(/\r?\n/g, "\r\n") : newText));
+}
+
+function ambiguous(path: string, places: readonly Place[]): string {
+  const lines = places.slice(0, 10).map(({ line }) => line);
+  const more = places.length > lines.length ? " and more" : "";
+  return `oldText is in ${quoted(path)} ${places.length} times, at lines ${lines.join(", ")}${more}: give more of the text around the one you mean, or set replaceAll`;
+}

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { defineTool } from "../../core/task/tool.ts";
+import { oneLine, type Opened, openInside } from "../../runtime/files/open-contained.ts";
+import { isBinary, linesOf } from "../workspace/lines.ts";
+import { withNearNames } from "../workspace/near-names.ts";
+import { rootOfCall } from "../workspace/writable-path.ts";
+import { entriesOf } from "../workspace/walk.ts";
+
+const input = z.strictObject({ path: z.string().min(1).describe("the file or folder, from the working folder on") });
+
+/** Says what a path is, without showing what is in it. */
+export const getFileInfo = defineTool({
+  name: "get_file_info",
+  description:
+    "Tells kind, size, time of the last change and permissions of a file or folder, and its number of lines or entries.",
+  input,
+  effect: "read",
+  does: "read",
+  subjects: ({ path }) => [{ kind: "path", path, change: false }],
+  timeoutMs: 30_000,
+  async run({ path }, context) {
+    const { signal } = context;
+    const root = await rootOfCall(context, path);
+    const opened = await openInside(root, path).catch(withNearNames(root, path));
+    try {
+      const content =
+        opened.kind === "file"
+          ? await contentOf(opened, signal)
+          : `entries: ${(await entriesOf(root, { path: opened.path, ignore: undefined })).length}`;
+      return [
+        `path: ${oneLine(opened.path) || "."}`,
+        `kind: ${opened.kind === "file" ? "file" : "folder"}`,
+        ...(opened.kind === "file" ? [`size: ${opened.stats.size} bytes`] : []),
+        content,
+        `changed: ${opened.stats.mtime.toISOString()}`,
+        `permissions: ${(opened.stats.mode & 0o777).toString(8).padStart(3, "0")}`,
+      ].join("\n");
+    } finally {
+      await opened.handle.close();
+    }
+  },
+});
+
+/** Counting stops here: nobody needs the exact number. */
+const MOST_COUNTED = 10_000_000;
+
+async function contentOf({ handle, stats }: Opened, signal: AbortSignal): Promise<string> {
+  if (await isBinary(handle)) return "content: binary";
+  if (stats.size > MOST_COUNTED) return "content: text";
+  let lines = 0;
+  for await (const line of linesOf(handle, signal)) lines = line.number;
+  return `content: text, ${lines} line${lines === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,61 @@
+import { rename } from "node:fs/promises";
+import { z } from "zod";
+import { defineTool } from "../../core/task/tool.ts";
+import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
+import { type Spot, unwritable } from "../../runtime/files/write-contained.ts";
+import { contentsOf } from "./contents.ts";
+import { remember, spotFor } from "../workspace/writable-path.ts";
+
+const input = z.strictObject({
+  from: z.string().min(1).describe("the file, link or folder, from the working folder on"),
+  to: z.string().min(1).describe("its new path; folders that are missing are made"),
+  overwrite: z.boolean().optional().describe("replace a file that is there already"),
+});
+
+/** Moves or renames a file, a link or a folder. */
+export const moveFile = defineTool({
+  name: "move_file",
+  description:
+    "Moves or renames a file or folder inside the working folder. What is there already stays, unless overwrite is set.",
+  input,
+  effect: "write",
+  does: "write",
+  // Under its new name it can be read, so it has to be something that may be read.
+  subjects: ({ from, to }) => [
+    { kind: "path", path: from, change: true, itself: true },
+    { kind: "path", path: from, change: false, itself: true },
+    { kind: "path", path: to, change: true, itself: true },
+  ],
+  timeoutMs: 30_000,
+  async run({ from, to, overwrite = false }, context) {
+    const source = await spotFor(context, from, { itself: true });
+    try {
+      const stats = await source.stats();
+      if (stats === undefined) throw new Error(`${quoted(from)} does not exist`);
+      const target = await spotFor(context, to, { itself: true, make: true });
+      try {
+        const there = await target.stats();
+        if (there?.isDirectory()) throw new Error(`${quoted(to)} is a folder: give the whole new path`);
+        if (there !== undefined && !overwrite)
+          throw new Error(`${quoted(to)} is there already: set overwrite to replace it`);
+        if (stats.isDirectory())
+          await contentsOf(await rootOf(rootPath(source)), source.path, { ...context, movedTo: target });
+        await rename(source.at(), target.at()).catch((error: unknown) => {
+          throw unwritable(from, error);
+        });
+        context.access?.seen.delete(source.real);
+        if (stats.isFile()) await remember(context, target);
+        return `Moved ${quoted(source.path)} to ${quoted(target.path)}.`;
+      } finally {
+        await target.close();
+      }
+    } finally {
+      await source.close();
+    }
+  },
+});
+
+/** The root that a spot lies in. */
+function rootPath({ real, path }: Spot): string {
+  return real.slice(0, real.length - path.length - 1) || "/";
+}

@@ -1,0 +1,76 @@
+import { cutHead } from "../../core/text/cut.ts";
+import { oneLine } from "../../runtime/files/open-contained.ts";
+
+/** Where a text is found: lines count from 1. */
+export type Place = Readonly<{ index: number; line: number }>;
+
+/** Every place at which a text is, one after the other; they do not overlap. */
+export function placesOf(text: string, wanted: string): Place[] {
+  const places: Place[] = [];
+  let line = 1;
+  let from = 0;
+  for (let index = text.indexOf(wanted); index >= 0; index = text.indexOf(wanted, index + wanted.length)) {
+    line += countLines(text, from, index);
+    from = index;
+    places.push({ index, line });
+  }
+  return places;
+}
+
+const MOST_SHOWN = 3;
+const MOST_LINES = 50_000;
+
+/** Why a text was not found, with the places that come nearest to it. */
+export function missingText(text: string, wanted: string, file: string): string {
+  const lines = text.split("\n").slice(0, MOST_LINES);
+  const sought = wanted
+    .split("\n")
+    .map(bare)
+    .filter((line, at, all) => line !== "" || (at > 0 && at < all.length - 1));
+  const alike = startsOf(lines, sought);
+  if (alike.length > 0) {
+    return `oldText is not in ${file}. At line ${alike.slice(0, MOST_SHOWN).join(", ")} there is text that differs only in blanks or line ends: read the file and copy it exactly`;
+  }
+  const first = sought.find((line) => line.length > 2) ?? bare(wanted);
+  const near = lines
+    .map((line, at) => ({ line, at, like: likeness(bare(line), first) }))
+    .filter(({ like }) => like >= 0.5)
+    .toSorted((one, other) => other.like - one.like || one.at - other.at)
+    .slice(0, MOST_SHOWN)
+    .toSorted((one, other) => one.at - other.at);
+  if (near.length === 0) return `oldText is not in ${file}, nor is anything like it: read the file first`;
+  const shown = near.map(({ line, at }) => `line ${at + 1}: ${oneLine(cutHead(line, 200).text)}`);
+  return `oldText is not in ${file}. The nearest lines:\n${shown.join("\n")}\nRead the file and copy the text exactly`;
+}
+
+const bare = (line: string): string => line.trim().replace(/\s+/g, " ");
+
+/** The lines at which these lines begin, when blanks do not count. */
+function startsOf(lines: readonly string[], sought: readonly string[]): number[] {
+  if (sought.length === 0) return [];
+  const plain = lines.map(bare);
+  return plain.flatMap((line, at) =>
+    line === sought[0] && sought.every((each, n) => plain[at + n] === each) ? [at + 1] : [],
+  );
+}
+
+/** From 0 to 1: how many pairs of neighbouring letters two lines share. */
+function likeness(one: string, other: string): number {
+  if (one.length < 2 || other.length < 2 || one.length > 1_000) return one === other ? 1 : 0;
+  const pairs = new Map<string, number>();
+  for (let at = 0; at < one.length - 1; at++)
+    pairs.set(one.slice(at, at + 2), (pairs.get(one.slice(at, at + 2)) ?? 0) + 1);
+  let shared = 0;
+  for (let at = 0; at < other.length - 1; at++) {
+    const left = pairs.get(other.slice(at, at + 2)) ?? 0;
+    if (left > 0) shared++;
+    pairs.set(other.slice(at, at + 2), left - 1);
+  }
+  return (2 * shared) / (one.length + other.length - 2);
+}
+
+function countLines(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
+import { defineTool } from "../../core/task/tool.ts";
+import { type Opened, openInside, quoted } from "../../runtime/files/open-contained.ts";
+import { handedRoot } from "../workspace/handed-root.ts";
+import { isBinary, linesOf, shown } from "../workspace/lines.ts";
+import { withNearNames } from "../workspace/near-names.ts";
+import { lookOf, rootOfCall } from "../workspace/writable-path.ts";
+
+const input = z.strictObject({
+  path: z.string().min(1).describe("the file, from the working folder on"),
+  offset: z.int().min(1).optional().describe("the first line to show; lines count from 1"),
+  limit: z
+    .int()
+    .min(1)
+    .max(MAX_OUTPUT_LINES)
+    .optional()
+    .describe(`how many lines to show, ${MAX_OUTPUT_LINES} at most`),
+});
+
+/** Shows a text file with its line numbers, a part at a time when it is long. */
+export const readFile = defineTool({
+  name: "read_file",
+  description:
+    "Reads a text file. Each line comes with its number and a tab before it. " +
+    `One call shows at most ${MAX_OUTPUT_LINES} lines or 50 KB and says how to go on.`,
+  input,
+  effect: "read",
+  does: "read",
+  subjects: ({ path }) => [{ kind: "path", path, change: false }],
+  timeoutMs: 30_000,
+  async run(wanted, context) {
+    const root = (await handedRoot(context, wanted.path)) ?? (await rootOfCall(context, wanted.path));
+    const opened = await openInside(root, wanted.path).catch(withNearNames(root, wanted.path));
+    try {
+      if (opened.kind === "directory")
+        throw new Error(`${quoted(wanted.path)} is a folder: use list_files to see what is in it`);
+      if (await isBinary(opened.handle)) {
+        throw new Error(
+          `${quoted(wanted.path)} is a binary file of ${opened.stats.size} bytes: there is no text to read`,
+        );
+      }
+      context.access?.seen.set(opened.real, lookOf(opened.stats));
+      return await numbered(opened, wanted, context.signal);
+    } finally {
+      await opened.handle.close();
+    }
+  },
+});
+
+/** Room for the note at the end: a result that is longer than allowed would lose its beginning. */
+const NOTE_BYTES = 100;
+
+async function numbered(
+  { handle }: Opened,
+  { path, offset = 1, limit = MAX_OUTPUT_LINES }: z.infer<typeof input>,
+  signal: AbortSignal,
+): Promise<string> {
+  const rows: string[] = [];
+  let left = MAX_OUTPUT_BYTES - NOTE_BYTES;
+  let last = 0;
+  for await (const line of linesOf(handle, signal)) {
+    last = line.number;
+    if (last < offset) continue;
+    const row = `${last}\t${shown(line)}`;
+    left -= Buffer.byteLength(row) + 1;
+    if (rows.length === limit || left < 0) {
+      const fit = rows.slice(0, MAX_OUTPUT_LINES - 1); // the note is a line, too
+      return `${fit.join("\n")}\n[more lines follow: call read_file with offset ${last - (rows.length - fit.length)}]`;
+    }
+    rows.push(row);
+  }
+  if (rows.length > 0) return rows.join("\n");
+  if (last === 0) return "[the file is empty]";
+  throw new Error(`${quoted(path)} has only ${last} line${last === 1 ? "" : "s"}: use a smaller offset than ${offset}`);
+}

@@ -1,0 +1,81 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { callTool } from "../../../test/support/call-tool.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { deleteFile } from "./delete-file.ts";
+import { moveFile } from "./move-file.ts";
+import { writeFile } from "./write-file.ts";
+
+const failure = (work: Promise<string>): Promise<string> =>
+  work.then(
+    (text) => `worked: ${text}`,
+    (error: unknown) => (error as Error).message,
+  );
+
+test("a new file is made with the folders it is in", async () => {
+  const cwd = tempFolder();
+  expect(await callTool(writeFile, cwd, { path: "src/deep/a.txt", content: "one\ntwo\n" })).toBe(
+    'Made "src/deep/a.txt" with 2 lines.',
+  );
+  expect(readFileSync(join(cwd, "src/deep/a.txt"), "utf8")).toBe("one\ntwo\n");
+  expect(await callTool(writeFile, cwd, { path: "empty", content: "" })).toBe('Made "empty" with 0 lines.');
+});
+
+test("an old file is replaced, the change is shown, and its permissions stay", async () => {
+  const cwd = tempFolder({ "run.sh": "a\nb\n" });
+  chmodSync(join(cwd, "run.sh"), 0o755);
+  expect(await callTool(writeFile, cwd, { path: "run.sh", content: "a\nc\n" })).toBe(
+    'Wrote "run.sh": 2 lines.\n--- run.sh\n+++ run.sh\n@@ -1,2 +1,2 @@\n a\n-b\n+c',
+  );
+  expect(await callTool(writeFile, cwd, { path: "run.sh", content: "a\nc\n" })).toBe('"run.sh" was like that already.');
+  expect(statSync(join(cwd, "run.sh")).mode & 0o777).toBe(0o755);
+  expect(readdirSync(cwd)).toEqual(["run.sh"]);
+});
+
+test("a write that fails leaves what was there, and nothing else", async () => {
+  const cwd = tempFolder({ "a.txt": "old", "f/x": "x" });
+  expect(await failure(callTool(writeFile, cwd, { path: "f", content: "x" }))).toBe('"f" is a folder');
+  expect(await failure(callTool(writeFile, cwd, { path: "a.txt/b", content: "x" }))).toContain(
+    "a part of the path is a file",
+  );
+  expect(await failure(callTool(writeFile, cwd, { path: ".", content: "x" }))).toBe('"." is the working folder itself');
+  expect(await failure(callTool(writeFile, cwd, { path: ".git/hooks/x", content: "x" }))).toContain(
+    "is run or obeyed later",
+  );
+  expect(readdirSync(cwd).toSorted()).toEqual(["a.txt", "f"]);
+});
+
+test("files and folders are deleted; one that is not empty only on purpose", async () => {
+  const cwd = tempFolder({ "a.txt": "a", "d/x": "x", "d/e/y": "y" });
+  mkdirSync(join(cwd, "empty"));
+  expect(await callTool(deleteFile, cwd, { path: "a.txt" })).toBe('Deleted "a.txt".');
+  expect(await callTool(deleteFile, cwd, { path: "empty" })).toBe('Deleted the empty folder "empty".');
+  expect(await failure(callTool(deleteFile, cwd, { path: "d" }))).toBe('"d" is a folder that is not empty');
+  expect(await callTool(deleteFile, cwd, { path: "d", recursive: true })).toBe(
+    'Deleted the folder "d" with 3 things in it.',
+  );
+  expect(await failure(callTool(deleteFile, cwd, { path: "nothing" }))).toBe('"nothing" does not exist');
+  expect(await failure(callTool(deleteFile, cwd, { path: ".", recursive: true }))).toBe(
+    '"." is the working folder itself',
+  );
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test("things are moved, and what is there stays unless it is to be replaced", async () => {
+  const cwd = tempFolder({ "a.txt": "a", "b.txt": "b", "d/x": "x" });
+  expect(await callTool(moveFile, cwd, { from: "a.txt", to: "new/place/a.txt" })).toBe(
+    'Moved "a.txt" to "new/place/a.txt".',
+  );
+  expect(await failure(callTool(moveFile, cwd, { from: "b.txt", to: "new/place/a.txt" }))).toContain(
+    "set overwrite to replace it",
+  );
+  expect(await callTool(moveFile, cwd, { from: "b.txt", to: "new/place/a.txt", overwrite: true })).toContain("Moved");
+  expect(readFileSync(join(cwd, "new/place/a.txt"), "utf8")).toBe("b");
+  expect(await callTool(moveFile, cwd, { from: "d", to: "e" })).toBe('Moved "d" to "e".');
+  expect(await failure(callTool(moveFile, cwd, { from: "e", to: "new" }))).toContain(
+    "is a folder: give the whole new path",
+  );
+  expect(await failure(callTool(moveFile, cwd, { from: "nothing", to: "x" }))).toBe('"nothing" does not exist');
+  expect(existsSync(join(cwd, "e/x"))).toBe(true);
+});

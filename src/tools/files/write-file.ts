@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { unifiedDiff } from "../../core/text/diff.ts";
+import { defineTool } from "../../core/task/tool.ts";
+import { openInside, quoted } from "../../runtime/files/open-contained.ts";
+import { replace, type Spot } from "../../runtime/files/write-contained.ts";
+import { checkUnchanged, remember, rootOfCall, spotFor } from "../workspace/writable-path.ts";
+
+const MOST_CHARS = 10_000_000;
+/** Files larger than this are not compared line by line. */
+const MOST_COMPARED = 500_000;
+
+const input = z.strictObject({
+  path: z.string().min(1).describe("the file, from the working folder on; folders that are missing are made"),
+  content: z.string().max(MOST_CHARS).describe("all of its text"),
+});
+
+/** Writes a whole text file: a new one, or in place of what was there. */
+export const writeFile = defineTool({
+  name: "write_file",
+  description:
+    "Writes a text file, whole: a new one, or in place of an old one. To change a part of a file use edit_file. Shows what changed.",
+  input,
+  effect: "write",
+  does: "write",
+  subjects: ({ path }) => [{ kind: "path", path, change: true }],
+  timeoutMs: 30_000,
+  async run({ path, content }, context) {
+    const spot = await spotFor(context, path, { make: true });
+    try {
+      const stats = await spot.stats();
+      if (stats?.isFile()) checkUnchanged(context, spot, stats);
+      const before = stats?.isFile() ? await textOf(spot, await rootOfCall(context, path)) : undefined;
+      await replace(spot, content);
+      await remember(context, spot);
+      return told(spot.path, before, content, stats !== undefined);
+    } finally {
+      await spot.close();
+    }
+  },
+});
+
+async function textOf({ path }: Spot, root: Awaited<ReturnType<typeof rootOfCall>>): Promise<string | undefined> {
+  const { handle, stats } = await openInside(root, path);
+  try {
+    return stats.size > MOST_COMPARED ? undefined : await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
+}
+
+function told(path: string, before: string | undefined, content: string, existed: boolean): string {
+  const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
+  const size = `${lines} line${lines === 1 ? "" : "s"}`;
+  if (!existed) return `Made ${quoted(path)} with ${size}.`;
+  if (before === undefined || content.length > MOST_COMPARED) return `Wrote ${quoted(path)}: ${size}.`;
+  return before === content
+    ? `${quoted(path)} was like that already.`
+    : `Wrote ${quoted(path)}: ${size}.\n${unifiedDiff(before, content, path)}`;
+}

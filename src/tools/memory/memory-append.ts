@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
+import type { ToolParts } from "../parts.ts";
+
+const input = z.strictObject({ key, text: z.string().min(1).describe("what to add, on lines of its own"), scope });
+
+/** Adds to a note, or begins it. */
+export const memoryAppend = (parts: ToolParts = {}): Tool =>
+  defineTool({
+    name: "memory_append",
+    description:
+      "Adds lines to the end of a note, which is made when there is none. What others add at the same time stays.",
+    input,
+    effect: "write",
+    does: "memory",
+    subjects: ({ key: name }) => [{ kind: "name", name }],
+    timeoutMs: 20_000,
+    async run({ key: name, text, scope: where = "project" }, context) {
+      const line = text.endsWith("\n") ? text : `${text}\n`;
+      const add = (now: { text: string } | undefined): string =>
+        now === undefined || now.text === "" || now.text.endsWith("\n")
+          ? `${now?.text ?? ""}${line}`
+          : `${now.text}\n${line}`;
+      return changed(await memoryOf(parts).change(where, name, add, originOf(context), context.signal));
+    },
+  });

@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { about, memoryOf, scope } from "./memory-scope.ts";
+import type { ToolParts } from "../parts.ts";
+
+/** Which notes there are, and who wrote them. */
+export const memoryList = (parts: ToolParts = {}): Tool =>
+  defineTool({
+    name: "memory_list",
+    description: "Lists the notes that are kept for this project or for the user, with who wrote them and when.",
+    input: z.strictObject({ scope }),
+    effect: "read",
+    does: "read",
+    timeoutMs: 10_000,
+    async run({ scope: where = "project" }) {
+      const notes = await memoryOf(parts).list(where);
+      return notes.length === 0 ? "[there are no notes yet]" : notes.map(about).join("\n");
+    },
+  });

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
+import type { ToolParts } from "../parts.ts";
+
+const input = z.strictObject({
+  key,
+  old: z.string().min(1).describe("the text to replace, exactly as it stands there; it must occur once"),
+  new: z.string().describe("what comes in its place; empty takes it out"),
+  scope,
+});
+
+/** Replaces one place in a note. */
+export const memoryPatch = (parts: ToolParts = {}): Tool =>
+  defineTool({
+    name: "memory_patch",
+    description: "Replaces one piece of a note by another. The piece must occur exactly once.",
+    input,
+    effect: "write",
+    does: "memory",
+    subjects: ({ key: name }) => [{ kind: "name", name }],
+    timeoutMs: 20_000,
+    async run({ key: name, old, new: next, scope: where = "project" }, context) {
+      const patch = (now: { text: string } | undefined): string => {
+        if (!now) throw new Error(`there is no note "${name}"`);
+        const at = now.text.indexOf(old);
+        if (at < 0) throw new Error(`the text is not in "${name}": read it and copy the piece exactly`);
+        if (now.text.includes(old, at + 1))
+          throw new Error(`the text occurs more than once in "${name}": take more of what is around it`);
+        return now.text.slice(0, at) + next + now.text.slice(at + old.length);
+      };
+      return changed(await memoryOf(parts).change(where, name, patch, originOf(context), context.signal));
+    },
+  });

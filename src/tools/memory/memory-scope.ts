@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { sanitize } from "../../core/text/sanitize.ts";
+import type { ToolContext } from "../../core/task/tool.ts";
+import {
+  type Memory,
+  MAX_KEY_CHARS,
+  type MemoryEntry,
+  type MemoryInfo,
+  type MemoryOrigin,
+} from "../../runtime/store/memory.ts";
+import type { ToolParts } from "../parts.ts";
+
+/** What every memory tool may be told. */
+export const scope = z
+  .enum(["project", "user"])
+  .optional()
+  .describe("notes of this project, which is the default, or of the user for all projects");
+export const key = z.string().min(1).max(MAX_KEY_CHARS).describe("the name of the note; a name, not a path");
+
+/** The memory, or why there is none. */
+export function memoryOf({ memory }: ToolParts): Memory {
+  if (memory) return memory;
+  throw new Error("nothing is kept here, so there are no notes: the user can set a home folder");
+}
+
+/** Who writes: it stays with the note. */
+export function originOf({ run, path, agent, cwd }: ToolContext): MemoryOrigin {
+  return { by: `${run}/${path} (${agent})`, project: cwd };
+}
+
+/** One line about a note, with everybody who had a hand in it. */
+export function about({ key: name, revision, at, bytes, origins }: MemoryInfo): string {
+  const [last, ...earlier] = origins;
+  const before = earlier.length === 0 ? "" : `, before that by ${earlier.map(({ by }) => by).join(", ")}`;
+  return sanitize(
+    `${name}: revision ${revision}, ${bytes} bytes, written ${at} by ${last?.by ?? "nobody known"} in ${last?.project ?? "?"}${before}`,
+  ).replaceAll("\n", " ");
+}
+
+/** What came of a change. */
+export function changed({ key: name, revision, bytes }: MemoryEntry): string {
+  return `"${name}" is kept: revision ${revision}, ${bytes} bytes.`;
+}

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
+import type { ToolParts } from "../parts.ts";
+
+const input = z.strictObject({
+  key,
+  text: z.string().min(1).describe("the whole note"),
+  scope,
+  revision: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("the revision that is replaced, as memory_read shows it; 0: there must be none"),
+  overwrite: z.boolean().optional().describe("replace the note whatever it says now"),
+});
+
+/** Writes a note. One that exists is not replaced by accident: what others wrote must not get lost unseen. */
+export const memoryWrite = (parts: ToolParts = {}): Tool =>
+  defineTool({
+    name: "memory_write",
+    description:
+      "Keeps a note for later runs. To replace one that exists, give the revision that you read, or overwrite: true.",
+    input,
+    effect: "write",
+    does: "memory",
+    subjects: ({ key: name }) => [{ kind: "name", name }],
+    timeoutMs: 20_000,
+    async run({ key: name, text, scope: where = "project", revision, overwrite = false }, context) {
+      const replace = (now: { revision: number } | undefined): string => {
+        const is = now?.revision ?? 0;
+        if (revision !== undefined && revision !== is)
+          throw new Error(
+            `"${name}" was changed meanwhile: it is at revision ${is}, not ${revision}. Read it and write again`,
+          );
+        if (revision === undefined && is > 0 && !overwrite)
+          throw new Error(
+            `"${name}" exists (revision ${is}): read it first and give its revision, use memory_append or memory_patch, or say overwrite: true`,
+          );
+        return text;
+      };
+      return changed(await memoryOf(parts).change(where, name, replace, originOf(context), context.signal));
+    },
+  });

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { defineTool } from "../../core/task/tool.ts";
+import { oneLine, openInside, quoted } from "../../runtime/files/open-contained.ts";
+import { withNearNames } from "../workspace/near-names.ts";
+import { globMatcher } from "../../core/rules/glob.ts";
+import { rootOfCall } from "../workspace/writable-path.ts";
+import { folderAt, walk } from "../workspace/walk.ts";
+
+const MOST_PATHS = 1_000;
+
+const input = z.strictObject({
+  pattern: z.string().min(1).max(1_000).describe("for example *.ts (at any depth), src/**/*.ts, {README,LICENSE}*"),
+  path: z.string().min(1).optional().describe("the folder to look in; the working folder when absent"),
+});
+
+/** Finds files by name. */
+export const glob = defineTool({
+  name: "glob",
+  description:
+    "Finds files whose path matches a pattern with *, **, ?, [abc] and {a,b}; a pattern without a slash matches names " +
+    `at any depth. What git ignores is left out. Answers with at most ${MOST_PATHS} paths from the working folder on, ` +
+    "in path order.",
+  input,
+  effect: "read",
+  does: "read",
+  subjects: ({ path = "." }) => [{ kind: "path", path, change: false }],
+  timeoutMs: 30_000,
+  async run({ pattern, path = "." }, context) {
+    const { signal } = context;
+    if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern))
+      throw new Error(`${quoted(pattern)} leads upwards: patterns only match below the folder`);
+    const matches = globMatcher(pattern);
+    const root = await rootOfCall(context, path);
+    const opened = await openInside(root, path).catch(withNearNames(root, path));
+    await opened.handle.close();
+    if (opened.kind === "file") throw new Error(`${quoted(path)} is a file: give the folder to look in`);
+    const skipped = opened.path === "" ? 0 : opened.path.length + 1;
+    const found: string[] = [];
+    for await (const entry of walk(root, await folderAt(root, opened.path), signal)) {
+      if (entry.kind === "directory" || !matches(entry.path.slice(skipped))) continue;
+      if (found.length === MOST_PATHS) {
+        return `${found.join("\n")}\n[cut at ${MOST_PATHS} paths: use a narrower pattern, or a path]`;
+      }
+      found.push(oneLine(entry.path));
+    }
+    return found.length > 0 ? found.join("\n") : `[no file matches ${quoted(pattern)}]`;
+  },
+});

@@ -1,0 +1,175 @@
+import { z } from "zod";
+import { cutHead, MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
+import { defineTool, type Tool, type ToolContext } from "../../core/task/tool.ts";
+import { oneLine, openInside, quoted, type Root } from "../../runtime/files/open-contained.ts";
+import { linesOf } from "../workspace/lines.ts";
+import { withNearNames } from "../workspace/near-names.ts";
+import { globMatcher } from "../../core/rules/glob.ts";
+import type { Hit, Search } from "./query.ts";
+import { search } from "./search.ts";
+import { rootOfCall } from "../workspace/writable-path.ts";
+import { folderAt } from "../workspace/walk.ts";
+
+const input = z.strictObject({
+  pattern: z.string().min(1).max(4_000).describe("a regular expression, matched line by line"),
+  path: z.string().min(1).optional().describe("the folder or file to search; the working folder when absent"),
+  glob: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe("only files like this, for example *.ts or src/**; !*.md: all others"),
+  ignoreCase: z.boolean().optional().describe("treat a and A alike"),
+  context: z.int().min(0).max(10).optional().describe("how many lines to show before and after each match"),
+  maxResults: z.int().min(1).max(1_000).optional().describe("how many matching lines to show, 100 when absent"),
+  maxPerFile: z.int().min(1).max(1_000).optional().describe("how many of them from one file"),
+  filesOnly: z.boolean().optional().describe("only name the files, as `path: number of matching lines`"),
+});
+type Input = z.infer<typeof input>;
+
+/** Searches the text of files, by whatever `find` uses. */
+export const grepWith = (find: Search): Tool =>
+  defineTool({
+    name: "grep_files",
+    description:
+      "Searches text files for a regular expression. Answers with one `path:line: text` per match, in path order; with " +
+      "context, the lines around it as `path-line- text`. What git ignores and binary files are left out.",
+    input,
+    effect: "read",
+    does: "read",
+    subjects: ({ path = "." }) => [{ kind: "path", path, change: false }],
+    timeoutMs: 30_000,
+    async run(wanted, context) {
+      const found = await hitsFor(find, wanted, context);
+      return wanted.filesOnly
+        ? counted(found)
+        : shown(await rootOfCall(context, wanted.path ?? "."), found, { wanted, signal: context.signal });
+    },
+  });
+
+export const grepFiles = grepWith(search);
+
+/** A search that takes longer ends with what it has. */
+const SEARCH_MS = 4_000;
+const LINE_CHARS = 400;
+const MOST_COUNTED = 1_000;
+const NARROWER = "use a path, a glob or a narrower pattern";
+
+type Found = Readonly<{
+  hits: readonly Hit[];
+  /** What to tell about matches that are not among them. */
+  notice: string;
+}>;
+
+async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promise<Found> {
+  const { env, signal } = context;
+  const {
+    pattern,
+    path = ".",
+    ignoreCase = false,
+    filesOnly = false,
+    maxResults = 100,
+    maxPerFile = filesOnly ? MOST_COUNTED : maxResults,
+  } = wanted;
+  if (/[\n\0]/.test(pattern))
+    throw new Error("the pattern holds a line break or NUL: matches lie within one line, search for a part of it");
+  const passes = filterOf(wanted.glob);
+  const root = await rootOfCall(context, path);
+  const opened = await openInside(root, path).catch(withNearNames(root, path));
+  await opened.handle.close();
+  const isFile = opened.kind === "file";
+  const start = isFile ? { path: opened.path, ignore: undefined } : await folderAt(root, opened.path);
+  const deadline = AbortSignal.timeout(SEARCH_MS);
+  const query = { root, start, isFile, pattern, ignoreCase, perFile: maxPerFile, env };
+  const kind = filesOnly ? "files" : "matches";
+  const hits: Hit[] = [];
+  let results = 0;
+  try {
+    for await (const hit of find(query, AbortSignal.any([signal, deadline]))) {
+      if (!passes(hit.path) || root.isClosed?.(hit.path)) continue;
+      if (!filesOnly || hits.at(-1)?.path !== hit.path) results++;
+      if (results > maxResults) return { hits, notice: `[only the first ${maxResults} ${kind}: ${NARROWER}]` };
+      hits.push(hit);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!deadline.aborted) throw error;
+    return { hits, notice: `[stopped after ${SEARCH_MS / 1_000} s, there may be more matches: use a path or a glob]` };
+  }
+  return { hits, notice: hits.length > 0 ? "" : `[no match for ${quoted(pattern)}]` };
+}
+
+function filterOf(glob: string | undefined): (path: string) => boolean {
+  if (glob === undefined) return () => true;
+  if (!glob.startsWith("!")) return globMatcher(glob);
+  const matches = globMatcher(glob.slice(1));
+  return (path) => !matches(path);
+}
+
+/** The files with their numbers of matching lines; which lines these are was not looked at. */
+function counted({ hits, notice }: Found): string {
+  const rows = [...byFile(hits)].map(([path, lines]) => `${oneLine(path)}: ${lines.size}`);
+  return [...rows, ...(notice === "" ? [] : [notice])].join("\n");
+}
+
+type Showing = Readonly<{ wanted: Input; signal: AbortSignal }>;
+
+async function shown(
+  root: Root,
+  { hits, notice }: Found,
+  { wanted: { context = 0 }, signal }: Showing,
+): Promise<string> {
+  const rows: string[] = [];
+  let left = MAX_OUTPUT_BYTES;
+  for (const [path, lines] of byFile(hits)) {
+    for (const row of await rowsOf(root, { path, lines, context, signal })) {
+      left -= Buffer.byteLength(row) + 1;
+      if (left < 0) return [...rows, `[cut at 50 KB: ${NARROWER}]`].join("\n");
+      rows.push(row);
+    }
+  }
+  if (notice !== "") rows.push(notice);
+  return rows.join("\n");
+}
+
+function byFile(hits: readonly Hit[]): Map<string, Set<number>> {
+  const files = new Map<string, Set<number>>();
+  for (const { path, line } of hits) {
+    const lines = files.get(path);
+    if (lines === undefined) files.set(path, new Set([line]));
+    else lines.add(line);
+  }
+  return files;
+}
+
+type Wanted = Readonly<{ path: string; lines: ReadonlySet<number>; context: number; signal: AbortSignal }>;
+
+/** The lines are read here, from the file that was opened and judged, whatever the search has looked at. */
+async function rowsOf(root: Root, { path, lines, context, signal }: Wanted): Promise<string[]> {
+  const opened = await openInside(root, path).catch(() => undefined);
+  if (opened?.kind !== "file") {
+    await opened?.handle.close();
+    return [];
+  }
+  const around = new Set(
+    [...lines].flatMap((line) => Array.from({ length: 2 * context + 1 }, (_, n) => line - context + n)),
+  );
+  const last = Math.max(...around);
+  const name = oneLine(path);
+  const rows: string[] = [];
+  let before = 0;
+  try {
+    for await (const { number, text } of linesOf(opened.handle, signal, Math.min(...around))) {
+      if (number > last) break;
+      if (!around.has(number)) continue;
+      if (context > 0 && before > 0 && number > before + 1) rows.push("--");
+      const { text: head, cut } = cutHead(text, LINE_CHARS);
+      const mark = lines.has(number) ? ":" : "-";
+      rows.push(`${name}${mark}${number}${mark} ${head}${cut ? "..." : ""}`);
+      before = number;
+    }
+    return rows;
+  } finally {
+    await opened.handle.close();
+  }
+}

@@ -1,0 +1,143 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { messageOf } from "../../core/schema/error.ts";
+import { deferred } from "../../runtime/async/deferred.ts";
+import { openWalked } from "../../runtime/files/open-contained.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import { unlessAborted } from "../../runtime/async/unless-aborted.ts";
+import { type Hit, type Query, type Search } from "./query.ts";
+import { walk } from "../workspace/walk.ts";
+
+/**
+ * Searches without any program. The pattern runs in a thread of its own, which is ended when one batch of text takes
+ * longer than a second: some patterns would otherwise never come back.
+ */
+export const nodeSearch: Search = async function* (query, signal) {
+  const worker = startWorker(query);
+  try {
+    await unlessAborted(once(worker, "online"), signal); // the second is the pattern's, not that of the thread's start
+    for await (const batch of batchesOf(query, signal)) yield* await matching(worker, batch, signal);
+  } finally {
+    await worker.terminate();
+  }
+};
+
+const LOOK_EVERY_MS = 50;
+const MOST_LOOKS = 20;
+const BATCH_FILES = 128;
+const PORTION_CHARS = 1_000_000;
+const FILE_BYTES = 5_000_000;
+
+type Text = Readonly<{ path: string; text: string }>;
+
+/** Plain JavaScript in a string: a thread needs a file of its own otherwise, and there is none once this is bundled. */
+const PROGRAM = `
+const { parentPort, workerData } = require("node:worker_threads");
+const { pattern, perFile } = workerData;
+parentPort.on("message", (texts) => {
+  parentPort.postMessage(texts.map((text) => {
+    const found = [];
+    let number = 0;
+    for (let start = 0; start < text.length && found.length < perFile; ) {
+      let end = text.indexOf("\\n", start);
+      if (end < 0) end = text.length;
+      number++;
+      if (pattern.test(text.slice(start, text[end - 1] === "\\r" ? end - 1 : end))) found.push(number);
+      start = end + 1;
+    }
+    return found;
+  }));
+});
+`;
+
+function startWorker(query: Query): Worker {
+  const workerData = { pattern: patternOf(query), perFile: query.perFile };
+  const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [] });
+  return worker.on("error", () => {}); // whoever waits for an answer learns of it, and nobody else has to
+}
+
+/** As ripgrep does, `(?i)` in front means the same as the flag. */
+function patternOf({ pattern, ignoreCase }: Query): RegExp {
+  const source = pattern.replace(/^\(\?i\)/, "");
+  try {
+    return new RegExp(source, ignoreCase || source !== pattern ? "i" : "");
+  } catch (cause) {
+    const reason = messageOf(cause).replace(/^Invalid regular expression: /, "");
+    const advice = "put a backslash before each character that is meant literally";
+    throw new Error(`the pattern cannot be read (${reason}): ${advice}`, { cause });
+  }
+}
+
+/** Files are read side by side, a few hundred at a time at most, and handed on in order. */
+async function* batchesOf(query: Query, signal: AbortSignal): AsyncGenerator<Text[]> {
+  let reading: Promise<Text | undefined>[] = [];
+  for await (const path of pathsOf(query, signal)) {
+    reading.push(textOf(query, path));
+    if (reading.length < BATCH_FILES) continue;
+    yield* portions(await Promise.all(reading));
+    reading = [];
+  }
+  yield* portions(await Promise.all(reading));
+}
+
+/** Texts that are searched together: a pattern gets its second for so much and not more. */
+function* portions(texts: readonly (Text | undefined)[]): Generator<Text[]> {
+  let portion: Text[] = [];
+  let chars = 0;
+  for (const each of texts) {
+    if (each === undefined) continue;
+    portion.push(each);
+    chars += each.text.length;
+    if (chars < PORTION_CHARS) continue;
+    yield portion;
+    portion = [];
+    chars = 0;
+  }
+  if (portion.length > 0) yield portion;
+}
+
+async function* pathsOf({ root, start, isFile }: Query, signal: AbortSignal): AsyncGenerator<string> {
+  if (isFile) return yield start.path;
+  for await (const { kind, path } of walk(root, start, signal)) if (kind === "file") yield path;
+}
+
+/** The text of a file; `undefined` when it is binary, too large, or cannot be read. */
+async function textOf({ root }: Query, path: string): Promise<Text | undefined> {
+  const opened = await openWalked(root, path).catch(() => undefined);
+  if (opened === undefined) return undefined;
+  try {
+    const stats = await opened.handle.stat();
+    if (!stats.isFile() || stats.size > FILE_BYTES) return undefined;
+    const bytes = await opened.handle.readFile();
+    return bytes.subarray(0, 8_192).includes(0) ? undefined : { path, text: bytes.toString("utf8") };
+  } catch {
+    return undefined;
+  } finally {
+    await opened.handle.close();
+  }
+}
+
+async function matching(worker: Worker, batch: readonly Text[], signal: AbortSignal): Promise<Hit[]> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = deferred<number[][]>();
+  const stop = (): void => reject(signal.reason);
+  const tooSlow = (): void =>
+    reject(new Error("the pattern takes too long on this text: make it simpler, or search for a plain word"));
+  // Counted look by look: while the whole program stands still, the pattern gets nowhere either.
+  let looks = 0;
+  const timer = setInterval(() => ++looks >= MOST_LOOKS && tooSlow(), LOOK_EVERY_MS);
+  worker.once("message", resolve).once("error", reject);
+  const release = onAbort(signal, stop);
+  worker.postMessage(
+    batch.map(({ text }) => text),
+    [],
+  );
+  try {
+    const found = await promise;
+    return batch.flatMap(({ path }, n) => (found[n] ?? []).map((line) => ({ path, line })));
+  } finally {
+    clearInterval(timer);
+    release();
+    worker.off("message", resolve).off("error", reject);
+  }
+}

@@ -1,0 +1,30 @@
+import type { Root } from "../../runtime/files/open-contained.ts";
+import type { Folder } from "../workspace/walk.ts";
+
+/** What to look for, and where. */
+export type Query = Readonly<{
+  root: Root;
+  /** Where to begin: a folder, or one file. */
+  start: Folder;
+  isFile: boolean;
+  pattern: string;
+  ignoreCase: boolean;
+  /** How many matching lines of one file are wanted. */
+  perFile: number;
+  env: Readonly<Record<string, string | undefined>>;
+}>;
+
+/** A line that matches. Only its place: the one who shows it opens the file himself and judges what he opened. */
+export type Hit = Readonly<{ path: string; line: number }>;
+
+/** Finds matching lines, file by file in path order; throws {@link unusable} when it cannot work with the query. */
+export type Search = (query: Query, signal: AbortSignal) => AsyncGenerator<Hit>;
+
+/** Why a search cannot answer a query that another one perhaps can. */
+export function unusable(reason: string): Error {
+  return Object.assign(new Error(reason), { code: "UNUSABLE" });
+}
+
+export function isUnusable(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "UNUSABLE";
+}

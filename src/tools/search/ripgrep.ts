@@ -1,0 +1,141 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:fs";
+import { access, realpath } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { Readable } from "node:stream";
+import { isInside } from "../../runtime/files/open-contained.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import { type Hit, type Query, unusable } from "./query.ts";
+
+/**
+ * Searches with ripgrep. Nothing but arguments reaches it, neither its own configuration nor the environment does, and
+ * links are not followed. Stopping early, an abort and an exception all end the process.
+ */
+export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncGenerator<Hit> {
+  const child = spawn(query.program, argumentsFor(query), {
+    cwd: query.root.real,
+    env: systemPart(query.env),
+    stdio: ["ignore", "pipe", "pipe"],
+    windowsHide: true,
+  });
+  const ended = once(child, "close").then(
+    ([code]) => code,
+    () => undefined,
+  );
+  const complaint = collected(child.stderr);
+  const kill = (): void => void child.kill("SIGKILL");
+  const release = onAbort(signal, kill);
+  try {
+    yield* hitsIn(child.stdout);
+    const code = await ended;
+    signal.throwIfAborted();
+    if (code === 2) throwIfBadPattern(complaint());
+    else if (code !== 0 && code !== 1) throw unusable("ripgrep did not start or did not end well");
+  } finally {
+    release();
+    kill();
+    await ended;
+  }
+}
+
+/** A query, the program that answers it, and whether ignore files above the start count. */
+export type RipgrepQuery = Query & Readonly<{ program: string; goesUp: boolean }>;
+
+/**
+ * The ripgrep to use: one that the user has installed, or the packaged one. Folders inside the root are passed over,
+ * since what lies there belongs to the project (a package script puts such a folder in front of PATH).
+ */
+export async function findRipgrep({ env, root }: Pick<Query, "env" | "root">): Promise<string | undefined> {
+  const name = process.platform === "win32" ? "rg.exe" : "rg";
+  for (const folder of (env.PATH ?? env.Path ?? "").split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const program = await realpath(join(folder, name)).catch(() => undefined);
+    if (program === undefined || isInside(root.real, program) || isInside(root.real, folder)) continue;
+    if (await isProgram(program)) return program;
+  }
+  const packaged = await import("@vscode/ripgrep").then(
+    ({ rgPath }) => rgPath,
+    () => undefined,
+  );
+  return packaged !== undefined && (await isProgram(packaged)) ? packaged : undefined;
+}
+
+/** Of every matching line only path and number are wanted, so the text is left out. */
+const ALWAYS = [
+  "--no-config",
+  "--color=never",
+  "--no-heading",
+  "--with-filename",
+  "--line-number",
+  "--null",
+  "--max-columns=1",
+  "--no-max-columns-preview",
+  "--no-messages",
+  "--crlf",
+  "--sort=path",
+  "--hidden",
+  "--no-require-git",
+  "--no-ignore-dot",
+  "--no-ignore-global",
+  "--no-ignore-exclude",
+  "--glob=!.git",
+];
+
+function argumentsFor({ pattern, ignoreCase, perFile, goesUp, start }: RipgrepQuery): string[] {
+  return [
+    ...ALWAYS,
+    ...(goesUp ? [] : ["--no-ignore-parent"]),
+    ...(ignoreCase ? ["--ignore-case"] : ["--case-sensitive"]),
+    `--max-count=${perFile}`,
+    "-e",
+    pattern,
+    "--",
+    `./${start.path}`,
+  ];
+}
+
+/** Each record is the path, a NUL, the line number, a colon and something up to the end of the line. */
+async function* hitsIn(stdout: Readable): AsyncGenerator<Hit> {
+  let rest = "";
+  stdout.setEncoding("utf8");
+  for await (const chunk of stdout) {
+    rest += String(chunk);
+    let start = 0;
+    for (;;) {
+      const middle = rest.indexOf("\0", start);
+      const end = middle < 0 ? -1 : rest.indexOf("\n", middle);
+      if (end < 0) break;
+      const line = Number.parseInt(rest.slice(middle + 1, end), 10);
+      if (Number.isSafeInteger(line)) yield { path: rest.slice(start, middle).replace(/^\.\//, ""), line };
+      start = end + 1;
+    }
+    rest = rest.slice(start);
+  }
+}
+
+/** What it says on stderr, of which the beginning is enough; errors of single files are not in it. */
+function collected(stderr: Readable): () => string {
+  let text = "";
+  stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    if (text.length < 2_000) text += chunk;
+  });
+  return () => text;
+}
+
+function throwIfBadPattern(complaint: string): void {
+  const reason = /^error: (.+)$/m.exec(complaint)?.[1] ?? /regex.+/.exec(complaint)?.[0];
+  if (reason !== undefined) throw unusable(reason);
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Windows cannot start a program without this one; ripgrep itself needs nothing. */
+function systemPart({ SystemRoot }: Query["env"]): Record<string, string> {
+  return SystemRoot === undefined ? {} : { SystemRoot };
+}

@@ -1,0 +1,34 @@
+import { isIgnored } from "../workspace/gitignore.ts";
+import { nodeSearch } from "./node-search.ts";
+import { isUnusable, type Query, type Search } from "./query.ts";
+import { findRipgrep, ripgrep } from "./ripgrep.ts";
+import { repositoryOf } from "../workspace/walk.ts";
+
+/** With ripgrep where there is one; what its patterns cannot say (lookaround, back references) goes to JavaScript's. */
+export const search: Search = async function* (query, signal) {
+  const program = await findRipgrep(query);
+  if (program === undefined) return yield* nodeSearch(query, signal);
+  // Above the start, ripgrep goes by the repository. Without one it would go up to the top of the disk.
+  const goesUp = query.start.ignore !== undefined && (await repositoryOf(query.root.real)) !== undefined;
+  let found = false;
+  try {
+    for await (const hit of ripgrep({ ...query, program, goesUp }, signal)) {
+      found = true;
+      if (goesUp || !isHidden(query, hit.path)) yield hit;
+    }
+  } catch (error) {
+    if (found || !isUnusable(error)) throw error;
+    yield* nodeSearch(query, signal);
+  }
+};
+
+/** Whether a rule from above the start hides the file or a folder it is in. */
+function isHidden({ root, start, isFile }: Query, path: string): boolean {
+  if (start.ignore === undefined || isFile) return false;
+  let end = start.path.length;
+  while (end >= 0) {
+    end = path.indexOf("/", end + 1);
+    if (isIgnored(start.ignore, `${root.real}/${end < 0 ? path : path.slice(0, end)}`, end >= 0)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { formatDuration } from "../../core/text/duration.ts";
+import type { CommandResult, Commands } from "../../core/task/shell-commands.ts";
+import { defineTool, type ToolContext, type ToolResult } from "../../core/task/tool.ts";
+
+const DEFAULT_MS = 120_000;
+const MOST_MS = 600_000;
+
+const input = z.strictObject({
+  command: z
+    .string()
+    .min(1)
+    .max(100_000)
+    .describe("the command, as bash reads it; every call starts in the working folder"),
+  timeoutMs: z
+    .int()
+    .min(100)
+    .max(MOST_MS)
+    .optional()
+    .describe(`after how many milliseconds it is ended; ${DEFAULT_MS} when absent`),
+  background: z.boolean().optional().describe("let it go on and answer at once; see bash_output and kill_shell"),
+});
+
+/** Runs a command, inside the sandbox of the run when there is one. */
+export const bash = defineTool({
+  name: "bash",
+  description:
+    "Runs a shell command in the working folder and shows what it prints. Only this folder and /tmp can be written, and there is no network " +
+    "unless it was allowed. What a command leaves running ends with it; what has to go on needs background and ends with the task. " +
+    "For reading, searching and changing files use the tools for that.",
+  input,
+  effect: "write",
+  does: "exec",
+  subjects: ({ command }) => [{ kind: "command", command }],
+  timeoutMs: MOST_MS + 10_000, // its own limit comes first and ends the command in order
+  async run({ command, timeoutMs = DEFAULT_MS, background = false }, context) {
+    const commands = await commandsOf(context);
+    if (background) {
+      const { id } = await commands.start(command);
+      return `Started in the background as ${id}. See what it prints with bash_output, end it with kill_shell.`;
+    }
+    const result = await commands.run(command, { timeoutMs, signal: context.signal, report: context.report });
+    return told(result, timeoutMs);
+  },
+});
+
+/** The commands of a task; where it has none, that is an error the model reads. */
+export async function commandsOf({ access }: ToolContext): Promise<Commands> {
+  if (!access?.commands) throw new Error("no commands can be run here");
+  return access.commands();
+}
+
+/** What a command printed and how it ended. */
+export function told(result: CommandResult, timeoutMs: number): Exclude<ToolResult, string> {
+  const { ended, code, text } = result;
+  if (ended === "not-started")
+    throw Object.assign(new Error(`the command could not be started: ${text}`), { code: "NOT_STARTED" });
+  const notes = [endOf(result, timeoutMs), ...asideOf(result)].filter((note) => note !== "");
+  const body =
+    result.cutBytes === 0
+      ? text
+      : `[${result.cutBytes} bytes at the beginning are not shown${result.file === undefined ? "" : `; all of it is in ${result.file}`}]\n${text}`;
+  const whole = [body.trimEnd(), ...notes.map((note) => `[${note}]`)].filter((part) => part !== "").join("\n");
+  const status =
+    ended === "timeout" || ended === "cancelled" ? ended : ended === "exited" && code === 0 ? "ok" : "failed";
+  const file = result.cutBytes > 0 && result.file !== undefined ? { file: result.file } : {};
+  return { text: whole === "" ? "[it printed nothing]" : whole, error: status !== "ok", status, ...file };
+}
+
+function endOf({ ended, code, signal }: CommandResult, timeoutMs: number): string {
+  if (ended === "timeout")
+    return `it was ended after ${formatDuration(timeoutMs)}: give it more timeoutMs, or run it in the background`;
+  if (ended === "cancelled") return "it was ended before it was done";
+  if (ended === "killed") return `it was ended by ${signal ?? "a signal"}`;
+  return code === 0 ? "" : `exit code ${code}`;
+}
+
+function asideOf({ setAside = [] }: CommandResult): string[] {
+  return setAside.map(({ place, now }) => `"${place}" is run or obeyed later, so it was renamed to "${now}"`);
+}

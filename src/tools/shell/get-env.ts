@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { defineTool, type ToolContext } from "../../core/task/tool.ts";
+
+const input = z.strictObject({
+  name: z.string().min(1).max(200).optional().describe("the variable; all that can be seen when absent"),
+});
+
+/** Shows the variables that are passed on, and those that the task set; keys and all others are not there. */
+export const getEnv = defineTool({
+  name: "get_env",
+  description:
+    "Shows one environment variable, or all that this task can see. Keys and other secrets are not among them.",
+  input,
+  effect: "read",
+  does: "none",
+  timeoutMs: 1_000,
+  run({ name }, context) {
+    const seen = visible(context);
+    if (name === undefined)
+      return (
+        [...seen]
+          .map(([each, value]) => `${each}=${value}`)
+          .toSorted()
+          .join("\n") || "[no variable can be seen]"
+      );
+    return seen.get(name) ?? { text: `The variable ${name} is not available here.`, error: true };
+  },
+});
+
+function visible({ env, desk }: ToolContext): Map<string, string> {
+  const passed = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return new Map([...passed, ...desk.env]);
+}

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { bodySchema, contentFor } from "./http-body.ts";
+import { createGuardedFetch } from "../../runtime/network/guarded-fetch.ts";
+import { pageText } from "./page-text.ts";
+import type { ToolParts } from "../parts.ts";
+import { ruled, webSubjects } from "./web-access.ts";
+
+const input = z.strictObject({
+  url: z.string().min(1).describe("the whole address, with https:// or http://"),
+  headers: z.record(z.string(), z.string()).optional().describe("headers to send along"),
+  ...bodySchema,
+});
+
+/** Sends something to a server of the public internet. */
+export const httpPost = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
+  defineTool({
+    name: "http_post",
+    description:
+      "Posts a text or a JSON value to a web address and returns the status and the answer as text. Only addresses of the public internet can be asked.",
+    input,
+    effect: "write",
+    does: "net",
+    subjects: webSubjects,
+    timeoutMs: 45_000,
+    async run({ url, headers = {}, body, json }, context) {
+      return pageText(
+        await fetch(
+          { url, method: "POST", ...ruled(context), ...contentFor({ headers, body: body ?? "", json }) },
+          context.signal,
+        ),
+        {},
+        context.signal,
+      );
+    },
+  });

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { bodySchema, contentFor } from "./http-body.ts";
+import { createGuardedFetch } from "../../runtime/network/guarded-fetch.ts";
+import { pageText } from "./page-text.ts";
+import type { ToolParts } from "../parts.ts";
+import { ruled, webSubjects } from "./web-access.ts";
+
+const input = z.strictObject({
+  method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]).describe("the method"),
+  url: z.string().min(1).describe("the whole address, with https:// or http://"),
+  headers: z.record(z.string(), z.string()).optional().describe("headers to send along"),
+  ...bodySchema,
+});
+
+/** Any request to a server of the public internet. It can change things there, so it counts as a write whatever the method. */
+export const httpRequest = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
+  defineTool({
+    name: "http_request",
+    description:
+      "Makes a web request with any method and returns the status and the answer as text. Only addresses of the public internet can be asked.",
+    input,
+    effect: "write",
+    does: "net",
+    subjects: webSubjects,
+    timeoutMs: 45_000,
+    async run({ method, url, headers = {}, body, json }, context) {
+      if ((method === "GET" || method === "HEAD") && (body !== undefined || json !== undefined))
+        throw new Error(`a ${method} request has no body`);
+      return pageText(
+        await fetch({ url, method, ...ruled(context), ...contentFor({ headers, body, json }) }, context.signal),
+        {},
+        context.signal,
+      );
+    },
+  });

@@ -1,0 +1,22 @@
+import type { Subject } from "../../core/rules/call-subject.ts";
+import type { ToolContext } from "../../core/task/tool.ts";
+import type { WebRequest } from "../../runtime/network/guarded-fetch.ts";
+import { webRefusal } from "../../runtime/network/web-target.ts";
+
+/** What a request is about, for the rules of the user. */
+export const webSubjects = ({ url }: { url: string }): readonly Subject[] => [{ kind: "url", url }];
+
+/** Redirects are judged by the same rules as the first address: a server cannot lead where the user does not allow it. */
+export function ruled({ access }: ToolContext): Pick<WebRequest, "check"> {
+  if (!access) return {};
+  return {
+    check: (url) => {
+      const { decision, rule } = access.check({ kind: "url", url });
+      if (decision !== "allow")
+        throw webRefusal(
+          "REDIRECT",
+          `the server sent us on to ${new URL(url).origin}, which is not allowed here (${rule})`,
+        );
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { Stats } from "node:fs";
+import { protectedPart } from "../../core/policy/protected-paths.ts";
+import type { Access, ToolContext } from "../../core/task/tool.ts";
+import { quoted, refusal, type Root, rootOf } from "../../runtime/files/open-contained.ts";
+import { rootFor } from "../../runtime/files/resolve-subject.ts";
+import { openSpot, type Spot, type SpotOptions } from "../../runtime/files/write-contained.ts";
+
+/**
+ * Opens the place that a call may change. What was judged is what is changed: if a folder on the way turned out to be another
+ * one by now, the place is another one, and nobody agreed to that.
+ */
+export async function spotFor(context: ToolContext, path: string, options: SpotOptions = {}): Promise<Spot> {
+  const { access } = context;
+  if (!access && protectedPart(path) !== undefined)
+    throw refusal("DENIED", `${quoted(path)} is run or obeyed later, so it is not changed here`);
+  const spot = await openSpot(await rootOfCall(context, path), path, options);
+  if (isAgreed(access, spot)) return spot;
+  await spot.close();
+  throw refusal("DENIED", `${quoted(path)} leads somewhere else by now: look again and repeat the call`);
+}
+
+/** The folder that a path of a call is meant from. */
+export async function rootOfCall({ cwd, access }: ToolContext, path: string): Promise<Root> {
+  const roots = await Promise.all([cwd, ...(access?.roots ?? [])].map((folder) => rootOf(folder)));
+  const root = rootFor(roots, path);
+  if (!access?.isClosed) return root;
+  const { isClosed, placeOf } = access;
+  return { ...root, isClosed: (inner) => isClosed(placeOf(inner === "" ? root.real : `${root.real}/${inner}`)) };
+}
+
+function isAgreed(access: Access | undefined, { real, path }: Spot): boolean {
+  if (!access) return protectedPart(path) === undefined;
+  const place = access.placeOf(real);
+  return access.judged.some((subject) => subject.kind === "path" && subject.change && subject.places.includes(place));
+}
+
+/** How a file looks from outside; another text has another look. */
+export function lookOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+}
+
+/** Throws when a file is not the one any more that this task has read. */
+export function checkUnchanged({ access }: ToolContext, { real, path }: Spot, stats: Stats): void {
+  const seen = access?.seen.get(real);
+  if (seen === undefined || seen === lookOf(stats)) return;
+  throw new Error(
+    `${quoted(path)} was changed by somebody else since you read it: read it again, then repeat the change`,
+  );
+}
+
+/** Remembers how a file looks now that this task knows what is in it. */
+export async function remember({ access }: ToolContext, spot: Spot): Promise<void> {
+  const stats = await spot.stats();
+  if (stats) access?.seen.set(spot.real, lookOf(stats));
+}
