@@ -1,15 +1,16 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Catalog } from "./core/delegation/catalog.ts";
-import type { AnyInput } from "./core/plan/input.ts";
-import { DEFAULT_MAX_DEPTH } from "./core/vocabulary/limits.ts";
-import type { Plan } from "./core/plan/plan.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
+import type { Catalog } from "./core/delegation/catalog.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
+import type { AnyInput } from "./core/plan/input.ts";
+import type { Plan } from "./core/plan/plan.ts";
 import type { State } from "./core/run/state.ts";
 import type { Tool } from "./core/task/tool.ts";
-import { createHand, type BackgroundRun, type WorkerOptions } from "./crew/background.ts";
-import { explainFor, type Explanation } from "./crew/explain.ts";
+import { DEFAULT_MAX_DEPTH } from "./core/vocabulary/limits.ts";
+import { type BackgroundRun, createHand, type WorkerOptions } from "./crew/background.ts";
+import { type Explanation, explainFor } from "./crew/explain.ts";
+import type { ExplainedCall } from "./crew/explain-agent.ts";
 import { createFinds } from "./crew/finds.ts";
 import { needed } from "./crew/kept-store.ts";
 import { catalogOf } from "./crew/known-agents.ts";
@@ -23,17 +24,16 @@ import { remoteAgents, type Workflows } from "./defaults.ts";
 import type { ModelOverview } from "./models/registry/overview.ts";
 import { compile, type Input } from "./modes/compile.ts";
 import { createOutfit, homeOf } from "./outfit.ts";
-import { continuing, type Continuing } from "./runtime/resume/continue-task.ts";
-import type { Discovery, FoundAgent, Trust } from "./runtime/discovery/discover.ts";
-import { drive } from "./runtime/run/drive.ts";
-import type { ExplainedCall } from "./crew/explain-agent.ts";
-import { foldJournal } from "./runtime/store/fold-journal.ts";
-import { keptRuns, type KeptRuns } from "./runtime/background/stored-runs.ts";
-import type { LoadedConfig } from "./runtime/settings/load-config.ts";
-import type { Run } from "./runtime/run/run.ts";
 import { servedRun } from "./runtime/background/controlled-run.ts";
-import { runId } from "./runtime/store/store.ts";
+import { type KeptRuns, keptRuns } from "./runtime/background/stored-runs.ts";
+import type { Discovery, FoundAgent, Trust } from "./runtime/discovery/discover.ts";
+import { type Continuing, continuing } from "./runtime/resume/continue-task.ts";
+import { drive } from "./runtime/run/drive.ts";
+import type { Run } from "./runtime/run/run.ts";
+import type { LoadedConfig } from "./runtime/settings/load-config.ts";
 import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
+import { foldJournal } from "./runtime/store/fold-journal.ts";
+import { runId } from "./runtime/store/store.ts";
 
 /** The composition root: every surface makes one of these and asks it for runs. */
 export type Crew = Readonly<{

@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Engine } from "./core/task/engine.ts";
-import { CrewError } from "./core/schema/error.ts";
-import { isForeign, type OwnRunner } from "./core/vocabulary/runner-name.ts";
-import type { Runner } from "./core/task/runner.ts";
-import { localEngine, type LocalParts } from "./engines/local.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
+import { CrewError } from "./core/schema/error.ts";
+import type { Engine } from "./core/task/engine.ts";
+import type { Runner } from "./core/task/runner.ts";
+import { isForeign, type OwnRunner } from "./core/vocabulary/runner-name.ts";
+import { type LocalParts, localEngine } from "./engines/local.ts";
 import { readConfig } from "./formats/config.ts";
 import type { A2aParts } from "./runners/a2a/a2a.ts";
 import type { SecretSource } from "./runners/a2a/a2a-secret.ts";
-import type { ElsewhereParts } from "./runners/process/spawn-task.ts";
 import { local } from "./runners/local.ts";
-import { createGuardedOpen, type NetworkRules } from "./runtime/network/guarded-request.ts";
-import { discover, type DiscoverOptions, type Discovery } from "./runtime/discovery/discover.ts";
-import { loadConfig, type LoadConfigOptions, type LoadedConfig } from "./runtime/settings/load-config.ts";
+import type { ElsewhereParts } from "./runners/process/spawn-task.ts";
+import { type DiscoverOptions, type Discovery, discover } from "./runtime/discovery/discover.ts";
 import { commandFamilies, skillFamilies } from "./runtime/discovery/workflow-sources.ts";
+import { createGuardedOpen, type NetworkRules } from "./runtime/network/guarded-request.ts";
+import { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./runtime/settings/load-config.ts";
 
 /** The command line of the worker that works on a run in the background: our own command, wherever this file is. */
 export function workerCommand(id: string): readonly [file: string, ...args: string[]] {

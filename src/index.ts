@@ -1,29 +1,29 @@
-export { createCrew, type Crew } from "./crew.ts";
-export type { CrewOptions } from "./crew/options.ts";
-export type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
-export { openDelegation, type Delegation, type DelegationOptions } from "./doors/delegation.ts";
-export { Subagent, type SubagentConfig, type TaskOutput } from "./doors/subagent.ts";
-export { defineAgent, type Agent } from "./core/agent/agent.ts";
-export { defineTool, type Tool, type ToolContext, type ToolResult } from "./core/task/tool.ts";
-export { compile, type Input, type Mode } from "./modes/compile.ts";
-export { parsePlan } from "./core/plan/check.ts";
-export { CrewError, type Code } from "./core/schema/error.ts";
-export { type Change } from "./core/schedule/change.ts";
-export { type Event } from "./core/run/event.ts";
-export { type Fault, type FaultCode, type Outcome } from "./core/outcome/outcome.ts";
+export { type Agent, defineAgent } from "./core/agent/agent.ts";
 export { type Message, type Model, type ModelEvent, type ModelRequest } from "./core/model/model.ts";
-export { type Permissions } from "./core/policy/permissions.ts";
+export { type Fault, type FaultCode, type Outcome } from "./core/outcome/outcome.ts";
+export { parsePlan } from "./core/plan/check.ts";
 export { type Node, type Plan } from "./core/plan/plan.ts";
 export { type Task } from "./core/plan/task.ts";
-export { reduce, emptyState, type NodeView, type State } from "./core/run/state.ts";
+export { type Permissions } from "./core/policy/permissions.ts";
+export { type Event } from "./core/run/event.ts";
 export { type Result } from "./core/run/result.ts";
-export { type Run } from "./runtime/run/run.ts";
+export { emptyState, type NodeView, reduce, type State } from "./core/run/state.ts";
+export { type Change } from "./core/schedule/change.ts";
+export { type Code, CrewError } from "./core/schema/error.ts";
+export { defineTool, type Tool, type ToolContext, type ToolResult } from "./core/task/tool.ts";
+export type { CrewOptions } from "./crew/options.ts";
+export type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
+export { type Crew, createCrew } from "./crew.ts";
+export { type Delegation, type DelegationOptions, openDelegation } from "./doors/delegation.ts";
+export { Subagent, type SubagentConfig, type TaskOutput } from "./doors/subagent.ts";
+export { type LanguageModel } from "./models/ai-sdk/is-language-model.ts";
+export { type ModelOverview } from "./models/registry/overview.ts";
+export { type ProviderSettings } from "./models/registry/provider.ts";
 export {
   createModelRegistry,
   type ModelConfig,
   type ModelRegistry,
   type ResolvedModel,
 } from "./models/registry/registry.ts";
-export { type LanguageModel } from "./models/ai-sdk/is-language-model.ts";
-export { type ModelOverview } from "./models/registry/overview.ts";
-export { type ProviderSettings } from "./models/registry/provider.ts";
+export { compile, type Input, type Mode } from "./modes/compile.ts";
+export { type Run } from "./runtime/run/run.ts";

@@ -1,29 +1,30 @@
 import { randomInt } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { McpServers } from "./core/vocabulary/mcp-server.ts";
-import type { Model } from "./core/model/model.ts";
-import type { PeerTools } from "./core/task/mcp-tools.ts";
-import { type Permissions, withPermissions } from "./core/policy/permissions.ts";
-import { createRedactor, type Redactor } from "./core/secrets/redact.ts";
-import type { Runner } from "./core/task/runner.ts";
-import { secretsIn, secretValues } from "./core/secrets/forms.ts";
 import type { Skill } from "./core/agent/skill.ts";
+import type { Roster } from "./core/delegation/roster.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
+import type { Model } from "./core/model/model.ts";
+import { type Permissions, withPermissions } from "./core/policy/permissions.ts";
+import { secretsIn, secretValues } from "./core/secrets/forms.ts";
+import { createRedactor, type Redactor } from "./core/secrets/redact.ts";
+import type { PeerTools } from "./core/task/mcp-tools.ts";
+import type { Runner } from "./core/task/runner.ts";
 import type { Tool } from "./core/task/tool.ts";
-import { builtinModels } from "./models/registry/builtin.ts";
+import { defined } from "./core/text/defined.ts";
+import type { McpServers } from "./core/vocabulary/mcp-server.ts";
 import type { LanguageModel } from "./models/ai-sdk/is-language-model.ts";
+import { builtinModels } from "./models/registry/builtin.ts";
 import { createModelRegistry, type ModelConfig, type ModelRegistry } from "./models/registry/registry.ts";
-import { accessParts, boundBy, type AccessParts, createRunAccess, demandSandbox } from "./runtime/access/access.ts";
+import { type AccessParts, accessParts, boundBy, createRunAccess, demandSandbox } from "./runtime/access/access.ts";
+import { openKeptRules } from "./runtime/access/approved-rules.ts";
 import { createGuardedFetch, type NetworkRules } from "./runtime/network/guarded-fetch.ts";
 import { createGuardedOpen } from "./runtime/network/guarded-request.ts";
-import { openKeptRules } from "./runtime/access/approved-rules.ts";
+import { openTaskHistory } from "./runtime/resume/task-history.ts";
+import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { openMemory } from "./runtime/store/memory.ts";
 import { createStore, type Store } from "./runtime/store/store.ts";
-import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
-import { openTaskHistory } from "./runtime/resume/task-history.ts";
 import { createValidator } from "./runtime/task/validate.ts";
-import type { Roster } from "./core/delegation/roster.ts";
 import type { SchemaPrecedence, World } from "./runtime/task/world.ts";
 import { openLogins } from "./tools/mcp/logins.ts";
 import { openPins } from "./tools/mcp/pins.ts";
@@ -153,7 +154,7 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
         cwd,
         env,
         passEnv: setup.passEnv ?? [],
-        ...(setup.diagnostics && { diagnostics: setup.diagnostics }),
+        ...defined({ diagnostics: setup.diagnostics }),
         redactor,
         clock,
         keep,
@@ -221,9 +222,7 @@ function modelsFor(
     env,
     random,
     builtin: builtinModels(cwd),
-    ...(models && { models }),
-    ...(providers && { providers }),
-    ...(tiers && { tiers }),
+    ...defined({ models, providers, tiers }),
     ...(named !== undefined && named !== "" && named !== "auto" && { default: named }),
   });
 }

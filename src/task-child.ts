@@ -2,13 +2,13 @@ import { Socket } from "node:net";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { emptyCatalog } from "./core/delegation/catalog.ts";
 import { createOutfit, type Setup } from "./outfit.ts";
-import { beGuest, type Work } from "./runners/process/child-side.ts";
 import { local } from "./runners/local.ts";
+import { beGuest, type Work } from "./runners/process/child-side.ts";
 import { pipeChannel } from "./runners/process/pipe-channel.ts";
-import { portChannel } from "./runners/process/thread-channel.ts";
 import type { FromTask, TaskChannel, ToTask } from "./runners/process/protocol.ts";
-import { assign } from "./runtime/task/assign.ts";
+import { portChannel } from "./runners/process/thread-channel.ts";
 import { stopped } from "./runtime/async/cancel.ts";
+import { assign } from "./runtime/task/assign.ts";
 
 /** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
 const work: Work = async ({ setup, call, agent, prices, catalog = emptyCatalog }, context) => {

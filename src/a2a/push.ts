@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { RemoteUpdate } from "../core/net/a2a.ts";
+import { writeAtomic } from "../runtime/disk/write-atomic.ts";
 import { createGuardedFetch, type NetworkRules } from "../runtime/network/guarded-fetch.ts";
 import { checkHeaders } from "../runtime/network/web-headers.ts";
 import { judgeUrl, parseAllowedHosts } from "../runtime/network/web-target.ts";
-import { writeAtomic } from "../runtime/disk/write-atomic.ts";
 import { taskError } from "./task-error.ts";
 
 const config = z.strictObject({

@@ -1,7 +1,7 @@
 import type { AgentCard, StreamResponse, TaskPushNotificationConfig } from "@a2a-js/sdk";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
-import { CrewError, messageOf } from "../core/schema/error.ts";
 import type { RemoteUpdate } from "../core/net/a2a.ts";
+import { CrewError, messageOf } from "../core/schema/error.ts";
 import type { Card } from "./card.ts";
 import type { Push, PushConfig, WritePush } from "./push.ts";
 import { isTaskError, type TaskErrorCode } from "./task-error.ts";

@@ -1,7 +1,8 @@
-import { isKept, type Event, type Origin } from "../core/run/event.ts";
-import { lifeOf, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { RemoteTask, RemoteUpdate } from "../core/net/a2a.ts";
+import { type Event, isKept, type Origin } from "../core/run/event.ts";
+import { lifeOf, openQuestions, type Question } from "../core/run/run-status.ts";
 import { emptyState, reduce, type State } from "../core/run/state.ts";
+import { defined } from "../core/text/defined.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import { deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
@@ -117,7 +118,7 @@ function teller(state: State, seen: () => Seen): (event: Event) => Generator<Rem
   /** With what was used so far. */
   const statusNow = (): RemoteUpdate => {
     const { status, metadata } = taskView(state, seen());
-    return { kind: "status-update", ...ids, status, ...(metadata && { metadata }) };
+    return { kind: "status-update", ...ids, status, ...defined({ metadata }) };
   };
   let begun = false;
   return function* (event) {

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { CrewError } from "../core/schema/error.ts";
+import { defined } from "../core/text/defined.ts";
 import { nearest } from "../core/text/nearest.ts";
-import type { Crew } from "../crew.ts";
 import type { RunOptions } from "../crew/run-options.ts";
+import type { Crew } from "../crew.ts";
 import type { NetworkRules } from "../runtime/network/guarded-fetch.ts";
 import { openServer, readJsonBody, type Serving } from "../runtime/network/loopback-server.ts";
 import { type Card, cardFor } from "./card.ts";
@@ -50,8 +51,7 @@ export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A
   const tokens = options.tokens ?? { caller: randomBytes(32).toString("hex") };
   const open = {
     ...(publicUrl !== undefined && { hosts: [new URL(publicUrl).host] }),
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port }),
+    ...defined({ host, port }),
   };
   const { tasks, push, protocol } = await parts(crew, options, names);
   const serving: Serving = await openServer({
@@ -103,7 +103,7 @@ async function parts(
     folder.then((where) => push.tell(where, task)).catch(onError);
     if (type === "run.ended") folders.delete(id);
   };
-  const tasks = createTasks(crew, { agents: new Set(names), onError, heard, ...(run && { run }) });
+  const tasks = createTasks(crew, { agents: new Set(names), onError, heard, ...defined({ run }) });
   made.tasks = tasks;
   made.push = push;
   return { tasks, push, protocol };

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { isCrewError } from "../core/schema/error.ts";
-import type { Event, Origin } from "../core/run/event.ts";
-import type { Answer } from "../core/plan/gate.ts";
-import { isEnded, lifeOf } from "../core/run/run-status.ts";
 import { extractMessageText, isOver, type RemoteMessage, type RemoteTask, type RemoteUpdate } from "../core/net/a2a.ts";
-import type { Crew } from "../crew.ts";
+import type { Answer } from "../core/plan/gate.ts";
+import type { Event, Origin } from "../core/run/event.ts";
+import { isEnded, lifeOf } from "../core/run/run-status.ts";
+import { isCrewError } from "../core/schema/error.ts";
 import type { RunOptions } from "../crew/run-options.ts";
+import type { Crew } from "../crew.ts";
 import type { Run } from "../runtime/run/run.ts";
-import { serveRun, type ServedRun } from "./served-run.ts";
+import { type ServedRun, serveRun } from "./served-run.ts";
 import { taskError } from "./task-error.ts";
 import { isStopped, STOPPED, taskView } from "./view.ts";
 

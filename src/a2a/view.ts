@@ -1,6 +1,3 @@
-import type { Origin } from "../core/run/event.ts";
-import { type Life, openQuestions, type Question } from "../core/run/run-status.ts";
-import type { Outcome } from "../core/outcome/outcome.ts";
 import {
   type RemoteArtifact,
   type RemoteMessage,
@@ -9,6 +6,9 @@ import {
   type RemoteTask,
   USAGE_KEY,
 } from "../core/net/a2a.ts";
+import type { Outcome } from "../core/outcome/outcome.ts";
+import type { Origin } from "../core/run/event.ts";
+import { type Life, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
 
 /** Why runs end that were under way when the server was stopped; they go on when it is started again. */

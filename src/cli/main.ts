@@ -1,11 +1,11 @@
-import { CommanderError, type Command } from "commander";
+import { type Command, CommanderError } from "commander";
 import { version } from "../core/text/version.ts";
 import { armFaults } from "../runtime/disk/fault-points.ts";
 import { bare, buildCommand, helped } from "./base/command.ts";
-import { commands } from "./commands.ts";
 import { report } from "./base/report.ts";
 import { terminal } from "./base/terminal.ts";
 import { unknownCommand } from "./base/usage.ts";
+import { commands } from "./commands.ts";
 
 /** Does what a command line says and gives back the exit code. */
 async function main(argv: readonly string[]): Promise<number> {

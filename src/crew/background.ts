@@ -1,11 +1,11 @@
 import type { Config } from "../core/config/config.ts";
-import { CrewError } from "../core/schema/error.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import { CrewError } from "../core/schema/error.ts";
 import { workerCommand } from "../defaults.ts";
 import { homeOf, type Outfit, type Setup } from "../outfit.ts";
+import { DEFAULT_BACKGROUND_RUNS } from "../runtime/background/background-slots.ts";
 import { inBackground } from "../runtime/background/launch-worker.ts";
 import { isOwned } from "../runtime/disk/run-claim.ts";
-import { DEFAULT_BACKGROUND_RUNS } from "../runtime/background/background-slots.ts";
 import { needed } from "./kept-store.ts";
 import type { CrewOptions } from "./options.ts";
 import type { ResumeOptions } from "./run-options.ts";

@@ -1,8 +1,8 @@
 import type { ModelWish } from "../core/model/choose.ts";
 import type { Body } from "../core/plan/plan.ts";
-import { isForeign, type RunnerName } from "../core/vocabulary/runner-name.ts";
-import type { ModelSource } from "../core/task/runner.ts";
 import type { Task } from "../core/plan/task.ts";
+import type { ModelSource } from "../core/task/runner.ts";
+import { isForeign, type RunnerName } from "../core/vocabulary/runner-name.ts";
 import { noModel } from "../models/registry/registry.ts";
 
 /** A model that a task names has to exist before anything starts; the default one, when some task names none. */

@@ -1,18 +1,18 @@
-import { agentRuleText } from "../core/rules/agent-rule.ts";
 import type { Agent } from "../core/agent/agent.ts";
 import type { Dialects } from "../core/agent/dialect.ts";
-import { DEFAULT_LIMITS, type ResourceLimits } from "../core/vocabulary/limits.ts";
+import { maskAuth } from "../core/agent/mask-auth.ts";
+import type { Task } from "../core/plan/task.ts";
 import { isFinishTool, permit } from "../core/policy/permit.ts";
 import { rulesFor } from "../core/policy/policy.ts";
-import { maskAuth } from "../core/agent/mask-auth.ts";
+import { agentRuleText } from "../core/rules/agent-rule.ts";
 import type { Problem } from "../core/vocabulary/file-problem.ts";
+import { DEFAULT_LIMITS, type ResourceLimits } from "../core/vocabulary/limits.ts";
 import type { Origin } from "../core/vocabulary/provenance.ts";
 import { isOfServer, type KnownServer, serverPatterns } from "../core/vocabulary/server-patterns.ts";
-import type { Task } from "../core/plan/task.ts";
 import { toolMatches } from "../core/vocabulary/tool-names.ts";
-import { effective } from "../runtime/task/assign.ts";
-import { originsOf, type ExplainedField } from "../runtime/discovery/explain.ts";
 import type { FoundAgent } from "../runtime/discovery/discover-found.ts";
+import { type ExplainedField, originsOf } from "../runtime/discovery/explain.ts";
+import { effective } from "../runtime/task/assign.ts";
 
 /** What a call would say, under the names of its flags. */
 export type ExplainedCall = Readonly<

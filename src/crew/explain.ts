@@ -1,16 +1,17 @@
 import type { Choice, ModelWish } from "../core/model/choose.ts";
 import { barred } from "../core/policy/judge-call.ts";
-import { describeServer } from "../core/vocabulary/mcp-server.ts";
 import type { Policy } from "../core/policy/policy.ts";
+import { defined } from "../core/text/defined.ts";
+import { describeServer } from "../core/vocabulary/mcp-server.ts";
 import { isOfServer, type KnownServer } from "../core/vocabulary/server-patterns.ts";
 import { DELEGATION_TOOL, MCP_PREFIX } from "../core/vocabulary/tool-names.ts";
 import type { Outfit, Setup } from "../outfit.ts";
 import { local } from "../runners/local.ts";
-import { barredBy } from "../runtime/task/assign.ts";
 import type { FoundAgent } from "../runtime/discovery/discover.ts";
-import { type AgentExplanation, explainAgent, type ExplainedCall } from "./explain-agent.ts";
 import type { LoadedConfig } from "../runtime/settings/load-config.ts";
+import { barredBy } from "../runtime/task/assign.ts";
 import { serversOf } from "../tools/mcp/servers.ts";
+import { type AgentExplanation, type ExplainedCall, explainAgent } from "./explain-agent.ts";
 
 /** An agent as it would run, the model that it would get included. */
 export type Explanation = AgentExplanation & Readonly<{ model: Choice }>;
@@ -50,7 +51,7 @@ function serversFor({ agent }: FoundAgent, users: NonNullable<Setup["mcpServers"
     ...its.map(({ name, definition: { enabled, tools, ...definition } }) => ({
       name,
       what: describeServer(definition),
-      ...(tools && { tools }),
+      ...defined({ tools }),
       ...(enabled === false && { shut: "off" as const }),
     })),
     ...others.map(([name, definition]) => ({

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
-import { agentWords, placeWords } from "../core/config/use.ts";
 import type { ReadAgent } from "../core/agent/dialect.ts";
 import type { Skill, WorkflowCommand } from "../core/agent/skill.ts";
+import { agentWords, placeWords } from "../core/config/use.ts";
 import { findAgents, findCommands, findSkills, type Workflows } from "../defaults.ts";
 import { createDiscoveryCache, type Discovery, type Trust } from "../runtime/discovery/discover.ts";
 import type { LoadedConfig } from "../runtime/settings/load-config.ts";

@@ -1,10 +1,10 @@
 import type { Agent } from "../core/agent/agent.ts";
-import { type Catalog, cardOf } from "../core/delegation/catalog.ts";
-import { CrewError } from "../core/schema/error.ts";
-import { usesSkills, withSkills } from "../core/plan/preload-skills.ts";
 import type { Skill } from "../core/agent/skill.ts";
-import { findAgent, type Discovery } from "../runtime/discovery/discover.ts";
+import { type Catalog, cardOf } from "../core/delegation/catalog.ts";
 import type { Roster } from "../core/delegation/roster.ts";
+import { usesSkills, withSkills } from "../core/plan/preload-skills.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { type Discovery, findAgent } from "../runtime/discovery/discover.ts";
 import type { Finds } from "./finds.ts";
 
 /** The agents that a run knows: those that were handed in, and those that were found when somebody looked last. */

@@ -1,9 +1,9 @@
 import type { Agent } from "../core/agent/agent.ts";
 import type { Config } from "../core/config/config.ts";
-import type { McpServers } from "../core/vocabulary/mcp-server.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
 import type { Tool } from "../core/task/tool.ts";
+import type { McpServers } from "../core/vocabulary/mcp-server.ts";
 import type { LanguageModel } from "../models/ai-sdk/is-language-model.ts";
 import type { ModelConfig } from "../models/registry/registry.ts";
 import type { NetworkRules } from "../runtime/network/guarded-fetch.ts";

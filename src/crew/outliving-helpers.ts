@@ -1,8 +1,9 @@
+import type { Plan } from "../core/plan/plan.ts";
 import type { Background } from "../core/task/engine.ts";
+import { defined } from "../core/text/defined.ts";
 import { compile } from "../modes/compile.ts";
 import { createOutliving, type OutlivingParts } from "../runtime/run/detached-helpers.ts";
 import type { Run } from "../runtime/run/run.ts";
-import type { Plan } from "../core/plan/plan.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Makes the helpers of a run that outlive it. */
@@ -22,7 +23,7 @@ export function outlivingHelpers(
       plan: (what) => compile(what),
       run: (plan, parent) => run(plan, { ...same, parent: { ...parent, depth: 1 } }),
       ...files,
-      ...(ended && { ended }),
+      ...defined({ ended }),
     });
     return helpers;
   };

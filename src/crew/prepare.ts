@@ -1,26 +1,27 @@
-import { checkAgents } from "../core/plan/check.ts";
 import type { Config } from "../core/config/config.ts";
 import { runWords } from "../core/config/use.ts";
-import type { Engine } from "../core/task/engine.ts";
-import type { KeptEvent } from "../core/run/event.ts";
-import type { Permissions } from "../core/policy/permissions.ts";
+import { agentOf, type Roster } from "../core/delegation/roster.ts";
+import { checkAgents } from "../core/plan/check.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
+import type { Permissions } from "../core/policy/permissions.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import type { Engine } from "../core/task/engine.ts";
+import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
 import { builtinRunner, makeEngine, type Remotes } from "../defaults.ts";
 import { compile } from "../modes/compile.ts";
 import type { Outfit, Setup } from "../outfit.ts";
-import type { Deck } from "../runtime/cassette/cassette.ts";
-import { buildContext } from "../runtime/git/context.ts";
-import type { Start } from "../runtime/run/drive.ts";
-import { createEarlier, type Earlier } from "../runtime/resume/previous-runs.ts";
-import { createIsolate } from "../runtime/git/worktree-task.ts";
-import { memoryJournal, openJournal } from "../runtime/store/journal.ts";
 import { createLingering } from "../runtime/async/pending-cleanup.ts";
-import { createPerformer } from "../runtime/task/perform.ts";
-import { createReuse } from "../runtime/resume/reuse-results.ts";
-import { agentOf, type Roster } from "../core/delegation/roster.ts";
+import type { Deck } from "../runtime/cassette/cassette.ts";
 import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
+import { buildContext } from "../runtime/git/context.ts";
+import { createIsolate } from "../runtime/git/worktree-task.ts";
+import { createEarlier, type Earlier } from "../runtime/resume/previous-runs.ts";
+import { createReuse } from "../runtime/resume/reuse-results.ts";
+import type { Start } from "../runtime/run/drive.ts";
+import { memoryJournal, openJournal } from "../runtime/store/journal.ts";
+import { createPerformer } from "../runtime/task/perform.ts";
 import { checkModels } from "./check-models.ts";
 import type { Finds } from "./finds.ts";
 import { knowAgents } from "./known-agents.ts";
@@ -79,11 +80,11 @@ export function createPrepare(parts: PrepareParts): Prepare {
       version,
       cwd,
       context: plan.context ? redactor.text(await buildContext(cwd, plan.context)) : "",
-      ...(options.permissions && { permissions: options.permissions }),
+      ...defined({ permissions: options.permissions }),
       check,
       agents: again,
       ...(store && { outputFile: (path: string) => store.output(run, path) }),
-      ...(parent && { parent }),
+      ...defined({ parent }),
       ...(outliving && { background: parts.helpers(outliving, wished) }),
       compile: (what) => {
         const inner = compile(what);
@@ -91,8 +92,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
         return inner;
       },
       ...more,
-      ...(concurrency !== undefined && { concurrency }),
-      ...(unattended !== undefined && { unattended }),
+      ...defined({ concurrency, unattended }),
       ...((more.name ?? plan.name) !== undefined && { name: more.name ?? plan.name ?? run }),
     };
   };
@@ -135,7 +135,7 @@ async function carriers(
     engine: makeEngine({
       perform: createPerformer({
         ...world,
-        ...(peers && { peers }),
+        ...defined({ peers }),
         models,
         earlier,
         isolate,

@@ -1,8 +1,9 @@
-import { CrewError } from "../core/schema/error.ts";
-import { drive } from "../runtime/run/drive.ts";
 import { hasEnded } from "../core/run/history.ts";
-import { readForResume } from "../runtime/store/journal.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { defined } from "../core/text/defined.ts";
+import { drive } from "../runtime/run/drive.ts";
 import type { Drive } from "../runtime/run/run.ts";
+import { readForResume } from "../runtime/store/journal.ts";
 import type { Store } from "../runtime/store/store.ts";
 import type { Prepare } from "./prepare.ts";
 import type { ResumeOptions } from "./run-options.ts";
@@ -24,5 +25,5 @@ export async function resume(
     throw new CrewError("RUN_DAMAGED", `The run "${run}" stopped before it began.`, "Start it again.");
   if (hasEnded(events, { retryFailed })) return events.forEach(it.publish);
   const start = await prepare({ run, plan: started.plan, options, past: events });
-  await drive({ ...start, ...(started.name !== undefined && { name: started.name }), takesUp: { retryFailed } }, it);
+  await drive({ ...start, ...defined({ name: started.name }), takesUp: { retryFailed } }, it);
 }

@@ -1,6 +1,6 @@
 import type { BudgetLimits } from "../core/run/budget.ts";
-import type { Parent } from "../core/task/engine.ts";
 import type { Origin } from "../core/run/event.ts";
+import type { Parent } from "../core/task/engine.ts";
 import type { DeckMaker } from "../runtime/cassette/cassette.ts";
 import type { Run } from "../runtime/run/run.ts";
 

@@ -3,7 +3,7 @@ import { crewWords } from "../core/config/use.ts";
 import { withPermissions } from "../core/policy/permissions.ts";
 import { readSettings } from "../defaults.ts";
 import type { Setup } from "../outfit.ts";
-import { noConfig, type LoadConfigOptions, type LoadedConfig } from "../runtime/settings/load-config.ts";
+import { type LoadConfigOptions, type LoadedConfig, noConfig } from "../runtime/settings/load-config.ts";
 import type { CrewOptions } from "./options.ts";
 
 /** The settings that hold for a crew: those of the files, those that were handed in, or none. */

@@ -1,5 +1,4 @@
 import type { RemoteCard as RemotePlace } from "../core/agent/agent.ts";
-import { CrewError, messageOf } from "../core/schema/error.ts";
 import {
   foldRemote,
   nextIds,
@@ -8,6 +7,7 @@ import {
   type RemoteTask,
   type RemoteUpdate,
 } from "../core/net/a2a.ts";
+import { CrewError, messageOf } from "../core/schema/error.ts";
 import { createRemoteClients, type RemoteClients, remoteTokens } from "../runners/a2a/a2a-clients.ts";
 import { remoteFault } from "../runners/a2a/a2a-fault.ts";
 import type { RemoteCard, RemoteClient } from "../runners/a2a/a2a-sdk.ts";

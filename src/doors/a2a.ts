@@ -1,4 +1,4 @@
-export { serveA2a, type A2aServer, type A2aServerOptions } from "../a2a/server.ts";
+export { type A2aServer, type A2aServerOptions, serveA2a } from "../a2a/server.ts";
 export {
   extractIds,
   extractMessageText,

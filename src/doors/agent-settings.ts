@@ -1,5 +1,5 @@
-import type { ResourceLimits } from "../core/vocabulary/limits.ts";
 import type { RetryConfig } from "../core/plan/retry.ts";
+import type { ResourceLimits } from "../core/vocabulary/limits.ts";
 import type { Thinking } from "../core/vocabulary/thinking.ts";
 import { type Findable, findAgent } from "../runtime/discovery/find.ts";
 import type { AgentConfig, Resolved } from "./agent-config.ts";

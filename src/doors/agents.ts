@@ -1,30 +1,30 @@
 export { type Agent, defineAgent } from "../core/agent/agent.ts";
-export { type AgentList, formatAgentList } from "../core/agent/list.ts";
-export { AGENT_NAME } from "../core/vocabulary/agent-name.ts";
-export { type Arguments, expandCommand, expandSkill } from "../core/agent/skill-arguments.ts";
 export type { Dialect, Dialects, ReadAgent, Reading } from "../core/agent/dialect.ts";
+export { type AgentList, formatAgentList } from "../core/agent/list.ts";
+export { agentFor, type Skill, type WorkflowCommand } from "../core/agent/skill.ts";
+export { type Arguments, expandCommand, expandSkill } from "../core/agent/skill-arguments.ts";
+export { AGENT_NAME } from "../core/vocabulary/agent-name.ts";
 export type { Problem } from "../core/vocabulary/file-problem.ts";
 export { describeOrigin, type Origin } from "../core/vocabulary/provenance.ts";
-export { agentFor, type Skill, type WorkflowCommand } from "../core/agent/skill.ts";
-export { toolMatches, toolsNamed, toolSpellings } from "../core/vocabulary/tool-names.ts";
+export { toolMatches, toolSpellings, toolsNamed } from "../core/vocabulary/tool-names.ts";
 export { type AgentFields, parseAgentFields } from "../formats/agent-fields.ts";
 export { readInlineAgents } from "../formats/inline.ts";
 export { loadAgentModule } from "../formats/module.ts";
 export { dialects } from "../formats/table.ts";
-export { convert as convertAgent, type Converted } from "../formats/write/convert.ts";
+export { type Converted, convert as convertAgent } from "../formats/write/convert.ts";
 export type { Loss } from "../formats/write/losses.ts";
 export {
   createDiscoveryCache,
   type Discovery,
   type DiscoveryCache,
-  findAgent,
   type FoundAgent,
+  findAgent,
   getAgent,
   qualifiedNames,
   type Trust,
 } from "../runtime/discovery/discover.ts";
-export { explainFields, type ExplainedField } from "../runtime/discovery/explain.ts";
-export { families, presets, type PresetName } from "../runtime/discovery/sources.ts";
+export { type ExplainedField, explainFields } from "../runtime/discovery/explain.ts";
+export { families, type PresetName, presets } from "../runtime/discovery/sources.ts";
 export { type AgentConfig, resolveAgentInheritance } from "./agent-config.ts";
 export { type InlineSettings, resolveAgentSettings } from "./agent-settings.ts";
 export {

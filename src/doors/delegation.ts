@@ -1,14 +1,15 @@
-import { emptyDesk } from "../core/task/scratchpad.ts";
-import type { Event } from "../core/run/event.ts";
 import { failed } from "../core/outcome/outcome.ts";
+import type { Event } from "../core/run/event.ts";
+import { emptyDesk } from "../core/task/scratchpad.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
-import type { Crew } from "../crew.ts";
+import { inputSchemaOf, parseArguments } from "../core/task/tool-specs.ts";
+import { defined } from "../core/text/defined.ts";
+import type { JsonSchema } from "../core/text/json.ts";
 import type { RunOptions } from "../crew/run-options.ts";
+import type { Crew } from "../crew.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 import { createOutliving, delegatedOf } from "../runtime/run/detached-helpers.ts";
 import type { Run } from "../runtime/run/run.ts";
-import { inputSchemaOf, parseArguments } from "../core/task/tool-specs.ts";
-import type { JsonSchema } from "../core/text/json.ts";
 
 /** Which delegation tools somebody outside of runs wants, and how the runs go that it starts. */
 export type DelegationOptions = Readonly<{
@@ -41,7 +42,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
   const background = createOutliving({
     plan: crew.plan,
     run: (plan) => crew.run(plan, options),
-    ...(crew.outputFile && { file: crew.outputFile }),
+    ...defined({ file: crew.outputFile }),
   });
   const contextFor = ({ signal, heard }: DelegationCall): ToolContext => ({
     cwd: crew.cwd,

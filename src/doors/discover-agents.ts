@@ -5,7 +5,7 @@ import { unionOfTools } from "../core/agent/inherit.ts";
 import { readBundledAgents } from "../formats/bundled.ts";
 import { own } from "../formats/dialects/own.ts";
 import { dialects } from "../formats/table.ts";
-import { discover, type DiscoverOptions, type Discovery, type FoundAgent } from "../runtime/discovery/discover.ts";
+import { type DiscoverOptions, type Discovery, discover, type FoundAgent } from "../runtime/discovery/discover.ts";
 import { listFiles, readAgentFile } from "../runtime/discovery/files.ts";
 import { nearestPlace } from "../runtime/discovery/places.ts";
 import { families, type Scope } from "../runtime/discovery/sources.ts";

@@ -3,7 +3,7 @@ import { failed, type Outcome } from "../core/outcome/outcome.ts";
 import type { ToolResult } from "../core/task/tool.ts";
 import type { Crew } from "../crew.ts";
 import { declaredInputs, promptOf } from "../facades/agent-inputs.ts";
-import { invocationResult, invocationText, terminateMode, type AgentTerminateMode } from "../facades/invocation.ts";
+import { type AgentTerminateMode, invocationResult, invocationText, terminateMode } from "../facades/invocation.ts";
 import { asId } from "../modes/names.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 

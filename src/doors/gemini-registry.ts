@@ -3,8 +3,8 @@ import { readBundledAgents } from "../formats/bundled.ts";
 import {
   type AgentDefinition,
   dtoOf,
-  markdownToAgentDefinition,
   type ModelConfig,
+  markdownToAgentDefinition,
   type RunConfig,
 } from "../formats/dialects/gemini-definition.ts";
 import { dialects } from "../formats/table.ts";

@@ -1,20 +1,20 @@
+export { convertInputConfigToJsonSchema } from "../core/agent/inputs.ts";
+export { templateString } from "../core/text/input-template.ts";
+export { type AgentTerminateMode } from "../facades/invocation.ts";
 export {
-  agentFromDefinition,
   type AgentDefinition,
   type AgentDto,
+  agentFromDefinition,
   type InputConfig,
   type LocalAgentDefinition,
-  markdownToAgentDefinition,
   type ModelConfig,
+  markdownToAgentDefinition,
   type OutputConfig,
   type PromptConfig,
   type RemoteAgentDefinition,
   type RunConfig,
 } from "../formats/dialects/gemini-definition.ts";
-export { type AgentTerminateMode } from "../facades/invocation.ts";
-export { localInvocation, type SubagentInvocation } from "./gemini-invocation.ts";
 export { isValidToolName } from "../formats/dialects/gemini-schema.ts";
+export { localInvocation, type SubagentInvocation } from "./gemini-invocation.ts";
 export { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "./gemini-load.ts";
 export { type AgentOverride, AgentRegistry, getModelConfigAlias, type RegistryConfig } from "./gemini-registry.ts";
-export { convertInputConfigToJsonSchema } from "../core/agent/inputs.ts";
-export { templateString } from "../core/text/input-template.ts";

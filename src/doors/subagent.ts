@@ -1,11 +1,12 @@
-import { messageOf } from "../core/schema/error.ts";
 import type { AnyInput } from "../core/plan/input.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Result } from "../core/run/result.ts";
-import { createCrew, type Crew } from "../crew.ts";
+import { messageOf } from "../core/schema/error.ts";
+import { defined } from "../core/text/defined.ts";
 import type { RunOptions } from "../crew/run-options.ts";
-import { shortened } from "../facades/subagent-task.ts";
+import { type Crew, createCrew } from "../crew.ts";
 import { summaryOf } from "../facades/carry-out.ts";
+import { shortened } from "../facades/subagent-task.ts";
 import type { Run } from "../runtime/run/run.ts";
 
 /** What is different about a subagent of a type; everything else is as the agent of that name has it. */
@@ -91,8 +92,7 @@ export class Subagent {
       agent: this.type,
       task,
       ...(allowedTools && { tools: [...allowedTools] }),
-      ...(defaultModel !== undefined && { model: defaultModel }),
-      ...(systemPrompt !== undefined && { systemPrompt }),
+      ...defined({ model: defaultModel, systemPrompt }),
       ...(maxTurns !== undefined && { resourceLimits: { maxTurns } }),
     };
   }

@@ -1,6 +1,6 @@
-import type { Engine, Perform } from "../core/task/engine.ts";
-import type { Answer } from "../core/plan/gate.ts";
 import type { Outcome } from "../core/outcome/outcome.ts";
+import type { Answer } from "../core/plan/gate.ts";
+import type { Engine, Perform } from "../core/task/engine.ts";
 import { pause } from "../runtime/async/cancel.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 

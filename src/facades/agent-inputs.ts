@@ -1,6 +1,6 @@
 import type { AgentInput } from "../core/agent/agent.ts";
-import type { AgentCard } from "../core/delegation/catalog.ts";
 import { convertInputConfigToJsonSchema } from "../core/agent/inputs.ts";
+import type { AgentCard } from "../core/delegation/catalog.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 
 /** The name by which an agent is chosen; no input may have it. */

@@ -1,9 +1,9 @@
 import type { AgentCard } from "../core/delegation/catalog.ts";
-import { isRecord } from "../core/text/json.ts";
-import { offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
+import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Tool } from "../core/task/tool.ts";
-import { inputFault, inputSchema, reservedInput } from "./agent-inputs.ts";
 import { cutHead } from "../core/text/cut.ts";
+import { isRecord } from "../core/text/json.ts";
+import { inputFault, inputSchema, reservedInput } from "./agent-inputs.ts";
 import { delegationRefusal } from "./delegate-to-agent.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { invoke } from "./invocation.ts";

@@ -1,9 +1,9 @@
-import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
-import type { Begun, Delegated } from "../core/task/engine.ts";
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Task } from "../core/plan/task.ts";
+import type { Begun, Delegated } from "../core/task/engine.ts";
 import type { ToolContext } from "../core/task/tool.ts";
+import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
 import { nodeIds } from "../modes/names.ts";
 
 /** What one agent is asked to do. The prompt is meant word by word: nothing in it is a placeholder. */

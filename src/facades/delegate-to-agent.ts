@@ -1,7 +1,7 @@
 import type { AgentCard } from "../core/delegation/catalog.ts";
-import { isRecord, type JsonSchema } from "../core/text/json.ts";
-import { offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
+import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Tool } from "../core/task/tool.ts";
+import { isRecord, type JsonSchema } from "../core/text/json.ts";
 import { inputFault, inputSchema, RESERVED_INPUT, reservedInput } from "./agent-inputs.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";

@@ -1,7 +1,7 @@
 import type { AgentCard } from "../core/delegation/catalog.ts";
-import { cutHead } from "../core/text/cut.ts";
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { ToolContext, ToolResult } from "../core/task/tool.ts";
+import { cutHead } from "../core/text/cut.ts";
 import { asId } from "../modes/names.ts";
 import { declaredInputs, promptOf } from "./agent-inputs.ts";
 import { carryOut, planFor, summaryOf } from "./carry-out.ts";

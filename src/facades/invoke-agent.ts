@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AgentCard } from "../core/delegation/catalog.ts";
-import { offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
+import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import { defineTool, type Tool } from "../core/task/tool.ts";
 import { inputFault, inputsOf, reservedInput } from "./agent-inputs.ts";
 import { delegationRefusal, unionDescription } from "./delegate-to-agent.ts";

@@ -1,5 +1,5 @@
-import { changesBetween, type Catalog } from "../core/delegation/catalog.ts";
-import { offered, type Caller } from "../core/delegation/spawn.ts";
+import { type Catalog, changesBetween } from "../core/delegation/catalog.ts";
+import { type Caller, offered } from "../core/delegation/spawn.ts";
 import type { ToolContext } from "../core/task/tool.ts";
 
 /** The agents as they are at a call, and what is different from what the model was told last. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isRecord, type JsonSchema } from "../core/text/json.ts";
 import { taskSettings } from "../core/plan/task.ts";
+import { isRecord, type JsonSchema } from "../core/text/json.ts";
 import { chainInput } from "../modes/chain.ts";
 import { parallelInput } from "../modes/parallel.ts";
 import { raceInput } from "../modes/race.ts";

@@ -1,7 +1,8 @@
-import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import type { Node, Plan } from "../core/plan/plan.ts";
 import { taskId } from "../core/plan/task-id.ts";
+import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
+import { defined } from "../core/text/defined.ts";
 import { noUsageStats, type ParallelToolDetails, type TaskResult, type UsageStats } from "./parallel/task-result.ts";
 
 export type ParallelMode = ParallelToolDetails["mode"];
@@ -57,9 +58,7 @@ function resultFor({ mode, id, at, node, outcome }: Part): TaskResult {
     truncated: cut,
     durationMs: outcome.ms ?? 0,
     usage: statsOf(outcome),
-    ...(outcome.model !== undefined && { model: outcome.model }),
-    ...(outcome.file !== undefined && { fullOutputPath: outcome.file }),
-    ...(outcome.tools && { toolUsage: outcome.tools }),
+    ...defined({ model: outcome.model, fullOutputPath: outcome.file, toolUsage: outcome.tools }),
     ...(!good && { error: explain(outcome) }),
     ...(outcome.status === "cancelled" && { aborted: true }),
     ...(mode === "chain" && { step: at + 1 }),

@@ -1,20 +1,21 @@
 import { formatAgentList } from "../core/agent/list.ts";
 import { type AgentCard } from "../core/delegation/catalog.ts";
-import { isCrewError } from "../core/schema/error.ts";
-import { COLLAPSED_ITEM_COUNT, MAX_CONCURRENCY } from "../core/vocabulary/limits.ts";
+import { DEFAULT_AGENT } from "../core/delegation/roster.ts";
+import { allowedText, type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Node, Plan } from "../core/plan/plan.ts";
-import { allowedText, offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
 import { taskSettings } from "../core/plan/task.ts";
+import { isCrewError } from "../core/schema/error.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
+import { defined } from "../core/text/defined.ts";
+import { COLLAPSED_ITEM_COUNT, MAX_CONCURRENCY } from "../core/vocabulary/limits.ts";
 import { compile } from "../modes/compile.ts";
 import { buildContext } from "../runtime/git/context.ts";
-import { buildDag } from "./parallel/dag.ts";
-import { DEFAULT_AGENT } from "../core/delegation/roster.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { createLook } from "./look.ts";
-import { parallelCall, type ParallelCall, problemsIn, shownSchema } from "./parallel-input.ts";
-import { detailsOf, parallelText, type ParallelMode } from "./parallel-results.ts";
+import { buildDag } from "./parallel/dag.ts";
+import { type ParallelCall, parallelCall, problemsIn, shownSchema } from "./parallel-input.ts";
+import { detailsOf, type ParallelMode, parallelText } from "./parallel-results.ts";
 
 /** 003's `parallel`: exactly one of five modes. */
 export const parallel: Facade = { tools: (caller, name) => [parallelTool(caller, name)] };
@@ -166,7 +167,7 @@ async function withContext(
   const { context: _built, ...rest } = plan;
   const wished = gitContext ?? (mode === "parallel" || mode === "team");
   const git = context.access?.isClosed && wished !== false ? true : wished;
-  const built = await buildContext(context.cwd, { ...(text !== undefined && { context: text }), gitContext: git });
+  const built = await buildContext(context.cwd, { ...defined({ context: text }), gitContext: git });
   const files = contextFiles.length === 0 ? "" : `Read these files first: ${contextFiles.join(", ")}`;
   const preface = [built, files].filter((part) => part !== "").join("\n\n");
   return preface === "" ? rest : { ...rest, nodes: prefaced(rest.nodes, preface) };

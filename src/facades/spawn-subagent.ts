@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { BackgroundStart } from "../core/delegation/background-start.ts";
-import { offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
+import { DEFAULT_AGENT } from "../core/delegation/roster.ts";
+import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
 import { asId } from "../modes/names.ts";
-import { DEFAULT_AGENT } from "../core/delegation/roster.ts";
 import { describeAgents } from "./agent-lines.ts";
+import { type Assignment, begunTask, carryOut, planFor, summaryOf } from "./carry-out.ts";
 import { delegating, type Facade } from "./facade.ts";
-import { begunTask, carryOut, planFor, summaryOf, type Assignment } from "./carry-out.ts";
 import { createLook } from "./look.ts";
 import { namesOf } from "./names-in-schema.ts";
 

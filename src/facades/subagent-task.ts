@@ -1,18 +1,19 @@
 import { z } from "zod";
 import type { BackgroundStart } from "../core/delegation/background-start.ts";
-import { cutHead } from "../core/text/cut.ts";
+import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Outcome } from "../core/outcome/outcome.ts";
-import { offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
+import { cutHead } from "../core/text/cut.ts";
+import { defined } from "../core/text/defined.ts";
 import { asId, nodeIds } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
+import { type Assignment, begunTask, carryOut, type Done, planFor, summaryOf } from "./carry-out.ts";
 import { delegating, type Facade, type FacadeParts } from "./facade.ts";
-import { begunTask, carryOut, planFor, summaryOf, type Assignment, type Done } from "./carry-out.ts";
 import { createLook, type Looked } from "./look.ts";
+import { namesOf } from "./names-in-schema.ts";
 import { createTaskDesk, type TaskDesk } from "./task-desk.ts";
 import { taskOutput } from "./task-output.ts";
 import { backgroundStarted } from "./task-texts.ts";
-import { namesOf } from "./names-in-schema.ts";
 
 /** The models that a caller may name, by the words of the document. */
 export const TASK_MODELS = ["haiku", "sonnet", "opus"] as const;
@@ -137,9 +138,9 @@ function assignmentsOf(
     agent: (resume !== undefined && desk.typeOf(resume)) || subagent_type,
     prompt,
     label: description,
-    ...(model !== undefined && { model }),
+    ...defined({ model }),
     ...(max_turns !== undefined && { resourceLimits: { maxTurns: max_turns } }),
-    ...(resume !== undefined && { continues: resume }),
+    ...defined({ continues: resume }),
   }));
 }
 
@@ -161,7 +162,7 @@ async function inBackground(
     id,
     type: assignment.agent ?? "",
     description: assignment.label,
-    ...(file !== undefined && { file }),
+    ...defined({ file }),
   };
   desk.begin({ ...record, status: "running", startedAt: parts.clock() }, begun);
   void background.ended(begun.key, new AbortController().signal).then(

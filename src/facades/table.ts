@@ -1,9 +1,9 @@
-import { type FacadeName, facadeOf } from "../core/vocabulary/delegation-names.ts";
 import type { Caller } from "../core/delegation/spawn.ts";
 import type { Tool } from "../core/task/tool.ts";
-import type { Facade, FacadeParts } from "./facade.ts";
+import { type FacadeName, facadeOf } from "../core/vocabulary/delegation-names.ts";
 import { agentTools } from "./agent-tools.ts";
 import { delegateToAgent } from "./delegate-to-agent.ts";
+import type { Facade, FacadeParts } from "./facade.ts";
 import { invokeAgent } from "./invoke-agent.ts";
 import { parallel } from "./parallel.ts";
 import { spawnSubagent } from "./spawn-subagent.ts";

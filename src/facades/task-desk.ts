@@ -1,5 +1,5 @@
-import type { Begun } from "../core/task/engine.ts";
 import type { Outcome } from "../core/outcome/outcome.ts";
+import type { Begun } from "../core/task/engine.ts";
 import { endedRecord, type TaskRecord } from "./task-records.ts";
 
 /** The tasks that one agent started, for as long as it works. */

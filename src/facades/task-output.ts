@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
-import { AS_LONG_AS_IT_TAKES, type FacadeParts } from "./facade.ts";
 import { summaryOf } from "./carry-out.ts";
+import { AS_LONG_AS_IT_TAKES, type FacadeParts } from "./facade.ts";
 import type { TaskDesk } from "./task-desk.ts";
 import { recordedTask, type TaskRecord } from "./task-records.ts";
 import { taskListText, taskText } from "./task-texts.ts";

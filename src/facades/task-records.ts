@@ -1,7 +1,8 @@
-import type { KeptEvent } from "../core/run/event.ts";
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
-import { emptyState, reduce } from "../core/run/state.ts";
 import { addUsage, noUsage } from "../core/outcome/usage.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import { emptyState, reduce } from "../core/run/state.ts";
+import { defined } from "../core/text/defined.ts";
 import type { TaskHistory } from "../runtime/resume/task-history.ts";
 
 export type TaskStatus = "running" | "completed" | "error" | "cancelled";
@@ -37,7 +38,7 @@ export function endedRecord(
     endedAt,
     ...(usage && { tokens: { input: usage.input, output: usage.output } }),
     ...(outcome.status === "ok" ? { result } : { error: explain(outcome) }),
-    ...(file !== undefined && { file }),
+    ...defined({ file }),
   };
 }
 

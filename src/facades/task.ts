@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { AgentCard } from "../core/delegation/catalog.ts";
-import { allowedText, offered, spawnRefusal, type Caller } from "../core/delegation/spawn.ts";
+import { allowedText, type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
+import { defined } from "../core/text/defined.ts";
 import { asId } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
+import { type Assignment, carryOut, type Ended, planFor, summaryOf } from "./carry-out.ts";
 import { delegating, type Facade } from "./facade.ts";
-import { carryOut, planFor, summaryOf, type Assignment, type Ended } from "./carry-out.ts";
 import { createLook, type Looked } from "./look.ts";
 import { namesOf } from "./names-in-schema.ts";
 
@@ -150,7 +151,7 @@ function assignmentsOf(
       agent: who,
       prompt: batchPrompt(context, assignment),
       label: description ?? id,
-      ...(wanted && { schema: wanted }),
+      ...defined({ schema: wanted }),
     };
   });
 }

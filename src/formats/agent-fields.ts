@@ -1,10 +1,10 @@
-import type { JsonSchema } from "../core/text/json.ts";
 import { FINISH_TOOL } from "../core/policy/permit.ts";
-import { toolsNamed } from "../core/vocabulary/tool-names.ts";
+import type { JsonSchema } from "../core/text/json.ts";
 import type { Thinking } from "../core/vocabulary/thinking.ts";
+import { toolsNamed } from "../core/vocabulary/tool-names.ts";
+import { ompFields } from "./dialects/omp.ts";
 import { emptyDraft, readFields } from "./fields/draft.ts";
 import { listOf, parseArrayOrCSV } from "./fields/lists.ts";
-import { ompFields } from "./dialects/omp.ts";
 import { flagOf } from "./fields/rules.ts";
 
 /** System 000's record of an agent's frontmatter. */

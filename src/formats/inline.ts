@@ -2,9 +2,9 @@ import type { Reading } from "../core/agent/dialect.ts";
 import { isRecord } from "../core/text/json.ts";
 import { problem } from "../core/vocabulary/file-problem.ts";
 import { claudeFields } from "./dialects/claude.ts";
-import { asData, readJson } from "./yaml/json.ts";
 import { ownFields } from "./dialects/own.ts";
 import { failed, joined, readRecord } from "./fields/records.ts";
+import { asData, readJson } from "./yaml/json.ts";
 
 const PLACE = { file: "(given)", relative: "(given)" };
 

@@ -1,6 +1,7 @@
+import { faultsOf } from "../core/schema/parse.ts";
+import { defined } from "../core/text/defined.ts";
 import { isRecord } from "../core/text/json.ts";
 import { type McpServer, mcpServers, serverProblem } from "../core/vocabulary/mcp-server.ts";
-import { faultsOf } from "../core/schema/parse.ts";
 import { readJson } from "./yaml/json.ts";
 import { readToml } from "./yaml/toml.ts";
 
@@ -86,13 +87,13 @@ function serverIn(raw: Raw): McpServer {
     ...(typeof command === "string" && { command: variablesIn(command) }),
     ...(args.length > 0 && { args }),
     ...(Object.keys(env).length > 0 && { env }),
-    ...(cwd !== undefined && { cwd }),
+    ...defined({ cwd }),
     ...(url !== undefined && { url: variablesIn(url) }),
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(Object.keys(oauth).length > 0 && { oauth }),
     ...(tools.length > 0 && { tools }),
     ...(off && { enabled: false }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...defined({ timeoutMs }),
   };
 }
 

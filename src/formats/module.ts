@@ -1,9 +1,9 @@
 import { pathToFileURL } from "node:url";
+import type { Agent } from "../core/agent/agent.ts";
 import type { ReadAgent } from "../core/agent/dialect.ts";
 import { CrewError, messageOf } from "../core/schema/error.ts";
 import { isRecord } from "../core/text/json.ts";
 import { AGENT_NAME } from "../core/vocabulary/agent-name.ts";
-import type { Agent } from "../core/agent/agent.ts";
 
 /**
  * The agents that a module exports, alone, in a list or by name. This runs the module's code, so it is called only for

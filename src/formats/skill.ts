@@ -1,7 +1,7 @@
 import type { Agent } from "../core/agent/agent.ts";
 import type { Dialect, FilePlace, ReadAgent } from "../core/agent/dialect.ts";
-import { CrewError } from "../core/schema/error.ts";
 import { firstParagraph, type Skill, type WorkflowCommand } from "../core/agent/skill.ts";
+import { CrewError } from "../core/schema/error.ts";
 import { foldName } from "../core/vocabulary/tool-names.ts";
 import { commandFiles, skillFiles } from "../embedded.ts";
 import { defineFields } from "./fields/draft.ts";

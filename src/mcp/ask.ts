@@ -1,6 +1,6 @@
 import type { Answer } from "../core/plan/gate.ts";
-import { isRecord } from "../core/text/json.ts";
 import type { Question } from "../core/run/run-status.ts";
+import { isRecord } from "../core/text/json.ts";
 import { reveal } from "../core/text/sanitize.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { Questions } from "./sdk.ts";

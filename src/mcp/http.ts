@@ -2,8 +2,8 @@ import { CrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
 import { MAX_BODY_BYTES, openServer } from "../runtime/network/loopback-server.ts";
 import type { DelegationTools } from "./delegated.ts";
-import { createOffice, type OfficeOptions } from "./office.ts";
 import { offersWith } from "./offers.ts";
+import { createOffice, type OfficeOptions } from "./office.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServer } from "./server.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { JsonSchema } from "../core/text/json.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import type { JsonSchema } from "../core/text/json.ts";
 import type { Delegation, DelegationCall } from "./delegated.ts";
 import type { Office } from "./office.ts";
 import type { CallResult } from "./sdk.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { isRecord } from "../core/text/json.ts";
 import { parseAs } from "../core/schema/parse.ts";
+import { defined } from "../core/text/defined.ts";
+import { isRecord } from "../core/text/json.ts";
 import { compile, inputOf, type Mode } from "../modes/compile.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { type Arguments, type Offer, schemaOf } from "./offer.ts";
@@ -99,7 +100,7 @@ const offers: readonly Offer[] = [
     }),
     output: z.object({ path: z.string(), done: z.boolean(), text: z.string() }),
     answer: async ({ run, path, approve = true, text }, office) => {
-      const answer = { approve, by: "the MCP client", ...(text !== undefined && { text }) };
+      const answer = { approve, by: "the MCP client", ...defined({ text }) };
       const receipt = await office.answer(run, { path, answer });
       return { ...told(receipt.text, receipt), ...(!receipt.done && { isError: true }) };
     },

@@ -1,9 +1,10 @@
 import { relative, resolve } from "node:path";
-import { CrewError } from "../core/schema/error.ts";
-import { isEnded, openQuestions, type Life, type Question } from "../core/run/run-status.ts";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
+import { isEnded, type Life, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { defined } from "../core/text/defined.ts";
 import type { Crew } from "../crew.ts";
 import { kindOf } from "./ask.ts";
 import type { Delegated } from "./delegated.ts";
@@ -103,7 +104,7 @@ export function createOffice(
         path: at,
         answer,
         question: asked,
-        ...(call !== undefined && { call }),
+        ...defined({ call }),
       };
       const receipt = await crew.kept.tell(found, command, { waitMs: TELL_MS, signal: NEVER });
       return {

@@ -1,9 +1,9 @@
-import { CrewError } from "../core/schema/error.ts";
-import type { Event } from "../core/run/event.ts";
 import type { Answer } from "../core/plan/gate.ts";
-import { isActive, lifeOf, openQuestions, type Life, type Question } from "../core/run/run-status.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import type { Event } from "../core/run/event.ts";
+import { isActive, type Life, lifeOf, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
+import { CrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";

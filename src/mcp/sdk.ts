@@ -1,8 +1,8 @@
 import type {
   CallToolResult,
   ClientCapabilities,
-  InputRequiredResult,
   InputRequests,
+  InputRequiredResult,
   McpRequestContext,
   Server,
   ServerContext,

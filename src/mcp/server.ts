@@ -10,7 +10,7 @@ import type { Office } from "./office.ts";
 import type { ServedRun } from "./runs.ts";
 import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
 import { begun, formsOf, next, stay, takeReplies } from "./stay.ts";
-import { legacyTask, modernTask, RELATED_TASK, type TaskFacts, TASKS_EXTENSION } from "./tasks.ts";
+import { legacyTask, modernTask, RELATED_TASK, TASKS_EXTENSION, type TaskFacts } from "./tasks.ts";
 import { resultOf, viewOf } from "./view.ts";
 
 /** What every connection of a server shares. */

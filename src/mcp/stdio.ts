@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import type { Crew } from "../crew.ts";
 import type { DelegationTools } from "./delegated.ts";
-import { createOffice, type OfficeOptions } from "./office.ts";
 import { offersWith } from "./offers.ts";
+import { createOffice, type OfficeOptions } from "./office.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServer } from "./server.ts";
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { isEnded, type Life, openQuestions } from "../core/run/run-status.ts";
 import { explain } from "../core/outcome/outcome.ts";
+import { isEnded, type Life, openQuestions } from "../core/run/run-status.ts";
 import type { NodeView, State } from "../core/run/state.ts";
+import { defined } from "../core/text/defined.ts";
 import { shownNodes } from "../sinks/nodes.ts";
 import type { CallResult } from "./sdk.ts";
 
@@ -46,8 +47,7 @@ export function viewOf(state: State, life: Life | "damaged", now: number): RunVi
   return {
     run: state.run,
     status: life,
-    ...(state.name !== undefined && { name: state.name }),
-    ...(output !== undefined && { output }),
+    ...defined({ name: state.name, output }),
     ...(outcome && "data" in outcome && outcome.data !== undefined && { data: outcome.data }),
     ...(outcome && isEnded(life) && errorOf(outcome)),
     ...(questions.length > 0 && {
@@ -59,7 +59,7 @@ export function viewOf(state: State, life: Life | "damaged", now: number): RunVi
     }),
     tasks: nodes.map(({ path, agent, status, doing, outcome: own }) => ({
       path,
-      ...(agent !== undefined && { agent }),
+      ...defined({ agent }),
       status,
       ...(status === "running" && doing !== "" && { doing }),
       ...(nodes.length > 1 && own && "output" in own && own.output !== undefined && { output: own.output }),
@@ -110,5 +110,5 @@ function errorOf(outcome: NonNullable<State["outcome"]>): Pick<RunView, "error">
   if (outcome.status === "ok") return {};
   if (outcome.status !== "failed") return { error: { code: "CANCELLED", message: explain(outcome) } };
   const { code, message, hint } = outcome.fault;
-  return { error: { code, message, ...(hint !== undefined && { hint }) } };
+  return { error: { code, message, ...defined({ hint }) } };
 }

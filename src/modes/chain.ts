@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Node, Plan } from "../core/plan/plan.ts";
 import { taskSettings } from "../core/plan/task.ts";
+import { defined } from "../core/text/defined.ts";
 import { nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
@@ -49,7 +50,7 @@ export function chain(input: ChainInput): Plan {
       ...settingsOf(step, input),
       prompt: step.task,
       refs,
-      ...(step.name !== undefined && { label: step.name }),
+      ...defined({ label: step.name }),
     };
     nodes[id] = { kind: "task", ...(before !== undefined && { needs: [before] }), task };
   }

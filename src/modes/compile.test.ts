@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parsePlan } from "../core/plan/check.ts";
-import { isCrewError } from "../core/schema/error.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import { isCrewError } from "../core/schema/error.ts";
 import { prompts } from "../embedded.ts";
 import { compile } from "./compile.ts";
 

@@ -1,17 +1,16 @@
-import { checkPlan, readPlan } from "../core/plan/check.ts";
-import { CrewError } from "../core/schema/error.ts";
-import { isRecord } from "../core/text/json.ts";
-import { suggestion } from "../core/plan/check.ts";
-import { parseAs } from "../core/schema/parse.ts";
+import { z } from "zod";
+import { checkPlan, readPlan, suggestion } from "../core/plan/check.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { parseAs } from "../core/schema/parse.ts";
+import { withoutZod } from "../core/schema/zod-schema.ts";
+import { isRecord } from "../core/text/json.ts";
 import { chain, chainInput } from "./chain.ts";
 import { parallel, parallelInput } from "./parallel.ts";
-import { STAYS } from "./references.ts";
 import { race, raceInput } from "./race.ts";
+import { STAYS } from "./references.ts";
 import { single, singleInput } from "./single.ts";
 import { team, teamInput } from "./team.ts";
-import { withoutZod } from "../core/schema/zod-schema.ts";
-import { z } from "zod";
 
 const planInput = z.strictObject({ mode: z.literal("plan"), plan: z.unknown() });
 

@@ -1,5 +1,5 @@
-import { CrewError } from "../core/schema/error.ts";
 import { NODE_ID } from "../core/plan/plan.ts";
+import { CrewError } from "../core/schema/error.ts";
 
 /** Who asks for which name; a `given` one is a person's word and has to be unique. */
 export type Wish = Readonly<{ given?: string | undefined; else: string }>;

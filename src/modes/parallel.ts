@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Node, Plan } from "../core/plan/plan.ts";
 import { taskSettings } from "../core/plan/task.ts";
+import { defined } from "../core/text/defined.ts";
 import { nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
@@ -44,7 +45,7 @@ export function parallel(input: ParallelInput): Plan {
         ...settingsOf(task, input),
         prompt: task.task,
         refs,
-        ...(task.name !== undefined && { label: task.name }),
+        ...defined({ label: task.name }),
       },
     };
   }

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Node, Plan } from "../core/plan/plan.ts";
 import { taskSettings } from "../core/plan/task.ts";
+import { defined } from "../core/text/defined.ts";
 import { nodeIds } from "./names.ts";
-import { defined, runParts, runSettings, settingsOf } from "./settings.ts";
+import { runParts, runSettings, settingsOf } from "./settings.ts";
 
 const schema = z.record(z.string(), z.unknown());
 

@@ -1,5 +1,5 @@
-import { placeholdersIn, referenced, referenceName } from "../core/text/template.ts";
 import type { Task } from "../core/plan/task.ts";
+import { placeholdersIn, referenced, referenceName } from "../core/text/template.ts";
 
 /** The references of a prompt to tasks of its mode, and what looked like one but is not. */
 export function referencesIn(

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { contextFields, type ContextOptions } from "../core/plan/context.ts";
-import { narrowest } from "../core/vocabulary/limits.ts";
+import { type ContextOptions, contextFields } from "../core/plan/context.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Task } from "../core/plan/task.ts";
+import { defined } from "../core/text/defined.ts";
+import { narrowest } from "../core/vocabulary/limits.ts";
 
 /** What every mode's input may say about the whole run. */
 export const runSettings = {
@@ -67,9 +68,4 @@ export function settingsOf(...levels: readonly (Settings | undefined)[]): Settin
   ] as const;
   const first = Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]]));
   return defined<Settings>({ ...first, resourceLimits: narrowest(...levels.map((level) => level?.resourceLimits)) });
-}
-
-/** The same object without keys whose value is `undefined`. */
-export function defined<T extends object>(object: T): T {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
 }

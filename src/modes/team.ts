@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { suggestion } from "../core/plan/check.ts";
-import { CrewError } from "../core/schema/error.ts";
 import type { LoopNode, Node, Plan, TaskNode } from "../core/plan/plan.ts";
-import { taskSettings, type Task } from "../core/plan/task.ts";
+import { type Task, taskSettings } from "../core/plan/task.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { defined } from "../core/text/defined.ts";
 import { prompts } from "../embedded.ts";
 import { asId, nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";
-import { runParts, runSettings, settingsOf, type Settings } from "./settings.ts";
+import { runParts, runSettings, type Settings, settingsOf } from "./settings.ts";
 
 /** How many rounds a review may take when nothing else is said. */
 export const DEFAULT_REVIEW_ROUNDS = 3;
@@ -116,7 +117,7 @@ function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all }: Pl
     refs,
     label: assignee ? `${assignee.role}: ${task.id}` : task.id,
     include,
-    ...(preface !== undefined && { preface }),
+    ...defined({ preface }),
   };
   const plain: TaskNode = { kind: "task", ...(needs.length > 0 && { needs }), task: work };
   const reviewed = task.review ? reviewLoop(task, plain, task.review, { members, all }) : plain;
@@ -139,7 +140,7 @@ function reviewLoop(
   };
   return {
     kind: "loop",
-    ...(work.needs && { needs: work.needs }),
+    ...defined({ needs: work.needs }),
     body: {
       nodes: {
         work: { kind: "task", task: { ...work.task, revise: prompts.reviseWork } },
@@ -161,7 +162,7 @@ function approvalLoop(work: TaskNode | LoopNode): LoopNode {
       : { ...work, needs: undefined };
   return {
     kind: "loop",
-    ...(work.needs && { needs: work.needs }),
+    ...defined({ needs: work.needs }),
     body: {
       nodes: {
         work: inner,

@@ -1,8 +1,8 @@
 import { backgroundStartIn } from "../core/delegation/background-start.ts";
-import type { KeptEvent } from "../core/run/event.ts";
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
-import { sanitize } from "../core/text/sanitize.ts";
+import type { KeptEvent } from "../core/run/event.ts";
 import type { NodeView, State } from "../core/run/state.ts";
+import { sanitize } from "../core/text/sanitize.ts";
 import { fit, pad, widthOf } from "./fit.ts";
 import { signFor } from "./live.ts";
 import type { Look } from "./look.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { isKept } from "../core/run/event.ts";
-import { jsonText } from "../core/text/json-text.ts";
 import type { Result } from "../core/run/result.ts";
+import { jsonText } from "../core/text/json-text.ts";
 import type { Run } from "../runtime/run/run.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Event } from "../core/run/event.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import type { Event } from "../core/run/event.ts";
 import { emptyState, reduce, type State } from "../core/run/state.ts";
 import { widthOf } from "./fit.ts";
 import { frameOf } from "./live.ts";

@@ -1,5 +1,5 @@
-import { sanitize } from "../core/text/sanitize.ts";
 import type { NodeView, State } from "../core/run/state.ts";
+import { sanitize } from "../core/text/sanitize.ts";
 import { nameOf, shownNodes } from "./nodes.ts";
 
 /**

@@ -1,10 +1,9 @@
-import type { KeptEvent } from "../core/run/event.ts";
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import type { KeptEvent } from "../core/run/event.ts";
 import type { NodeView, State } from "../core/run/state.ts";
-import { nameOf } from "./nodes.ts";
 import type { Look } from "./look.ts";
+import { nameOf, progressOf } from "./nodes.ts";
 import { counted, oneLine, spentBy, took } from "./words.ts";
-import { progressOf } from "./nodes.ts";
 
 /** The line that a log gets for an event, if it is one that people want to hear of; no cursor ever moves. */
 export function lineFor(event: KeptEvent, state: State, look: Look): string | undefined {

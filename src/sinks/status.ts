@@ -1,9 +1,9 @@
-import { formatDuration } from "../core/text/duration.ts";
-import { isActive, isEnded, openQuestions, type Life } from "../core/run/run-status.ts";
 import { explain } from "../core/outcome/outcome.ts";
-import { sanitize } from "../core/text/sanitize.ts";
-import type { State } from "../core/run/state.ts";
 import { formatCost } from "../core/outcome/usage.ts";
+import { isActive, isEnded, type Life, openQuestions } from "../core/run/run-status.ts";
+import type { State } from "../core/run/state.ts";
+import { formatDuration } from "../core/text/duration.ts";
+import { sanitize } from "../core/text/sanitize.ts";
 import { progressOf, progressWords, settledWords, shownNodes } from "./nodes.ts";
 import { outputOf } from "./output.ts";
 import { oneLine } from "./words.ts";

@@ -1,6 +1,6 @@
-import { INLINE_CHARS } from "../core/text/cut.ts";
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import type { NodeView, State } from "../core/run/state.ts";
+import { INLINE_CHARS } from "../core/text/cut.ts";
 import { fit, pad, widthOf } from "./fit.ts";
 import { signFor } from "./live.ts";
 import type { Look } from "./look.ts";

@@ -1,3 +1,4 @@
+import { defined } from "../core/text/defined.ts";
 import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-turn.ts";
 import { type About, data, type Wire } from "./wire.ts";
 
@@ -38,7 +39,7 @@ function answer(parts: readonly object[], { model, n }: About, finishReason?: st
   const candidate = {
     content: { role: "model", parts },
     index: 0,
-    ...(finishReason !== undefined && { finishReason }),
+    ...defined({ finishReason }),
   };
   return { candidates: [candidate], modelVersion: model, responseId: `resp-${n}` };
 }

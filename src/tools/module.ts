@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CrewError, messageOf } from "../core/schema/error.ts";
-import { isRecord } from "../core/text/json.ts";
 import type { Tool } from "../core/task/tool.ts";
+import { isRecord } from "../core/text/json.ts";
 
 /** The tools that a module exports, alone, in a list or by name. This runs its code: only for files that the user named. */
 export async function loadToolModule(file: string, cwd: string): Promise<readonly Tool[]> {

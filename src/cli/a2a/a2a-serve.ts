@@ -1,11 +1,12 @@
 import { serveA2a } from "../../a2a/server.ts";
 import { messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { probeSandbox } from "../../runtime/commands/sandbox.ts";
 import type { Flags } from "../base/flags.ts";
-import { onSignals } from "../terminal/signals.ts";
 import { crewFor } from "../launch/start.ts";
+import { onSignals } from "../terminal/signals.ts";
 import { newToken, tokensIn } from "./token-file.ts";
 
 /** Serves until a signal comes. */
@@ -18,14 +19,12 @@ export async function serve(flags: Flags): Promise<number> {
   const server = await serveA2a(crew, {
     agents: flags.all ? "*" : (flags.agents ?? []),
     tokens,
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port }),
-    ...(url !== undefined && { publicUrl: url }),
+    ...defined({ host, port, publicUrl: url }),
     ...(publicCards && { publicCards }),
     run: {
       unattended: flags.unattended === true,
       asksCalls: flags.unattended !== true,
-      ...(flags.answerTimeout !== undefined && { answerTimeoutMs: flags.answerTimeout }),
+      ...defined({ answerTimeoutMs: flags.answerTimeout }),
     },
     onError: (error) => void process.stderr.write(`warn    ${sanitize(messageOf(error))}\n`),
   });

@@ -1,6 +1,6 @@
 import { Option } from "commander";
-import { runningOptions, callOptions, jsonOption, outputOptions, type Flags } from "../base/flags.ts";
 import type { CommandDefinition } from "../base/command.ts";
+import { callOptions, type Flags, jsonOption, outputOptions, runningOptions } from "../base/flags.ts";
 import { unknownCommand } from "../base/usage.ts";
 
 const PRESETS = ["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"];

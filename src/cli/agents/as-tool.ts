@@ -1,13 +1,13 @@
 import { cardOf } from "../../core/delegation/catalog.ts";
-import { facadeNames } from "../../core/vocabulary/delegation-names.ts";
-import { jsonText } from "../../core/text/json-text.ts";
-import { sanitize } from "../../core/text/sanitize.ts";
 import { delegationToolsOf } from "../../core/delegation/spawn.ts";
 import type { Tool } from "../../core/task/tool.ts";
+import { inputSchemaOf } from "../../core/task/tool-specs.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { facadeNames } from "../../core/vocabulary/delegation-names.ts";
 import type { Crew } from "../../crew.ts";
 import { bytesOf, DESCRIPTION_BYTES } from "../../facades/agent-lines.ts";
 import type { FoundAgent } from "../../runtime/discovery/discover.ts";
-import { inputSchemaOf } from "../../core/task/tool-specs.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";

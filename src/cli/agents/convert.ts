@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
-import { CrewError } from "../../core/schema/error.ts";
 import { showHidden } from "../../core/agent/hidden-characters.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import { sanitize } from "../../core/text/sanitize.ts";

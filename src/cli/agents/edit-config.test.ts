@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { parse } from "yaml";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { withSetting } from "./edit-config.ts";
 
 const file = `# mine

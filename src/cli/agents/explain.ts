@@ -6,15 +6,15 @@ import { jsonText } from "../../core/text/json-text.ts";
 import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import { describeOrigin } from "../../core/vocabulary/provenance.ts";
 import { isOfServer } from "../../core/vocabulary/server-patterns.ts";
+import type { ExplainedCall, ExplainedTool } from "../../crew/explain-agent.ts";
 import type { Crew } from "../../crew.ts";
 import type { FoundAgent } from "../../runtime/discovery/discover.ts";
-import type { ExplainedCall, ExplainedTool } from "../../crew/explain-agent.ts";
 import { oneLine } from "../../sinks/words.ts";
 import type { Flags } from "../base/flags.ts";
-import { settingsIn } from "../launch/settings.ts";
-import { crewFor } from "../launch/start.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
+import { settingsIn } from "../launch/settings.ts";
+import { crewFor } from "../launch/start.ts";
 import { findDefinition, stateText } from "./find.ts";
 import { sourceText } from "./list.ts";
 

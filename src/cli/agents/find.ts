@@ -1,6 +1,6 @@
-import { nearestName } from "../../core/vocabulary/agent-name.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import { type Discovery, findAgent, type FoundAgent } from "../../runtime/discovery/discover.ts";
+import { nearestName } from "../../core/vocabulary/agent-name.ts";
+import { type Discovery, type FoundAgent, findAgent } from "../../runtime/discovery/discover.ts";
 
 /** The definition that a name means, also one that cannot run, and why it cannot. */
 export type Definition = Readonly<{ found: FoundAgent; state: "ready" | "shadowed" | "untrusted" | "disabled" }>;

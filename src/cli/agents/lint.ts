@@ -2,11 +2,11 @@ import { relative } from "node:path";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Problem, Severity } from "../../core/vocabulary/file-problem.ts";
 import { dialects } from "../../formats/table.ts";
-import { lintDiscovery, lintPaths, type Linted } from "../../runtime/discovery/lint.ts";
+import { type Linted, lintDiscovery, lintPaths } from "../../runtime/discovery/lint.ts";
 import { oneLine } from "../../sinks/words.ts";
 import type { Flags } from "../base/flags.ts";
-import { crewFor } from "../launch/start.ts";
 import { terminal } from "../base/terminal.ts";
+import { crewFor } from "../launch/start.ts";
 import { sarif } from "./sarif.ts";
 
 /** `subcrew agents lint [PATHS]` */

@@ -4,9 +4,9 @@ import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import type { Discovery, FoundAgent, Skipped } from "../../runtime/discovery/discover.ts";
 import { qualifiedNames } from "../../runtime/discovery/discover.ts";
 import type { Flags } from "../base/flags.ts";
-import { crewFor } from "../launch/start.ts";
 import { table } from "../base/table.ts";
-import { terminal, type Terminal } from "../base/terminal.ts";
+import { type Terminal, terminal } from "../base/terminal.ts";
+import { crewFor } from "../launch/start.ts";
 
 /** `subcrew agents` */
 export async function list(flags: Flags): Promise<number> {

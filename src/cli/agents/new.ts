@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { nameFault } from "../../core/vocabulary/agent-name.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { nameFault } from "../../core/vocabulary/agent-name.ts";
+import type { Crew } from "../../crew.ts";
 import { convert } from "../../formats/write/convert.ts";
 import { ownWriter } from "../../formats/write/own.ts";
 import { projectRoot } from "../../runtime/discovery/places.ts";
-import type { Crew } from "../../crew.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { findDefinition } from "./find.ts";

@@ -1,7 +1,7 @@
-import { pathToFileURL } from "node:url";
 import { isAbsolute, sep } from "node:path";
-import type { Problem, Severity } from "../../core/vocabulary/file-problem.ts";
+import { pathToFileURL } from "node:url";
 import { version } from "../../core/text/version.ts";
+import type { Problem, Severity } from "../../core/vocabulary/file-problem.ts";
 
 const LEVELS: Readonly<Record<Severity, "error" | "warning" | "note">> = {
   error: "error",

@@ -1,11 +1,11 @@
 import { Option } from "commander";
-import { jsonText } from "../../core/text/json-text.ts";
 import type { Skill, WorkflowCommand } from "../../core/agent/skill.ts";
+import { jsonText } from "../../core/text/json-text.ts";
 import type { Workflows } from "../../defaults.ts";
 import type { Discovery } from "../../runtime/discovery/discover.ts";
-import { placeOptions } from "./agents.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
+import { placeOptions } from "./agents.ts";
 
 const allOption = (): Option => new Option("--all", "also those that cannot be used, with the reason");
 

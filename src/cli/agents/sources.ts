@@ -2,11 +2,11 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { PlaceReport } from "../../runtime/discovery/discover.ts";
-import { presets, type PresetName, type Row } from "../../runtime/discovery/sources.ts";
+import { type PresetName, presets, type Row } from "../../runtime/discovery/sources.ts";
 import type { Flags } from "../base/flags.ts";
-import { crewFor } from "../launch/start.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
+import { crewFor } from "../launch/start.ts";
 
 /** One line of the list: a place, and what it held. */
 type Place = Readonly<{

@@ -1,9 +1,9 @@
-import { agentRuleText } from "../../core/rules/agent-rule.ts";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { CrewError } from "../../core/schema/error.ts";
 import { showHidden } from "../../core/agent/hidden-characters.ts";
+import { agentRuleText } from "../../core/rules/agent-rule.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { describeServer } from "../../core/vocabulary/mcp-server.ts";
 import { findAgents, findCommands, findSkills } from "../../defaults.ts";
@@ -11,9 +11,9 @@ import { projectRoot } from "../../runtime/discovery/places.ts";
 import { openTrust, type TrustStore } from "../../runtime/settings/trust.ts";
 import { type Brought, grantOf, reviewTrust, type TrustReview } from "../../runtime/settings/trust-review.ts";
 import type { Flags } from "../base/flags.ts";
-import { askPerson } from "../terminal/gates.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
+import { askPerson } from "../terminal/gates.ts";
 
 /** `subcrew trust` */
 export async function trustProject(flags: Flags): Promise<number> {

@@ -1,8 +1,8 @@
 import { Option } from "commander";
-import { parseDuration } from "../../core/text/duration.ts";
-import { CrewError } from "../../core/schema/error.ts";
 import { isolationKinds } from "../../core/plan/isolation.ts";
 import { parseRetryFlag, type RetryConfig } from "../../core/plan/retry.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { parseDuration } from "../../core/text/duration.ts";
 import { isRunnerName, type RunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 

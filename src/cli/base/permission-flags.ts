@@ -1,7 +1,8 @@
 import { Option } from "commander";
-import { CrewError } from "../../core/schema/error.ts";
 import type { Permissions } from "../../core/policy/permissions.ts";
-import { policyModes, type PolicyMode } from "../../core/policy/policy.ts";
+import { type PolicyMode, policyModes } from "../../core/policy/policy.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 
 /** What flags say about what agents may do. */
 export type PermissionFlags = Readonly<{
@@ -64,9 +65,7 @@ export function permissionsIn({
 export function permissionFlagsOf({ mode, allow, ask, deny, sandbox, allowWeaker }: Permissions = {}): PermissionFlags {
   return {
     ...(mode && { permissionMode: mode }),
-    ...(allow && { allow }),
-    ...(ask && { ask }),
-    ...(deny && { deny }),
+    ...defined({ allow, ask, deny }),
     ...(sandbox && { sandbox }),
     ...(allowWeaker && { allowWeaker }),
   };

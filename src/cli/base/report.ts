@@ -1,8 +1,9 @@
-import { exitCodeOfError, isCrewError, messageOf, type CrewError } from "../../core/schema/error.ts";
-import { jsonText } from "../../core/text/json-text.ts";
-import { createRedactor } from "../../core/secrets/redact.ts";
-import { sanitize } from "../../core/text/sanitize.ts";
+import { type CrewError, exitCodeOfError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { secretValues } from "../../core/secrets/forms.ts";
+import { createRedactor } from "../../core/secrets/redact.ts";
+import { defined } from "../../core/text/defined.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import type { Look } from "../../sinks/look.ts";
 
 /** How a command's failure is told. */
@@ -16,9 +17,7 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
   const { code, message, hint } = { code: failure.code, message: redact(failure.message), hint: redact(failure.hint) };
   const stack = debug && thrown instanceof Error && thrown.stack !== undefined ? redact(thrown.stack) : undefined;
   if (json) {
-    process.stderr.write(
-      `${jsonText({ type: "error", code, message, hint, ...(stack !== undefined && { stack }) })}\n`,
-    );
+    process.stderr.write(`${jsonText({ type: "error", code, message, hint, ...defined({ stack }) })}\n`);
   } else {
     const lines = [message, ...(hint === "" ? [] : [`  ${hint}`]), ...(stack === undefined ? [] : [stack])];
     process.stderr.write(`${look.colors.red("subcrew:")} ${lines.map(sanitize).join("\n")}\n`);

@@ -1,7 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
-import { mainAgentOption, MAIN_AGENT } from "./chat.ts";
 import { schemaOption } from "../base/flags.ts";
 import { promptOf, running } from "../launch/mode.ts";
+import { MAIN_AGENT, mainAgentOption } from "./chat.ts";
 
 /** `subcrew ask "..."` */
 export const ask = running({

@@ -1,8 +1,8 @@
+import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
-import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import type { Crew } from "../../crew.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
+import type { Crew } from "../../crew.ts";
 import type { Run } from "../../runtime/run/run.ts";
 
 /** Who is spoken to, and what holds for everything that is said. */

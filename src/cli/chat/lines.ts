@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { createInterface, type Interface } from "node:readline/promises";
 import { join } from "node:path";
+import { createInterface, type Interface } from "node:readline/promises";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 
 /** What a person types, line by line; `undefined` when there is no more. */

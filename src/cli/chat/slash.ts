@@ -1,6 +1,6 @@
+import { formatCost, formatTokens } from "../../core/outcome/usage.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { nearest } from "../../core/text/nearest.ts";
-import { formatCost, formatTokens } from "../../core/outcome/usage.ts";
 import type { Crew } from "../../crew.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";

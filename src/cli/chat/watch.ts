@@ -6,10 +6,10 @@ import { outputOf } from "../../sinks/output.ts";
 import { createTextSink } from "../../sinks/text.ts";
 import { counted, listed, oneLine, spentInAll, took } from "../../sinks/words.ts";
 import type { Flags } from "../base/flags.ts";
-import { answerGates, answering } from "../terminal/gates.ts";
-import { seatAt } from "../terminal/seat.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { boxesOn } from "../terminal/boxes.ts";
+import { answerGates, answering } from "../terminal/gates.ts";
+import { seatAt } from "../terminal/seat.ts";
 
 /**
  * Stays with one message until it is answered: boxes for the agents that it starts, then the answer. Ctrl-C first stops

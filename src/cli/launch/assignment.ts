@@ -1,4 +1,5 @@
 import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { promptOf } from "./mode.ts";
 
 /** One word of `parallel` and `chain`: who is asked what, and under which name. */
@@ -29,7 +30,7 @@ async function assigned(word: string): Promise<Assigned> {
       `The prompt for "${agent}" is empty.`,
       `Write ${agent}="prompt", or ${agent}=- to read it from standard input.`,
     );
-  return { ...(name !== undefined && { name }), agent, task };
+  return { ...defined({ name }), agent, task };
 }
 
 function shortened(text: string): string {

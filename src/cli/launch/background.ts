@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import { CrewError } from "../../core/schema/error.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
-import { jsonText } from "../../core/text/json-text.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import type { Crew } from "../../crew.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
 import type { BackgroundRun } from "../../crew/background.ts";
 import type { ResumeOptions, RunOptions } from "../../crew/run-options.ts";
+import type { Crew } from "../../crew.ts";
 import type { Flags } from "../base/flags.ts";
 
 /** Hands an input to a worker that outlives us, and says how to go on from here. */

@@ -1,7 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
-import { assignments } from "./assignment.ts";
 import { schemaOption } from "../base/flags.ts";
-import { running, type ModeCommand } from "./mode.ts";
+import { assignments } from "./assignment.ts";
+import { type ModeCommand, running } from "./mode.ts";
 
 /** `subcrew chain agent="prompt" ...` */
 export const steps: ModeCommand = {

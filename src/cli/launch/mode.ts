@@ -1,9 +1,9 @@
 import type { Option } from "commander";
-import { CrewError } from "../../core/schema/error.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import type { Mode } from "../../modes/compile.ts";
 import type { CommandDefinition } from "../base/command.ts";
-import { inputOption, runOptions, type Flags } from "../base/flags.ts";
+import { type Flags, inputOption, runOptions } from "../base/flags.ts";
 
 /** A mode on the command line: its words and flags, and the input that they stand for. */
 export type ModeCommand = Readonly<{

@@ -1,5 +1,5 @@
-import { steps } from "./chain.ts";
 import type { CommandDefinition } from "../base/command.ts";
+import { steps } from "./chain.ts";
 import { printing } from "./mode.ts";
 import { tasks } from "./parallel.ts";
 import { contest } from "./race.ts";

@@ -1,7 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { acceptSchemaOption, agentsOption, modelsOption, schemaOption } from "../base/flags.ts";
 import { acceptCommandOption } from "../base/permission-flags.ts";
-import { promptOf, running, type ModeCommand } from "./mode.ts";
+import { type ModeCommand, promptOf, running } from "./mode.ts";
 
 /** `subcrew race --agents a,b "prompt"` */
 export const contest: ModeCommand = {

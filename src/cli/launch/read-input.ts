@@ -1,9 +1,9 @@
-import { CORE_SCHEMA, load, YAMLException } from "js-yaml";
 import { readFile } from "node:fs/promises";
-import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { CORE_SCHEMA, load, YAMLException } from "js-yaml";
 import type { AnyInput } from "../../core/plan/input.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { isBarePlan, modeOf, type Mode } from "../../modes/compile.ts";
+import { isBarePlan, type Mode, modeOf } from "../../modes/compile.ts";
 
 /** The input in a file, or on standard input, with its mode named; it has to be of `wanted` when that is given. */
 export async function readInput(file: string, wanted?: Mode): Promise<AnyInput> {

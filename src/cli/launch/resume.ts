@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { Option } from "commander";
-import { CrewError } from "../../core/schema/error.ts";
 import { isEnded } from "../../core/run/run-status.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { budgetOptions, type Flags, outputOptions, runningOptions } from "../base/flags.ts";
 import { permissionFlagsOf } from "../base/permission-flags.ts";
@@ -73,10 +74,10 @@ export const resume: CommandDefinition = {
       run: id,
       prompt: message,
       allowFailed: flags.allowFailed ?? false,
-      ...(path !== undefined && { path }),
+      ...defined({ path }),
     };
     const { plan, continues } = await crew.continuing(asked);
-    const more = { ...options, continues, ...(flags.name !== undefined && { name: flags.name }) };
+    const more = { ...options, continues, ...defined({ name: flags.name }) };
     if (flags.bg) return (await import("./background.ts")).runInBackground(crew, plan, more, all);
     return attend(crew.run(plan, more), flags, place);
   },

@@ -1,6 +1,6 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { planOption, schemaOption } from "../base/flags.ts";
-import { promptOf, running, type ModeCommand } from "./mode.ts";
+import { type ModeCommand, promptOf, running } from "./mode.ts";
 
 /** `subcrew run AGENT "prompt"`, or whatever a file says. */
 export const single: ModeCommand = {

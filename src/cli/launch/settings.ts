@@ -1,13 +1,13 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
 import type { ContextOptions } from "../../core/plan/context.ts";
-import { CrewError } from "../../core/schema/error.ts";
-import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
-import { nearest } from "../../core/text/nearest.ts";
 import type { Task } from "../../core/plan/task.ts";
-import { thinking, type Thinking } from "../../core/vocabulary/thinking.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
+import { type Thinking, thinking } from "../../core/vocabulary/thinking.ts";
 import { toolNames, toolsNamed } from "../../core/vocabulary/tool-names.ts";
-import { defined } from "../../modes/settings.ts";
 import type { Flags } from "../base/flags.ts";
 
 export type Settings = Partial<
@@ -54,13 +54,12 @@ const TASK_SHARE = 0.8;
 /** What the flags say about the run as a whole. */
 export async function runIn({ context, contextFile, gitContext, name, concurrency, cwd }: Flags): Promise<RunSettings> {
   return {
-    ...(context !== undefined && { context }),
+    ...defined({ context }),
     ...(contextFile && {
       contextFiles: await Promise.all(contextFile.map((file) => contextPath(file, resolve(cwd ?? ".")))),
     }),
     ...(gitContext && { gitContext }),
-    ...(name !== undefined && { name }),
-    ...(concurrency !== undefined && { maxConcurrency: concurrency }),
+    ...defined({ name, maxConcurrency: concurrency }),
   };
 }
 

@@ -1,9 +1,10 @@
 import { Option } from "commander";
-import { expandCommand, expandSkill } from "../../core/agent/skill-arguments.ts";
-import { nearestName } from "../../core/vocabulary/agent-name.ts";
-import { CrewError } from "../../core/schema/error.ts";
-import type { AnyInput } from "../../core/plan/input.ts";
 import { agentFor, type Skill, type WorkflowCommand } from "../../core/agent/skill.ts";
+import { expandCommand, expandSkill } from "../../core/agent/skill-arguments.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
+import { nearestName } from "../../core/vocabulary/agent-name.ts";
 import type { Workflows } from "../../defaults.ts";
 import { findAgent } from "../../runtime/discovery/find.ts";
 import type { CommandDefinition } from "../base/command.ts";
@@ -57,7 +58,7 @@ async function crewOf<K extends "skills" | "commands">(
   what: K,
 ): Promise<Workflows<K extends "skills" ? Skill : WorkflowCommand>> {
   const { crewFor } = await import("./start.ts");
-  const crew = await crewFor({ quiet: true, ...(cwd !== undefined && { cwd }), ...(trust && { trust }) });
+  const crew = await crewFor({ quiet: true, ...defined({ cwd }), ...(trust && { trust }) });
   return (await crew[what]()) as Workflows<K extends "skills" ? Skill : WorkflowCommand>;
 }
 

@@ -1,16 +1,16 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { AnyInput } from "../../core/plan/input.ts";
 import type { BudgetLimits } from "../../core/run/budget.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import type { AnyInput } from "../../core/plan/input.ts";
+import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import { createCrew, type Crew } from "../../crew.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
-import { defined } from "../../modes/settings.ts";
-import { attend } from "../terminal/watch-run.ts";
+import { type Crew, createCrew } from "../../crew.ts";
 import type { Flags } from "../base/flags.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
+import { attend } from "../terminal/watch-run.ts";
 
 /** Runs an input in front of a person, or of a program, and gives back the exit code. */
 export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
@@ -24,7 +24,7 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
       runOptionsOf(flags, { attended: true }),
       flags,
     );
-  const run = crew.run(input, { ...runOptionsOf(flags, place), ...(taping.deck && { deck: taping.deck }) });
+  const run = crew.run(input, { ...runOptionsOf(flags, place), ...defined({ deck: taping.deck }) });
   const tell = boxes ? (await import("../terminal/boxes.ts")).boxesOn(place.look) : undefined;
   return taping.end(await attend(run, flags, place, tell));
 }
@@ -70,13 +70,11 @@ export function runOptionsOf(
   return {
     unattended: !yes && (unattended === true || !(attended || bg === true)),
     asksCalls: unattended !== true && (attended || bg === true), // --yes answers gates, it does not hand out rights
-    ...(answerTimeout !== undefined && { answerTimeoutMs: answerTimeout }),
+    ...defined({ answerTimeoutMs: answerTimeout }),
     ...(reuse && { reuse }),
-    ...(maxTime !== undefined && { maxTimeMs: maxTime }),
+    ...defined({ maxTimeMs: maxTime }),
     ...(strict && { strict }),
-    ...(concurrency !== undefined && { concurrency }),
-    ...(name !== undefined && { name }),
-    ...(maxDepth !== undefined && { maxDepth }),
+    ...defined({ concurrency, name, maxDepth }),
     budget: budgetOf(flags),
   };
 }

@@ -1,5 +1,5 @@
 import { CrewError } from "../../core/schema/error.ts";
-import { running, type ModeCommand } from "./mode.ts";
+import { type ModeCommand, running } from "./mode.ts";
 
 /** `subcrew team --input file` */
 export const group: ModeCommand = {

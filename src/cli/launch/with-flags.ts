@@ -1,12 +1,12 @@
 import { parsePlan } from "../../core/plan/check.ts";
-import { CrewError } from "../../core/schema/error.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
-import { isRecord } from "../../core/text/json.ts";
 import type { Node, Plan } from "../../core/plan/plan.ts";
-import { modeOf, type Mode } from "../../modes/compile.ts";
-import { defined } from "../../modes/settings.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { type Mode, modeOf } from "../../modes/compile.ts";
 import type { Flags } from "../base/flags.ts";
-import { modelName, runIn, settingsIn, type RunSettings, type Settings } from "./settings.ts";
+import { modelName, type RunSettings, runIn, type Settings, settingsIn } from "./settings.ts";
 
 /**
  * An input with the flags in it. A flag beats what the input says for all its tasks; what a single task says about
@@ -96,8 +96,7 @@ function planWith(plan: Plan, { settings, run }: Given): Plan {
   return {
     ...plan,
     nodes: nodesWith(plan.nodes, settings),
-    ...(name !== undefined && { name }),
-    ...(maxConcurrency !== undefined && { concurrency: maxConcurrency }),
+    ...defined({ name, concurrency: maxConcurrency }),
     ...(Object.keys(context).length > 0 && { context: { ...plan.context, ...context } }),
   };
 }
@@ -113,7 +112,7 @@ function nodesWith(nodes: Readonly<Record<string, Node>>, settings: Settings): R
             task: {
               ...settings,
               ...node.task,
-              ...over(settings, { ...(node.task.resourceLimits && { resourceLimits: node.task.resourceLimits }) }),
+              ...over(settings, { ...defined({ resourceLimits: node.task.resourceLimits }) }),
             },
           },
         ];

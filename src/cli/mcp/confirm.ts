@@ -1,6 +1,6 @@
 import type { Flags } from "../base/flags.ts";
-import { askPerson } from "../terminal/gates.ts";
 import { terminal } from "../base/terminal.ts";
+import { askPerson } from "../terminal/gates.ts";
 
 /** Whether the person agrees: said beforehand, or asked where somebody is there. Silence is a no. */
 export async function agreed(question: string, flags: Flags): Promise<boolean> {

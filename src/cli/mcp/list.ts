@@ -1,13 +1,13 @@
 import { jsonText } from "../../core/text/json-text.ts";
-import { describeServer, serverProblem } from "../../core/vocabulary/mcp-server.ts";
 import { reveal } from "../../core/text/sanitize.ts";
+import { describeServer, serverProblem } from "../../core/vocabulary/mcp-server.ts";
 import { loginState } from "../../tools/mcp/login-note.ts";
 import { openLogins } from "../../tools/mcp/logins.ts";
 import { openPins } from "../../tools/mcp/pins.ts";
 import type { Flags } from "../base/flags.ts";
-import { crewFor } from "../launch/start.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
+import { crewFor } from "../launch/start.ts";
 import { homes } from "./home.ts";
 
 /** `subcrew mcp list`: what is known; nothing is started for it. */

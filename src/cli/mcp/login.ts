@@ -1,18 +1,19 @@
 import { createInterface } from "node:readline";
 import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import { describeServer, type McpServer, serverProblem } from "../../core/vocabulary/mcp-server.ts";
 import { reveal } from "../../core/text/sanitize.ts";
+import { describeServer, type McpServer, serverProblem } from "../../core/vocabulary/mcp-server.ts";
 import type { Crew } from "../../crew.ts";
 import { stopped } from "../../runtime/async/cancel.ts";
 import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
 import { openBrowser } from "../../runtime/network/open-browser.ts";
-import { logIn, type LoginSpec } from "../../tools/mcp/login.ts";
+import { type LoginSpec, logIn } from "../../tools/mcp/login.ts";
 import { openLogins } from "../../tools/mcp/logins.ts";
-import { logOut, type LogoutSpec } from "../../tools/mcp/logout.ts";
+import { type LogoutSpec, logOut } from "../../tools/mcp/logout.ts";
 import type { Flags } from "../base/flags.ts";
-import { onSignals } from "../terminal/signals.ts";
 import { crewFor } from "../launch/start.ts";
+import { onSignals } from "../terminal/signals.ts";
 import { homes } from "./home.ts";
 import { serverNamed } from "./named.ts";
 
@@ -82,7 +83,7 @@ function partsOf(
   return {
     definition,
     variables: process.env,
-    open: createGuardedOpen({ ...(allowHosts && { allowHosts }), ...(proxy !== undefined && { proxy }) }),
+    open: createGuardedOpen({ ...defined({ allowHosts, proxy }) }),
     logins: openLogins({ home: homes().state, learn: () => {} }),
   };
 }

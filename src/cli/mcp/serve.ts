@@ -1,12 +1,13 @@
 import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import type { Crew } from "../../crew.ts";
 import { openDelegation } from "../../doors/delegation.ts";
 import type { DelegationTools } from "../../mcp/delegated.ts";
-import type { Flags } from "../base/flags.ts";
 import { oneLine } from "../../sinks/words.ts";
-import { onSignals } from "../terminal/signals.ts";
-import { crewFor } from "../launch/start.ts";
 import { newToken, tokensIn } from "../a2a/token-file.ts";
+import type { Flags } from "../base/flags.ts";
+import { crewFor } from "../launch/start.ts";
+import { onSignals } from "../terminal/signals.ts";
 
 /** Serves until the client goes or a signal comes. Standard output belongs to the protocol. */
 export async function serve(flags: Flags): Promise<number> {
@@ -51,8 +52,7 @@ async function overHttp(crew: Crew, { host, port, tokenFile }: Flags, { signal, 
   const { url, close } = await serveHttp(crew, {
     ...rules,
     token,
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port }),
+    ...defined({ host, port }),
   });
   const known = tokenFile === undefined ? token : `(in ${tokenFile})`;
   process.stderr.write(`mcp     ${url}\ntoken   ${known}\n`);

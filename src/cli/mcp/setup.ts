@@ -1,6 +1,6 @@
 import { suggestion } from "../../core/plan/check.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import { setups, type SetupName, setupText } from "../../mcp/setup.ts";
+import { type SetupName, setups, setupText } from "../../mcp/setup.ts";
 
 /** Prints what to write where, so that another tool knows our server. */
 export function printSetup(name: string): number {

@@ -1,9 +1,9 @@
-import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { showHidden } from "../../core/agent/hidden-characters.ts";
-import { jsonText } from "../../core/text/json-text.ts";
-import { describeServer, type McpServer } from "../../core/vocabulary/mcp-server.ts";
+import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
+import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { describeServer, type McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { Crew } from "../../crew.ts";
 import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
 import type { OfferedTool } from "../../tools/mcp/client.ts";

@@ -1,5 +1,6 @@
-import { isEnded } from "../../core/run/run-status.ts";
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
+import { isEnded } from "../../core/run/run-status.ts";
+import { defined } from "../../core/text/defined.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 
@@ -54,7 +55,7 @@ export const attach: CommandDefinition = {
       { path, question, call }: { path: string; question: string; call?: string },
       answer: { approve: boolean },
     ): Promise<string> => {
-      const command = { do: "answer" as const, path, answer, question, ...(call !== undefined && { call }) };
+      const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
       const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: over.signal });
       return receipt?.text ?? "The answer waits for the run to go on.";
     };

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { jsonOption, spanOf } from "../base/flags.ts";
@@ -33,7 +34,7 @@ export const gc: CommandDefinition = {
       olderThanMs,
       now: Date.now(),
       dryRun,
-      ...(maxSize !== undefined && { maxBytes: maxSize }),
+      ...defined({ maxBytes: maxSize }),
     });
     const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);
     if (flags.json) process.stdout.write(`${jsonText({ dryRun, bytes, runs: gone })}\n`);

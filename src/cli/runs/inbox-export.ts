@@ -1,6 +1,6 @@
+import { ruleText } from "../../core/rules/rule.ts";
 import { decisionsIn } from "../../core/run/past-decisions.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import { ruleText } from "../../core/rules/rule.ts";
 import { readJournal } from "../../runtime/store/journal.ts";
 import { builtinTools } from "../../tools/table.ts";
 import type { Flags } from "../base/flags.ts";

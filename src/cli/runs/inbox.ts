@@ -1,12 +1,13 @@
 import { Option } from "commander";
-import { CrewError } from "../../core/schema/error.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 import type { Answer } from "../../core/plan/gate.ts";
-import { jsonText } from "../../core/text/json-text.ts";
 import { openQuestions, type Question } from "../../core/run/run-status.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { CommandDefinition } from "../base/command.ts";
-import { jsonOption, type Flags } from "../base/flags.ts";
+import { type Flags, jsonOption } from "../base/flags.ts";
 import type { Which } from "./which-run.ts";
 
 const HOW =
@@ -130,7 +131,7 @@ async function hand(
 ): Promise<number> {
   const signal = new AbortController().signal;
   const waitMs = run.owner === undefined ? 0 : WAIT_MS;
-  const command = { do: "answer" as const, path, answer, question, ...(call !== undefined && { call }) };
+  const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
   const receipt = await crew.kept.tell(run.id, command, { waitMs, signal });
   const text = receipt?.text ?? `The answer waits until the run goes on: subcrew resume ${run.id}`;
   const done = receipt?.done ?? run.owner === undefined;

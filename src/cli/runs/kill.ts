@@ -1,7 +1,7 @@
 import { jsonText } from "../../core/text/json-text.ts";
 import { pause } from "../../runtime/async/cancel.ts";
-import { ownerOf } from "../../runtime/disk/run-claim.ts";
 import { signalAll, signalGroup } from "../../runtime/commands/process-tree.ts";
+import { ownerOf } from "../../runtime/disk/run-claim.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 

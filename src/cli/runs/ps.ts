@@ -1,8 +1,8 @@
 import { Option } from "commander";
+import { formatCost } from "../../core/outcome/usage.ts";
+import { isEnded } from "../../core/run/run-status.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import { isEnded } from "../../core/run/run-status.ts";
-import { formatCost } from "../../core/outcome/usage.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { type Progress, progressOf, settledWords } from "../../sinks/nodes.ts";
 import { describe, doingOf } from "../../sinks/status.ts";

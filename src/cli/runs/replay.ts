@@ -1,8 +1,8 @@
 import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../../runtime/async/cancel.ts";
-import { readJournal } from "../../runtime/store/journal.ts";
 import { Run } from "../../runtime/run/run.ts";
+import { readJournal } from "../../runtime/store/journal.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 

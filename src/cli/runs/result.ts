@@ -1,8 +1,8 @@
-import { CrewError } from "../../core/schema/error.ts";
-import { jsonText } from "../../core/text/json-text.ts";
-import { isEnded } from "../../core/run/run-status.ts";
 import { exitCodeOf, explain } from "../../core/outcome/outcome.ts";
 import { resultOf } from "../../core/run/result.ts";
+import { isEnded } from "../../core/run/run-status.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";

@@ -1,8 +1,8 @@
 import { Option } from "commander";
+import { formatCost } from "../../core/outcome/usage.ts";
+import type { State } from "../../core/run/state.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import type { State } from "../../core/run/state.ts";
-import { formatCost } from "../../core/outcome/usage.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { count, jsonOption, outputOptions } from "../base/flags.ts";
 

@@ -1,6 +1,6 @@
-import type { CommandDefinition } from "../base/command.ts";
-import { jsonText } from "../../core/text/json-text.ts";
 import { openQuestions } from "../../core/run/run-status.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import type { CommandDefinition } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
 /** `subcrew status RUN` */

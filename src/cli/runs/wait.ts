@@ -1,9 +1,9 @@
 import { Option } from "commander";
-import { CrewError } from "../../core/schema/error.ts";
-import { jsonText } from "../../core/text/json-text.ts";
-import { isEnded } from "../../core/run/run-status.ts";
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import { resultOf } from "../../core/run/result.ts";
+import { isEnded } from "../../core/run/run-status.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { jsonOption, spanOf } from "../base/flags.ts";

@@ -8,9 +8,9 @@ import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import { outputOf } from "../../sinks/output.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
+import { crewFor } from "../launch/start.ts";
 import { answerGates, answering, yes } from "../terminal/gates.ts";
 import { onSignals } from "../terminal/signals.ts";
-import { crewFor } from "../launch/start.ts";
 
 /** `subcrew worker RUN`: what `--bg` starts. It has no terminal; whoever wants something puts it into the run's folder. */
 export const worker: CommandDefinition = {

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import type { Answer } from "../../core/plan/gate.ts";
+import { defined } from "../../core/text/defined.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 import type { Run } from "../../runtime/run/run.ts";
 
@@ -56,7 +57,7 @@ export async function answerGates(
       if (event.type === "gate.opened" && event.at >= since && (calls || event.call === undefined)) {
         const { path, question, call } = event;
         open.set(keyOf(event), {
-          asked: { path, question, ...(call !== undefined && { call }) },
+          asked: { path, question, ...defined({ call }) },
           withdrawn: new AbortController(),
         });
       }

@@ -1,12 +1,13 @@
 import { exitCodeOf, type Outcome } from "../../core/outcome/outcome.ts";
+import { defined } from "../../core/text/defined.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import { writeJsonLines } from "../../sinks/jsonl.ts";
 import { createTextSink, type TextOptions } from "../../sinks/text.ts";
 import type { Flags } from "../base/flags.ts";
+import type { Terminal } from "../base/terminal.ts";
 import { answerGates, answering, yes } from "./gates.ts";
 import { seatAt } from "./seat.ts";
 import { onSignals, type Signals } from "./signals.ts";
-import type { Terminal } from "../base/terminal.ts";
 
 /** Stays with a run until its end: shows it, asks what it asks, obeys signals. Gives back the exit code. */
 export async function attend(
@@ -24,7 +25,7 @@ export async function attend(
     quiet: flags.quiet ?? false,
     since,
     clock: Date.now,
-    ...(tell && { tell }),
+    ...defined({ tell }),
   });
   const signals = onSignals({
     cancel: (reason) => {

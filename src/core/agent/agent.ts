@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import type { AgentRules } from "../rules/agent-rule.ts";
+import { isZodType, jsonSchemaOfZod } from "../schema/zod-schema.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { ResourceLimits } from "../vocabulary/limits.ts";
 import type { AgentServers } from "../vocabulary/mcp-server.ts";
 import type { RunnerName } from "../vocabulary/runner-name.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
-import { isZodType, jsonSchemaOfZod } from "../schema/zod-schema.ts";
 
 /** How an agent may end its work: by the finish tool only, by either, or by its last words. */
 export type Completion = "tool" | "tool-or-text" | "text";

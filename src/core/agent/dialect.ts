@@ -1,5 +1,5 @@
-import type { Agent, AgentSource } from "./agent.ts";
 import type { Problem } from "../vocabulary/file-problem.ts";
+import type { Agent, AgentSource } from "./agent.ts";
 
 /** One way of writing agents down. Reading is pure: text in, agents and problems out, nothing thrown, nothing run. */
 export type Dialect = Readonly<{

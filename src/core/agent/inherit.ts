@@ -1,6 +1,6 @@
-import type { Agent } from "./agent.ts";
 import { narrowest } from "../vocabulary/limits.ts";
 import { ALL_TOOLS } from "../vocabulary/tool-names.ts";
+import type { Agent } from "./agent.ts";
 
 /** What passes from a base to the agents that extend it. The prompt does not. */
 export type Heritage = Pick<

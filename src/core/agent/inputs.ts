@@ -1,5 +1,5 @@
-import type { AgentInput } from "./agent.ts";
 import type { JsonSchema } from "../text/json.ts";
+import type { AgentInput } from "./agent.ts";
 
 /** The inputs of an agent as the JSON Schema of the tool that starts it. */
 export function convertInputConfigToJsonSchema({

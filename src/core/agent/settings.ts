@@ -1,7 +1,7 @@
-import type { Agent } from "./agent.ts";
 import { DEFAULT_LIMITS, type ResourceLimits } from "../vocabulary/limits.ts";
 import type { Origin, Origins } from "../vocabulary/provenance.ts";
 import { DELEGATION_TOOL, toolMatches } from "../vocabulary/tool-names.ts";
+import type { Agent } from "./agent.ts";
 
 /** What a user's settings may say about one agent, wherever its file lies. */
 export type AgentSettings = Readonly<

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { permissions } from "../policy/permissions.ts";
 import { resourceLimits } from "../vocabulary/limits-schema.ts";
 import { mcpServers } from "../vocabulary/mcp-server.ts";
-import { permissions } from "../policy/permissions.ts";
 import { thinking } from "../vocabulary/thinking.ts";
 import { tierNames } from "../vocabulary/tiers.ts";
 

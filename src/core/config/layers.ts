@@ -1,8 +1,8 @@
 import type { AgentAdjustments, AgentCeiling, AgentSettings } from "../agent/settings.ts";
-import { type Config, type ConfigPath, isProjects } from "./config.ts";
-import { narrowConfig } from "./narrow.ts";
 import { isRecord } from "../text/json.ts";
 import { toolsNamed } from "../vocabulary/tool-names.ts";
+import { type Config, type ConfigPath, isProjects } from "./config.ts";
+import { narrowConfig } from "./narrow.ts";
 
 /** Who said something: a variable, the file of a trusted project, the user's own file. */
 export type ConfigLayer = "environment" | "project" | "user";

@@ -1,6 +1,7 @@
-import type { Config } from "./config.ts";
-import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../vocabulary/limits.ts";
 import type { PolicyMode } from "../policy/policy.ts";
+import { defined } from "../text/defined.ts";
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../vocabulary/limits.ts";
+import type { Config } from "./config.ts";
 
 /** The user's settings with what a project takes away from everybody. What it says about single agents is not in here. */
 export function narrowConfig(user: Config, project: Config): Config {
@@ -25,7 +26,7 @@ function fewer(ours: Servers, theirs: Servers): Servers {
   const both = Object.entries(ours).map(([name, server]): [string, Servers[string]] => {
     const said = Object.hasOwn(theirs, name) ? theirs[name] : undefined;
     const tools = said?.tools && (server.tools?.filter((tool) => said.tools?.includes(tool)) ?? said.tools);
-    return [name, { ...server, ...(said?.enabled === false && { enabled: false }), ...(tools && { tools }) }];
+    return [name, { ...server, ...(said?.enabled === false && { enabled: false }), ...defined({ tools }) }];
   });
   return Object.fromEntries(both);
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { CrewError } from "../schema/error.ts";
+import { faultsOf } from "../schema/parse.ts";
+import { isRecord } from "../text/json.ts";
 import { type Config, type ConfigPath, config } from "./config.ts";
 import { fromLeaves } from "./layers.ts";
-import { CrewError } from "../schema/error.ts";
-import { isRecord } from "../text/json.ts";
-import { faultsOf } from "../schema/parse.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Kind = "text" | "number" | "truth" | "list" | "text or list" | "text or number";

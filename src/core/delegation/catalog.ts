@@ -1,5 +1,6 @@
 import type { Agent, AgentInput, AgentSource } from "../agent/agent.ts";
 import { isFinishTool } from "../policy/permit.ts";
+import { defined } from "../text/defined.ts";
 import { READ_ONLY_TOOLS } from "../vocabulary/tool-names.ts";
 
 /** An agent as somebody sees it who may start it: JSON, so that it also goes to a task in another process. */
@@ -50,7 +51,7 @@ export function cardOf(agent: Agent): AgentCard {
     ...(output && { structured: true }),
     ...(background && { background }),
     ...(remote && { remote: true }),
-    ...(inputs && { inputs }),
+    ...defined({ inputs }),
   };
 }
 

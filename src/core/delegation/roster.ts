@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
-import type { Catalog } from "./catalog.ts";
 import type { Task } from "../plan/task.ts";
 import { ALL_TOOLS } from "../vocabulary/tool-names.ts";
+import type { Catalog } from "./catalog.ts";
 
 /** The agents that a run may use: found when it starts, and again whenever an agent asks for others. */
 export type Roster = Readonly<{

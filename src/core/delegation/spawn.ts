@@ -1,8 +1,8 @@
 import type { Agent } from "../agent/agent.ts";
-import type { Catalog } from "./catalog.ts";
-import { facadeOf } from "../vocabulary/delegation-names.ts";
 import type { JsonSchema } from "../text/json.ts";
+import { facadeOf } from "../vocabulary/delegation-names.ts";
 import { ALL_TOOLS, DELEGATION_TOOL } from "../vocabulary/tool-names.ts";
+import type { Catalog } from "./catalog.ts";
 
 /** Which agents somebody may start: any, or those of a list. */
 export type Spawns = "*" | readonly string[];

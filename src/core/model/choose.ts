@@ -1,8 +1,8 @@
-import { idOfDisplayName, modelNames, parseModelName, splitModelName } from "../vocabulary/model-name.ts";
-import { nearest } from "../text/nearest.ts";
 import type { Fault } from "../outcome/outcome.ts";
+import { nearest } from "../text/nearest.ts";
+import { idOfDisplayName, modelNames, parseModelName, splitModelName } from "../vocabulary/model-name.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
-import { families, shortcuts, tierNames, tiers, type Tier } from "../vocabulary/tiers.ts";
+import { families, shortcuts, type Tier, tierNames, tiers } from "../vocabulary/tiers.ts";
 
 /** What somebody asks for: one name, a comma list or a list. */
 export type ModelWish = Readonly<{ by: Wisher; names: string | readonly string[] }>;

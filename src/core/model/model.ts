@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../text/json.ts";
 import type { Fault } from "../outcome/outcome.ts";
+import type { JsonSchema } from "../text/json.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
 
 /** One provider turn. It never throws: what goes wrong is the last event of the stream. */

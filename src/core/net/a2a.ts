@@ -1,5 +1,6 @@
-import { isRecord } from "../text/json.ts";
 import type { Cost, Usage } from "../outcome/usage.ts";
+import { defined } from "../text/defined.ts";
+import { isRecord } from "../text/json.ts";
 
 /** What an agent elsewhere says, in the words of the A2A protocol (0.3); whoever talks to it translates. */
 export type RemotePart =
@@ -90,7 +91,7 @@ export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdat
       return update;
     case "status-update": {
       const task = taskIn(before, update);
-      return { ...task, status: update.status, ...(update.metadata && { metadata: update.metadata }) };
+      return { ...task, status: update.status, ...defined({ metadata: update.metadata }) };
     }
     case "artifact-update": {
       const task = taskIn(before, update);

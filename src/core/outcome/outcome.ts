@@ -1,5 +1,5 @@
-import type { Changes } from "./worktree-changes.ts";
 import type { Cost, Usage } from "./usage.ts";
+import type { Changes } from "./worktree-changes.ts";
 
 /** What can go wrong while a node is carried out, and the exit code a run that failed of it ends with. */
 const faultExits = {

@@ -1,7 +1,7 @@
 import { judge } from "../policy/judge.ts";
 import type { Policy } from "../policy/policy.ts";
-import { placed } from "../rules/call-subject.ts";
 import { strictest, type Verdict } from "../policy/verdict.ts";
+import { placed } from "../rules/call-subject.ts";
 
 /** One file that a task changed, and how: added, modified, deleted, or of another type now. */
 export type FileChange = Readonly<{ path: string; how: "A" | "M" | "D" | "T"; isRepository: boolean }>;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { checkAgents, checkPlan, MAX_LOOP_DEPTH, parsePlan, suggestion } from "./check.ts";
 import { isCrewError } from "../schema/error.ts";
+import { checkAgents, checkPlan, MAX_LOOP_DEPTH, parsePlan, suggestion } from "./check.ts";
 
 const task = (prompt = "go", more: object = {}): object => ({ kind: "task", task: { prompt }, ...more });
 const loop = (nodes: object, more: object = {}): object => ({

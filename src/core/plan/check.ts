@@ -1,9 +1,9 @@
 import { CrewError } from "../schema/error.ts";
-import { needsIn, needsOf, type Needs, referencesOf, targetOf } from "./graph.ts";
-import { nearest } from "../text/nearest.ts";
-import { cycleIn } from "./topological-order.ts";
 import { parseAs } from "../schema/parse.ts";
-import { plan as planSchema, type Body, type Node, type Plan } from "./plan.ts";
+import { nearest } from "../text/nearest.ts";
+import { type Needs, needsIn, needsOf, referencesOf, targetOf } from "./graph.ts";
+import { type Body, type Node, type Plan, plan as planSchema } from "./plan.ts";
+import { cycleIn } from "./topological-order.ts";
 
 /** How many loops may stand inside each other. */
 export const MAX_LOOP_DEPTH = 8;

@@ -1,6 +1,6 @@
 import { placeholdersIn } from "../text/template.ts";
-import type { Reference, Task } from "./task.ts";
 import type { Body, GateNode, LoopNode, Node, TaskNode } from "./plan.ts";
+import type { Reference, Task } from "./task.ts";
 
 /** The placeholders of a node and what they stand for; in a plan without `refs` every placeholder is one. */
 export function refsOf(node: TaskNode | GateNode): Readonly<Record<string, Reference>> {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contextOptions } from "./context.ts";
-import { task, type Task } from "./task.ts";
+import { type Task, task } from "./task.ts";
 
 /** Names of nodes: path segments, so neither slash nor blank; `__proto__` cannot be a key of an object. */
 export const NODE_ID = /^(?!__proto__$)[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,79}$/;

@@ -1,6 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
-import type { Plan } from "./plan.ts";
 import type { Skill } from "../agent/skill.ts";
+import type { Plan } from "./plan.ts";
 
 /** True for an agent that starts with the text of skills. */
 export const usesSkills = ({ skills }: Pick<Agent, "skills">): boolean => (skills?.length ?? 0) > 0;

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isolationKinds } from "./isolation.ts";
 import { resourceLimits } from "../vocabulary/limits-schema.ts";
 import { runnerName } from "../vocabulary/runner-name.ts";
 import { thinking } from "../vocabulary/thinking.ts";
+import { isolationKinds } from "./isolation.ts";
 
 /** When a failed task is tried again. */
 export const retry = z.strictObject({

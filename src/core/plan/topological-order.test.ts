@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { cycleIn, orderOf } from "./topological-order.ts";
 import type { Body } from "./plan.ts";
+import { cycleIn, orderOf } from "./topological-order.ts";
 
 const body = (needs: Record<string, readonly string[]>): Body => ({
   nodes: Object.fromEntries(

@@ -1,4 +1,4 @@
-import { needsIn, type Needs } from "./graph.ts";
+import { type Needs, needsIn } from "./graph.ts";
 import type { Body } from "./plan.ts";
 
 /** The nodes of a plan, each after all that it needs, as far as that goes; what is `left` hangs on a cycle. */

@@ -1,12 +1,12 @@
 import type { AgentRule, AgentRules } from "../rules/agent-rule.ts";
+import { type Located, placed } from "../rules/call-subject.ts";
 import { foldPath } from "../rules/fold-path.ts";
-import { type Bound, type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
 import { covers, type Lease } from "../rules/lease.ts";
-import { protectedPart } from "./protected-paths.ts";
-import { pathBan, ruleFits, ruleText, type Rule } from "../rules/rule.ts";
-import { placed, type Located } from "../rules/call-subject.ts";
+import { pathBan, type Rule, ruleFits, ruleText } from "../rules/rule.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import { FILE_CHANGING_TOOLS } from "../vocabulary/tool-names.ts";
+import { type Bound, type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
+import { protectedPart } from "./protected-paths.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /** One call, as far as judging it needs to know it. */

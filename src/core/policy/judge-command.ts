@@ -1,12 +1,13 @@
 import type { AgentRule, AgentRules } from "../rules/agent-rule.ts";
-import { banned, boundVerdict, byMode, judgeCall, outsideLease, type Ask, type ShellState } from "./judge-call.ts";
+import { placed } from "../rules/call-subject.ts";
 import { textMatches } from "../rules/glob.ts";
-import { type Bound, rulesFor, type Policy } from "./policy.ts";
-import { ruleText, type Rule } from "../rules/rule.ts";
+import { type Rule, ruleText } from "../rules/rule.ts";
 import { parseShell, type ShellCommand, type ShellRedirect, type ShellWord } from "../shell/parse.ts";
 import { readOnlyPaths } from "../shell/read-only.ts";
 import { baseName, unwrap } from "../shell/wrappers.ts";
-import { placed } from "../rules/call-subject.ts";
+import { defined } from "../text/defined.ts";
+import { type Ask, banned, boundVerdict, byMode, judgeCall, outsideLease, type ShellState } from "./judge-call.ts";
+import { type Bound, type Policy, rulesFor } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /**
@@ -78,7 +79,7 @@ function readLine(command: string): Line {
   const parts = parsed.commands.map((each) => partOf(each, 0));
   const all = parts.flatMap(flat);
   const problem = all.find((part) => part.problem !== undefined)?.problem;
-  return { parts, all, moves: movesOf(all), ...(problem !== undefined && { problem }) };
+  return { parts, all, moves: movesOf(all), ...defined({ problem }) };
 }
 
 const DEEPEST = 10;
@@ -92,7 +93,7 @@ function partOf(command: ShellCommand, depth: number): Part {
     command,
     inner,
     transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent,
-    ...(problem !== undefined && { problem }),
+    ...defined({ problem }),
   };
 }
 

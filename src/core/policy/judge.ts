@@ -1,8 +1,8 @@
-import { judgeCall, type Ask } from "./judge-call.ts";
+import type { Located } from "../rules/call-subject.ts";
+import { exactRule, type Rule } from "../rules/rule.ts";
+import { type Ask, judgeCall } from "./judge-call.ts";
 import { judgeCommand } from "./judge-command.ts";
 import type { Policy } from "./policy.ts";
-import { exactRule, type Rule } from "../rules/rule.ts";
-import type { Located } from "../rules/call-subject.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { createPolicy, type Policy, policyModes } from "./policy.ts";
 import { NETWORK, parseRules } from "../rules/rule.ts";
+import { createPolicy, type Policy, policyModes } from "./policy.ts";
 
 const rules = z.array(z.string().min(1));
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { barred, lifts, readBans } from "./judge-call.ts";
+import { placed } from "../rules/call-subject.ts";
+import { parseRules } from "../rules/rule.ts";
+import { toolClasses } from "../vocabulary/tool-class.ts";
 import { judge } from "./judge.ts";
+import { barred, lifts, readBans } from "./judge-call.ts";
 import { permissions, policyOf, withPermissions } from "./permissions.ts";
 import { permit } from "./permit.ts";
 import { createPolicy, mayUseNetwork, narrow, notWider, type Policy, policyModes } from "./policy.ts";
-import { parseRules } from "../rules/rule.ts";
-import { placed } from "../rules/call-subject.ts";
-import { toolClasses } from "../vocabulary/tool-class.ts";
 
 /** What a policy says about a call of each class, with and without an effect. */
 function table(policy: Policy): Record<string, string> {

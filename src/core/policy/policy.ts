@@ -1,7 +1,8 @@
-import type { AgentRules } from "../rules/agent-rule.ts";
 import type { PermissionMode } from "../agent/agent.ts";
+import type { AgentRules } from "../rules/agent-rule.ts";
 import type { Lease } from "../rules/lease.ts";
 import { NETWORK, type Rule, ruleText } from "../rules/rule.ts";
+import { defined } from "../text/defined.ts";
 import { toolMatches } from "../vocabulary/tool-names.ts";
 
 /** How much is asked, as a person says it. */
@@ -80,7 +81,7 @@ export function notWider(policy: Policy, before: Policy): Policy {
     ask: joined(policy.ask, before.ask),
     deny: joined(policy.deny, before.deny),
     bounds: [...policy.bounds, ...before.bounds],
-    ...(policy.leases && { leases: policy.leases }),
+    ...defined({ leases: policy.leases }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { alternatives, fits, type NamePattern, parsePattern, type PathPattern } from "./glob.ts";
+import { alternatives, fits, type NamePattern, type PathPattern, parsePattern } from "./glob.ts";
 
 /**
  * Whether some path could match both of two globs that begin at the same folder. In doubt it says yes: letter case does not

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { globsMeet } from "./globs-overlap.ts";
-import { covers, grantable, leaseAbove, type LeaseWish, wholeFolders } from "./lease.ts";
 import { globMatcher } from "./glob.ts";
+import { globsMeet } from "./globs-overlap.ts";
+import { covers, grantable, type LeaseWish, leaseAbove, wholeFolders } from "./lease.ts";
 
 describe("two globs", () => {
   test.each<[string, string, boolean]>([

@@ -1,5 +1,5 @@
-import { globsMeet } from "./globs-overlap.ts";
 import { globMatcher } from "./glob.ts";
+import { globsMeet } from "./globs-overlap.ts";
 
 /** The files that a task says it writes, and nothing else. */
 export type Lease = Readonly<{

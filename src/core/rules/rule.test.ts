@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseRules, ruleFits, ruleText, type Rule } from "./rule.ts";
 import { placed } from "./call-subject.ts";
+import { parseRules, type Rule, ruleFits, ruleText } from "./rule.ts";
 
 const rule = (text: string): Rule => parseRules([text])[0]!;
 const url = (address: string) => ({ kind: "url", url: address }) as const;

@@ -1,9 +1,9 @@
 import { CrewError } from "../schema/error.ts";
-import { foldPath } from "./fold-path.ts";
 import { nearest } from "../text/nearest.ts";
-import { globMatcher, textMatches } from "./glob.ts";
-import type { Located } from "./call-subject.ts";
 import { toolMatches, toolNames, toolsNamed } from "../vocabulary/tool-names.ts";
+import type { Located } from "./call-subject.ts";
+import { foldPath } from "./fold-path.ts";
+import { globMatcher, textMatches } from "./glob.ts";
 import { urlMatches } from "./url-pattern.ts";
 
 /** A rule of a policy: a tool, and what its argument has to look like. */

@@ -1,11 +1,11 @@
 import type { Agent } from "../agent/agent.ts";
-import type { Answer } from "../plan/gate.ts";
-import type { Change } from "../schedule/change.ts";
-import type { Cost, Usage } from "../outcome/usage.ts";
-import type { Outcome } from "../outcome/outcome.ts";
-import type { Permissions } from "../policy/permissions.ts";
-import type { Plan } from "../plan/plan.ts";
 import type { Carry, ToolCall } from "../model/model.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import type { Cost, Usage } from "../outcome/usage.ts";
+import type { Answer } from "../plan/gate.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Permissions } from "../policy/permissions.ts";
+import type { Change } from "../schedule/change.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
 
 /** Where and when something happened. `path` is empty for the run itself. */

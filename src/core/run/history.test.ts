@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Fact, KeptEvent } from "./event.ts";
 import { failed, type Outcome } from "../outcome/outcome.ts";
+import type { Fact, KeptEvent } from "./event.ts";
 import { historyOf, noHistory } from "./history.ts";
 
 const ok: Outcome = { status: "ok", output: "fine" };

@@ -1,7 +1,7 @@
+import type { Outcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { Change } from "../schedule/change.ts";
 import type { KeptEvent } from "./event.ts";
-import type { Outcome } from "../outcome/outcome.ts";
 
 /** What an earlier life of a run left behind, ready to be looked up by path. */
 export type History = Readonly<{

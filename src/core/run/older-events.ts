@@ -1,5 +1,5 @@
-import type { Fact, KeptEvent } from "./event.ts";
 import { noCost, noUsage } from "../outcome/usage.ts";
+import type { Fact, KeptEvent } from "./event.ts";
 
 /**
  * What an event that lacks a field means. An earlier version may not have written it, and another program may not know

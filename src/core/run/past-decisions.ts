@@ -1,7 +1,7 @@
-import type { KeptEvent } from "./event.ts";
-import { isRecord } from "../text/json.ts";
-import { exactRule, type Rule } from "../rules/rule.ts";
 import type { Subject } from "../rules/call-subject.ts";
+import { exactRule, type Rule } from "../rules/rule.ts";
+import { isRecord } from "../text/json.ts";
+import type { KeptEvent } from "./event.ts";
 
 /** What somebody decided about a call: the call, the answer, and the rules that would have decided the same. */
 export type Decision = Readonly<{

@@ -1,6 +1,6 @@
 import type { Fault, Outcome } from "../outcome/outcome.ts";
-import type { State } from "./state.ts";
 import type { Cost, Usage } from "../outcome/usage.ts";
+import type { State } from "./state.ts";
 
 /** What a run came to: the fold of its events, and nothing else. */
 export type Result = Readonly<{

@@ -1,3 +1,4 @@
+import { defined } from "../text/defined.ts";
 import type { NodeView, State } from "./state.ts";
 
 /** How a run is, for somebody who looks at it from outside. */
@@ -45,8 +46,7 @@ export function openQuestions(state: State): Question[] {
       path,
       question,
       askedAt,
-      ...(call !== undefined && { call }),
-      ...(agent !== undefined && { agent }),
+      ...defined({ call, agent }),
     }))
     .toSorted((a, b) => a.askedAt - b.askedAt);
 }

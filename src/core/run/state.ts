@@ -1,11 +1,11 @@
-import { changedPlan } from "../schedule/change.ts";
-import type { Event, Origin } from "./event.ts";
+import type { Outcome } from "../outcome/outcome.ts";
+import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
 import { nodeAt } from "../plan/graph.ts";
-import type { Outcome } from "../outcome/outcome.ts";
-import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../outcome/usage.ts";
-import type { Permissions } from "../policy/permissions.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Permissions } from "../policy/permissions.ts";
+import { changedPlan } from "../schedule/change.ts";
+import type { Event, Origin } from "./event.ts";
 
 /** What is known about one node. */
 export type NodeView = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { applyChange, changedPlan, type Change } from "./change.ts";
-import { begin, settle } from "./decide.ts";
-import { isCrewError } from "../schema/error.ts";
 import { failed, type Outcome } from "../outcome/outcome.ts";
 import type { Body, Node, TaskNode } from "../plan/plan.ts";
-import { schedule, type Schedule } from "./schedule.ts";
+import { isCrewError } from "../schema/error.ts";
+import { applyChange, type Change, changedPlan } from "./change.ts";
+import { begin, settle } from "./decide.ts";
+import { type Schedule, schedule } from "./schedule.ts";
 
 const task = (needs: readonly string[] = [], more: Partial<TaskNode["task"]> = {}): Node => ({
   kind: "task",

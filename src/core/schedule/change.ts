@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { checkNode, suggestion } from "../plan/check.ts";
-import { NOT_NEEDED, release, settle } from "./decide.ts";
-import { CrewError, isCrewError } from "../schema/error.ts";
-import { needsOf, refsOf, targetOf } from "../plan/graph.ts";
-import { joined } from "./join.ts";
 import { failed, type Outcome } from "../outcome/outcome.ts";
-import { node, NODE_ID, type Body, type Node, type TaskNode } from "../plan/plan.ts";
-import { connect, entryOf, type Entry, type Schedule, type Step } from "./schedule.ts";
+import { checkNode, suggestion } from "../plan/check.ts";
+import { needsOf, refsOf, targetOf } from "../plan/graph.ts";
+import { type Body, NODE_ID, type Node, node, type TaskNode } from "../plan/plan.ts";
+import { CrewError, isCrewError } from "../schema/error.ts";
+import { NOT_NEEDED, release, settle } from "./decide.ts";
+import { joined } from "./join.ts";
+import { connect, type Entry, entryOf, type Schedule, type Step } from "./schedule.ts";
 
 /** How a plan grows while it runs: new nodes, other dependencies, nodes given up. */
 export const change = z.strictObject({

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { begin, cancelAll, settle } from "./decide.ts";
 import { failed, type Outcome } from "../outcome/outcome.ts";
 import type { Node } from "../plan/plan.ts";
-import { schedule, type Schedule } from "./schedule.ts";
+import { begin, cancelAll, settle } from "./decide.ts";
+import { type Schedule, schedule } from "./schedule.ts";
 
 const task = (...needs: string[]): Node => ({ kind: "task", needs, task: { prompt: "x", refs: {} } });
 const join = (pick: "settled" | "first", ...needs: string[]): Node => ({ kind: "join", needs, pick });

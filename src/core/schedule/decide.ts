@@ -1,5 +1,5 @@
-import { gathered, joined } from "./join.ts";
 import type { Outcome } from "../outcome/outcome.ts";
+import { gathered, joined } from "./join.ts";
 import type { Entry, Schedule, Step } from "./schedule.ts";
 
 /** What may start before anything is known. */

@@ -1,5 +1,5 @@
-import { textOf } from "../plan/graph.ts";
 import type { Outcome } from "../outcome/outcome.ts";
+import { textOf } from "../plan/graph.ts";
 import type { GateNode, Node, TaskNode } from "../plan/plan.ts";
 import { fill, NO_OUTPUT } from "../text/template.ts";
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { gathered, joined } from "./join.ts";
 import { failed, type Outcome } from "../outcome/outcome.ts";
 import type { JoinNode } from "../plan/plan.ts";
-import { entryOf, type Entry } from "./schedule.ts";
+import { defined } from "../text/defined.ts";
+import { gathered, joined } from "./join.ts";
+import { type Entry, entryOf } from "./schedule.ts";
 
-const ok = (output: string, data?: unknown): Outcome => ({ status: "ok", output, ...(data !== undefined && { data }) });
+const ok = (output: string, data?: unknown): Outcome => ({ status: "ok", output, ...defined({ data }) });
 
 /** A join and its needs, as far as they have settled; the order of the keys is the order of the ends. */
 function joinOf(
@@ -16,7 +17,7 @@ function joinOf(
   const entries = new Map<string, Entry>();
   for (const id of needs) {
     const label = labels[id];
-    const entry = entryOf(id, { kind: "task", task: { prompt: "x", ...(label !== undefined && { label }) } });
+    const entry = entryOf(id, { kind: "task", task: { prompt: "x", ...defined({ label }) } });
     entry.outcome = outcomes[id];
     entry.rank = Object.keys(outcomes).indexOf(id);
     entries.set(id, entry);

@@ -1,4 +1,5 @@
 import { explain, type Outcome } from "../outcome/outcome.ts";
+import { defined } from "../text/defined.ts";
 import type { Entry } from "./schedule.ts";
 
 /** What a join makes of its needs so far; `undefined` while it still has to wait. */
@@ -33,7 +34,7 @@ function partsOf({ needs }: Entry, entries: ReadonlyMap<string, Entry>): Part[] 
 function firstOf(parts: readonly Part[]): Outcome {
   const good = parts.filter(({ outcome }) => outcome.status === "ok");
   const data = good.length === 1 ? dataOf(good[0]!.outcome) : undefined;
-  return { status: "ok", output: texts(good), from: good.map(({ id }) => id), ...(data !== undefined && { data }) };
+  return { status: "ok", output: texts(good), from: good.map(({ id }) => id), ...defined({ data }) };
 }
 
 function noneOf(parts: readonly Part[], count: number): Outcome {

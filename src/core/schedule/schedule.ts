@@ -1,5 +1,5 @@
-import { needsOf } from "../plan/graph.ts";
 import type { Outcome } from "../outcome/outcome.ts";
+import { needsOf } from "../plan/graph.ts";
 import type { Body, Node } from "../plan/plan.ts";
 
 /**

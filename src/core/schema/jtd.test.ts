@@ -3,8 +3,8 @@ import { Ajv as AjvJtd } from "ajv/dist/jtd.js";
 import formats from "ajv-formats";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isJtd, jsonSchemaOf } from "./jtd.ts";
 import type { JsonSchema } from "../text/json.ts";
+import { isJtd, jsonSchemaOf } from "./jtd.ts";
 
 const jtd = new AjvJtd();
 const json = new Ajv2020({ strict: false });

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { CrewError, type Code } from "./error.ts";
 import { isRecord } from "../text/json.ts";
 import { nearest } from "../text/nearest.ts";
+import { type Code, CrewError } from "./error.ts";
 import { descriptionAt, keysAt } from "./schema-place.ts";
 
 /** The typed value of something from outside, or an error that names the place, the problem and the fix. */

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { createRedactor } from "./redact.ts";
 import { formsOf, looksSecret, secretsIn, secretValues } from "./forms.ts";
+import { createRedactor } from "./redact.ts";
 
 const CANARY = "c4nary/+VALUE with=signs";
 const { text: redact, known, deep } = createRedactor([CANARY]);

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { parseShell, type ParsedShell } from "./parse.ts";
+import { type ParsedShell, parseShell } from "./parse.ts";
 
 /** The words of every command, or why there are none. */
 function words(line: string): (string | undefined)[][] | string {

@@ -1,5 +1,5 @@
-import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
 import { words } from "../text/words.ts";
+import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
 
 /**
  * What a command runs besides itself: the commands inside it, and whether it adds nothing of its own to them.

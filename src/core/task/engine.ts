@@ -1,15 +1,15 @@
-import type { Budget } from "../run/budget.ts";
 import type { Catalog } from "../delegation/catalog.ts";
-import type { Receipt } from "../run/run-command.ts";
+import type { Message } from "../model/model.ts";
+import type { Failed, Outcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { AnyInput } from "../plan/input.ts";
 import type { Worktree } from "../plan/isolation.ts";
-import type { Delta, Fact, KeptEvent } from "../run/event.ts";
-import type { Message } from "../model/model.ts";
-import type { Failed, Outcome } from "../outcome/outcome.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Policy } from "../policy/policy.ts";
 import type { Task } from "../plan/task.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { Budget } from "../run/budget.ts";
+import type { Delta, Fact, KeptEvent } from "../run/event.ts";
+import type { Receipt } from "../run/run-command.ts";
 
 /** One keyed piece of work, complete as JSON: it can be carried out here or on any worker. */
 export type Call = Readonly<{

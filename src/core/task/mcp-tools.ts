@@ -1,6 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
-import { stableText } from "../text/stable-text.ts";
 import type { Subject } from "../rules/call-subject.ts";
+import { stableText } from "../text/stable-text.ts";
 import type { Tool } from "./tool.ts";
 
 /** For whom tools of others are wanted. */

@@ -1,14 +1,14 @@
 import type { Agent, Completion } from "../agent/agent.ts";
 import type { Catalog } from "../delegation/catalog.ts";
 import type { Miss, ModelWish, Wisher } from "../model/choose.ts";
-import type { Call, PerformContext } from "./engine.ts";
-import type { JsonSchema } from "../text/json.ts";
-import type { Limits } from "../vocabulary/limits.ts";
 import type { Model } from "../model/model.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import type { Rights } from "../policy/permit.ts";
+import type { JsonSchema } from "../text/json.ts";
+import type { Limits } from "../vocabulary/limits.ts";
 import type { TaskRunner } from "../vocabulary/runner-name.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
+import type { Call, PerformContext } from "./engine.ts";
 import type { TaskAccess } from "./task-access.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 

@@ -1,8 +1,8 @@
-import type { Commands } from "./shell-commands.ts";
-import type { HandedFiles } from "../rules/readable-outputs.ts";
 import type { Policy } from "../policy/policy.ts";
-import type { Rule } from "../rules/rule.ts";
 import type { Located, Subject } from "../rules/call-subject.ts";
+import type { HandedFiles } from "../rules/readable-outputs.ts";
+import type { Rule } from "../rules/rule.ts";
+import type { Commands } from "./shell-commands.ts";
 
 /** What the calls of one task are judged by, and what they may touch on this machine. */
 export type TaskAccess = Readonly<{

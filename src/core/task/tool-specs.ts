@@ -1,8 +1,8 @@
-import type { JsonSchema } from "../text/json.ts";
 import type { ToolSpec } from "../model/model.ts";
 import { permit, type Rights } from "../policy/permit.ts";
-import type { Tool } from "./tool.ts";
 import { isZodType, jsonSchemaOfZod } from "../schema/zod-schema.ts";
+import type { JsonSchema } from "../text/json.ts";
+import type { Tool } from "./tool.ts";
 
 /** The tools that a model is shown: exactly those that would be executed. */
 export function toolSpecs(tools: ReadonlyMap<string, Tool>, rights: Rights): ToolSpec[] {

@@ -1,20 +1,20 @@
 import type { z } from "zod";
-import type { AnyInput } from "../plan/input.ts";
 import type { Catalog } from "../delegation/catalog.ts";
-import type { Receipt } from "../run/run-command.ts";
-import type { Commands } from "./shell-commands.ts";
-import type { Desk } from "./scratchpad.ts";
-import type { Background, Begun, Delegated, Tells } from "./engine.ts";
-import type { ToolStatus } from "../vocabulary/tool-status.ts";
-import type { Answer } from "../plan/gate.ts";
-import type { HandedFiles } from "../rules/readable-outputs.ts";
-import type { JsonSchema } from "../text/json.ts";
-import type { Failed } from "../outcome/outcome.ts";
-import type { Plan } from "../plan/plan.ts";
 import type { Spawns } from "../delegation/spawn.ts";
-import type { Located, Subject } from "../rules/call-subject.ts";
-import type { ToolClass } from "../vocabulary/tool-class.ts";
+import type { Failed } from "../outcome/outcome.ts";
+import type { Answer } from "../plan/gate.ts";
+import type { AnyInput } from "../plan/input.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Verdict } from "../policy/verdict.ts";
+import type { Located, Subject } from "../rules/call-subject.ts";
+import type { HandedFiles } from "../rules/readable-outputs.ts";
+import type { Receipt } from "../run/run-command.ts";
+import type { JsonSchema } from "../text/json.ts";
+import type { ToolClass } from "../vocabulary/tool-class.ts";
+import type { ToolStatus } from "../vocabulary/tool-status.ts";
+import type { Background, Begun, Delegated, Tells } from "./engine.ts";
+import type { Desk } from "./scratchpad.ts";
+import type { Commands } from "./shell-commands.ts";
 
 /** What an agent may do. A tool that fails throws or returns `{ error }`; either becomes an error result. */
 export type Tool<I = unknown> = Readonly<{

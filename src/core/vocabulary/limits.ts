@@ -1,3 +1,4 @@
+import { defined } from "../text/defined.ts";
 import { isRecord } from "../text/json.ts";
 import type { ResourceLimits } from "./limits-schema.ts";
 
@@ -94,8 +95,7 @@ export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]
     maxIdleMs: given.maxIdleMs ?? DEFAULT_MAX_IDLE_MS,
     graceMs: given.graceMs ?? GRACE_MS,
     reminders: given.reminders ?? DEFAULT_REMINDERS,
-    ...(given.maxMemoryMB !== undefined && { maxMemoryMB: given.maxMemoryMB }),
-    ...(given.maxCpuSeconds !== undefined && { maxCpuSeconds: given.maxCpuSeconds }),
+    ...defined({ maxMemoryMB: given.maxMemoryMB, maxCpuSeconds: given.maxCpuSeconds }),
     enforce: given.enforceLimits ?? true,
   };
 }

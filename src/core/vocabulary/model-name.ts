@@ -1,4 +1,4 @@
-import { thinking, type Thinking } from "./thinking.ts";
+import { type Thinking, thinking } from "./thinking.ts";
 
 /** The name of a model as somebody wrote it, and how much it is to think when the name says so. */
 export type ModelName = Readonly<{ name: string; thinking?: Thinking }>;

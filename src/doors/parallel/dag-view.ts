@@ -1,9 +1,9 @@
-import type { Fact } from "../../core/run/event.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import { parseReview } from "../../core/plan/review.ts";
-import { asId } from "../../modes/names.ts";
+import type { Fact } from "../../core/run/event.ts";
 import type { DagNode, DagStatus } from "../../facades/parallel/dag.ts";
 import type { PendingApproval, TaskProgress, TaskResult } from "../../facades/parallel/task-result.ts";
+import { asId } from "../../modes/names.ts";
 
 /** One piece of work in system 003's words: `w` is a draft, `w:review:1` a review of it, `w:revision:2` the next draft. */
 export type Piece = Readonly<{ id: string; part: "work" | "review"; draft: number; node: DagNode }>;

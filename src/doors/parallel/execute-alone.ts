@@ -1,18 +1,18 @@
-import { createBudget } from "../../core/run/budget.ts";
-import type { Engine, Perform } from "../../core/task/engine.ts";
-import { CrewError } from "../../core/schema/error.ts";
-import type { Fact } from "../../core/run/event.ts";
 import type { Body } from "../../core/plan/plan.ts";
-import { pause } from "../../runtime/async/cancel.ts";
-import { execute, type Growing } from "../../runtime/execute/execute.ts";
-import { nowhere } from "../../core/schedule/fill-references.ts";
+import { createBudget } from "../../core/run/budget.ts";
+import type { Fact } from "../../core/run/event.ts";
 import { noHistory } from "../../core/run/history.ts";
-import { memoryJournal } from "../../runtime/store/journal.ts";
+import { nowhere } from "../../core/schedule/fill-references.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { Engine, Perform } from "../../core/task/engine.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import { promptly } from "../../runtime/async/settle-on-abort.ts";
+import { Slots } from "../../runtime/async/slots.ts";
+import { execute, type Growing } from "../../runtime/execute/execute.ts";
 import { createLeases } from "../../runtime/execute/leases.ts";
 import { createMailbox } from "../../runtime/execute/mailbox.ts";
-import { promptly } from "../../runtime/async/settle-on-abort.ts";
 import type { Executed } from "../../runtime/execute/scope.ts";
-import { Slots } from "../../runtime/async/slots.ts";
+import { memoryJournal } from "../../runtime/store/journal.ts";
 
 /** What a plan needs that is executed for a caller of the library, without a run around it. */
 export type Alone = Readonly<{

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { buildDag } from "../../facades/parallel/dag.ts";
-import { executeDag, type DagExecutionOptions } from "./execute-dag.ts";
 import {
-  noUsageStats,
   type ExecutorOptions,
+  noUsageStats,
   type TaskProgress,
   type TaskResult,
 } from "../../facades/parallel/task-result.ts";
 import type { TeamMember, TeamTask } from "../../modes/team.ts";
+import { type DagExecutionOptions, executeDag } from "./execute-dag.ts";
 
 const result = ({ id, task }: ExecutorOptions, more: Partial<TaskResult> = {}): TaskResult => ({
   id,

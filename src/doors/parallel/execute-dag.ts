@@ -1,25 +1,26 @@
-import type { Change } from "../../core/schedule/change.ts";
-import type { Call, PerformContext } from "../../core/task/engine.ts";
-import { CrewError, messageOf } from "../../core/schema/error.ts";
-import type { Answer } from "../../core/plan/gate.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
-import { asId } from "../../modes/names.ts";
-import type { TeamMember, TeamTask } from "../../modes/team.ts";
-import { attachmentsOf, backgroundOf } from "../../runtime/task/background.ts";
-import { linkDag, planOfDag, type DagNode } from "../../facades/parallel/dag.ts";
-import { createDagView, isGood, type DagView } from "./dag-view.ts";
-import type { Growing } from "../../runtime/execute/execute.ts";
-import { executeAlone, pathOfKey } from "./execute-alone.ts";
-import { onAbort } from "../../runtime/async/on-abort.ts";
-import { errorOf } from "./run-agent-with-retry.ts";
+import type { Answer } from "../../core/plan/gate.ts";
+import type { Change } from "../../core/schedule/change.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
+import { type DagNode, linkDag, planOfDag } from "../../facades/parallel/dag.ts";
 import {
-  noUsageStats,
   type ExecutorOptions,
+  noUsageStats,
   type PendingApproval,
   type RunAgent,
   type TaskProgress,
   type TaskResult,
 } from "../../facades/parallel/task-result.ts";
+import { asId } from "../../modes/names.ts";
+import type { TeamMember, TeamTask } from "../../modes/team.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import type { Growing } from "../../runtime/execute/execute.ts";
+import { attachmentsOf, backgroundOf } from "../../runtime/task/background.ts";
+import { createDagView, type DagView, isGood } from "./dag-view.ts";
+import { executeAlone, pathOfKey } from "./execute-alone.ts";
+import { errorOf } from "./run-agent-with-retry.ts";
 
 /** What a graph of team tasks is carried out with. */
 export type DagExecutionOptions = Readonly<{
@@ -78,7 +79,7 @@ export async function executeDag(options: DagExecutionOptions): Promise<DagExecu
     (growing) => onStart?.({ modify: (changes) => modify(changes, growing, options) }),
   );
   const pendingApproval = view.pendingApproval();
-  return { results: view.results(), aborted: signal.aborted, ...(pendingApproval && { pendingApproval }) };
+  return { results: view.results(), aborted: signal.aborted, ...defined({ pendingApproval }) };
 }
 
 async function perform(
@@ -97,13 +98,9 @@ async function perform(
     id: piece.id,
     signal,
     onProgress: view.show,
-    ...(label !== undefined && { name: label }),
+    ...defined({ name: label }),
     ...(background !== "" && { context: background }),
-    ...(model !== undefined && { model }),
-    ...(tools !== undefined && { tools }),
-    ...(systemPrompt !== undefined && { systemPrompt }),
-    ...(thinking !== undefined && { thinking }),
-    ...(resourceLimits !== undefined && { resourceLimits }),
+    ...defined({ model, tools, systemPrompt, thinking, resourceLimits }),
   });
   view.keep(piece, result);
   if (isGood(result)) return { status: "ok", output: result.output };
@@ -143,7 +140,7 @@ function approvals(ask: NonNullable<DagExecutionOptions["onApprovalNeeded"]>, vi
   return async (key: string, signal: AbortSignal): Promise<Answer | undefined> => {
     const node = view.nodeOf(pathOfKey(key));
     const asked = ask(node?.task.id ?? "", node?.result?.output ?? "").then(
-      ({ approved, feedback }): Answer => ({ approve: approved, ...(feedback !== undefined && { text: feedback }) }),
+      ({ approved, feedback }): Answer => ({ approve: approved, ...defined({ text: feedback }) }),
     );
     return Promise.race([asked, aborted(signal)]);
   };
@@ -172,7 +169,7 @@ function modify(
     if (after.has(task.id))
       throw new CrewError("BAD_CHANGE", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
     const assignee = task.assignee === undefined ? undefined : members.get(task.assignee);
-    after.set(task.id, { task, ...(assignee && { assignee }), dependsOn: [], dependedBy: [], status: "pending" });
+    after.set(task.id, { task, ...defined({ assignee }), dependsOn: [], dependedBy: [], status: "pending" });
   }
   const plan = planOfDag(after, members, objective);
   const change: Change = {

@@ -1,5 +1,5 @@
-import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { failed } from "../../core/outcome/outcome.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { race } from "../../modes/race.ts";
 import { executeAlone } from "./execute-alone.ts";
 

@@ -1,6 +1,6 @@
+import type { ExecutorOptions, RunAgent, TaskResult } from "../../facades/parallel/task-result.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { withRetry } from "../../runtime/execute/retry.ts";
-import type { ExecutorOptions, RunAgent, TaskResult } from "../../facades/parallel/task-result.ts";
 
 /** Runs an agent, and again as `options.retry` says. An abort also ends the wait between two tries. */
 export function runAgentWithRetry(options: ExecutorOptions, runAgentFn: RunAgent): Promise<TaskResult> {

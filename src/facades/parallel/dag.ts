@@ -1,9 +1,10 @@
-import { CrewError } from "../../core/schema/error.ts";
-import { cycleIn } from "../../core/plan/topological-order.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import { cycleIn } from "../../core/plan/topological-order.ts";
 import { schedule } from "../../core/schedule/schedule.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { asId } from "../../modes/names.ts";
-import { team, type TeamMember, type TeamTask } from "../../modes/team.ts";
+import { type TeamMember, type TeamTask, team } from "../../modes/team.ts";
 import type { TaskResult } from "./task-result.ts";
 
 /** A team task in its graph, and how far it has come. */
@@ -47,7 +48,7 @@ export function buildDag(tasks: readonly TeamTask[], members: ReadonlyMap<string
     if (nodes.has(task.id))
       throw new CrewError("PLAN_DUPLICATE_ID", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
     const assignee = task.assignee === undefined ? undefined : members.get(task.assignee);
-    nodes.set(task.id, { task, ...(assignee && { assignee }), dependsOn: [], dependedBy: [], status: "pending" });
+    nodes.set(task.id, { task, ...defined({ assignee }), dependsOn: [], dependedBy: [], status: "pending" });
   }
   for (const { task } of nodes.values()) checkTask(task, nodes, members);
   linkDag(nodes, members);

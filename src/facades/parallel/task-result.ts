@@ -1,7 +1,7 @@
-import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
-import type { RetryConfig } from "../../core/plan/retry.ts";
-import type { Thinking } from "../../core/vocabulary/thinking.ts";
 import type { Usage } from "../../core/outcome/usage.ts";
+import type { RetryConfig } from "../../core/plan/retry.ts";
+import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
+import type { Thinking } from "../../core/vocabulary/thinking.ts";
 
 /** What a task used, as system 003 counts it: the cost is one of the counters. */
 export type UsageStats = Omit<Usage, "reasoning"> & Readonly<{ cost: number }>;

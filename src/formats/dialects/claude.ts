@@ -1,11 +1,11 @@
 import type { Dialect, FilePlace } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { defineFields, type Draft, type Fields, say } from "../fields/draft.ts";
+import { type Draft, defineFields, type Fields, say } from "../fields/draft.ts";
 import { FILE_NAME, stemOf } from "../fields/finish.ts";
-import type { Data } from "../yaml/frontmatter.ts";
 import { markdown } from "../fields/markdown.ts";
 import { choice, flag, kept, limit, model, note, permission, skills, text, thinking } from "../fields/rules.ts";
 import { disallowedTools, mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+import type { Data } from "../yaml/frontmatter.ts";
 
 /** The keys of Claude Code, in files and in `--agents`. */
 export const claudeFields: Fields = defineFields({

@@ -3,8 +3,8 @@ import type { FilePlace, Reading } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { type Draft, type Fields, say } from "../fields/draft.ts";
-import type { Data } from "../yaml/frontmatter.ts";
 import { failed, joined, readRecord } from "../fields/records.ts";
+import type { Data } from "../yaml/frontmatter.ts";
 import { readToml, type TomlResult } from "../yaml/toml.ts";
 
 /** How a role is read, wherever it is written. */

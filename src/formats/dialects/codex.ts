@@ -1,11 +1,11 @@
 import type { Dialect, Reading } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { defineFields, type Draft, say } from "../fields/draft.ts";
-import { readCodexSettings } from "./codex-settings.ts";
+import { type Draft, defineFields, say } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
 import { failed, readRecord } from "../fields/records.ts";
 import { kept, model, permission, text, thinking } from "../fields/rules.ts";
 import { readToml, tomlLineOf } from "../yaml/toml.ts";
+import { readCodexSettings } from "./codex-settings.ts";
 
 /** Keys of Codex's `config.toml`, any of which a role may carry. */
 const CONFIG_KEYS = [

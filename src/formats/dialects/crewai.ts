@@ -1,11 +1,11 @@
 import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { defineFields, type Draft, type Rule } from "../fields/draft.ts";
-import type { Data } from "../yaml/frontmatter.ts";
+import { type Draft, defineFields, type Rule } from "../fields/draft.ts";
 import { failed, joined, readRecord } from "../fields/records.ts";
 import { flagOf, kept, limit, model, text } from "../fields/rules.ts";
 import { allow, tools } from "../fields/tools.ts";
+import type { Data } from "../yaml/frontmatter.ts";
 import { LONG_YAML, readYaml, yamlLineOf } from "../yaml/yaml.ts";
 
 /** Handed to its neighbours by the crew, to whom here any agent is one. */

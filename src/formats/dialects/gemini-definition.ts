@@ -4,8 +4,8 @@ import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { isRecord, type JsonSchema } from "../../core/text/json.ts";
 import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
-import type { Data } from "../yaml/frontmatter.ts";
 import { listOf } from "../fields/lists.ts";
+import type { Data } from "../yaml/frontmatter.ts";
 
 /** The inputs of an agent; `${name}` in its prompts stands for one. */
 export type InputConfig = { inputs: Record<string, { type: string; description: string; required?: boolean }> };

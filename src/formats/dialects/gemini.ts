@@ -3,15 +3,15 @@ import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import { defineFields, type Rule } from "../fields/draft.ts";
-import { frontmatterLineOf, readFrontmatter, split } from "../yaml/frontmatter.ts";
-import type { Data } from "../yaml/frontmatter.ts";
-import { judge, judgeList } from "./gemini-schema.ts";
 import { listOf } from "../fields/lists.ts";
 import { isMarkdown } from "../fields/markdown.ts";
 import { failed, joined, readRecord } from "../fields/records.ts";
-import { kept, limit, model, number, note, text } from "../fields/rules.ts";
+import { kept, limit, model, note, number, text } from "../fields/rules.ts";
 import { tools } from "../fields/tools.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+import { frontmatterLineOf, readFrontmatter, split } from "../yaml/frontmatter.ts";
 import { yamlFaultOf } from "../yaml/yaml.ts";
+import { judge, judgeList } from "./gemini-schema.ts";
 
 const MISSING = [
   "Invalid agent definition: Missing mandatory YAML frontmatter. Agent Markdown files MUST start with YAML frontmatter",

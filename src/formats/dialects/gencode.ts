@@ -1,13 +1,13 @@
 import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { defineFields, type Draft, type Rule, say } from "../fields/draft.ts";
+import { type Draft, defineFields, type Rule, say } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
-import { split } from "../yaml/frontmatter.ts";
-import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { markdown } from "../fields/markdown.ts";
 import { failed, readRecord } from "../fields/records.ts";
 import { choice, flag, kept, limit, model, permission, skills, text, thinking } from "../fields/rules.ts";
 import { disallowedTools, mistakenReadonly, tools } from "../fields/tools.ts";
+import { split } from "../yaml/frontmatter.ts";
+import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 
 /** Only custom agents are written in files. */
 const type: Rule = (draft, value, key) => {

@@ -1,9 +1,9 @@
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import type { Rule } from "../fields/draft.ts";
-import { asData } from "../yaml/json.ts";
 import { listOf } from "../fields/lists.ts";
 import { bad, kept } from "../fields/rules.ts";
 import { allow } from "../fields/tools.ts";
+import { asData } from "../yaml/json.ts";
 
 /** goose's own extensions, and the tools here that do the same. */
 const BUILT_IN: Readonly<Record<string, readonly string[]>> = {

@@ -1,17 +1,17 @@
 import type { AgentInput } from "../../core/agent/agent.ts";
-import { RESERVED_INPUT } from "../../core/vocabulary/agent-name.ts";
 import type { FilePlace, Reading } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
+import { RESERVED_INPUT } from "../../core/vocabulary/agent-name.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { defineFields, type Draft, put, type Rule, say } from "../fields/draft.ts";
+import { type Draft, defineFields, put, type Rule, say } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
-import type { Data } from "../yaml/frontmatter.ts";
-import { extensions } from "./goose-extensions.ts";
 import { reservedInput } from "../fields/inputs.ts";
-import { asData, readJson } from "../yaml/json.ts";
 import { failed, readRecord } from "../fields/records.ts";
 import { bad, kept, limit, model, note, number, output, text } from "../fields/rules.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+import { asData, readJson } from "../yaml/json.ts";
 import { LONG_YAML, readYaml } from "../yaml/yaml.ts";
+import { extensions } from "./goose-extensions.ts";
 
 /** goose's recipes, in YAML or JSON, as the command and as the desktop write them. */
 export function readRecipe(source: string, place: FilePlace): Reading {

@@ -1,10 +1,10 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
 import { defineFields } from "../fields/draft.ts";
-import { readRecipe } from "./goose-recipe.ts";
 import { isMarkdown, markdown } from "../fields/markdown.ts";
 import { kept, model, text } from "../fields/rules.ts";
 import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
 import { yamlLineOf } from "../yaml/yaml.ts";
+import { readRecipe } from "./goose-recipe.ts";
 
 /** They know no list of tools; one that is there all the same narrows. */
 const asMarkdown = markdown({

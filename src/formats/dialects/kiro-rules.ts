@@ -9,9 +9,9 @@ import {
 } from "../../core/vocabulary/tool-names.ts";
 import { narrowBy } from "../fields/agent-rules.ts";
 import type { Draft } from "../fields/draft.ts";
+import { listOf } from "../fields/lists.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { asData } from "../yaml/json.ts";
-import { listOf } from "../fields/lists.ts";
 
 /**
  * `allowedTools` are not asked about in Kiro, and `toolsSettings` say which paths and commands of the others are not, and

@@ -1,18 +1,18 @@
 import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
-import { problem } from "../../core/vocabulary/file-problem.ts";
 import { isRecord } from "../../core/text/json.ts";
+import { problem } from "../../core/vocabulary/file-problem.ts";
 import { ASK_ALL, narrowBy } from "../fields/agent-rules.ts";
-import { defineFields, type Draft, type Fields, type Rule, say } from "../fields/draft.ts";
+import { type Draft, defineFields, type Fields, type Rule, say } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
-import type { Data } from "../yaml/frontmatter.ts";
 import { promptOrFile } from "../fields/include.ts";
-import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
-import { narrowLikeKiro } from "./kiro-rules.ts";
 import { listOf } from "../fields/lists.ts";
 import { markdown } from "../fields/markdown.ts";
 import { failed, readRecord } from "../fields/records.ts";
 import { bad, kept, model, text } from "../fields/rules.ts";
 import { disallowedTools, tools } from "../fields/tools.ts";
+import type { Data } from "../yaml/frontmatter.ts";
+import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
+import { narrowLikeKiro } from "./kiro-rules.ts";
 
 const GROUPS = {
   read: ["read_file", "list_files", "glob", "grep_files"],

@@ -1,7 +1,7 @@
-import type { AgentRule, AgentRules } from "../../core/rules/agent-rule.ts";
 import { isShut } from "../../core/policy/judge-call.ts";
-import { isRecord } from "../../core/text/json.ts";
 import { rulesFor } from "../../core/policy/policy.ts";
+import type { AgentRule, AgentRules } from "../../core/rules/agent-rule.ts";
+import { isRecord } from "../../core/text/json.ts";
 import {
   ALL_TOOLS,
   DELEGATION_TOOL,

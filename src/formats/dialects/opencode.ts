@@ -1,14 +1,14 @@
 import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { defineFields, type Draft, type Fields, type Rule, say } from "../fields/draft.ts";
+import { type Draft, defineFields, type Fields, type Rule, say } from "../fields/draft.ts";
 import { promptOrFile } from "../fields/include.ts";
-import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { markdown } from "../fields/markdown.ts";
-import { OPENCODE_TOOLS, permission } from "./opencode-permission.ts";
 import { failed, joined, readRecord } from "../fields/records.ts";
 import { bad, flag, kept, limit, model, number, switchedOff, text, thinking } from "../fields/rules.ts";
 import { mistakenReadonly, tools } from "../fields/tools.ts";
+import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
+import { OPENCODE_TOOLS, permission } from "./opencode-permission.ts";
 
 /** Who may use it. One that is made to talk with people is not offered to models. */
 const mode: Rule = (draft, value, key) => {

@@ -1,7 +1,9 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
+import { rules } from "../fields/agent-rules.ts";
 import { defineFields, type Fields } from "../fields/draft.ts";
-import { servers } from "../fields/servers.ts";
+import { inputs } from "../fields/inputs.ts";
 import { markdown } from "../fields/markdown.ts";
+import { remote } from "../fields/remote.ts";
 import {
   aliases,
   choice,
@@ -21,9 +23,7 @@ import {
   text,
   thinking,
 } from "../fields/rules.ts";
-import { rules } from "../fields/agent-rules.ts";
-import { inputs } from "../fields/inputs.ts";
-import { remote } from "../fields/remote.ts";
+import { servers } from "../fields/servers.ts";
 import { disallowedTools, mistakenTools, readonlyFlag, spawns, tools } from "../fields/tools.ts";
 
 /** Every key there is, in any spelling. */

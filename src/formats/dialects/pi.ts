@@ -1,8 +1,8 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { defineFields, type Rule } from "../fields/draft.ts";
-import { isMarkdown, markdown } from "../fields/markdown.ts";
 import { listOf } from "../fields/lists.ts";
+import { isMarkdown, markdown } from "../fields/markdown.ts";
 import {
   aliases,
   bad,

@@ -2,11 +2,11 @@ import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import { defineFields, type Rule, say } from "../fields/draft.ts";
-import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
-import { globsOf } from "../fields/regex-glob.ts";
 import { failed, joined, readRecord } from "../fields/records.ts";
+import { globsOf } from "../fields/regex-glob.ts";
 import { bad, kept, text } from "../fields/rules.ts";
 import { allow, canonical } from "../fields/tools.ts";
+import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { LONG_YAML, readYaml } from "../yaml/yaml.ts";
 
 const GROUPS = {

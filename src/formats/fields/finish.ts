@@ -1,9 +1,9 @@
-import { AGENT_NAME, nameFault } from "../../core/vocabulary/agent-name.ts";
 import type { FilePlace, Reading } from "../../core/agent/dialect.ts";
+import { AGENT_NAME, nameFault } from "../../core/vocabulary/agent-name.ts";
 import { hasError } from "../../core/vocabulary/file-problem.ts";
 import { DELEGATION_TOOL, isKnownTool, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
-import { type Draft, say, toReadAgent } from "./draft.ts";
 import type { Data } from "../yaml/frontmatter.ts";
+import { type Draft, say, toReadAgent } from "./draft.ts";
 import { lookOnly, REPAIR } from "./look-only.ts";
 
 /** What a dialect wants of a whole agent, after its keys were read. */

@@ -1,6 +1,6 @@
 import type { AgentInput } from "../../core/agent/agent.ts";
-import { RESERVED_INPUT } from "../../core/vocabulary/agent-name.ts";
 import { isRecord } from "../../core/text/json.ts";
+import { RESERVED_INPUT } from "../../core/vocabulary/agent-name.ts";
 import { put, type Rule, say } from "./draft.ts";
 import { bad } from "./rules.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { agentRuleText } from "../../core/rules/agent-rule.ts";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { agentRuleText } from "../../core/rules/agent-rule.ts";
 import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { claude } from "../dialects/claude.ts";
 import { opencode } from "../dialects/opencode.ts";

@@ -1,8 +1,8 @@
 import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
+import { type Data, frontmatterLineOf, readFrontmatter } from "../yaml/frontmatter.ts";
 import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
 import { finish, stemOf } from "./finish.ts";
-import { type Data, frontmatterLineOf, readFrontmatter } from "../yaml/frontmatter.ts";
 
 /** What sets one Markdown dialect apart from another. */
 export type MarkdownDialect = Readonly<{

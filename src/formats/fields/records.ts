@@ -1,8 +1,8 @@
 import type { FilePlace, ReadAgent, Reading } from "../../core/agent/dialect.ts";
 import type { Problem } from "../../core/vocabulary/file-problem.ts";
-import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
-import { finish, type Finish } from "./finish.ts";
 import type { Data } from "../yaml/frontmatter.ts";
+import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
+import { type Finish, finish } from "./finish.ts";
 
 /** How the agents of a file that is all data are finished. */
 export type RecordOptions = Partial<Omit<Finish, "place" | "raw" | "recovered">> &

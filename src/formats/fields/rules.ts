@@ -1,5 +1,5 @@
-import { parseDuration } from "../../core/text/duration.ts";
 import type { Agent, PermissionMode } from "../../core/agent/agent.ts";
+import { parseDuration } from "../../core/text/duration.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { limitsIn } from "../../core/vocabulary/limits.ts";
 import { isRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";

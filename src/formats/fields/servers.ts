@@ -1,6 +1,6 @@
+import { faultsOf } from "../../core/schema/parse.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type AgentServers, mcpServers, serverProblem } from "../../core/vocabulary/mcp-server.ts";
-import { faultsOf } from "../../core/schema/parse.ts";
 import { put, type Rule, say } from "./draft.ts";
 
 /** The servers of an agent: a list of names and of `name: definition`, or an object with `true` for those that are named. */

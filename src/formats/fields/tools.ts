@@ -1,6 +1,6 @@
-import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { nearest } from "../../core/text/nearest.ts";
+import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
 import {
   ALL_TOOLS,
   DELEGATION_TOOL,
@@ -10,9 +10,9 @@ import {
   toolsNamed,
 } from "../../core/vocabulary/tool-names.ts";
 import { type Draft, type Rule, say } from "./draft.ts";
-import { flagOf } from "./rules.ts";
 import { listOf } from "./lists.ts";
 import { lookOnly } from "./look-only.ts";
+import { flagOf } from "./rules.ts";
 
 /**
  * The allow-list. Absent is everything; `*` is everything and said so; empty, null and what cannot be read are nothing

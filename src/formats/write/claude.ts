@@ -1,8 +1,8 @@
 import type { PermissionMode } from "../../core/agent/agent.ts";
 import { frontmatter } from "./markdown.ts";
-import { effortWord, modelFor, type ModelWords } from "./model-words.ts";
+import { effortWord, type ModelWords, modelFor } from "./model-words.ts";
 import { claudeTools } from "./spelling.ts";
-import { csv, described, fileName, formOf, said, some, withSpawns, type Writer } from "./writer.ts";
+import { csv, described, fileName, formOf, said, some, type Writer, withSpawns } from "./writer.ts";
 
 export const claudeModels: ModelWords = {
   words: {

@@ -3,7 +3,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import { foldName } from "../../core/vocabulary/tool-names.ts";
 import { dialects } from "../table.ts";
-import { lossesBetween, type Loss } from "./losses.ts";
+import { type Loss, lossesBetween } from "./losses.ts";
 import { writers } from "./table.ts";
 import type { Writer } from "./writer.ts";
 

@@ -1,6 +1,6 @@
 import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { frontmatter } from "./markdown.ts";
-import { modelFor, type ModelWords } from "./model-words.ts";
+import { type ModelWords, modelFor } from "./model-words.ts";
 import { geminiTools } from "./spelling.ts";
 import { described, formOf, said, type Writer } from "./writer.ts";
 

@@ -2,7 +2,7 @@ import { claudeModels, claudePermissions } from "./claude.ts";
 import { frontmatter } from "./markdown.ts";
 import { effortWord, modelFor } from "./model-words.ts";
 import { gencodeTools } from "./spelling.ts";
-import { described, fileName, formOf, said, some, withSpawns, type Writer } from "./writer.ts";
+import { described, fileName, formOf, said, some, type Writer, withSpawns } from "./writer.ts";
 
 /** GenCode's Markdown. */
 export const gencodeWriter: Writer = {

@@ -1,6 +1,6 @@
 import { frontmatter } from "./markdown.ts";
-import { described, fileName, said, type Writer } from "./writer.ts";
 import { modelFor } from "./model-words.ts";
+import { described, fileName, said, type Writer } from "./writer.ts";
 
 /** Agents of goose. */
 export const gooseWriter: Writer = {

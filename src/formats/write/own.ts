@@ -1,6 +1,6 @@
-import { agentRuleText } from "../../core/rules/agent-rule.ts";
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { agentRuleText } from "../../core/rules/agent-rule.ts";
 import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { fitsBody, frontmatter } from "./markdown.ts";
 import { described, fileName, said, some, type Writer } from "./writer.ts";

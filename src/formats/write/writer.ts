@@ -1,7 +1,7 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { ALL_MCP_TOOLS, ALL_TOOLS, DELEGATION_TOOL, toolMatches } from "../../core/vocabulary/tool-names.ts";
-import { spelled, type Spelling } from "./spelling.ts";
+import { type Spelling, spelled } from "./spelling.ts";
 
 /** How agents are written down in one dialect. What it cannot hold it leaves out; who asks for the file is told. */
 export type Writer = Readonly<{

@@ -1,7 +1,7 @@
 import { isRecord } from "../../core/text/json.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import { readLines, repaired } from "./repair.ts";
-import { readYaml, yamlLineOf, type YamlResult } from "./yaml.ts";
+import { readYaml, type YamlResult, yamlLineOf } from "./yaml.ts";
 
 /** Data as a file gave it: own keys only, no prototype. */
 export type Data = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import { MORE, simpleScalar } from "./simple-scalar.ts";
 import { indentAt, lineEnd, NO_WORDS, type Reader } from "./simple-reader.ts";
+import { MORE, simpleScalar } from "./simple-scalar.ts";
 
 const DEEPEST = 16;
 

@@ -1,16 +1,17 @@
 import type { JSONObject, LanguageModelV3StreamPart } from "@ai-sdk/provider";
-import { isRecord } from "../../core/text/json.ts";
 import type { Model, ModelEvent } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
 import { estimatedUsage } from "../wires/estimate.ts";
 import { abortedFault } from "../wires/fault.ts";
+import type { Prices } from "../wires/prices.ts";
 import type { LanguageModel } from "./is-language-model.ts";
-import { onAbort } from "../../runtime/async/on-abort.ts";
 import { createParts, type Finish, reasonOf, usageOf } from "./library-answer.ts";
 import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
 import { optionsFor } from "./library-request.ts";
-import type { Prices } from "../wires/prices.ts";
 
 /** What the adapter needs besides the model; `options` go to the provider with each request. */
 export type LibraryMeans = Readonly<{ prices: Prices; endpoint?: Endpoint; options?: JSONObject }>;
@@ -59,7 +60,7 @@ export function fromLanguageModel(
       const cost = (await price)(usage);
       const content = parts.carried();
       const carry = content.length > 0 ? { carry: { by: model.provider, data: content } } : {};
-      yield { type: "end", usage, ...(cost !== undefined && { cost }), ...carry };
+      yield { type: "end", usage, ...defined({ cost }), ...carry };
     } catch (thrown) {
       yield fail(faultOfLibrary(thrown, endpoint));
     } finally {

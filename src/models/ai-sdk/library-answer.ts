@@ -1,6 +1,7 @@
 import type { LanguageModelV3Message, LanguageModelV3StreamPart } from "@ai-sdk/provider";
-import { isRecord } from "../../core/text/json.ts";
 import type { ModelEvent, TurnUsage } from "../../core/model/model.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { argumentsFrom } from "../wires/call-arguments.ts";
 
 type Content = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
@@ -49,7 +50,7 @@ export function createParts(): { take(part: LanguageModelV3StreamPart): ModelEve
           const { toolCallId, toolName, providerMetadata } = part;
           marked ||= providerMetadata !== undefined;
           const again = { type: "tool-call" as const, toolCallId, toolName, input: isRecord(input) ? input : {} };
-          content.push({ ...again, ...(providerMetadata && { providerOptions: providerMetadata }) });
+          content.push({ ...again, ...defined({ providerOptions: providerMetadata }) });
           return { type: "call", call: { id: toolCallId, name: toolName, input } };
         }
         default:

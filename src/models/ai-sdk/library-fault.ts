@@ -1,5 +1,5 @@
-import { isRecord } from "../../core/text/json.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
+import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
 import { badAnswer, brokenOff, faultOfEvent, faultOfNetwork, faultOfStatus, refused } from "../wires/fault.ts";
 import { NotAStreamError } from "./library.ts";

@@ -4,8 +4,9 @@ import type {
   LanguageModelV3FunctionTool,
   LanguageModelV3Message,
 } from "@ai-sdk/provider";
-import { isRecord } from "../../core/text/json.ts";
 import type { Message, ModelRequest } from "../../core/model/model.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { thinkingOptions } from "../wires/thinking-options.ts";
 
@@ -45,9 +46,7 @@ export function optionsFor(
       toolChoice:
         typeof toolChoice === "string" ? { type: toolChoice } : { type: "tool" as const, toolName: toolChoice.tool },
     }),
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...defined({ temperature, topP, maxOutputTokens }),
     ...(Object.keys(forProvider).length > 0 && { providerOptions: { [family]: forProvider } }),
     ...(specificationVersion === "v4" && thinking !== undefined && { reasoning: neutral(thinkingLevel(thinking)) }),
   };

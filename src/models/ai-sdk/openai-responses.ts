@@ -1,8 +1,8 @@
 import type { Model } from "../../core/model/model.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
+import type { Means } from "../wires/wire.ts";
 import { fromLanguageModel } from "./language-model.ts";
 import { perModel, streamOnly } from "./library.ts";
-import type { Means } from "../wires/wire.ts";
 
 /** The responses API of OpenAI; nothing of a talk is stored there. */
 export async function open(endpoint: Endpoint, { prices }: Means): Promise<Model> {

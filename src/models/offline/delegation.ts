@@ -1,8 +1,8 @@
-import { isRecord } from "../../core/text/json.ts";
 import type { Message, ToolSpec } from "../../core/model/model.ts";
 import { cutHead } from "../../core/text/cut.ts";
-import type { Question } from "./question.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { exchanges } from "./evidence.ts";
+import type { Question } from "./question.ts";
 import type { Wish } from "./steps.ts";
 import { ADVICE, INTRODUCTION, withoutVoice } from "./voice.ts";
 

@@ -1,5 +1,5 @@
-import { isRecord } from "../../core/text/json.ts";
 import type { Message, ToolAnswer, ToolCall } from "../../core/model/model.ts";
+import { isRecord } from "../../core/text/json.ts";
 
 /** A line of a file, as a tool showed it. */
 export type Line = Readonly<{ path: string; number: number; text: string }>;

@@ -2,8 +2,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { Ajv as AjvJtd } from "ajv/dist/jtd.js";
 import addFormats from "ajv-formats";
 import { expect, test } from "vitest";
-import { filled } from "./fill.ts";
 import type { Report } from "./content.ts";
+import { filled } from "./fill.ts";
 
 const report: Report = {
   title: "Where is the login?",

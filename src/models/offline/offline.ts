@@ -1,6 +1,6 @@
-import { messageOf } from "../../core/schema/error.ts";
 import type { Model, ModelEvent, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { isFinishTool } from "../../core/policy/permit.ts";
+import { messageOf } from "../../core/schema/error.ts";
 import { estimatedUsage, written } from "../wires/estimate.ts";
 import { type Answer, answerText, stepsText, summaryText } from "./answer.ts";
 import { handings, ownWork, relayed } from "./delegation.ts";

@@ -1,3 +1,4 @@
+import { defined } from "../../core/text/defined.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Question } from "./question.ts";
 import type { Term } from "./terms.ts";
@@ -111,7 +112,7 @@ function scoredLine(number: number, text: string, { terms, rarity, lines }: Scal
     number,
     text,
     score: own === 0 ? 0 : score * together * kindOfLine(text),
-    ...(name !== undefined && { defines: name }),
+    ...defined({ defines: name }),
   };
 }
 

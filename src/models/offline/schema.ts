@@ -1,3 +1,4 @@
+import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 
 /** A schema as an object; `true` is the empty one. */
@@ -16,7 +17,7 @@ export function resolved(given: unknown, roots: readonly Schema[]): Resolved {
     else if (Array.isArray(allOf))
       schema = allOf
         .map((part) => resolved(part, inside).schema)
-        .reduce(merged, { ...rest, ...(anyOf !== undefined && { anyOf }), ...(oneOf !== undefined && { oneOf }) });
+        .reduce(merged, { ...rest, ...defined({ anyOf, oneOf }) });
     else if (Array.isArray(anyOf) || Array.isArray(oneOf))
       schema = merged(bestOf([anyOf ?? oneOf].flat(), inside), rest);
     else break;

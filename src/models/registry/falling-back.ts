@@ -1,6 +1,7 @@
 import { type Candidate, mayFallBack } from "../../core/model/choose.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
+import { defined } from "../../core/text/defined.ts";
 
 /** A model that was chosen, ready to be asked. */
 export type Contender = Pick<Candidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
@@ -17,7 +18,7 @@ export function fallingBack(contenders: readonly Contender[]): Model {
       const { name, id, model, thinking } = contender;
       let shown = false;
       let fault: Fault | undefined;
-      for await (const event of model({ ...request, model: id, ...(thinking !== undefined && { thinking }) }, signal)) {
+      for await (const event of model({ ...request, model: id, ...defined({ thinking }) }, signal)) {
         if (event.type === "error") {
           fault = event.fault;
           break;

@@ -1,5 +1,5 @@
-import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import type { Model } from "../../core/model/model.ts";
+import { isCrewError, messageOf } from "../../core/schema/error.ts";
 
 /** A model that is loaded when it is first asked something; once loaded, it is the model itself. */
 export function lazily(load: () => Promise<Model>): Model {

@@ -1,10 +1,11 @@
 import type { ProviderStatus } from "../../core/model/choose.ts";
-import { CrewError } from "../../core/schema/error.ts";
 import type { Model } from "../../core/model/model.ts";
 import { proxyFor } from "../../core/net/proxy.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
-import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
 import type { Means } from "../wires/wire.ts";
+import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
 
 /** What a user says about a provider, known or their own. */
 export type ProviderSettings = Readonly<{
@@ -67,10 +68,9 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
     local: row.local === true,
     thinking: row.thinking,
     quirks: row.quirks ?? {},
-    ...(key !== undefined && { key }),
+    ...defined({ key }),
     ...((keyName ?? keys[0]) !== undefined && { keyName: keyName ?? keys[0]! }),
-    ...(proxy !== undefined && { proxy }),
-    ...(settings?.silenceMs !== undefined && { silenceMs: settings.silenceMs }),
+    ...defined({ proxy, silenceMs: settings?.silenceMs }),
   };
   return {
     name,

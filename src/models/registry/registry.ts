@@ -9,19 +9,20 @@ import {
   type Wisher,
 } from "../../core/model/choose.ts";
 import { contextWindow } from "../../core/model/context-window.ts";
-import { CrewError } from "../../core/schema/error.ts";
 import type { Model } from "../../core/model/model.ts";
-import { splitModelName } from "../../core/vocabulary/model-name.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import type { ChosenModel, ModelSource } from "../../core/task/runner.ts";
-import { tierNames, tiers, type Tier } from "../../core/vocabulary/tiers.ts";
-import { fallingBack } from "./falling-back.ts";
+import { defined } from "../../core/text/defined.ts";
+import { splitModelName } from "../../core/vocabulary/model-name.ts";
+import { type Tier, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
 import { isLanguageModel, type LanguageModel } from "../ai-sdk/is-language-model.ts";
-import { lazily } from "./lazily.ts";
 import { createPrices } from "../wires/prices.ts";
-import { type Provider, providerFor, type ProviderSettings } from "./provider.ts";
+import type { Means } from "../wires/wire.ts";
+import { fallingBack } from "./falling-back.ts";
+import { lazily } from "./lazily.ts";
+import { type Provider, type ProviderSettings, providerFor } from "./provider.ts";
 import { providers } from "./providers.ts";
 import { retrying } from "./retrying.ts";
-import type { Means } from "../wires/wire.ts";
 
 /** What models there are, and which one is meant by a name. */
 export type ModelConfig = Readonly<{
@@ -63,7 +64,7 @@ export function createModelRegistry(config: ModelConfig): ModelRegistry {
   const { models = {}, builtin = {}, env = {}, random = Math.random } = config;
   const prices = createPrices();
   const means = { prices };
-  const retries = { random, ...(config.firstWaitMs !== undefined && { firstWaitMs: config.firstWaitMs }) };
+  const retries = { random, ...defined({ firstWaitMs: config.firstWaitMs }) };
   const opened = new Map<string, Model>();
   const resolved = new Map<string, ResolvedModel>();
   const known = new Map<string, Provider | undefined>();
@@ -89,7 +90,7 @@ export function createModelRegistry(config: ModelConfig): ModelRegistry {
       ...Object.keys(config.providers ?? {}),
     ],
     default: config.default ?? [...Object.keys(models).slice(0, 1), ...tiers.balanced, "offline"],
-    ...(config.tiers && { tiers: config.tiers }),
+    ...defined({ tiers: config.tiers }),
   };
 
   /** The model of a candidate; one that is handed in as a function looks after its own retries. */

@@ -1,7 +1,7 @@
-import { formatDuration } from "../../core/text/duration.ts";
 import type { Model, ModelEvent } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { calculateBackoff, MAX_BACKOFF_MS } from "../../core/plan/retry.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { abortedFault } from "../wires/fault.ts";
 

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { z } from "zod";
-import { CrewError, messageOf } from "../../core/schema/error.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { FaultCode } from "../../core/outcome/outcome.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
-import { scripted, type ScriptedTurn } from "./scripted.ts";
+import { defined } from "../../core/text/defined.ts";
+import { type ScriptedTurn, scripted } from "./scripted.ts";
 
 const turn = z.union([
   z.string(),
@@ -82,14 +83,14 @@ function asTurn(written: z.infer<typeof turn>, number: number): ScriptedTurn {
   >;
   return {
     ...plain,
-    ...(usage && { usage }),
+    ...defined({ usage }),
     ...(calls && { calls: calls.map(({ id, ...call }, at) => ({ ...call, id: id ?? `call_${number}_${at + 1}` })) }),
     ...(error && {
       error: {
         code: error.code as FaultCode,
         message: error.message,
         retryable: error.retryable,
-        ...(error.hint !== undefined && { hint: error.hint }),
+        ...defined({ hint: error.hint }),
       },
     }),
   };

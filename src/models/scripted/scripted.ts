@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf } from "../../core/schema/error.ts";
 import type { Model, ModelEvent, ModelRequest, TurnUsage } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { estimatedUsage, written } from "../wires/estimate.ts";
 
 /** What the model does in one turn: plain text ends the work, calls ask for tools, an error is how the turn ends. */
@@ -69,7 +70,7 @@ async function* played(script: Script, { number, request, signal }: Turn): Async
     yield {
       type: "end",
       usage: usage ?? estimatedUsage(request, thinking + text + written(calls)),
-      ...(cost !== undefined && { cost }),
+      ...defined({ cost }),
     };
 }
 

@@ -1,5 +1,5 @@
-import { isRecord } from "../../core/text/json.ts";
 import type { ModelEvent } from "../../core/model/model.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { argumentsFrom } from "./call-arguments.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { faultOfEvent, refused, tooLong } from "./fault.ts";

@@ -1,5 +1,5 @@
-import { isRecord } from "../../core/text/json.ts";
 import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Block, CARRIED, readAnswer } from "./anthropic-answer.ts";
 import { claude } from "./claude.ts";

@@ -1,5 +1,5 @@
-import { isRecord } from "../../core/text/json.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { type Endpoint, withoutLogin } from "./endpoint.ts";
 
 /** What an error means, whoever sends it. */

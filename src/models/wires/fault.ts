@@ -1,7 +1,8 @@
-import { createRedactor } from "../../core/secrets/redact.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
-import { isRecord } from "../../core/text/json.ts";
 import { messageOf } from "../../core/schema/error.ts";
+import { createRedactor } from "../../core/secrets/redact.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { type Endpoint, withoutLogin } from "./endpoint.ts";
 import { kindOf, kinds, saidIn } from "./fault-kind.ts";
@@ -23,7 +24,7 @@ export function faultOfStatus({ status, headers, body }: Refusal, endpoint: Endp
   return {
     ...kinds[kind](endpoint),
     message: `${endpoint.provider} answered ${status}${text === "" ? "." : `: ${text}`}`,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   };
 }
 

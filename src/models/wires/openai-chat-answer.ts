@@ -1,5 +1,6 @@
-import { isRecord } from "../../core/text/json.ts";
 import type { TurnUsage } from "../../core/model/model.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { argumentsFrom } from "./call-arguments.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { faultOfEvent, refused } from "./fault.ts";
@@ -60,7 +61,7 @@ export function readAnswer(endpoint: Endpoint): Reading {
       }
       const data = quirks.returnThinking === "reasoning_details" ? details : thinking;
       const carried = quirks.returnThinking !== undefined && data.length > 0;
-      return { ...(usage && { usage }), ...(carried && { carry: { by: provider, data } }) };
+      return { ...defined({ usage }), ...(carried && { carry: { by: provider, data } }) };
     },
   };
 }

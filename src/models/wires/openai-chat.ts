@@ -1,5 +1,6 @@
-import { isRecord } from "../../core/text/json.ts";
 import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint, Quirks } from "./endpoint.ts";
 import { readAnswer } from "./openai-chat-answer.ts";
 import { thinkingOptions } from "./thinking-options.ts";
@@ -73,7 +74,7 @@ function samplingFor(
   // OpenAI's reasoning models refuse to be sampled.
   const fixed = maxTokens === "max_completion_tokens" && /^(?:o\d|gpt-[5-9])/.test(model);
   return {
-    ...(maxOutputTokens !== undefined && { [maxTokens]: maxOutputTokens }),
+    ...defined({ [maxTokens]: maxOutputTokens }),
     ...(!fixed && temperature !== undefined && { temperature }),
     ...(!fixed && topP !== undefined && { top_p: topP }),
   };

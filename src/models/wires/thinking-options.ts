@@ -1,4 +1,4 @@
-import { thinkingBudget, thinkingLevel, type Thinking, type ThinkingLevel } from "../../core/vocabulary/thinking.ts";
+import { type Thinking, type ThinkingLevel, thinkingBudget, thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { claude } from "./claude.ts";
 
 /** How a provider is told to think. */

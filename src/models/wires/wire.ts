@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { isRecord } from "../../core/text/json.ts";
 import type { Carry, Model, ModelEvent, ModelRequest, TurnUsage } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { estimatedUsage } from "./estimate.ts";
 import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus } from "./fault.ts";
@@ -35,8 +36,7 @@ export type Means = Readonly<{ prices: Prices }>;
 export function speak(wire: Wire, endpoint: Endpoint, { prices }: Means): Model {
   const { silenceMs, proxy } = endpoint;
   const connection = connect(endpoint.baseURL, {
-    ...(silenceMs !== undefined && { silenceMs }),
-    ...(proxy !== undefined && { proxy }),
+    ...defined({ silenceMs, proxy }),
   });
   const headers = { ...wire.headers(endpoint), ...endpoint.headers };
 
@@ -79,8 +79,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: Means): Model 
       yield {
         type: "end",
         usage,
-        ...(cost !== undefined && { cost }),
-        ...(finished.carry && { carry: finished.carry }),
+        ...defined({ cost, carry: finished.carry }),
       };
     } catch (thrown) {
       yield fail(faultOfNetwork(thrown, endpoint));

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
+import { defined } from "../../core/text/defined.ts";
 import type { TokenFiles } from "../../runtime/network/token-files.ts";
 import { remoteFailure, statusFailure } from "./a2a-fault.ts";
 import { createOAuth, oauthScheme, type SignIn } from "./a2a-oauth.ts";
-import { secretLabel, secretOf, type SecretSource } from "./a2a-secret.ts";
+import { type SecretSource, secretLabel, secretOf } from "./a2a-secret.ts";
 
 const secret = z.string().min(1);
 
@@ -60,9 +61,7 @@ export function createCredentials(auth: Readonly<Record<string, unknown>>, parts
     return value;
   };
   const oauth =
-    scheme.type === "oauth"
-      ? createOAuth(scheme, { read, secrets, ...(parts.tokens && { tokens: parts.tokens }) })
-      : undefined;
+    scheme.type === "oauth" ? createOAuth(scheme, { read, secrets, ...defined({ tokens: parts.tokens }) }) : undefined;
   const written = Object.entries(scheme).flatMap(([key, value]) =>
     SECRET_FIELDS.has(key) && typeof value === "string" ? [value] : [],
   );

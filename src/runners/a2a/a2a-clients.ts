@@ -4,10 +4,10 @@ import type { RemoteCard as RemotePlace } from "../../core/agent/agent.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { stableText } from "../../core/text/stable-text.ts";
 import { type TokenFiles, tokenFiles } from "../../runtime/network/token-files.ts";
-import { checked, createCredentials, type CredentialParts, type Credentials, signedFetch } from "./a2a-auth.ts";
+import { type CredentialParts, type Credentials, checked, createCredentials, signedFetch } from "./a2a-auth.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 import type { SignIn } from "./a2a-oauth.ts";
-import { type AgentCard, connect, readCard, type RemoteClient, schemesOf } from "./a2a-sdk.ts";
+import { type AgentCard, connect, type RemoteClient, readCard, schemesOf } from "./a2a-sdk.ts";
 
 /** What is known of agents elsewhere, as long as the crew lasts: a card is fetched once, a token asked for once. */
 export type RemoteClients = Readonly<{

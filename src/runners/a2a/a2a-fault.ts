@@ -1,5 +1,6 @@
+import { type Failed, type FaultCode, failed } from "../../core/outcome/outcome.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
-import { failed, type Failed, type FaultCode } from "../../core/outcome/outcome.ts";
+import { defined } from "../../core/text/defined.ts";
 import { protocolCode } from "./a2a-sdk.ts";
 
 /** What can go wrong with an agent elsewhere, as an error on its way to the outcome. */
@@ -17,8 +18,7 @@ export function remoteFailure(
     name: "RemoteFailure",
     code,
     retryable,
-    ...(hint !== undefined && { hint }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...defined({ hint, retryAfterMs }),
   });
 }
 
@@ -32,7 +32,7 @@ export function statusFailure(
   const row = STATUSES.find(({ fits }) => fits(status))!;
   return remoteFailure(row.code, `${row.what} (${status}${more})`, row.hint, {
     retryable: row.retryable,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   });
 }
 
@@ -97,8 +97,7 @@ export function remoteFault(error: unknown, { sent }: { sent: boolean }): Failed
     const { code, hint, retryable, retryAfterMs } = error;
     return failed(code, OURS.has(code) ? error.message : message, {
       retryable,
-      ...(hint !== undefined && { hint }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...defined({ hint, retryAfterMs }),
     });
   }
   if (isCrewError(error)) return failed("UNSUPPORTED", message, { hint: error.hint });

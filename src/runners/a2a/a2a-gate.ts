@@ -1,9 +1,10 @@
 import { z } from "zod";
-import type { PerformContext } from "../../core/task/engine.ts";
+import type { Verdict } from "../../core/policy/verdict.ts";
 import { NETWORK, REMOTE } from "../../core/rules/rule.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defineTool } from "../../core/task/tool.ts";
-import type { Verdict } from "../../core/policy/verdict.ts";
+import { defined } from "../../core/text/defined.ts";
 import { approve, verdictOn } from "../../runtime/access/approve-call.ts";
 import type { FetchRules } from "../../runtime/network/guarded-fetch-for-libraries.ts";
 import { webRefusal } from "../../runtime/network/web-target.ts";
@@ -39,7 +40,7 @@ export function createGate(
         "Remove the rule to allow it.",
       );
     const { agent, prompt } = assignment;
-    const about = { url, agent: agent.name, prompt, ...(signsInWith !== undefined && { signsInWith }) };
+    const about = { url, agent: agent.name, prompt, ...defined({ signsInWith }) };
     const approved = await approve(sending, about, REMOTE, { assignment, context });
     if ("judged" in approved) return;
     const { rule, text } = "problem" in approved ? { rule: "its address", text: approved.problem } : approved;

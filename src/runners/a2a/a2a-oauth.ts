@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { isRecord } from "../../core/text/json.ts";
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { type SignInProblem, signInProblem, waitForCode } from "../../runtime/network/sign-in-callback.ts";
 import type { TokenFiles } from "../../runtime/network/token-files.ts";
 import { remoteFailure } from "./a2a-fault.ts";
@@ -122,7 +123,7 @@ function placesOf(scheme: OAuthScheme, { schemes }: SignIn): Places {
   return {
     tokenUrl,
     scopes: scheme.scopes ?? named?.scopes ?? [],
-    ...(authorizationUrl !== undefined && { authorizationUrl }),
+    ...defined({ authorizationUrl }),
   };
 }
 
@@ -204,7 +205,7 @@ async function askToken(
         ...grant,
         ...((!inHeader || secret === undefined) && {
           client_id: id,
-          ...(secret !== undefined && { client_secret: secret }),
+          ...defined({ client_secret: secret }),
         }),
       }).toString(),
     });

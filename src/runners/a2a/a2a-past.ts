@@ -1,8 +1,8 @@
+import type { Carry, Message } from "../../core/model/model.ts";
+import { type RemoteIds, type RemoteState, remoteStates } from "../../core/net/a2a.ts";
+import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { isRecord } from "../../core/text/json.ts";
-import type { Carry, Message } from "../../core/model/model.ts";
-import { remoteStates, type RemoteIds, type RemoteState } from "../../core/net/a2a.ts";
-import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
 
 /** Who carries what, in the journal. */
 const CARRIED_BY = "a2a";

@@ -6,11 +6,10 @@ import type {
   Role,
   StreamResponse,
   Task,
-  TaskStatus,
   TaskState,
+  TaskStatus,
 } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
-import { CrewError, messageOf } from "../../core/schema/error.ts";
 import type {
   RemoteArtifact,
   RemoteIds,
@@ -21,6 +20,8 @@ import type {
   RemoteTask,
   RemoteUpdate,
 } from "../../core/net/a2a.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 
 /** What an agent elsewhere says about itself. */
 export type RemoteCard = Readonly<{
@@ -197,7 +198,7 @@ function* updateOf({ payload }: StreamResponse): Generator<RemoteUpdate> {
         taskId,
         contextId,
         status: statusOf(status),
-        ...(metadata && { metadata }),
+        ...defined({ metadata }),
       };
     }
     case "artifactUpdate": {
@@ -219,7 +220,7 @@ function taskOf({ id, contextId, status, artifacts, history, metadata }: Task): 
     status: statusOf(status),
     artifacts: (artifacts ?? []).map(artifactOf),
     history: (history ?? []).map(messageOfSdk),
-    ...(metadata && { metadata }),
+    ...defined({ metadata }),
   };
 }
 

@@ -1,9 +1,9 @@
-import { failed, type Failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { extractMessageText, extractTaskText, type RemoteAnswer, remoteResult } from "../../core/net/a2a.ts";
+import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
-import { finishText, finishWith, type Finish } from "../../runtime/loop/finish-tool.ts";
+import { type Finish, finishText, finishWith } from "../../runtime/loop/finish-tool.ts";
 
 /** What an answer comes to: the end of the task, a question, or something that cannot be used and is asked for again. */
 export type Verdict =

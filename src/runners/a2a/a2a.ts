@@ -1,8 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { formatDuration } from "../../core/text/duration.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
-import { failed, withPartial, type Outcome } from "../../core/outcome/outcome.ts";
-import { createRedactor } from "../../core/secrets/redact.ts";
 import {
   extractMessageText,
   extractTaskText,
@@ -10,17 +6,21 @@ import {
   isOver,
   nextIds,
   type RemoteAnswer,
-  remoteResult,
   type RemoteUpdate,
+  remoteResult,
   reportedUsage,
   usedSince,
 } from "../../core/net/a2a.ts";
+import { failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
+import { addCost, addUsage, type Cost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import { createRedactor } from "../../core/secrets/redact.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { fill } from "../../core/text/template.ts";
-import { addCost, addUsage, noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
 import { prompts } from "../../embedded.ts";
 import { pause } from "../../runtime/async/cancel.ts";
-import { deadlineOf, type Deadline } from "../../runtime/async/deadline.ts";
+import { type Deadline, deadlineOf } from "../../runtime/async/deadline.ts";
 import { asFetch } from "../../runtime/network/guarded-fetch-for-libraries.ts";
 import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
 import type { Credentials } from "./a2a-auth.ts";

@@ -1,11 +1,12 @@
 import { approvalText } from "../../core/policy/approval.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
 import { rulesAlike } from "../../core/policy/judge.ts";
 import { readBans } from "../../core/policy/judge-call.ts";
 import { permit } from "../../core/policy/permit.ts";
-import type { Assignment } from "../../core/task/runner.ts";
 import type { Located, Subject } from "../../core/rules/call-subject.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { Assignment } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
+import { defined } from "../../core/text/defined.ts";
 import { verdictOn } from "../../runtime/access/approve-call.ts";
 import { isInside, isRefusal, openInside, rootOf } from "../../runtime/files/open-contained.ts";
 import { callTool } from "../../runtime/loop/call-tool.ts";
@@ -135,7 +136,7 @@ async function contentsOf(path: string, { toolContext, access }: Assignment): Pr
   const root = await rootOf(folders.find((folder) => isInside(folder, path)) ?? toolContext.cwd);
   const bans = access && readBans(access.policy());
   const isClosed = bans && ((place: string): boolean => bans(access.placeOf(`${root.real}/${place}`)));
-  const { handle, kind, stats } = await openInside({ ...root, ...(isClosed && { isClosed }) }, path);
+  const { handle, kind, stats } = await openInside({ ...root, ...defined({ isClosed }) }, path);
   try {
     if (kind !== "file") throw new Error(`${path} is not a file`);
     if (stats.size > MOST_BYTES) throw new Error(`${path} is larger than ${MOST_BYTES} bytes`);

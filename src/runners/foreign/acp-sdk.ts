@@ -1,5 +1,5 @@
-import type { ClientConnection, PromptResponse, SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import { Readable, Writable } from "node:stream";
+import type { ClientConnection, PromptResponse, SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import { CrewError } from "../../core/schema/error.ts";
 import { version } from "../../core/text/version.ts";
 

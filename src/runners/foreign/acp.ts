@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
+import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { messageOf } from "../../core/schema/error.ts";
-import { failed, type Failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Runner } from "../../core/task/runner.ts";
-import { type Child, startChild } from "../../runtime/commands/child.ts";
+import { defined } from "../../core/text/defined.ts";
 import { following, reasonOf, stopped } from "../../runtime/async/cancel.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import { type Child, startChild } from "../../runtime/commands/child.ts";
 import { acpHost } from "./acp-host.ts";
 import { type AcpTalk, openAcp, type SessionUpdate } from "./acp-sdk.ts";
 import { findProgram } from "./find-program.ts";
-import { onAbort } from "../../runtime/async/on-abort.ts";
 import { type ForeignParts, type HandedOver, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
 import { foreignTable } from "./table.ts";
 import { createTally } from "./tally.ts";
@@ -136,7 +137,7 @@ function readerOf(heard: Heard): Readonly<{ take(update: SessionUpdate): void; e
   const end = (): void => {
     if (spoke) {
       const usd = spent?.usd === undefined ? undefined : Math.max(0, spent.usd - told);
-      heard.turnEnded({ usage: { contextTokens: spent?.contextTokens ?? 0 }, ...(usd !== undefined && { usd }) });
+      heard.turnEnded({ usage: { contextTokens: spent?.contextTokens ?? 0 }, ...defined({ usd }) });
       told += usd ?? 0;
     }
     spoke = false;

@@ -1,8 +1,8 @@
+import type { Usage } from "../../core/outcome/usage.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
-import type { Usage } from "../../core/outcome/usage.ts";
 import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
-import { field, type ForeignTool, type Heard, listIn, numberIn, textIn, withoutProvider } from "./tool.ts";
+import { type ForeignTool, field, type Heard, listIn, numberIn, textIn, withoutProvider } from "./tool.ts";
 
 /** What Claude Code calls what we can do. It has no tool that only lists files. */
 const names: Readonly<Partial<Record<Ability, string>>> = {

@@ -1,5 +1,5 @@
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
-import { field, type ForeignTool, numberIn, textIn, together, withoutProvider } from "./tool.ts";
+import { type ForeignTool, field, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
 const SHELL = "it reads by running commands, so it cannot be kept from running them";
 

@@ -1,6 +1,6 @@
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames } from "./bounds.ts";
-import { field, type ForeignTool, listIn, textIn, together, withoutProvider } from "./tool.ts";
+import { type ForeignTool, field, listIn, textIn, together, withoutProvider } from "./tool.ts";
 
 /** What Copilot CLI calls what we can do, and the right that each takes. */
 const names: Readonly<Record<Ability, readonly string[]>> = {

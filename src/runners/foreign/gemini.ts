@@ -1,5 +1,5 @@
 import { type Ability, abilityNames } from "./bounds.ts";
-import { field, type ForeignTool, numberIn, textIn, together, withoutProvider } from "./tool.ts";
+import { type ForeignTool, field, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
 /** What Gemini CLI calls what we can do. */
 const names: Readonly<Record<Ability, readonly string[]>> = {

@@ -1,15 +1,16 @@
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { PerformContext } from "../../core/task/engine.ts";
 import { failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
 import { createPolicy } from "../../core/policy/policy.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { reasonOf } from "../../runtime/async/cancel.ts";
-import { finishText } from "../../runtime/loop/finish-tool.ts";
 import { topOf } from "../../runtime/git/git.ts";
+import { finishText } from "../../runtime/loop/finish-tool.ts";
 import { type Bounds, boundsOf, lacking } from "./bounds.ts";
 import type { Tally } from "./tally.ts";
 import type { Asked, ForeignTool } from "./tool.ts";
@@ -83,7 +84,7 @@ function askedOf({ prompt, instructions, schema, model, agent, toolContext, acce
     cwd: toolContext.cwd,
     roots: access?.roots ?? [],
     ...(model.id !== "" && { model: model.id }),
-    ...(agent.thinking !== undefined && { thinking: agent.thinking }),
+    ...defined({ thinking: agent.thinking }),
   };
 }
 

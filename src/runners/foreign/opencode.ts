@@ -1,5 +1,5 @@
 import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
-import { field, type ForeignTool, numberIn, textIn, together } from "./tool.ts";
+import { type ForeignTool, field, numberIn, textIn, together } from "./tool.ts";
 
 /** What opencode calls the rights to what we can do. */
 const names: Readonly<Record<Ability, readonly string[]>> = {

@@ -1,6 +1,6 @@
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames } from "./bounds.ts";
-import { field, type ForeignTool, listIn, numberIn, textIn } from "./tool.ts";
+import { type ForeignTool, field, listIn, numberIn, textIn } from "./tool.ts";
 
 /** What pi calls what we can do. */
 const names: Readonly<Partial<Record<Ability, string>>> = {

@@ -1,5 +1,5 @@
-import { ACP, type AcpCommand, type ForeignName } from "../../core/vocabulary/runner-name.ts";
 import type { Runner } from "../../core/task/runner.ts";
+import { ACP, type AcpCommand, type ForeignName } from "../../core/vocabulary/runner-name.ts";
 import type { ForeignParts } from "./hand-over.ts";
 import { foreignTable } from "./table.ts";
 

@@ -1,11 +1,12 @@
-import type { PerformContext } from "../../core/task/engine.ts";
 import type { ToolCall } from "../../core/model/model.ts";
-import { failed, type Failed, type Spent } from "../../core/outcome/outcome.ts";
+import { type Failed, failed, type Spent } from "../../core/outcome/outcome.ts";
+import { addCost, addUsage, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
+import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
+import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
-import { addCost, addUsage, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
-import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import type { Heard } from "./tool.ts";
 
 /** What was heard of a tool, told as the events of a task. */
@@ -75,7 +76,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
   };
   /** What was spent is known afterwards, so it can only be booked, and what is over the budget ends the task. */
   const book = async (tokens: number, usd: number | undefined): Promise<void> => {
-    const wish = { tokens, ...(usd !== undefined && { usd }) };
+    const wish = { tokens, ...defined({ usd }) };
     const reserved = await context.budget.reserve(wish, () => {}, context.signal);
     if ("settle" in reserved) reserved.settle(wish);
     else stop(failed("BUDGET", `The task was stopped: ${reserved.refused}.`, { hint: "Allow more for the run." }));

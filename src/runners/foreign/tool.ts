@@ -1,5 +1,5 @@
-import type { Thinking } from "../../core/vocabulary/thinking.ts";
 import type { Usage } from "../../core/outcome/usage.ts";
+import type { Thinking } from "../../core/vocabulary/thinking.ts";
 import type { Bounds, Keeps } from "./bounds.ts";
 
 /** Another tool that can carry out a task: how it is called, what it keeps to, and how to read what it prints. */

@@ -1,6 +1,6 @@
-import type { PerformContext } from "../../core/task/engine.ts";
-import { messageOf } from "../../core/schema/error.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import { following, stopped } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { Job, Request, Requests, TaskChannel, ToTask } from "./protocol.ts";

@@ -1,7 +1,7 @@
-import { formatDuration } from "../../core/text/duration.ts";
+import { type Failed, failed } from "../../core/outcome/outcome.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { GRACE_MS, type Limits } from "../../core/vocabulary/limits.ts";
-import { failed, type Failed } from "../../core/outcome/outcome.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { Used } from "../../runtime/commands/process-meter.ts";
 

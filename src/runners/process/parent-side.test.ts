@@ -1,12 +1,12 @@
 import { MessageChannel } from "node:worker_threads";
-import { onTestFinished, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import type { Outcome } from "../../core/outcome/outcome.ts";
 import { createBudget } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
-import type { Outcome } from "../../core/outcome/outcome.ts";
 import { beGuest, type Work } from "./child-side.ts";
-import { host, type Hosted } from "./parent-side.ts";
-import { portChannel } from "./thread-channel.ts";
+import { type Hosted, host } from "./parent-side.ts";
 import type { FromTask, Job, ToTask } from "./protocol.ts";
+import { portChannel } from "./thread-channel.ts";
 
 const nothing = { what: { mode: "single", task: "x" }, parent: { ceiling: [], model: "m" } } as const;
 const done = (output: string): Outcome => ({ status: "ok", output });

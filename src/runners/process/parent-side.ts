@@ -1,8 +1,8 @@
-import type { Reservation } from "../../core/run/budget.ts";
 import { emptyCatalog } from "../../core/delegation/catalog.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
-import { messageOf } from "../../core/schema/error.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Reservation } from "../../core/run/budget.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import { deferred } from "../../runtime/async/deferred.ts";
 import type { FromTask, HostChannel, Job, Request, Requests } from "./protocol.ts";
 

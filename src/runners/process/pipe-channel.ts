@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { isMessage, type Channel } from "./protocol.ts";
+import { type Channel, isMessage } from "./protocol.ts";
 
 /** No message is longer; a side that sends more has lost its mind, and nobody should run out of memory for it. */
 const LONGEST = 256 * 2 ** 20;

@@ -2,11 +2,11 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Runner } from "../../core/task/runner.ts";
-import { startChild, type Child, type Exit } from "../../runtime/commands/child.ts";
+import { type Child, type Exit, startChild } from "../../runtime/commands/child.ts";
 import { createMeter } from "../../runtime/commands/process-meter.ts";
-import { elsewhere, type ElsewhereParts, type Gone, type Open } from "./spawn-task.ts";
 import { pipeChannel } from "./pipe-channel.ts";
 import type { FromTask, ToTask } from "./protocol.ts";
+import { type ElsewhereParts, elsewhere, type Gone, type Open } from "./spawn-task.ts";
 
 /**
  * Carries out each task in a child process of ours: whatever happens in it, this program goes on, and what it uses can be

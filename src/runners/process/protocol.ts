@@ -1,14 +1,14 @@
 import type { Agent } from "../../core/agent/agent.ts";
-import type { Amount, Budget, Refusal } from "../../core/run/budget.ts";
 import type { Catalog } from "../../core/delegation/catalog.ts";
-import type { Receipt } from "../../core/run/run-command.ts";
-import type { Begun, Call, Delegated, Parent, Tells } from "../../core/task/engine.ts";
-import type { Delta, Fact, KeptEvent } from "../../core/run/event.ts";
+import type { Failed, Outcome } from "../../core/outcome/outcome.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
-import { isRecord } from "../../core/text/json.ts";
-import type { Failed, Outcome } from "../../core/outcome/outcome.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import type { Amount, Budget, Refusal } from "../../core/run/budget.ts";
+import type { Delta, Fact, KeptEvent } from "../../core/run/event.ts";
+import type { Receipt } from "../../core/run/run-command.ts";
+import type { Begun, Call, Delegated, Parent, Tells } from "../../core/task/engine.ts";
+import { isRecord } from "../../core/text/json.ts";
 
 /** Everything that a task needs to be carried out elsewhere, as JSON. */
 export type Job = Readonly<{

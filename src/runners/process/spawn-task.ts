@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { PerformContext } from "../../core/task/engine.ts";
-import { failed, withPartial, type Failed, type Outcome, type Spent } from "../../core/outcome/outcome.ts";
-import { permit } from "../../core/policy/permit.ts";
-import type { Assignment, Runner } from "../../core/task/runner.ts";
+import { type Failed, failed, type Outcome, type Spent, withPartial } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage, noCost, noUsage } from "../../core/outcome/usage.ts";
+import { permit } from "../../core/policy/permit.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { Assignment, Runner } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
 import { reasonOf } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { Used } from "../../runtime/commands/process-meter.ts";
-import { host, type Hosted } from "./parent-side.ts";
 import { keepLimits } from "./keep-limits.ts";
+import { type Hosted, host } from "./parent-side.ts";
 import type { HostChannel, Job } from "./protocol.ts";
 
 /** What a runner needs to carry out tasks outside of this thread. */
@@ -162,7 +163,7 @@ function jobFor(
   { past, attended }: PerformContext,
   { setup, prices }: ElsewhereParts,
 ): Job {
-  return { setup, call, agent, past, attended, prices, ...(catalog && { catalog }) };
+  return { setup, call, agent, past, attended, prices, ...defined({ catalog }) };
 }
 
 type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spent }>;

@@ -1,5 +1,5 @@
 import type { MessagePort, Worker } from "node:worker_threads";
-import { isMessage, type Channel } from "./protocol.ts";
+import { type Channel, isMessage } from "./protocol.ts";
 
 /** Messages between threads. A thread's end is told by `exit`, the other side's by `close`. */
 export function portChannel<In, Out>(port: MessagePort | Worker): Channel<In, Out> {

@@ -2,12 +2,12 @@ import { Worker } from "node:worker_threads";
 import { messageOf } from "../../core/schema/error.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Runner } from "../../core/task/runner.ts";
+import { collectOutput } from "../../runtime/commands/child-output.ts";
 import { createMeter } from "../../runtime/commands/process-meter.ts";
 import { endBearers } from "../../runtime/commands/process-tree.ts";
-import { collectOutput } from "../../runtime/commands/child-output.ts";
-import { elsewhere, type ElsewhereParts, type Gone, type Open } from "./spawn-task.ts";
-import { portChannel } from "./thread-channel.ts";
 import type { FromTask, ToTask } from "./protocol.ts";
+import { type ElsewhereParts, elsewhere, type Gone, type Open } from "./spawn-task.ts";
+import { portChannel } from "./thread-channel.ts";
 
 /**
  * Carries out each task in a thread of its own: it cannot hold up this one, what it throws stays in it, and its heap has

@@ -3,22 +3,23 @@ import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent } from "../../core/agent/agent.ts";
-import type { Commands } from "../../core/task/shell-commands.ts";
-import { CrewError } from "../../core/schema/error.ts";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
+import type { Task } from "../../core/plan/task.ts";
 import { lifts } from "../../core/policy/judge-call.ts";
-import { wholeFolders } from "../../core/rules/lease.ts";
 import { type Permissions, policyOf } from "../../core/policy/permissions.ts";
 import { leased, mayUseNetwork, narrow, notWider, type Policy } from "../../core/policy/policy.ts";
+import { wholeFolders } from "../../core/rules/lease.ts";
 import type { Rule } from "../../core/rules/rule.ts";
-import type { Task } from "../../core/plan/task.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { Commands } from "../../core/task/shell-commands.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
-import { closedByName, closedPaths } from "../files/closed-paths.ts";
+import { defined } from "../../core/text/defined.ts";
 import { type CommandHost, createCommands } from "../commands/commands.ts";
 import { Guards } from "../commands/protected-mounts.ts";
+import { probeSandbox, type SandboxLevel } from "../commands/sandbox.ts";
+import { closedByName, closedPaths } from "../files/closed-paths.ts";
 import { isInside, type Root, rootOf } from "../files/open-contained.ts";
 import { locate } from "../files/resolve-subject.ts";
-import { probeSandbox, type SandboxLevel } from "../commands/sandbox.ts";
 
 /** What all runs of a crew share about what may be done. */
 export type AccessParts = Readonly<{
@@ -167,7 +168,7 @@ async function commandsFor(
     hidden: async () => [...parts.hidden, ...closed()],
     env: task.env,
     ...(outputs !== undefined && { outputs: join(outputs, `${task.path}.commands`) }),
-    ...(parts.redact && { redact: parts.redact }),
+    ...defined({ redact: parts.redact }),
   });
 }
 
@@ -250,7 +251,6 @@ export function accessParts(
     guards: new Guards(),
     homes: [...new Set([...(home === undefined ? [] : [home]), homedir()])],
     hidden: [state],
-    ...(outputs && { outputs }),
-    ...(redact && { redact }),
+    ...defined({ outputs, redact }),
   };
 }

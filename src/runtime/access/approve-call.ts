@@ -1,13 +1,13 @@
 import { approvalText } from "../../core/policy/approval.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
 import { judge, rulesAlike } from "../../core/policy/judge.ts";
 import type { Ask } from "../../core/policy/judge-call.ts";
 import { createPolicy, type Policy } from "../../core/policy/policy.ts";
-import type { Assignment } from "../../core/task/runner.ts";
-import type { Located } from "../../core/rules/call-subject.ts";
-import { classOf } from "../../core/vocabulary/tool-class.ts";
-import type { Tool } from "../../core/task/tool.ts";
 import type { Verdict } from "../../core/policy/verdict.ts";
+import type { Located } from "../../core/rules/call-subject.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import type { Tool } from "../../core/task/tool.ts";
+import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { isDenial, isRefusal } from "../files/open-contained.ts";
 
 /** A call that may be carried out on exactly these subjects, one that may not, or one that makes no sense. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { parseRules, type Rule, ruleText } from "../../core/rules/rule.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { parseRules, ruleText, type Rule } from "../../core/rules/rule.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
 /** For whom a rule is kept. */

@@ -1,6 +1,6 @@
-import type { PerformContext } from "../../core/task/engine.ts";
-import { messageOf } from "../../core/schema/error.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import { reasonOf } from "./cancel.ts";
 import { onAbort } from "./on-abort.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Slots, type Release } from "./slots.ts";
+import { type Release, Slots } from "./slots.ts";
 
 const never = new AbortController().signal;
 

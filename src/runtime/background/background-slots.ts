@@ -5,8 +5,8 @@ import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import { fault } from "../disk/fault-points.ts";
 import { livingClaim, ownerOf, whoWeAre } from "../disk/run-claim.ts";
-import { isRequested } from "./worker-request.ts";
 import { lastEvent, type Store } from "../store/store.ts";
+import { isRequested } from "./worker-request.ts";
 
 /** Says who is about to start a worker for a run, until that worker has it. */
 const FILE = "starting.json";

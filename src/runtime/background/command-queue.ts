@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { watch, type FSWatcher } from "node:fs";
+import { type FSWatcher, watch } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { command as schema, type Command, type Receipt } from "../../core/run/run-command.ts";
+import { type Command, type Receipt, command as schema } from "../../core/run/run-command.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";

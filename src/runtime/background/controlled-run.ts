@@ -1,6 +1,6 @@
+import { type Driver, Run } from "../run/run.ts";
 import { serve, serveRest } from "./command-queue.ts";
 import { obey } from "./handle-command.ts";
-import { Run, type Driver } from "../run/run.ts";
 
 /** A run that also obeys what is put into its folder, from the moment it is ours until it has ended. */
 export function servedRun(id: string, folder: string | undefined, driver: Driver): Run {

@@ -1,5 +1,5 @@
-import { watch, type FSWatcher } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import { type FSWatcher, watch } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { pause } from "../async/cancel.ts";

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { CrewError, isCode, messageOf } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { pause } from "../async/cancel.ts";
-import { fault } from "../disk/fault-points.ts";
 import { inheritedDescriptors, without } from "../commands/inherited-descriptors.ts";
+import { fault } from "../disk/fault-points.ts";
 import { isOwned } from "../disk/run-claim.ts";
-import { writeRequest, type Request } from "./worker-request.ts";
-import { takePlace } from "./background-slots.ts";
 import { firstEvent, lastEvent, type Store } from "../store/store.ts";
+import { takePlace } from "./background-slots.ts";
+import { type Request, writeRequest } from "./worker-request.ts";
 
 /** What its worker says that is no event: how it broke, most of all. */
 export const WORKER_LOG = "worker.log";

@@ -1,21 +1,22 @@
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Command, Receipt } from "../../core/run/run-command.ts";
-import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import type { KeptEvent, Origin } from "../../core/run/event.ts";
-import { isEnded, lifeOf, openQuestions, type Life, type Question } from "../../core/run/run-status.ts";
+import type { Command, Receipt } from "../../core/run/run-command.ts";
+import { isEnded, type Life, lifeOf, openQuestions, type Question } from "../../core/run/run-status.ts";
 import { emptyState, type State } from "../../core/run/state.ts";
+import { CrewError, isCrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
+import { ownerOf } from "../disk/run-claim.ts";
+import { removeWorktrees, WORKTREES } from "../git/worktree.ts";
+import { Run } from "../run/run.ts";
+import { foldJournal } from "../store/fold-journal.ts";
+import { trimIndex } from "../store/result-index.ts";
+import { firstEvent, lastEvent, type Store } from "../store/store.ts";
+import { isStarting } from "./background-slots.ts";
 import { post, waiting } from "./command-queue.ts";
 import { follow } from "./follow-journal.ts";
-import { foldJournal } from "../store/fold-journal.ts";
-import { ownerOf } from "../disk/run-claim.ts";
 import { isRequested } from "./worker-request.ts";
-import { trimIndex } from "../store/result-index.ts";
-import { Run } from "../run/run.ts";
-import { isStarting } from "./background-slots.ts";
-import { firstEvent, lastEvent, type Store } from "../store/store.ts";
-import { removeWorktrees, WORKTREES } from "../git/worktree.ts";
 
 /** A run in its folder, whoever works on it. */
 export type KeptRun = Readonly<{
@@ -112,7 +113,7 @@ export function keptRuns(store: Store): KeptRuns {
           ...question,
           life: life as Life,
           answered: answered(question.path),
-          ...(state.name !== undefined && { name: state.name }),
+          ...defined({ name: state.name }),
         }));
       });
       return (await Promise.all(asked)).flat().toSorted((a, b) => a.askedAt - b.askedAt);

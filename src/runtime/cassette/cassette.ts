@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { CrewError, messageOf } from "../../core/schema/error.ts";
 import type { Message, ModelEvent, ModelRequest } from "../../core/model/model.ts";
-import type { JsonSchema } from "../../core/text/json.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
-import type { PeerAsk, PeerTools } from "../../core/task/mcp-tools.ts";
 import type { Redactor } from "../../core/secrets/redact.ts";
+import type { PeerAsk, PeerTools } from "../../core/task/mcp-tools.ts";
 import type { Acceptance, ChosenModel, ModelSource, Runner } from "../../core/task/runner.ts";
 import type { ToolResult } from "../../core/task/tool.ts";
+import { defined } from "../../core/text/defined.ts";
+import type { JsonSchema } from "../../core/text/json.ts";
 
 /** What stands between tasks and their models and tools: it writes down what passes, or answers from what was written. */
 export type Deck = Readonly<{
@@ -117,7 +118,7 @@ export function choiceOf(
   wished: string,
   { name, ref, id, why, contextWindow }: ChosenModel,
 ): Cassette["choices"][number] {
-  return { wished, name, ref, id, why, ...(contextWindow !== undefined && { contextWindow }) };
+  return { wished, name, ref, id, why, ...defined({ contextWindow }) };
 }
 
 /** What can be different and is still the same: the day, and the folder that the work is in. */

@@ -1,7 +1,9 @@
-import { messageOf } from "../../core/schema/error.ts";
 import type { Model, ModelEvent } from "../../core/model/model.ts";
+import { messageOf } from "../../core/schema/error.ts";
 import type { Runner } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
+import { inputSchemaOf } from "../../core/task/tool-specs.ts";
+import { writeAtomic } from "../disk/write-atomic.ts";
 import {
   ACCEPTANCE,
   askedIn,
@@ -13,8 +15,6 @@ import {
   taskKey,
   wishKey,
 } from "./cassette.ts";
-import { inputSchemaOf } from "../../core/task/tool-specs.ts";
-import { writeAtomic } from "../disk/write-atomic.ts";
 
 /**
  * Writes down what passes between tasks and their models and tools, without secrets, and hands it over when the run has

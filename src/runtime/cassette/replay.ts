@@ -3,12 +3,13 @@ import { failed } from "../../core/outcome/outcome.ts";
 import { PEER_TOOL_MS, peerSubjects } from "../../core/task/mcp-tools.ts";
 import type { ModelSource } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
+import { defined } from "../../core/text/defined.ts";
 import {
   ACCEPTANCE,
-  askedIn,
-  callKey,
   type Asked,
+  askedIn,
   type Cassette,
+  callKey,
   type DeckMaker,
   peerKey,
   type Sameness,
@@ -160,7 +161,7 @@ function choosing(
       const real = await source.choose(...wished);
       if (!choice) return real;
       const { wished: _wished, contextWindow, ...named } = choice;
-      const facts = { ...named, ...(contextWindow !== undefined && { contextWindow }) };
+      const facts = { ...named, ...defined({ contextWindow }) };
       return "misses" in real ? { ...facts, model: unavailable } : { ...real, ...facts };
     },
   };

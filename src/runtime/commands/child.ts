@@ -1,11 +1,12 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { reasonOf } from "../async/cancel.ts";
+import { onAbort } from "../async/on-abort.ts";
 import { collectOutput, type Output } from "./child-output.ts";
 import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
-import { onAbort } from "../async/on-abort.ts";
 import { bearersOf, endBearers, signalAll, signalGroup } from "./process-tree.ts";
 import { watchdogFor } from "./watchdog.ts";
 
@@ -62,9 +63,7 @@ const DRAIN_MS = 500;
  */
 export function startChild(spec: ChildSpec): Child {
   const output = collectOutput({
-    ...(spec.outputFile !== undefined && { file: spec.outputFile }),
-    ...(spec.redact && { redact: spec.redact }),
-    ...(spec.onText && { onText: spec.onText }),
+    ...defined({ file: spec.outputFile, redact: spec.redact, onText: spec.onText }),
   });
   const watchdog = watchdogFor(spec.marker);
   const child = launch(spec);

@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { execFileSync, spawn } from "node:child_process";
 import {
   existsSync,
@@ -11,17 +10,18 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { CommandResult } from "../../core/task/shell-commands.ts";
-import { guardedAtTop } from "../../core/policy/protected-paths.ts";
 import { type Need, needs, needsTimeout } from "../../../test/needs.ts";
 import { bundled } from "../../../test/support/bundled.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { guardedAtTop } from "../../core/policy/protected-paths.ts";
+import type { CommandResult } from "../../core/task/shell-commands.ts";
 import { type CommandHost, type CommandSetting, createCommands, safePath } from "./commands.ts";
-import { Guards } from "./protected-mounts.ts";
 import { bearersOf } from "./process-tree.ts";
+import { Guards } from "./protected-mounts.ts";
 import { probeSandbox, type SandboxLevel } from "./sandbox.ts";
 
 const CANARY = "canary-71b3";

@@ -2,14 +2,15 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import type { BackgroundCommand, CommandResult, Commands } from "../../core/task/shell-commands.ts";
-import { type Child, type ChildSpec, type Cut, type Exit, HANDED, startChild, within } from "./child.ts";
-import { foldersAbove, type Guard, type Guards } from "./protected-mounts.ts";
-import { hostSockets, isShown } from "./host-sockets.ts";
+import { defined } from "../../core/text/defined.ts";
 import { isInside } from "../files/open-contained.ts";
-import { type Box, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
-import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
-import { secretPlaces } from "../files/secret-places.ts";
 import { type SetAside, setAside } from "../files/quarantine.ts";
+import { secretPlaces } from "../files/secret-places.ts";
+import { type Child, type ChildSpec, type Cut, type Exit, HANDED, startChild, within } from "./child.ts";
+import { hostSockets, isShown } from "./host-sockets.ts";
+import { foldersAbove, type Guard, type Guards } from "./protected-mounts.ts";
+import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
+import { type Box, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
 
 /** Everything that decides how the commands of one task are carried out; nothing that a model says is in it. */
 export type CommandSetting = Readonly<{
@@ -57,7 +58,7 @@ export function createCommands(setting: CommandSetting): CommandHost {
     { input, report }: { input?: string; report?: (text: string) => void },
   ): Promise<Running> => {
     const { spec, release } = await specFor(setting, command, ++count);
-    const child = startChild({ ...spec, ...(input !== undefined && { input }), ...(report && { onText: report }) });
+    const child = startChild({ ...spec, ...defined({ input, onText: report }) });
     const alive: Running = { ...child, over: child.ended.then(async (exit) => ({ exit, aside: await release() })) };
     running.add(alive);
     alive.over.finally(() => running.delete(alive)).catch(() => {});
@@ -70,12 +71,12 @@ export function createCommands(setting: CommandSetting): CommandHost {
       sandboxed: setting.wish !== "off" && setting.sandbox.level === "full",
       waived: setting.wish === "off",
       roots: setting.writable,
-      ...(setting.place !== undefined && { place: setting.place }),
+      ...defined({ place: setting.place }),
     },
     isolation: setting.sandbox.text,
     run: async (command, { timeoutMs, signal, report, input }) => {
       if (signal.aborted) return { ended: "cancelled", text: "", cutBytes: 0 };
-      const child = await launch(command, { report, ...(input !== undefined && { input }) });
+      const child = await launch(command, { report, ...defined({ input }) });
       const { cut } = await within(child, { timeoutMs, signal });
       return resultOf(child, await child.over, cut);
     },
@@ -133,9 +134,7 @@ function resultOf(
   const rest = {
     ...(aside.length > 0 && { setAside: aside }),
     cutBytes: output.cutBytes(),
-    ...(file !== undefined && { file }),
-    ...(code !== undefined && { code }),
-    ...(signal !== undefined && { signal }),
+    ...defined({ file, code, signal }),
   };
   if (problem !== undefined) return { ...rest, ended: "not-started", text: problem };
   const ended = cut?.by ?? (signal === undefined ? "exited" : "killed");
@@ -169,8 +168,7 @@ async function specFor(
   const common = {
     cwd,
     marker: `SUBCREW_RUN=${id}`,
-    ...(outputFile !== undefined && { outputFile }),
-    ...(redact && { redact }),
+    ...defined({ outputFile, redact }),
   };
   if (!boxed)
     return {

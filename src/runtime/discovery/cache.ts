@@ -1,5 +1,5 @@
-import type { FileReading } from "./files.ts";
 import type { FoundAgent } from "./discover-found.ts";
+import type { FileReading } from "./files.ts";
 
 /** A reading that is known again, for one place and dialect. */
 export type CachedFile = Readonly<{ reading: FileReading; place: string }>;

@@ -1,6 +1,6 @@
-import { type AgentAdjustments, type AgentSettings, applySettings } from "../../core/agent/settings.ts";
 import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
 import { HERITAGE, type Heir, inherit, lineages } from "../../core/agent/inherit.ts";
+import { type AgentAdjustments, type AgentSettings, applySettings } from "../../core/agent/settings.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { Origin } from "../../core/vocabulary/provenance.ts";
 import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
@@ -9,9 +9,9 @@ import { type Finding, loadPlace, type PlaceReport, type Skipped, type Trust } f
 import { findPlaces } from "./places.ts";
 import { type Order, type Preset, type PresetName, presets, type Row, type Scope } from "./sources.ts";
 
-export { findAgent, getAgent, qualifiedNames } from "./find.ts";
 export { createDiscoveryCache, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
 export type { FoundAgent } from "./discover-found.ts";
+export { findAgent, getAgent, qualifiedNames } from "./find.ts";
 export type { PlaceReport, Skipped, Trust } from "./load.ts";
 
 export type DiscoverOptions = AgentAdjustments &

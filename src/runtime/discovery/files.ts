@@ -3,11 +3,12 @@ import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from "no
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { AgentSource } from "../../core/agent/agent.ts";
 import type { Dialect, Reading } from "../../core/agent/dialect.ts";
-import { messageOf } from "../../core/schema/error.ts";
 import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
-import type { Place } from "./places.ts";
 import { isUnchanged, type OpenOptions, openText, type Stamp } from "./open.ts";
+import type { Place } from "./places.ts";
 import { isInside } from "./plugins.ts";
 
 const MAX_FILES = 20_000;
@@ -184,6 +185,6 @@ function located(problems: readonly Problem[], file: string): readonly Problem[]
 const unread = (stamp: Stamp | undefined, why: Problem): FileReading => ({
   agents: [],
   problems: [why],
-  ...(stamp && { stamp }),
+  ...defined({ stamp }),
   hidden: false,
 });

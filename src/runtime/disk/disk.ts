@@ -1,4 +1,4 @@
-import { existsSync, type Dirent } from "node:fs";
+import { type Dirent, existsSync } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 
 /** A file that is open. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type Disk, machineDisk } from "./disk.ts";
 import { fault } from "./fault-points.ts";
@@ -98,7 +99,7 @@ export type Claimed = Readonly<{ pid: number; started: string; boot?: string; no
 /** This process, in words that tell it from every other. */
 export async function whoWeAre(disk: Disk = machineDisk): Promise<Claimed> {
   const [started = "", boot] = await Promise.all([startOf(process.pid, disk), bootOf(disk)]);
-  return { pid: process.pid, started, ...(boot !== undefined && { boot }), nonce: randomBytes(8).toString("hex") };
+  return { pid: process.pid, started, ...defined({ boot }), nonce: randomBytes(8).toString("hex") };
 }
 
 /** Who a claim names, while that very process lives. */

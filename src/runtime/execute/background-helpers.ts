@@ -1,12 +1,12 @@
-import { cutHead } from "../../core/text/cut.ts";
-import type { Background, Delegated, Parent, Tells } from "../../core/task/engine.ts";
+import { explain, type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
-import { explain, failed, type Failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import type { Background, Delegated, Parent, Tells } from "../../core/task/engine.ts";
+import { cutHead } from "../../core/text/cut.ts";
 import { stopped } from "../async/cancel.ts";
+import { unlessAborted } from "../async/unless-aborted.ts";
 import type { RunScope } from "./scope.ts";
 import { tell } from "./send-message.ts";
-import { unlessAborted } from "../async/unless-aborted.ts";
 
 /** What a task started without waiting for it. */
 export type BackgroundDesk = Readonly<{

@@ -1,15 +1,16 @@
-import type { Delegated, Parent } from "../../core/task/engine.ts";
-import { isCrewError } from "../../core/schema/error.ts";
+import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { endingOf } from "../../core/outcome/outcome-of-plan.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
-import { failed, type Failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import { type BackgroundDesk, type Cancelled, createBackground, type Launched } from "./background-helpers.ts";
-import { following, stopped, type Follower } from "../async/cancel.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
+import { isCrewError } from "../../core/schema/error.ts";
+import type { Delegated, Parent } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
+import { type Follower, following, stopped } from "../async/cancel.ts";
+import { Slots } from "../async/slots.ts";
+import { type BackgroundDesk, type Cancelled, createBackground, type Launched } from "./background-helpers.ts";
 import { lostText, type Places, placesBelow } from "./child-paths.ts";
 import type { Place, Scope } from "./scope.ts";
-import { Slots } from "../async/slots.ts";
 import { tell } from "./send-message.ts";
 
 /** A task's slot, and what it may start below itself. */
@@ -113,8 +114,7 @@ export function createDelegation({
       outer: nowhere,
       slots: plan.concurrency === undefined ? scope.slots : new Slots(plan.concurrency, scope.slots),
       ceiling: parent.ceiling,
-      ...(parent.policy && { policy: parent.policy }),
-      ...(parent.worktree && { worktree: parent.worktree }),
+      ...defined({ policy: parent.policy, worktree: parent.worktree }),
       parentModel: parent.model,
       caller: path,
       signal: controller.signal,

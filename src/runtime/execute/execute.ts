@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
-import { applyChange, type Change } from "../../core/schedule/change.ts";
-import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
-import { messageOf } from "../../core/schema/error.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Body } from "../../core/plan/plan.ts";
-import { schedule, type Entry, type Schedule, type Step } from "../../core/schedule/schedule.ts";
-import { reasonOf, type Stop, type Stoppable, stopped } from "../async/cancel.ts";
-import { carryOut } from "./carry-out.ts";
-import { deferred } from "../async/deferred.ts";
+import { applyChange, type Change } from "../../core/schedule/change.ts";
+import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
 import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
+import { type Entry, type Schedule, type Step, schedule } from "../../core/schedule/schedule.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
+import { reasonOf, type Stop, type Stoppable, stopped } from "../async/cancel.ts";
+import { deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
-import type { Executed, Held, Scope } from "./scope.ts";
 import type { Release } from "../async/slots.ts";
+import { carryOut } from "./carry-out.ts";
+import type { Executed, Held, Scope } from "./scope.ts";
 import { promptFor } from "./task-node.ts";
 
 /** A handle on a plan while it runs. */
@@ -109,7 +110,7 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
   const standForSlot = (id: string, lease?: Release): void => {
     let stop: Stop | undefined;
     const ticket = scope.slots.queue((slot) => {
-      const held: Held = { slot, ...(lease && { lease }) };
+      const held: Held = { slot, ...defined({ lease }) };
       follow(
         id,
         inSlot(id, held, () => stop),
@@ -119,7 +120,7 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     const abort = (reason: Stop): void => {
       stop = reason;
       if (scope.slots.leave(ticket))
-        follow(id, Promise.resolve(cancelled(reason)), { slot: undefined, ...(lease && { lease }) });
+        follow(id, Promise.resolve(cancelled(reason)), { slot: undefined, ...defined({ lease }) });
     };
     watch(id, { abort });
   };

@@ -1,7 +1,7 @@
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { GateNode } from "../../core/plan/plan.ts";
-import { reasonOf } from "../async/cancel.ts";
 import { fillIn } from "../../core/schedule/fill-references.ts";
+import { reasonOf } from "../async/cancel.ts";
 import { patienceOf, questionKey } from "./ask-person.ts";
 import type { Place } from "./scope.ts";
 

@@ -1,4 +1,5 @@
-import { grantable, type Lease, leaseAbove, type LeaseWish } from "../../core/rules/lease.ts";
+import { grantable, type Lease, type LeaseWish, leaseAbove } from "../../core/rules/lease.ts";
+import { defined } from "../../core/text/defined.ts";
 
 /** The leases of one run. Whoever wants one stands in line for it before it stands in line for anything else. */
 export type Leases = Readonly<{
@@ -25,7 +26,7 @@ export function createLeases(): Leases {
   return {
     queue: (lease, come) => {
       const under = leaseAbove([...held], lease.of);
-      const ticket: LeaseTicket = { ...lease, come, ...(under !== undefined && { under }) };
+      const ticket: LeaseTicket = { ...lease, come, ...defined({ under }) };
       waiting.push(ticket);
       hand();
       return ticket;

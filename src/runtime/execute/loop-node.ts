@@ -1,8 +1,9 @@
-import { endingOf } from "../../core/outcome/outcome-of-plan.ts";
-import { isRecord } from "../../core/text/json.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { endingOf } from "../../core/outcome/outcome-of-plan.ts";
 import type { LoopNode, Node } from "../../core/plan/plan.ts";
 import { parseReview } from "../../core/plan/review.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import type { Place, Round } from "./scope.ts";
 
 /** Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. */
@@ -21,7 +22,7 @@ export async function carryOutLoop(
       roots: [...new Set([node.body.output, node.until])],
       outer: { outcomeOf, promptOf },
       signal,
-      ...(round && { round }),
+      ...defined({ round }),
     });
     const work = endingOf(done.outcome, done.outcomeOf);
     if (work.status !== "ok") return work;
@@ -31,7 +32,7 @@ export async function carryOutLoop(
       status: "ok",
       output: work.output,
       from: [`${path}.${n}/${node.body.output}`],
-      ...(work.data !== undefined && { data: work.data }),
+      ...defined({ data: work.data }),
     };
     if (verdict.is === "approved") return taken;
     if (verdict.is === "unknown") {

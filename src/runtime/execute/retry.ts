@@ -1,4 +1,4 @@
-import { calculateBackoff, shouldRetry, type RetryConfig } from "../../core/plan/retry.ts";
+import { calculateBackoff, type RetryConfig, shouldRetry } from "../../core/plan/retry.ts";
 
 /** What trying again needs to know about a piece of work. */
 export type Retrying<T> = Readonly<{

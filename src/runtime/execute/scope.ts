@@ -1,18 +1,18 @@
-import type { Budget } from "../../core/run/budget.ts";
 import type { Catalog } from "../../core/delegation/catalog.ts";
-import type { Background, Engine } from "../../core/task/engine.ts";
-import type { Delta, Fact } from "../../core/run/event.ts";
+import type { Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Worktree } from "../../core/plan/isolation.ts";
-import type { Outcome } from "../../core/outcome/outcome.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Policy } from "../../core/policy/policy.ts";
-import type { Lookup } from "../../core/schedule/fill-references.ts";
+import type { Budget } from "../../core/run/budget.ts";
+import type { Delta, Fact } from "../../core/run/event.ts";
 import type { History } from "../../core/run/history.ts";
-import type { Leases } from "./leases.ts";
-import type { Mailbox } from "./mailbox.ts";
+import type { Lookup } from "../../core/schedule/fill-references.ts";
+import type { Background, Engine } from "../../core/task/engine.ts";
 import type { Stoppable } from "../async/cancel.ts";
 import type { Release, Slots } from "../async/slots.ts";
+import type { Leases } from "./leases.ts";
+import type { Mailbox } from "./mailbox.ts";
 
 /** What all plans of one run share. */
 export type RunScope = Readonly<{

@@ -1,6 +1,6 @@
-import { addressee, aboveOf } from "../../core/delegation/address-of-task.ts";
-import type { Receipt } from "../../core/run/run-command.ts";
+import { aboveOf, addressee } from "../../core/delegation/address-of-task.ts";
 import type { Fact } from "../../core/run/event.ts";
+import type { Receipt } from "../../core/run/run-command.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import type { Mailbox } from "./mailbox.ts";

@@ -1,12 +1,13 @@
-import type { Background, Call } from "../../core/task/engine.ts";
-import { messageOf } from "../../core/schema/error.ts";
 import { canRetry, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
+import { fillIn, type Lookup, outputOf } from "../../core/schedule/fill-references.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { Background, Call } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { reasonOf } from "../async/cancel.ts";
-import { createDelegation } from "./delegate.ts";
-import { fillIn, outputOf, type Lookup } from "../../core/schedule/fill-references.ts";
 import { createAsking } from "./ask-person.ts";
+import { createDelegation } from "./delegate.ts";
 import { withRetry } from "./retry.ts";
 import type { Place, Scope } from "./scope.ts";
 import { sendTo, tell } from "./send-message.ts";
@@ -32,9 +33,7 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
       attempt,
       kind: "task",
       prompt: call.task.prompt,
-      ...(label !== undefined && { label }),
-      ...(agent !== undefined && { agent }),
-      ...(node.task.continues !== undefined && { continues: node.task.continues }),
+      ...defined({ label, agent, continues: node.task.continues }),
     });
     run.mailbox.open(path);
     let resumed = underWay && attempt === next;
@@ -48,7 +47,7 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
           durable: () => run.durable(),
           delegate: delegation.delegate,
           background: outliving(delegation.background, scope),
-          ...(run.agents && { agents: run.agents }),
+          ...defined({ agents: run.agents }),
           send: async (to, text) => sendTo(run, { to, text, from: path }),
           ...createAsking(place),
           budget: run.budget,
@@ -129,15 +128,17 @@ function callFor(node: TaskNode, place: Place): Call {
     context: scope.run.context,
     depth: scope.depth,
     maxDepth: scope.run.maxDepth,
-    ...(scope.ceiling && { ceiling: scope.ceiling }),
-    ...(scope.policy && { policy: scope.policy }),
-    ...(scope.worktree && { worktree: scope.worktree }),
-    ...(scope.parentModel !== undefined && { parentModel: scope.parentModel }),
+    ...defined({
+      ceiling: scope.ceiling,
+      policy: scope.policy,
+      worktree: scope.worktree,
+      parentModel: scope.parentModel,
+    }),
   };
 }
 
 /** A task that was to be tried again and was stopped has not failed. */
 function stoppedAfter(outcome: Outcome, signal: AbortSignal): Outcome {
   const output = "output" in outcome ? outcome.output : undefined;
-  return { status: "cancelled", reason: reasonOf(signal), ...(output !== undefined && { output }) };
+  return { status: "cancelled", reason: reasonOf(signal), ...defined({ output }) };
 }

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import { MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
 import { messageOf } from "../../core/schema/error.ts";
+import { MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
 import { fence } from "../../core/text/fence.ts";
 import { isRefusal, oneLine, openInside } from "./open-contained.ts";
 

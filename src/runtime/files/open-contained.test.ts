@@ -1,4 +1,4 @@
-import { fork, execFileSync } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";

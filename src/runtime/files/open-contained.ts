@@ -2,6 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { cutHead } from "../../core/text/cut.ts";
+import { defined } from "../../core/text/defined.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 
 /**
@@ -88,7 +89,7 @@ export async function rootOf(root: string, isClosed?: Root["isClosed"]): Promise
   const real = await realpath(given).catch(() => {
     throw refusal("MISSING", `the working folder ${quoted(given)} is not there any more`);
   });
-  return { given, real, ...(isClosed && { isClosed }) };
+  return { given, real, ...defined({ isClosed }) };
 }
 
 /** Whether a resolved path is the folder or lies below it; a sibling whose name begins alike does not. */

@@ -1,7 +1,7 @@
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { HandedFiles } from "../../core/rules/readable-outputs.ts";
 import type { Located, Subject } from "../../core/rules/call-subject.ts";
+import type { HandedFiles } from "../../core/rules/readable-outputs.ts";
 import { isInside, outside, type Root, strayLink, wantedPath } from "./open-contained.ts";
 
 /** Where a task may look and write, and how rules call what is there. */

@@ -1,9 +1,10 @@
 import { join, relative, sep } from "node:path";
-import { type Changes, type FileChange, judgeChanges } from "../../core/outcome/worktree-changes.ts";
-import type { Call, PerformContext } from "../../core/task/engine.ts";
-import type { Isolation } from "../../core/plan/isolation.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
+import { type Changes, type FileChange, judgeChanges } from "../../core/outcome/worktree-changes.ts";
+import type { Isolation } from "../../core/plan/isolation.ts";
 import { createPolicy, type Policy } from "../../core/policy/policy.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { isInside } from "../files/open-contained.ts";
 import { applyPatch, type Origin } from "./worktree.ts";
@@ -33,7 +34,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
     const how = `Apply it with: git -C ${quoted(origin.tree.folder)} apply ${quoted(patch)}`;
     const text = `The changes of "${call.path}" to ${what} were not applied: ${why}. They are in ${patch}. ${how}`;
     context.emit({ type: "warning", code, text });
-    return { files, applied: false, patch, ...(conflicts && { conflicts }) };
+    return { files, applied: false, patch, ...defined({ conflicts }) };
   };
   const refusal = await refused(proposal, working, what);
   if (refusal !== undefined) return kept(refusal, "CHANGES_KEPT");

@@ -1,7 +1,7 @@
 import type { ContextOptions } from "../../core/plan/context.ts";
 import { readContextFiles } from "../files/context-files.ts";
-import { getGitContext } from "./git-context.ts";
 import type { GitPlace } from "./git.ts";
+import { getGitContext } from "./git-context.ts";
 
 export { readContextFiles } from "../files/context-files.ts";
 export { getGitContext } from "./git-context.ts";

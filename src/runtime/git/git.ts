@@ -3,6 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { devNull } from "node:os";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 
 /**
  * Opens the repository whose `.git` lies in `top`, for questions that nothing in it can turn against us: git starts no
@@ -86,7 +87,7 @@ function git(
     timeout,
     killSignal: "SIGKILL",
     maxBuffer: tree ? WORK_BYTES : OUTPUT_BYTES,
-    ...(signal && { signal }),
+    ...defined({ signal }),
   } as const;
   return new Promise((answer) => {
     execFile("git", command, options, (error, stdout, stderr) => {

@@ -2,20 +2,20 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { type Isolation, movedInto } from "../../core/plan/isolation.ts";
-import { failed, type Failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Policy } from "../../core/policy/policy.ts";
-import { topOf } from "./git.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { isInside } from "../files/open-contained.ts";
 import { namesOf, settleChanges } from "./apply-changes.ts";
+import { topOf } from "./git.ts";
 import {
   capture,
   foundWorktree,
-  openOrigin,
-  openWorktree,
   type OpenWorktree,
   type Origin,
+  openOrigin,
+  openWorktree,
   removeWorktree,
   removeWorktrees,
   WORKTREES,

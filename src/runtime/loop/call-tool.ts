@@ -1,24 +1,25 @@
-import type { Parent, PerformContext } from "../../core/task/engine.ts";
-import { messageOf } from "../../core/schema/error.ts";
 import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
-import { isRecord } from "../../core/text/json.ts";
 import { readBans } from "../../core/policy/judge-call.ts";
-import { nearest } from "../../core/text/nearest.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
+import type { Located } from "../../core/rules/call-subject.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { Parent, PerformContext } from "../../core/task/engine.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
 import type { Assignment } from "../../core/task/runner.ts";
-import type { Located } from "../../core/rules/call-subject.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
+import type { Access, Tool, ToolResult } from "../../core/task/tool.ts";
+import { parseArguments } from "../../core/task/tool-specs.ts";
+import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { nearest } from "../../core/text/nearest.ts";
 import { canonicalName } from "../../core/vocabulary/tool-names.ts";
 import type { ToolStatus } from "../../core/vocabulary/tool-status.ts";
-import type { Access, Tool, ToolResult } from "../../core/task/tool.ts";
-import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { approve, verdictOn } from "../access/approve-call.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
-import { diagnosticsAfter } from "./diagnostics.ts";
-import { isDenial, isRefusal } from "../files/open-contained.ts";
 import { onAbort } from "../async/on-abort.ts";
-import { parseArguments } from "../../core/task/tool-specs.ts";
+import { isDenial, isRefusal } from "../files/open-contained.ts";
+import { diagnosticsAfter } from "./diagnostics.ts";
 
 /** How long a tool may take when it says nothing itself. */
 const DEFAULT_TOOL_MS = 120_000;
@@ -80,7 +81,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     text,
     ms: Math.round(performance.now() - began),
     status,
-    ...(details !== undefined && { details }),
+    ...defined({ details }),
     ...(files.length > 0 && { files }),
   });
   return broken === undefined ? answer(text, error) : { ...answer(text, true), denied: true };
@@ -164,8 +165,7 @@ async function runTool(
             },
           },
         }),
-        ...(context.agents && { agents: context.agents }),
-        ...(context.send && { send: context.send }),
+        ...defined({ agents: context.agents, send: context.send }),
         ...(assignment.access && { access: accessFor(assignment.access, tool, judged, assignment) }),
       }),
     );
@@ -210,7 +210,7 @@ function parentOf({ call, tools, rights, model, access }: Assignment): Parent {
     ceiling,
     model: model.ref,
     ...(access && { policy: access.policy() }),
-    ...(call.worktree && { worktree: call.worktree }),
+    ...defined({ worktree: call.worktree }),
   };
 }
 
@@ -222,14 +222,14 @@ function accessFor(
 ): Access {
   const isClosed = readBans(policy());
   return {
-    ...(isClosed && { isClosed }),
+    ...defined({ isClosed }),
     judged,
     placeOf,
     roots,
-    ...(handed && { handed }),
+    ...defined({ handed }),
     seen,
     check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }),
-    ...(commands && { commands }),
+    ...defined({ commands }),
   };
 }
 

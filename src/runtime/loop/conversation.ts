@@ -1,4 +1,3 @@
-import type { Refusal } from "../../core/run/budget.ts";
 import {
   dropOldResults,
   estimateTokens,
@@ -6,22 +5,24 @@ import {
   splitForSummary,
   transcriptOf,
 } from "../../core/model/compact.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
 import type { Message, ModelRequest, ToolAnswer, ToolCall } from "../../core/model/model.ts";
-import type { Spent } from "../../core/outcome/outcome.ts";
-import { isFinishTool } from "../../core/policy/permit.ts";
 import { createRepeats } from "../../core/model/repeated-calls.ts";
-import type { Assignment } from "../../core/task/runner.ts";
-import { fill } from "../../core/text/template.ts";
+import type { Spent } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage } from "../../core/outcome/usage.ts";
+import { isFinishTool } from "../../core/policy/permit.ts";
+import type { Refusal } from "../../core/run/budget.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { toolSpecs } from "../../core/task/tool-specs.ts";
+import { defined } from "../../core/text/defined.ts";
+import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { following, stopped } from "../async/cancel.ts";
-import { finishSpec, finishText, finishWith, type Finish } from "./finish-tool.ts";
 import { mapLimited } from "../async/map-limited.ts";
-import { takeUp, type TakenUp } from "./rebuild-conversation.ts";
 import { callTool } from "./call-tool.ts";
-import { toolSpecs } from "../../core/task/tool-specs.ts";
-import { takeTurn, type Answered, type Turn } from "./turn.ts";
+import { type Finish, finishSpec, finishText, finishWith } from "./finish-tool.ts";
+import { type TakenUp, takeUp } from "./rebuild-conversation.ts";
+import { type Answered, type Turn, takeTurn } from "./turn.ts";
 
 /** The largest answer that is asked for when tokens or money are limited. */
 const MAX_ANSWER_TOKENS = 8_192;
@@ -89,9 +90,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
       messages: [...messages],
       tools: last ? finishTools : tools,
       toolChoice: last && finishTools.length > 0 ? "required" : "auto",
-      ...(agent.thinking !== undefined && { thinking: agent.thinking }),
-      ...(agent.temperature !== undefined && { temperature: agent.temperature }),
-      ...(agent.topP !== undefined && { topP: agent.topP }),
+      ...defined({ thinking: agent.thinking, temperature: agent.temperature, topP: agent.topP }),
     };
     turns += 1;
     context.emit({ type: "turn.started", turn: turns, model: answering, ...(turns === 1 && { why: model.why }) });
@@ -100,7 +99,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     const { text, calls, carry } = turn;
     answering = turn.model ?? model.name;
     const by = turn.model === undefined ? {} : { model: turn.model };
-    say({ role: "assistant", text, calls, ...(carry && { carry }) });
+    say({ role: "assistant", text, calls, ...defined({ carry }) });
     context.emit({
       type: "turn.ended",
       turn: turns,
@@ -108,7 +107,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
       calls,
       usage: turn.usage,
       cost: turn.cost,
-      ...(carry && { carry }),
+      ...defined({ carry }),
       ...by,
     });
     return turn;
@@ -124,7 +123,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     );
     const usd = model.price?.({ input, output });
     const held = await context.budget.reserve(
-      { tokens: input + output, finish: last, ...(usd !== undefined && { usd }) },
+      { tokens: input + output, finish: last, ...defined({ usd }) },
       () => controller.abort(stopped(REVOKED)),
       signal,
     );

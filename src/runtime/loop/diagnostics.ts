@@ -1,10 +1,10 @@
-import { cutTail } from "../../core/text/cut.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
 import { permit } from "../../core/policy/permit.ts";
 import { exactRule } from "../../core/rules/rule.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
-import { classOf } from "../../core/vocabulary/tool-class.ts";
 import type { Tool } from "../../core/task/tool.ts";
+import { cutTail } from "../../core/text/cut.ts";
+import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { approve } from "../access/approve-call.ts";
 
 const TIME_LIMIT_MS = 60_000;

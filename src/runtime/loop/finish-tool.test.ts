@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { finishSpec, finishText, finishWith, type Finish } from "./finish-tool.ts";
+import { type Finish, finishSpec, finishText, finishWith } from "./finish-tool.ts";
 
 const schema = { type: "object", properties: { n: { type: "number" } } };
 /** Takes `{ n: number }` and nothing else. */

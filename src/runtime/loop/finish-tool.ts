@@ -1,7 +1,7 @@
-import { isRecord } from "../../core/text/json.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
 import { FINISH_TOOL } from "../../core/policy/permit.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { isRecord } from "../../core/text/json.ts";
 
 /** What handing in a result came to. */
 export type Finish =

@@ -1,13 +1,13 @@
-import { formatDuration } from "../../core/text/duration.ts";
+import { type Failed, type FaultCode, failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
-import { failed, withPartial, type Failed, type FaultCode, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
-import { deadlineOf, type Deadline } from "../async/deadline.ts";
-import type { Finish } from "./finish-tool.ts";
+import { type Deadline, deadlineOf } from "../async/deadline.ts";
 import { createTalk, isRefusal, type Talk } from "./conversation.ts";
+import type { Finish } from "./finish-tool.ts";
 import type { Unfinished } from "./rebuild-conversation.ts";
 import type { Answered } from "./turn.ts";
 

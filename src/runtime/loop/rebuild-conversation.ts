@@ -1,6 +1,7 @@
-import type { KeptEvent } from "../../core/run/event.ts";
 import type { Message, ToolAnswer } from "../../core/model/model.ts";
-import { addCost, addUsage, noCost, noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
+import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import type { Answered } from "./turn.ts";
@@ -70,7 +71,7 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
           role: "assistant",
           text: event.text,
           calls: event.calls,
-          ...(event.carry && { carry: event.carry }),
+          ...defined({ carry: event.carry }),
         });
         asked = false;
         usage = addUsage(usage, event.usage);
@@ -78,7 +79,7 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
         open = {
           turn: { text: event.text, calls: event.calls, usage: event.usage, cost: event.cost },
           known: new Map(),
-          ...(limit !== undefined && { limit }),
+          ...defined({ limit }),
         };
         break;
       case "limit.reached":
@@ -107,7 +108,7 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
     used,
     mail,
     files,
-    ...(open && { unfinished: open }),
+    ...defined({ unfinished: open }),
   };
 }
 

@@ -1,9 +1,10 @@
-import type { PerformContext } from "../../core/task/engine.ts";
-import { formatDuration } from "../../core/text/duration.ts";
-import { messageOf } from "../../core/schema/error.ts";
 import type { Carry, Model, ModelRequest, ToolCall, TurnUsage } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
-import { noUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
+import { type Cost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { following, stopped } from "../async/cancel.ts";
 
 /** What one call of the model gave. */
@@ -72,8 +73,7 @@ export async function takeTurn(
             calls,
             usage: usageOf(event.usage),
             cost: event.cost === undefined ? { usd: 0, unpriced: 1 } : { usd: event.cost, unpriced: 0 },
-            ...(event.carry && { carry: event.carry }),
-            ...(event.model !== undefined && { model: event.model }),
+            ...defined({ carry: event.carry, model: event.model }),
           };
         case "error":
           return broken(event.fault);

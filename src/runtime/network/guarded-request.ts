@@ -6,6 +6,7 @@ import { callbackify } from "node:util";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Agent, buildConnector, Dispatcher } from "undici";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { checkHeaders, crossing, type WebHeaders } from "./web-headers.ts";
 import { judgeAddress, judgeUrl, parseAllowedHosts, type Target, webRefusal } from "./web-target.ts";
 
@@ -134,7 +135,7 @@ async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Re
       dispatcher,
       method,
       headers: { "accept-encoding": "gzip, deflate, br", ...headers, host: target.url.host },
-      ...(body !== undefined && { body }),
+      ...defined({ body }),
       signal: way.signal,
     });
     const status = response.statusCode;

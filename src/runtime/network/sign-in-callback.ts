@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { reasonOf } from "../async/cancel.ts";
-import { deferred, type Deferred } from "../async/deferred.ts";
+import { type Deferred, deferred } from "../async/deferred.ts";
 
 /** What a sign-in in the browser is waited for with. */
 export type Waiting = Readonly<{

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import {
   bitsOf,
   isSpecial,
-  special,
   SPELLINGS,
+  special,
   spelling6,
   spellings4,
 } from "../../../test/support/special-addresses.ts";

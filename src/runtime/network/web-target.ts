@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { CrewError } from "../../core/schema/error.ts";
-import { isMetadataAddress, specialAddress } from "./address-class.ts";
 import { quoted } from "../files/open-contained.ts";
+import { isMetadataAddress, specialAddress } from "./address-class.ts";
 
 /** An address on the web that may be asked, as far as its text tells; a name's addresses are judged when it is resolved. */
 export type Target = Readonly<{

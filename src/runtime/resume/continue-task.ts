@@ -1,12 +1,13 @@
-import { CrewError } from "../../core/schema/error.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import { emptyState, reduce, type NodeView, type State } from "../../core/run/state.ts";
 import type { Task } from "../../core/plan/task.ts";
-import { readJournal } from "../store/journal.ts";
+import { emptyState, type NodeView, reduce, type State } from "../../core/run/state.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { continuationsOf } from "../background/stored-runs.ts";
-import { recordedAgents } from "./recorded-agent.ts";
+import { readJournal } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
+import { recordedAgents } from "./recorded-agent.ts";
 
 /** A task that has ended and what is said to it now. */
 export type Continuing = Readonly<{
@@ -66,8 +67,7 @@ export async function continuing(
   const agent = view.agent ?? settings.agent;
   const task: Task = {
     ...settings,
-    ...(agent !== undefined && { agent }),
-    ...(model !== undefined && { model }),
+    ...defined({ agent, model }),
     prompt,
     refs: {},
     continues,
@@ -76,7 +76,7 @@ export async function continuing(
   return {
     plan: { nodes: { [id]: { kind: "task", task } }, output: id },
     continues,
-    ...(state.name !== undefined && { name: state.name }),
+    ...defined({ name: state.name }),
   };
 }
 

@@ -1,26 +1,27 @@
-import { aboveOf } from "../../core/delegation/address-of-task.ts";
 import type { Agent } from "../../core/agent/agent.ts";
-import type { Call, PerformContext } from "../../core/task/engine.ts";
-import type { KeptEvent } from "../../core/run/event.ts";
-import { nodeAt } from "../../core/plan/graph.ts";
+import { aboveOf } from "../../core/delegation/address-of-task.ts";
+import { agentNameOf, type Roster } from "../../core/delegation/roster.ts";
 import type { Message } from "../../core/model/model.ts";
-import { failed, type Failed } from "../../core/outcome/outcome.ts";
+import { type Failed, failed } from "../../core/outcome/outcome.ts";
+import { nodeAt } from "../../core/plan/graph.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
-import type { Assignment } from "../../core/task/runner.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
+import { takeUp } from "../loop/rebuild-conversation.ts";
 import { readJournal } from "../store/journal.ts";
+import type { Store } from "../store/store.ts";
 import {
   agentHash,
   isChanged,
-  recordedAgents,
   type RecordedAgent,
   type RecordedAgents,
+  recordedAgents,
   withAuthOf,
   withoutAuth,
 } from "./recorded-agent.ts";
-import type { Store } from "../store/store.ts";
-import { takeUp } from "../loop/rebuild-conversation.ts";
-import { agentNameOf, type Roster } from "../../core/delegation/roster.ts";
 
 /** What was before: in an earlier life of this run, or in the run that it goes on with. */
 export type Earlier = Readonly<{
@@ -110,7 +111,7 @@ export async function withEarlier(
   const agent = recorded ? chosen(name, { recorded, found, earlier }, emit) : found;
   const ceiling = there && (call.ceiling ? call.ceiling.filter((tool) => there.rights.includes(tool)) : there.rights);
   return {
-    call: { ...call, ...(ceiling && { ceiling }), ...(talk && { before: talk.messages }) },
+    call: { ...call, ...defined({ ceiling }), ...(talk && { before: talk.messages }) },
     roster: { ...roster, find: (other) => (other === name ? agent : roster.find(other)) },
   };
 }

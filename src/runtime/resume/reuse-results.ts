@@ -1,18 +1,19 @@
 import type { Agent } from "../../core/agent/agent.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
-import type { KeptEvent } from "../../core/run/event.ts";
 import type { ToolCall } from "../../core/model/model.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import { isFinishTool, permit } from "../../core/policy/permit.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { historyOf } from "../../core/run/history.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
 import { stableText } from "../../core/text/stable-text.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
-import { historyOf } from "../../core/run/history.ts";
-import { readJournal } from "../store/journal.ts";
-import { sha256 } from "./recorded-agent.ts";
-import { addToIndex, readIndex, type Entry } from "../store/result-index.ts";
-import type { Store } from "../store/store.ts";
 import { callTool } from "../loop/call-tool.ts";
+import { readJournal } from "../store/journal.ts";
+import { addToIndex, type Entry, readIndex } from "../store/result-index.ts";
+import type { Store } from "../store/store.ts";
+import { sha256 } from "./recorded-agent.ts";
 
 /** Results of earlier runs, by everything that they depend on. */
 export type Reuse = Readonly<{
@@ -116,7 +117,7 @@ async function resultOf(store: Store, { run, path }: { run: string; path: string
   const endedAt = events.findLast((event) => event.type === "node.ended" && event.path === path)?.at ?? 0;
   const { output, data, model } = outcome;
   return {
-    outcome: { status: "ok", output, ...(data !== undefined && { data }), ...(model !== undefined && { model }) },
+    outcome: { status: "ok", output, ...defined({ data, model }) },
     events: history.events(path),
     endedAt,
   };

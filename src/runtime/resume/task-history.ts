@@ -1,8 +1,9 @@
 import type { KeptEvent } from "../../core/run/event.ts";
-import { lifeOf, type Life } from "../../core/run/run-status.ts";
+import { type Life, lifeOf } from "../../core/run/run-status.ts";
 import { emptyState, reduce } from "../../core/run/state.ts";
-import { readJournal } from "../store/journal.ts";
+import { defined } from "../../core/text/defined.ts";
 import { isOwned } from "../disk/run-claim.ts";
+import { readJournal } from "../store/journal.ts";
 import { firstEvent, type Store } from "../store/store.ts";
 
 /** The runs of one project, as agents that work in it may look at them. */
@@ -36,8 +37,8 @@ export function openTaskHistory(store: Store, project: string): TaskHistory {
       id,
       life: lifeOf(state, await isOwned(store.folder(id))),
       startedAt: state.startedAt,
-      tasks: views.map(({ path, agent, status }) => ({ path, status, ...(agent !== undefined && { agent }) })),
-      ...(state.name !== undefined && { name: state.name }),
+      tasks: views.map(({ path, agent, status }) => ({ path, status, ...defined({ agent }) })),
+      ...defined({ name: state.name }),
     };
   };
   return {

@@ -1,11 +1,11 @@
-import type { Background, Parent } from "../../core/task/engine.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Result } from "../../core/run/result.ts";
-import type { Delegated } from "../../core/task/engine.ts";
-import { failed, type Outcome } from "../../core/outcome/outcome.ts";
-import type { Run } from "./run.ts";
+import type { Background, Delegated, Parent } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
+import type { Run } from "./run.ts";
 
 /** What helpers that outlive a run need: how one is started, under which rights, and where its outputs are kept. */
 export type OutlivingParts = Readonly<{
@@ -60,7 +60,7 @@ export function delegatedOf(result: Result): Delegated {
 const brokenRun = (thrown: unknown): Delegated => failed("CRASHED", `It did not start: ${String(thrown)}`);
 
 function outcomeOf({ status, output, data, fault }: Result): Outcome {
-  const told = { output, ...(data !== undefined && { data }) };
+  const told = { output, ...defined({ data }) };
   if (status === "ok") return { status, ...told };
   return status === "failed" && fault
     ? { status, fault, ...told }

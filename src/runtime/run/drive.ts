@@ -1,28 +1,29 @@
-import type { Permissions } from "../../core/policy/permissions.ts";
-import { createBudget, type BudgetLimits } from "../../core/run/budget.ts";
 import type { Catalog } from "../../core/delegation/catalog.ts";
-import type { Change } from "../../core/schedule/change.ts";
-import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
-import { CrewError } from "../../core/schema/error.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
-import type { Background, Engine, Parent } from "../../core/task/engine.ts";
-import type { Delta, Fact, Origin } from "../../core/run/event.ts";
+import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
-import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
-import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
-import { following, stopped } from "../async/cancel.ts";
-import { execute, type Growing } from "../execute/execute.ts";
-import { nowhere } from "../../core/schedule/fill-references.ts";
+import type { Permissions } from "../../core/policy/permissions.ts";
+import { type BudgetLimits, createBudget } from "../../core/run/budget.ts";
+import type { Delta, Fact, Origin } from "../../core/run/event.ts";
 import { hasEnded, historyOf, noHistory } from "../../core/run/history.ts";
+import type { Change } from "../../core/schedule/change.ts";
+import { nowhere } from "../../core/schedule/fill-references.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
+import type { Background, Engine, Parent } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
+import { following, stopped } from "../async/cancel.ts";
+import { Slots } from "../async/slots.ts";
+import { execute, type Growing } from "../execute/execute.ts";
 import { createLeases } from "../execute/leases.ts";
 import { createMailbox } from "../execute/mailbox.ts";
-import { redacting } from "./redact-events.ts";
 import type { RunScope, Scope } from "../execute/scope.ts";
+import { type Note, tell } from "../execute/send-message.ts";
+import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
-import { Slots } from "../async/slots.ts";
-import { tell, type Note } from "../execute/send-message.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 
 /** Everything a run is started with, resolved. */
 export type Start = Readonly<{
@@ -138,10 +139,12 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
         plan,
         cwd: start.cwd,
         version: start.version,
-        ...(start.name !== undefined && { name: start.name }),
-        ...(start.permissions && { permissions: start.permissions }),
-        ...(start.continues !== undefined && { continues: start.continues }),
-        ...(start.origin && { origin: start.origin }),
+        ...defined({
+          name: start.name,
+          permissions: start.permissions,
+          continues: start.continues,
+          origin: start.origin,
+        }),
       });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
     for (const text of takesUp ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
@@ -158,17 +161,14 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           durable: () => journal.durable(),
           context: start.context,
           unattended: start.unattended ?? false,
-          ...(start.asksCalls !== undefined && { asksCalls: start.asksCalls }),
-          ...(start.answerTimeoutMs !== undefined && { answerTimeoutMs: start.answerTimeoutMs }),
+          ...defined({ asksCalls: start.asksCalls, answerTimeoutMs: start.answerTimeoutMs }),
           budget: createBudget(start.budget ?? {}),
           mailbox,
           leases: createLeases(),
           stoppable,
           maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,
           compile: start.compile,
-          ...(start.agents && { agents: start.agents }),
-          ...(start.outputFile && { outputFile: start.outputFile }),
-          ...(start.background && { background: start.background }),
+          ...defined({ agents: start.agents, outputFile: start.outputFile, background: start.background }),
           redact: (text) => redactor.text(text),
           random: start.random,
           execute,
@@ -208,7 +208,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
 
 /** What a run takes from whoever asked for it. */
 function under({ ceiling, model, policy, depth }: NonNullable<Start["parent"]>): Partial<Scope> {
-  return { depth, ceiling, parentModel: model, ...(policy && { policy }) };
+  return { depth, ceiling, parentModel: model, ...defined({ policy }) };
 }
 
 type Deadline = Readonly<{ signal: AbortSignal; text: string; passed(): boolean; stop(): void }>;

@@ -1,17 +1,17 @@
-import { change as changeSchema, type Change } from "../../core/schedule/change.ts";
-import type { Engine, Journal } from "../../core/task/engine.ts";
-import { CrewError } from "../../core/schema/error.ts";
-import type { Event } from "../../core/run/event.ts";
 import type { Answer } from "../../core/plan/gate.ts";
-import { parseAs } from "../../core/schema/parse.ts";
+import type { Event } from "../../core/run/event.ts";
 import type { Result } from "../../core/run/result.ts";
 import { resultOf } from "../../core/run/result.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
+import { type Change, change as changeSchema } from "../../core/schedule/change.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { parseAs } from "../../core/schema/parse.ts";
+import type { Engine, Journal } from "../../core/task/engine.ts";
 import { Broadcast } from "../async/broadcast.ts";
 import { stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
-import type { Note } from "../execute/send-message.ts";
 import { questionKey } from "../execute/ask-person.ts";
+import type { Note } from "../execute/send-message.ts";
 
 /** What drives a run: it emits into it and returns when the run has ended. */
 export type Driver = (drive: Drive) => Promise<void>;

@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
 import { type Config, type ConfigPath, config as schema } from "../../core/config/config.ts";
-import { settleConfig, type ConfigLayer, type SettledConfig } from "../../core/config/layers.ts";
+import { type ConfigLayer, type SettledConfig, settleConfig } from "../../core/config/layers.ts";
 import { configFromVariables } from "../../core/config/variables.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
-import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
 import { faultsOf } from "../../core/schema/parse.ts";
 import { hashOf } from "../discovery/files.ts";
 import type { Trust } from "../discovery/load.ts";

@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
-import { encodeLine } from "./journal-line.ts";
 import { foldJournal } from "./fold-journal.ts";
 import { JOURNAL_FILE, readJournal } from "./journal.ts";
+import { encodeLine } from "./journal-line.ts";
 
 const plan = { nodes: { a: { kind: "task", needs: [], task: { prompt: "x", refs: {} } } }, output: "a" };
 const started = { type: "run.started", path: "", plan, cwd: "/", version: "0" };

@@ -2,8 +2,8 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
-import { LINE_END } from "./journal-line.ts";
 import { JOURNAL_FILE, readRecords } from "./journal.ts";
+import { LINE_END } from "./journal-line.ts";
 
 /** How much of a journal is in memory at once, unless one record is longer. */
 const PIECE_BYTES = 1 << 20;

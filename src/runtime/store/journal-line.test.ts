@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { crc32 } from "node:zlib";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { decodeLine, encodeLine } from "./journal-line.ts";

@@ -12,10 +12,10 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import type { Journal } from "../../core/task/engine.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
-import { encodeLine } from "./journal-line.ts";
+import type { Journal } from "../../core/task/engine.ts";
 import { JOURNAL_FILE, openJournal, readForResume, readJournal, readRecords } from "./journal.ts";
+import { encodeLine } from "./journal-line.ts";
 
 const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({
   seq,

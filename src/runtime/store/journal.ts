@@ -1,14 +1,14 @@
 import { join } from "node:path";
-import type { Journal, JournalListener } from "../../core/task/engine.ts";
-import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { isKnown } from "../../core/run/older-events.ts";
+import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
+import type { Journal, JournalListener } from "../../core/task/engine.ts";
 import { type Disk, type DiskFile, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
-import { decodeBytes, encodeLines, LINE_END } from "./journal-line.ts";
 import { claim, type Owner } from "../disk/run-claim.ts";
 import { makeFolder, syncFolder } from "../disk/sync-folder.ts";
 import { removeDrafts } from "../disk/write-atomic.ts";
+import { decodeBytes, encodeLines, LINE_END } from "./journal-line.ts";
 
 /** The name of the file in the folder of a run. */
 export const JOURNAL_FILE = "journal.jsonl";

@@ -1,11 +1,11 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CrewError } from "../../core/schema/error.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import { type Disk, machineDisk } from "../disk/disk.ts";
-import { decodeLine } from "./journal-line.ts";
-import { JOURNAL_FILE } from "./journal.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
+import { JOURNAL_FILE } from "./journal.ts";
+import { decodeLine } from "./journal-line.ts";
 
 /** The place where runs are kept: one folder each, never in the workspace. */
 export type Store = Readonly<{

@@ -1,8 +1,8 @@
-import { cutTail } from "../../core/text/cut.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { cutTail } from "../../core/text/cut.ts";
 import { approve } from "../access/approve-call.ts";
 import type { World } from "./world.ts";
 

@@ -1,41 +1,42 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { Agent } from "../../core/agent/agent.ts";
-import { type Catalog, emptyCatalog } from "../../core/delegation/catalog.ts";
-import type { ModelWish } from "../../core/model/choose.ts";
-import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
-import { emptyDesk } from "../../core/task/scratchpad.ts";
-import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { inputProblem } from "../../core/agent/inputs.ts";
-import { jsonSchemaOf } from "../../core/schema/jtd.ts";
+import { type Catalog, emptyCatalog } from "../../core/delegation/catalog.ts";
+import { agentNameOf, agentOf } from "../../core/delegation/roster.ts";
+import { atMaxDepth, delegationToolsOf, type Spawns } from "../../core/delegation/spawn.ts";
+import type { ModelWish } from "../../core/model/choose.ts";
+import { type Failed, failed } from "../../core/outcome/outcome.ts";
 import { movedInto } from "../../core/plan/isolation.ts";
-import { fillInputs } from "../../core/text/input-template.ts";
+import type { Task } from "../../core/plan/task.ts";
 import { barred } from "../../core/policy/judge-call.ts";
-import { combineLimits } from "../../core/vocabulary/limits.ts";
-import { failed, type Failed } from "../../core/outcome/outcome.ts";
-import { passedEnv } from "../../core/secrets/pass-env.ts";
 import { isFinishTool, permit, type Rights } from "../../core/policy/permit.ts";
 import type { Policy } from "../../core/policy/policy.ts";
-import { chooseRunner, isForeign, strangeRunner, type TaskRunner } from "../../core/vocabulary/runner-name.ts";
+import { jsonSchemaOf } from "../../core/schema/jtd.ts";
+import { passedEnv } from "../../core/secrets/pass-env.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Assignment, ChosenModel } from "../../core/task/runner.ts";
-import { atMaxDepth, delegationToolsOf, type Spawns } from "../../core/delegation/spawn.ts";
-import type { Task } from "../../core/plan/task.ts";
-import { classOf } from "../../core/vocabulary/tool-class.ts";
+import { emptyDesk } from "../../core/task/scratchpad.ts";
 import type { Tool } from "../../core/task/tool.ts";
+import { defined } from "../../core/text/defined.ts";
+import { fillInputs } from "../../core/text/input-template.ts";
+import { version } from "../../core/text/version.ts";
+import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
+import { combineLimits } from "../../core/vocabulary/limits.ts";
+import { chooseRunner, isForeign, strangeRunner, type TaskRunner } from "../../core/vocabulary/runner-name.ts";
+import { classOf } from "../../core/vocabulary/tool-class.ts";
 import {
   ALL_TOOLS,
   DELEGATION_TOOL,
   READ_ONLY_TOOLS,
-  toolsNamed,
   toolMatches,
+  toolsNamed,
 } from "../../core/vocabulary/tool-names.ts";
-import { version } from "../../core/text/version.ts";
-import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
 import { prompts } from "../../embedded.ts";
 import { attachmentsOf, backgroundOf } from "./background.ts";
-import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { foreignModel } from "./foreign-model.ts";
+import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { checkFor } from "./validate.ts";
-import { agentNameOf, agentOf } from "../../core/delegation/roster.ts";
 import type { SchemaPrecedence, World } from "./world.ts";
 
 /** Agent, overrides, limits, model and rights meet here, once. Below this line nobody merges. */
@@ -69,7 +70,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
   const desk = emptyDesk();
   const rights: Rights = {
     ...own,
-    ...(call.ceiling && { ceiling: call.ceiling }),
+    ...defined({ ceiling: call.ceiling }),
     barred: {
       ...(world.access && barredBy({ tools }, world.access.policyFor(agent, call.policy))),
       ...delegation.barred,
@@ -126,7 +127,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
     call,
     agent: model.thinking === undefined ? agent : { ...agent, thinking: model.thinking },
     rights,
-    ...(access && { access }),
+    ...defined({ access }),
     model,
     tools,
     ...(delegation.tools.length > 0 && { catalog: delegation.catalog }),
@@ -176,7 +177,7 @@ async function delegationOf(
     depth,
     maxDepth,
     catalog,
-    ...(agent.output && { schema: agent.output }),
+    ...defined({ schema: agent.output }),
   });
   const rule = `no agent may start others below the depth of ${maxDepth}`;
   return {
@@ -223,7 +224,7 @@ async function peersOf(
   return peers.toolsFor({
     agent,
     run,
-    ...(ceiling && { ceiling }),
+    ...defined({ ceiling }),
     isTrusted: (tool) => allow.some((rule) => rule.pattern === undefined && toolMatches(rule.tool, tool)),
     say: (text, code = "MCP") => emit({ type: "warning", code, text }),
     signal: AbortSignal.timeout(PEERS_MS),
@@ -265,11 +266,9 @@ export function effective(
   const spelled = task.tools?.filter((tool) => facadeOf(tool) !== undefined) ?? [];
   return {
     ...agent,
-    ...(tools !== undefined && { tools }),
+    ...defined({ tools }),
     ...(spelled.length > 0 && { delegation: spelled }),
-    ...(thinking !== undefined && { thinking }),
-    ...(systemPrompt !== undefined && { instructions: systemPrompt }),
-    ...(output !== undefined && { output }),
+    ...defined({ thinking, instructions: systemPrompt, output }),
   };
 }
 

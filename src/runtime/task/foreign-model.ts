@@ -1,5 +1,6 @@
-import { modelNames, parseModelName } from "../../core/vocabulary/model-name.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
+import { modelNames, parseModelName } from "../../core/vocabulary/model-name.ts";
 import { tierNames } from "../../core/vocabulary/tiers.ts";
 
 /** Words that only mean something to us. */
@@ -21,7 +22,7 @@ export function foreignModel(
     id: named?.name ?? "",
     ref: named?.name ?? "auto",
     why: named ? `it was named for ${runner}` : `${runner} chooses it`,
-    ...(named?.thinking !== undefined && { thinking: named.thinking }),
+    ...defined({ thinking: named?.thinking }),
     model: async function* () {
       yield { type: "error", fault };
     },

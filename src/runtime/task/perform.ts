@@ -1,15 +1,15 @@
-import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
-import { messageOf } from "../../core/schema/error.ts";
-import { chooseIsolation } from "../../core/plan/isolation.ts";
+import { agentOf } from "../../core/delegation/roster.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { chooseIsolation } from "../../core/plan/isolation.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
+import type { Acceptance } from "../../core/task/runner.ts";
+import { promptly } from "../async/settle-on-abort.ts";
+import type { Worked } from "../git/worktree-task.ts";
+import { recordAgent, withEarlier } from "../resume/previous-runs.ts";
+import { reuseKey } from "../resume/reuse-results.ts";
 import { acceptedByCommand } from "./acceptance-command.ts";
 import { assign } from "./assign.ts";
-import { recordAgent, withEarlier } from "../resume/previous-runs.ts";
-import type { Acceptance } from "../../core/task/runner.ts";
-import type { Worked } from "../git/worktree-task.ts";
-import { promptly } from "../async/settle-on-abort.ts";
-import { reuseKey } from "../resume/reuse-results.ts";
-import { agentOf } from "../../core/delegation/roster.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
 

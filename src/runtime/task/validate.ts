@@ -1,8 +1,8 @@
-import { boundedPattern } from "./bounded-pattern.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { jsonSchemaOf } from "../../core/schema/jtd.ts";
-import type { JsonSchema } from "../../core/text/json.ts";
 import { zodTypeOf } from "../../core/schema/zod-schema.ts";
+import type { JsonSchema } from "../../core/text/json.ts";
+import { boundedPattern } from "./bounded-pattern.ts";
 
 /** Says what is wrong with a value, or nothing. */
 export type Check = (value: unknown) => string | undefined;

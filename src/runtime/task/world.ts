@@ -1,13 +1,13 @@
-import type { PeerTools } from "../../core/task/mcp-tools.ts";
-import type { Redactor } from "../../core/secrets/redact.ts";
-import type { Acceptance, Diagnostics, ModelSource, Runner } from "../../core/task/runner.ts";
+import type { Roster } from "../../core/delegation/roster.ts";
 import type { Caller } from "../../core/delegation/spawn.ts";
+import type { Redactor } from "../../core/secrets/redact.ts";
+import type { PeerTools } from "../../core/task/mcp-tools.ts";
+import type { Acceptance, Diagnostics, ModelSource, Runner } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import type { RunAccess } from "../access/access.ts";
-import type { Earlier } from "../resume/previous-runs.ts";
 import type { Isolate } from "../git/worktree-task.ts";
+import type { Earlier } from "../resume/previous-runs.ts";
 import type { Reuse } from "../resume/reuse-results.ts";
-import type { Roster } from "../../core/delegation/roster.ts";
 import type { Validator } from "./validate.ts";
 
 /** Whose output schema is asked first: the agent's own, or that of the call. */

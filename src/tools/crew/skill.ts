@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { expandSkill } from "../../core/agent/skill-arguments.ts";
-import { nearest } from "../../core/text/nearest.ts";
 import { agentFor, type Skill } from "../../core/agent/skill.ts";
+import { expandSkill } from "../../core/agent/skill-arguments.ts";
 import { explain } from "../../core/outcome/outcome.ts";
-import { cutHead } from "../../core/text/cut.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/task/tool.ts";
+import { cutHead } from "../../core/text/cut.ts";
+import { defined } from "../../core/text/defined.ts";
+import { nearest } from "../../core/text/nearest.ts";
 import type { ToolParts } from "../parts.ts";
 
 /** Hands an agent the text of a skill, or has another agent carry it out where the skill wants that. */
@@ -50,9 +51,9 @@ const mayStart = (agent: string, { spawns = [] }: ToolContext): boolean => spawn
 async function forked({ name, agent, model }: Skill, text: string, { delegate }: ToolContext): Promise<ToolResult> {
   const outcome = await delegate({
     mode: "single",
-    agent: agentFor({ ...(agent !== undefined && { agent }) }),
+    agent: agentFor({ ...defined({ agent }) }),
     task: text,
-    ...(model !== undefined && { model }),
+    ...defined({ model }),
   });
   if (outcome.status !== "ok") return { text: `The skill "${name}" failed: ${explain(outcome)}`, error: true };
   const { text: said, cut } = cutHead(outcome.output);

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { KeptEvent } from "../../core/run/event.ts";
 import { explain } from "../../core/outcome/outcome.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
 import type { ToolParts } from "../parts.ts";
 

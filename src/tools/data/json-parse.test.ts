@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { callTool } from "../../../test/support/call-tool.ts";
+import { defined } from "../../core/text/defined.ts";
 import { jsonParse } from "./json-parse.ts";
 
 describe("json_parse", () => {
@@ -19,6 +20,6 @@ describe("json_parse", () => {
     ["[1]", "/-1", "is not in it"],
     ["[[1]]", "/0/x", "/0 is a list of 1"],
   ])("%s %s is answered with a sentence", async (text, pointer, words) => {
-    await expect(callTool(jsonParse, "/", { text, ...(pointer !== undefined && { pointer }) })).rejects.toThrow(words);
+    await expect(callTool(jsonParse, "/", { text, ...defined({ pointer }) })).rejects.toThrow(words);
   });
 });

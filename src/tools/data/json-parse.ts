@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { messageOf } from "../../core/schema/error.ts";
-import { isRecord } from "../../core/text/json.ts";
 import { defineTool } from "../../core/task/tool.ts";
+import { isRecord } from "../../core/text/json.ts";
 
 const input = z.strictObject({
   text: z.string().min(1).describe("the JSON text"),

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { formatDuration } from "../../core/text/duration.ts";
 import { defineTool } from "../../core/task/tool.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 
 const MOST_SECONDS = 300;

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
 import { placed } from "../../core/rules/call-subject.ts";
 import type { Access } from "../../core/task/tool.ts";
-import { openWalked, quoted, refusal, type Root } from "../../runtime/files/open-contained.ts";
+import { openWalked, quoted, type Root, refusal } from "../../runtime/files/open-contained.ts";
 import { openSpot, type Spot } from "../../runtime/files/write-contained.ts";
 
 /** One thing in a folder that is changed as a whole. */

@@ -1,10 +1,11 @@
 import { rmdir, unlink } from "node:fs/promises";
 import { z } from "zod";
 import { defineTool, type ToolContext } from "../../core/task/tool.ts";
+import { defined } from "../../core/text/defined.ts";
 import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
 import { type Spot, unwritable } from "../../runtime/files/write-contained.ts";
-import { contentsOf } from "./contents.ts";
 import { spotFor } from "../workspace/writable-path.ts";
+import { contentsOf } from "./contents.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("the file, link or folder, from the working folder on"),
@@ -45,7 +46,7 @@ export const deleteFile = defineTool({
 /** Takes everything out of a folder, from below. Each step opens the folder anew and looks at what it opened. */
 async function clear({ cwd, signal, access }: ToolContext, { path, real }: Spot): Promise<number> {
   const root = await rootOf(real.slice(0, real.length - path.length) || cwd);
-  const entries = await contentsOf(root, path, { signal, ...(access && { access }) });
+  const entries = await contentsOf(root, path, { signal, ...defined({ access }) });
   for (const { spot, folder } of entries.toReversed()) {
     signal.throwIfAborted();
     const opened = await spot();

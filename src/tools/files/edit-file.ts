@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { unifiedDiff } from "../../core/text/diff.ts";
 import { defineTool } from "../../core/task/tool.ts";
+import { unifiedDiff } from "../../core/text/diff.ts";
 import { openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { replace } from "../../runtime/files/write-contained.ts";
 import { isBinary } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
-import { missingText, type Place, placesOf } from "./near-text.ts";
 import { checkUnchanged, lookOf, remember, rootOfCall, spotFor } from "../workspace/writable-path.ts";
+import { missingText, type Place, placesOf } from "./near-text.ts";
 
 const MOST_BYTES = 10_000_000;
 

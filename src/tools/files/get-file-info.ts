@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
-import { oneLine, type Opened, openInside } from "../../runtime/files/open-contained.ts";
+import { type Opened, oneLine, openInside } from "../../runtime/files/open-contained.ts";
 import { isBinary, linesOf } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
-import { rootOfCall } from "../workspace/writable-path.ts";
 import { entriesOf } from "../workspace/walk.ts";
+import { rootOfCall } from "../workspace/writable-path.ts";
 
 const input = z.strictObject({ path: z.string().min(1).describe("the file or folder, from the working folder on") });
 

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
 import { type Spot, unwritable } from "../../runtime/files/write-contained.ts";
-import { contentsOf } from "./contents.ts";
 import { remember, spotFor } from "../workspace/writable-path.ts";
+import { contentsOf } from "./contents.ts";
 
 const input = z.strictObject({
   from: z.string().min(1).describe("the file, link or folder, from the working folder on"),

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { defineTool } from "../../core/task/tool.ts";
+import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { type Opened, openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { handedRoot } from "../workspace/handed-root.ts";
 import { isBinary, linesOf, shown } from "../workspace/lines.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { unifiedDiff } from "../../core/text/diff.ts";
 import { defineTool } from "../../core/task/tool.ts";
+import { unifiedDiff } from "../../core/text/diff.ts";
 import { openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { replace, type Spot } from "../../runtime/files/write-contained.ts";
 import { checkUnchanged, remember, rootOfCall, spotFor } from "../workspace/writable-path.ts";

@@ -1,5 +1,5 @@
-import { CrewError } from "../../core/schema/error.ts";
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import { authFetch } from "./auth-fetch.ts";
 import type { ClientSdk, McpAuth } from "./client.ts";
 import type { HttpSpec } from "./http.ts";

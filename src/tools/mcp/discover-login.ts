@@ -1,3 +1,4 @@
+import { defined } from "../../core/text/defined.ts";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { ClientSdk } from "./client.ts";
 import type { Login, LoginNote } from "./login-note.ts";
@@ -23,7 +24,7 @@ export async function discover(sdk: ClientSdk, { url, challenge, fetch }: Discov
     authorizationServerUrl: server,
     authorizationServerMetadata: metadata,
     resourceMetadata,
-  } = await sdk.discoverOAuthServerInfo(url, { fetchFn: fetch, ...(resourceMetadataUrl && { resourceMetadataUrl }) });
+  } = await sdk.discoverOAuthServerInfo(url, { fetchFn: fetch, ...defined({ resourceMetadataUrl }) });
   const resource = resourceMetadata?.resource;
   const requestedResource = sdk.resourceUrlFromServerUrl(url);
   if (resource !== undefined && !sdk.checkResourceAllowed({ requestedResource, configuredResource: resource }))
@@ -32,8 +33,7 @@ export async function discover(sdk: ClientSdk, { url, challenge, fetch }: Discov
   return {
     server,
     issuer: metadata?.issuer ?? server,
-    ...(metadata && { metadata }),
-    ...(resource !== undefined && { resource }),
+    ...defined({ metadata, resource }),
     ...(scope !== undefined && scope !== "" && { scope }),
     hasOffline: metadata?.scopes_supported?.includes("offline_access") ?? false,
   };

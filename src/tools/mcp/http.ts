@@ -1,3 +1,4 @@
+import { defined } from "../../core/text/defined.ts";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import { asFetch } from "../../runtime/network/guarded-fetch-for-libraries.ts";
 import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
@@ -28,6 +29,6 @@ export function httpTransport(
   return new sdk.StreamableHTTPClientTransport(url, {
     fetch: watch(guarded),
     requestInit: { headers: filledAll(definition.headers, variables) },
-    ...(auth && { authProvider: auth }),
+    ...defined({ authProvider: auth }),
   });
 }

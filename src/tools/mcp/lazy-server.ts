@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { McpServer, McpServers } from "../../core/vocabulary/mcp-server.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
+import type { McpServer, McpServers } from "../../core/vocabulary/mcp-server.ts";
 import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
 import type { OfferedTool } from "./client.ts";
 import type { Logins } from "./logins.ts";

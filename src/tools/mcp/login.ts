@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
+import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
+import { defined } from "../../core/text/defined.ts";
 import { signInProblem, type Waiting, waitForCode } from "../../runtime/network/sign-in-callback.ts";
 import { authFetch } from "./auth-fetch.ts";
 import { type ClientSdk, connect, loadClient } from "./client.ts";
@@ -104,7 +105,7 @@ async function inBrowser(sdk: ClientSdk, { spec, found, scope, fetch, secrets }:
   const configured = clientIn(definition, variables);
   if (configured?.client_secret !== undefined) secrets.push(configured.client_secret);
   if (!configured && found.metadata && found.metadata.registration_endpoint === undefined) throw noRegistration(spec);
-  const asked = { ...metadataOf(found), ...(scope !== undefined && { scope }) };
+  const asked = { ...metadataOf(found), ...defined({ scope }) };
   const state = randomBytes(24).toString("base64url");
   let client = configured;
   let verifier = "";
@@ -113,8 +114,7 @@ async function inBrowser(sdk: ClientSdk, { spec, found, scope, fetch, secrets }:
     host: port === undefined ? "127.0.0.1" : "localhost",
     state,
     signal,
-    ...(patienceMs !== undefined && { patienceMs }),
-    ...(pasted && { pasted }),
+    ...defined({ patienceMs, pasted }),
     ready: async (redirectUrl) => {
       client ??= await sdk.registerClient(found.server, {
         ...asked,
@@ -140,7 +140,7 @@ async function inBrowser(sdk: ClientSdk, { spec, found, scope, fetch, secrets }:
     ...metadataOf(found),
     clientInformation: client!,
     authorizationCode: code,
-    ...(issuer !== undefined && { iss: issuer }),
+    ...defined({ iss: issuer }),
     codeVerifier: verifier,
     redirectUri: redirect,
     fetchFn: fetch,
@@ -149,8 +149,7 @@ async function inBrowser(sdk: ClientSdk, { spec, found, scope, fetch, secrets }:
   const login: Login = {
     issuer: at,
     server,
-    ...(metadata && { metadata }),
-    ...(resource !== undefined && { resource }),
+    ...defined({ metadata, resource }),
     ...(configured
       ? { clientId: definition.oauth!.clientId, client: { client_id: configured.client_id } }
       : { client: client! }),

@@ -1,11 +1,12 @@
 import { join } from "node:path";
+import { defined } from "../../core/text/defined.ts";
 import { alone } from "../../runtime/disk/file-lock.ts";
 import { tokenFiles } from "../../runtime/network/token-files.ts";
 import {
   isFresh,
   type Login,
-  loginAddress,
   type LoginNote,
+  loginAddress,
   noteKey,
   parseNote,
   secretsOf,
@@ -77,8 +78,8 @@ export function openLogins({ home, learn, clock = Date.now }: LoginParts): Login
       }),
     want: (url, scope, signal) =>
       change(url, signal, async (note, write) => {
-        const wanted = { ...note?.wanted, ...(scope !== undefined && { scope }) };
-        await write({ wanted, ...(note?.login && { login: note.login }) });
+        const wanted = { ...note?.wanted, ...defined({ scope }) };
+        await write({ wanted, ...defined({ login: note?.login }) });
       }),
     renew: (url, refused, how, signal) =>
       change(url, signal, async (note, write) => {

@@ -1,3 +1,4 @@
+import { defined } from "../../core/text/defined.ts";
 import { authFetch } from "./auth-fetch.ts";
 import { type ClientSdk, loadClient } from "./client.ts";
 import type { HttpSpec } from "./http.ts";
@@ -56,7 +57,7 @@ async function revoke(
     body: new URLSearchParams({
       token,
       token_type_hint: kind,
-      ...(!inHeader && { client_id: id, ...(secret !== undefined && { client_secret: secret }) }),
+      ...(!inHeader && { client_id: id, ...defined({ client_secret: secret }) }),
     }),
   });
   await response.body?.cancel();

@@ -1,3 +1,4 @@
+import { defined } from "../../core/text/defined.ts";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { ClientSdk } from "./client.ts";
 import { filled, filledSecret, type Variables } from "./fill-in.ts";
@@ -25,9 +26,9 @@ export function tokensFrom(
   const [kept, granted] = [refresh ?? before?.refresh, scope ?? before?.scope];
   return {
     access,
-    ...(kept !== undefined && { refresh: kept }),
+    ...defined({ refresh: kept }),
     ...(seconds !== undefined && seconds > 0 && { expiresAt: now + seconds * 1_000 }),
-    ...(granted !== undefined && { scope: granted }),
+    ...defined({ scope: granted }),
   };
 }
 
@@ -67,7 +68,7 @@ export function renewalBy({ sdk, fetch, client, clock }: RenewalParts): Renewal 
 /** What a login was made with, for the functions of the library. */
 export const metadataOf = ({ metadata, resource }: Pick<Login, "metadata" | "resource">) => ({
   ...(metadata && { metadata: metadata as NonNullable<Parameters<ClientSdk["refreshAuthorization"]>[1]["metadata"]> }),
-  ...(resource !== undefined && { resource }),
+  ...defined({ resource }),
 });
 
 /** Refusals that say nothing about the tokens. */

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { type McpServer, mcpToolName } from "../../core/vocabulary/mcp-server.ts";
 import { stableText } from "../../core/text/stable-text.ts";
+import { type McpServer, mcpToolName } from "../../core/vocabulary/mcp-server.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { OfferedTool } from "./client.ts";
 
@@ -66,9 +67,7 @@ const pinned = ({ name, description, inputSchema, outputSchema, annotations }: O
   const tool: OfferedTool = {
     name,
     inputSchema,
-    ...(description !== undefined && { description }),
-    ...(outputSchema && { outputSchema }),
-    ...(annotations && { annotations }),
+    ...defined({ description, outputSchema, annotations }),
   };
   return { ...tool, hash: toolHash(tool) };
 };

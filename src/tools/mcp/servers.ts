@@ -1,9 +1,9 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
-import { couldUse, describeServer, type McpServer, type McpServers } from "../../core/vocabulary/mcp-server.ts";
 import type { PeerTools } from "../../core/task/mcp-tools.ts";
-import { MCP_PREFIX } from "../../core/vocabulary/tool-names.ts";
 import type { Tool } from "../../core/task/tool.ts";
+import { couldUse, describeServer, type McpServer, type McpServers } from "../../core/vocabulary/mcp-server.ts";
+import { MCP_PREFIX } from "../../core/vocabulary/tool-names.ts";
 import { type Lazy, lazyServer, type ServerParts, type Whose } from "./lazy-server.ts";
 import { hashOf } from "./pins.ts";
 import { serverTool } from "./tool.ts";

@@ -1,8 +1,8 @@
-import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { showHidden } from "../../core/agent/hidden-characters.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { PEER_TOOL_MS, peerSubjects } from "../../core/task/mcp-tools.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/task/tool.ts";
+import { isRecord } from "../../core/text/json.ts";
 import type { OfferedTool } from "./client.ts";
 import type { Lazy } from "./lazy-server.ts";
 import { nameOf, type PinnedTool, toolHash } from "./pins.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
-import { about, memoryOf, scope } from "./memory-scope.ts";
 import type { ToolParts } from "../parts.ts";
+import { about, memoryOf, scope } from "./memory-scope.ts";
 
 /** Which notes there are, and who wrote them. */
 export const memoryList = (parts: ToolParts = {}): Tool =>

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
-import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
 import type { ToolParts } from "../parts.ts";
+import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
 
 const input = z.strictObject({
   key,

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { sanitize } from "../../core/text/sanitize.ts";
 import type { ToolContext } from "../../core/task/tool.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import {
-  type Memory,
   MAX_KEY_CHARS,
+  type Memory,
   type MemoryEntry,
   type MemoryInfo,
   type MemoryOrigin,

@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { globMatcher } from "../../core/rules/glob.ts";
 import { defineTool } from "../../core/task/tool.ts";
 import { oneLine, openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { withNearNames } from "../workspace/near-names.ts";
-import { globMatcher } from "../../core/rules/glob.ts";
-import { rootOfCall } from "../workspace/writable-path.ts";
 import { folderAt, walk } from "../workspace/walk.ts";
+import { rootOfCall } from "../workspace/writable-path.ts";
 
 const MOST_PATHS = 1_000;
 

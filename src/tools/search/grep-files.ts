@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { cutHead, MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
+import { globMatcher } from "../../core/rules/glob.ts";
 import { defineTool, type Tool, type ToolContext } from "../../core/task/tool.ts";
+import { cutHead, MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
 import { oneLine, openInside, quoted, type Root } from "../../runtime/files/open-contained.ts";
 import { linesOf } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
-import { globMatcher } from "../../core/rules/glob.ts";
+import { folderAt } from "../workspace/walk.ts";
+import { rootOfCall } from "../workspace/writable-path.ts";
 import type { Hit, Search } from "./query.ts";
 import { search } from "./search.ts";
-import { rootOfCall } from "../workspace/writable-path.ts";
-import { folderAt } from "../workspace/walk.ts";
 
 const input = z.strictObject({
   pattern: z.string().min(1).max(4_000).describe("a regular expression, matched line by line"),

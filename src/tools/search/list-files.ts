@@ -2,8 +2,8 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { oneLine, openInside, quoted, type Root } from "../../runtime/files/open-contained.ts";
 import { withNearNames } from "../workspace/near-names.ts";
-import { rootOfCall } from "../workspace/writable-path.ts";
 import { type Entry, entriesOf, type Folder, folderAt } from "../workspace/walk.ts";
+import { rootOfCall } from "../workspace/writable-path.ts";
 
 const MOST_ENTRIES = 1_000;
 

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../../core/schema/error.ts";
 import { deferred } from "../../runtime/async/deferred.ts";
-import { openWalked } from "../../runtime/files/open-contained.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { unlessAborted } from "../../runtime/async/unless-aborted.ts";
-import { type Hit, type Query, type Search } from "./query.ts";
+import { openWalked } from "../../runtime/files/open-contained.ts";
 import { walk } from "../workspace/walk.ts";
+import { type Hit, type Query, type Search } from "./query.ts";
 
 /**
  * Searches without any program. The pattern runs in a thread of its own, which is ended when one batch of text takes

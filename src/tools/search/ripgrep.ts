@@ -4,8 +4,8 @@ import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
-import { isInside } from "../../runtime/files/open-contained.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
+import { isInside } from "../../runtime/files/open-contained.ts";
 import { type Hit, type Query, unusable } from "./query.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { isIgnored } from "../workspace/gitignore.ts";
+import { repositoryOf } from "../workspace/walk.ts";
 import { nodeSearch } from "./node-search.ts";
 import { isUnusable, type Query, type Search } from "./query.ts";
 import { findRipgrep, ripgrep } from "./ripgrep.ts";
-import { repositoryOf } from "../workspace/walk.ts";
 
 /** With ripgrep where there is one; what its patterns cannot say (lookaround, back references) goes to JavaScript's. */
 export const search: Search = async function* (query, signal) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { formatDuration } from "../../core/text/duration.ts";
 import type { CommandResult, Commands } from "../../core/task/shell-commands.ts";
 import { defineTool, type ToolContext, type ToolResult } from "../../core/task/tool.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 
 const DEFAULT_MS = 120_000;
 const MOST_MS = 600_000;

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { defined } from "../../core/text/defined.ts";
 import { createGuardedFetch } from "../../runtime/network/guarded-fetch.ts";
-import { pageText } from "./page-text.ts";
 import type { ToolParts } from "../parts.ts";
+import { pageText } from "./page-text.ts";
 import { ruled, webSubjects } from "./web-access.ts";
 
 const input = z.strictObject({
@@ -24,10 +25,7 @@ export const httpGet = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool 
     subjects: webSubjects,
     timeoutMs: 45_000,
     async run({ url, headers, offset }, context) {
-      const answer = await fetch(
-        { url, method: "GET", ...ruled(context), ...(headers && { headers }) },
-        context.signal,
-      );
+      const answer = await fetch({ url, method: "GET", ...ruled(context), ...defined({ headers }) }, context.signal);
       return pageText(answer, offset === undefined ? {} : { offset }, context.signal);
     },
   });

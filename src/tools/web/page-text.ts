@@ -1,6 +1,6 @@
+import type { ToolResult } from "../../core/task/tool.ts";
 import { cutHead } from "../../core/text/cut.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import type { ToolResult } from "../../core/task/tool.ts";
 import type { WebAnswer } from "../../runtime/network/guarded-fetch.ts";
 import { htmlText } from "./html-text.ts";
 

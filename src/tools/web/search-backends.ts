@@ -1,3 +1,4 @@
+import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { WebAnswer, WebRequest } from "../../runtime/network/guarded-fetch.ts";
 
@@ -39,7 +40,7 @@ export function searchBackend(
         : undefined;
   return {
     name: backend,
-    ...(missing !== undefined && { missing }),
+    ...defined({ missing }),
     results: row.results,
     request: (query) => {
       const address = new URL(base ?? "");

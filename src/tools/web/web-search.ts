@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
 import { cutHead } from "../../core/text/cut.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import { defineTool, type Tool } from "../../core/task/tool.ts";
 import { createGuardedFetch } from "../../runtime/network/guarded-fetch.ts";
 import type { ToolParts } from "../parts.ts";
 import { parsedAnswer, type SearchResult } from "./search-backends.ts";

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
 import type { Access, ToolContext } from "../../core/task/tool.ts";
-import { quoted, refusal, type Root, rootOf } from "../../runtime/files/open-contained.ts";
+import { quoted, type Root, refusal, rootOf } from "../../runtime/files/open-contained.ts";
 import { rootFor } from "../../runtime/files/resolve-subject.ts";
 import { openSpot, type Spot, type SpotOptions } from "../../runtime/files/write-contained.ts";
 
