@@ -29,8 +29,8 @@ import type { SchemaPrecedence, World } from "./runtime/task/world.ts";
 import { openLogins } from "./tools/mcp/logins.ts";
 import { openPins } from "./tools/mcp/pins.ts";
 import { createServers } from "./tools/mcp/servers.ts";
-import type { ToolParts } from "./tools/parts.ts";
-import { searchBackend, type WebSearch } from "./tools/web/search-backends.ts";
+import type { ToolParts } from "./tools/parts/tool-parts.ts";
+import { searchBackend, type WebSearch } from "./tools/parts/search-backends.ts";
 
 /** What of a crew can be written down: the same world is built from it here, in a child process and in a worker thread. */
 export type Setup = Readonly<{

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { optionalPackages, type Tree, violations } from "./architecture.ts";
+import { optionalPackages, roomImports, type Tree, violations } from "./architecture.ts";
 import { scan } from "./imports.ts";
+import { rooms } from "./rooms.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -10,6 +11,34 @@ test("the real sources keep every rule", () => {
   const tree = realTree();
   expect(Object.keys(tree).some((file) => file.startsWith("src/core/"))).toBe(true);
   expect(violations(tree)).toEqual([]);
+});
+
+test("the rooms have no cycle among them: each sees only rooms listed before it in its folder, or its folder's own files", () => {
+  const order = Object.keys(rooms);
+  for (const [room, { sees }] of Object.entries(rooms)) {
+    for (const seen of sees) {
+      expect(order, `${room} sees ${seen}`).toContain(seen);
+      expect(order.indexOf(seen), `${room} sees ${seen}`).toBeLessThan(order.indexOf(room));
+    }
+  }
+});
+
+test("a room sees nothing in the table that it does not use", () => {
+  const used = new Set(roomImports(realTree()));
+  const listed = Object.entries(rooms).flatMap(([room, { sees }]) => sees.map((seen) => `${room} -> ${seen}`));
+  expect(listed.filter((arrow) => !used.has(arrow))).toEqual([]);
+});
+
+test("the table of rooms in docs/architecture.md is the one that is checked (vitest -u writes it)", async () => {
+  const file = join(root, "docs", "architecture.md");
+  const page = readFileSync(file, "utf8");
+  const rows = Object.entries(rooms).map(([room, { holds, sees }]) => {
+    const short = sees.map((seen) => (seen.includes("/") ? seen.slice(seen.indexOf("/") + 1) : `${seen}/`));
+    return `| \`${room}\` | ${holds} | ${short.join(", ") || "none"} |`;
+  });
+  const table = ["| room | holds | may see |", "|---|---|---|", ...rows].join("\n");
+  const fresh = page.slice(0, page.indexOf("| room |")) + table + page.slice(page.indexOf("\n<!-- end of rooms -->"));
+  await expect(fresh).toMatchFileSnapshot(file);
 });
 
 test("each optional dependency of the package has a row that says who may name it", () => {
@@ -24,20 +53,21 @@ test("a made-up tree that keeps every rule is fine", () => {
       "src/embedded.ts": "export const prompts = {} as const;",
       "src/core/plan/plan.ts": 'import type { Task } from "./task.ts";\nexport const plan = (task: Task) => task;',
       "src/core/plan/task.ts": "export type Task = { processes: number };",
-      "src/modes/race.ts": 'import { plan } from "../core/plan.ts";\nimport { prompts } from "../embedded.ts";',
+      "src/modes/race.ts": 'import { plan } from "../core/plan/plan.ts";\nimport { prompts } from "../embedded.ts";',
       "src/runtime/run/run.ts":
-        'import { readFile } from "node:fs/promises";\nimport { race } from "../modes/race.ts";',
+        'import { readFile } from "node:fs/promises";\nimport { race } from "../../modes/race.ts";',
       "src/tools/search/ripgrep.ts": 'export const load = () => import("@vscode/ripgrep");',
-      "src/tools/grep.ts": 'import { load } from "./ripgrep.ts"; // not @vscode/ripgrep, and not process.env',
-      "src/defaults.ts": 'export const tools = { grep: () => import("./tools/grep.ts") };',
+      "src/tools/search/grep.ts": 'import { load } from "./ripgrep.ts"; // not @vscode/ripgrep, and not process.env',
+      "src/defaults.ts": 'export const tools = { grep: () => import("./tools/search/grep.ts") };',
       "src/crew.ts": 'import { tools } from "./defaults.ts";\nexport const here = process.cwd();',
       "src/index.ts": 'export { here } from "./crew.ts";',
-      "src/tui/view.ts": 'import { plan } from "../core/plan.ts";',
+      "src/tui/view.ts": 'import { plan } from "../core/plan/plan.ts";',
       "src/web/server.ts": 'import { here } from "../crew.ts";\nimport { page } from "./client/page.ts";',
-      "src/web/client/page.ts": 'import { plan } from "../../core/plan.ts";\nimport { part } from "./part.ts";',
+      "src/web/client/page.ts": 'import { plan } from "../../core/plan/plan.ts";\nimport { part } from "./part.ts";',
       "src/cli/main.ts":
         'import { here } from "../crew.ts";\nconst view = () => import("../tui/view.ts");\nprocess.env.X;',
-      "src/core/plan.test.ts": 'import { readFileSync } from "node:fs";\nimport { load } from "../tools/ripgrep.ts";',
+      "src/core/plan/plan.test.ts":
+        'import { readFileSync } from "node:fs";\nimport { load } from "../../tools/search/ripgrep.ts";',
     }),
   ).toEqual([]);
 });
@@ -46,30 +76,40 @@ describe("the check fails on", () => {
   test.each<[name: string, tree: Tree, rule: string, file: string]>([
     [
       "core that imports runtime",
-      { "src/core/a.ts": 'import { b } from "../runtime/b.ts";' },
+      { "src/core/plan/a.ts": 'import { b } from "../../runtime/run/b.ts";' },
       "arrow",
-      "src/core/a.ts",
+      "src/core/plan/a.ts",
     ],
     [
       "runtime that imports a tool",
-      { "src/runtime/a.ts": 'import b from "../tools/b.ts";' },
+      { "src/runtime/run/a.ts": 'import b from "../../tools/search/b.ts";' },
       "arrow",
-      "src/runtime/a.ts",
+      "src/runtime/run/a.ts",
     ],
     [
       "an upward import of a type",
-      { "src/core/a.ts": 'import type { B } from "../modes/b.ts";' },
+      { "src/core/plan/a.ts": 'import type { B } from "../../modes/b.ts";' },
       "arrow",
-      "src/core/a.ts",
+      "src/core/plan/a.ts",
     ],
     ["an upward lazy import", { "src/modes/a.ts": 'await import("../crew.ts");' }, "arrow", "src/modes/a.ts"],
-    ["an upward re-export", { "src/models/a.ts": 'export { run } from "../crew.ts";' }, "arrow", "src/models/a.ts"],
-    ["an upward import for its effect", { "src/core/a.ts": 'import "../crew.ts";' }, "arrow", "src/core/a.ts"],
+    [
+      "an upward re-export",
+      { "src/models/wires/a.ts": 'export { run } from "../../crew.ts";' },
+      "arrow",
+      "src/models/wires/a.ts",
+    ],
+    [
+      "an upward import for its effect",
+      { "src/core/plan/a.ts": 'import "../../crew.ts";' },
+      "arrow",
+      "src/core/plan/a.ts",
+    ],
     [
       "one adapter that imports another",
-      { "src/tools/a.ts": 'import { b } from "../models/b.ts";' },
+      { "src/tools/search/a.ts": 'import { b } from "../../models/wires/b.ts";' },
       "arrow",
-      "src/tools/a.ts",
+      "src/tools/search/a.ts",
     ],
     [
       "one surface that imports another",
@@ -97,55 +137,101 @@ describe("the check fails on", () => {
     ],
     [
       "a source that imports a test",
-      { "src/core/a.ts": 'import { b } from "../../test/b.ts";' },
+      { "src/core/plan/a.ts": 'import { b } from "../../../test/b.ts";' },
       "arrow",
-      "src/core/a.ts",
+      "src/core/plan/a.ts",
     ],
     [
       "a cycle",
       {
-        "src/core/a.ts": 'import { b } from "./b.ts";',
-        "src/core/b.ts": 'import type { C } from "./c.ts";',
-        "src/core/c.ts": 'export const a = () => import("./a.ts");',
+        "src/core/plan/a.ts": 'import { b } from "./b.ts";',
+        "src/core/plan/b.ts": 'import type { C } from "./c.ts";',
+        "src/core/plan/c.ts": 'export const a = () => import("./a.ts");',
       },
       "cycle",
-      "src/core/a.ts",
+      "src/core/plan/a.ts",
     ],
-    ["a file that imports itself", { "src/core/a.ts": 'import { a } from "./a.ts";' }, "cycle", "src/core/a.ts"],
-    ["node:* in core", { "src/core/a.ts": 'import { join } from "node:path";' }, "node", "src/core/a.ts"],
+    [
+      "a file that imports itself",
+      { "src/core/plan/a.ts": 'import { a } from "./a.ts";' },
+      "cycle",
+      "src/core/plan/a.ts",
+    ],
+    ["node:* in core", { "src/core/plan/a.ts": 'import { join } from "node:path";' }, "node", "src/core/plan/a.ts"],
     ["a bare builtin in modes", { "src/modes/a.ts": 'import { join } from "path";' }, "node", "src/modes/a.ts"],
     [
       "a builtin's subpath in core",
-      { "src/core/a.ts": 'import { open } from "fs/promises";' },
+      { "src/core/plan/a.ts": 'import { open } from "fs/promises";' },
       "node",
-      "src/core/a.ts",
+      "src/core/plan/a.ts",
     ],
-    ["process in core", { "src/core/a.ts": "export const now = process.hrtime();" }, "node", "src/core/a.ts"],
+    ["process in core", { "src/core/plan/a.ts": "export const now = process.hrtime();" }, "node", "src/core/plan/a.ts"],
     ["Buffer in modes", { "src/modes/a.ts": "export const size = Buffer.byteLength(text);" }, "node", "src/modes/a.ts"],
     ["export *", { "src/index.ts": 'export * from "./crew.ts";' }, "export-star", "src/index.ts"],
     ["export * as", { "src/index.ts": 'export * as crew from "./crew.ts";' }, "export-star", "src/index.ts"],
-    ["process.env in runtime", { "src/runtime/a.ts": "const home = process.env.HOME;" }, "env", "src/runtime/a.ts"],
+    [
+      "process.env in runtime",
+      { "src/runtime/run/a.ts": "const home = process.env.HOME;" },
+      "env",
+      "src/runtime/run/a.ts",
+    ],
     [
       "process.env in a template",
-      { "src/runtime/a.ts": "const a = `x ${process.env.HOME} y`;" },
+      { "src/runtime/run/a.ts": "const a = `x ${process.env.HOME} y`;" },
       "env",
-      "src/runtime/a.ts",
+      "src/runtime/run/a.ts",
     ],
-    ['process["env"]', { "src/tools/a.ts": 'const home = process["env"];' }, "env", "src/tools/a.ts"],
+    ['process["env"]', { "src/tools/search/a.ts": 'const home = process["env"];' }, "env", "src/tools/search/a.ts"],
     ["process.cwd() in defaults.ts", { "src/defaults.ts": "const here = process.cwd();" }, "env", "src/defaults.ts"],
     ["{ env } = process", { "src/sinks/a.ts": "const { env } = process;" }, "env", "src/sinks/a.ts"],
-    ["env from node:process", { "src/tools/a.ts": 'import { env } from "node:process";' }, "env", "src/tools/a.ts"],
+    [
+      "env from node:process",
+      { "src/tools/search/a.ts": 'import { env } from "node:process";' },
+      "env",
+      "src/tools/search/a.ts",
+    ],
     [
       "an optional package in the wrong file",
-      { "src/tools/grep.ts": 'const rg = () => import("@vscode/ripgrep");' },
+      { "src/tools/search/grep.ts": 'const rg = () => import("@vscode/ripgrep");' },
       "optional",
-      "src/tools/grep.ts",
+      "src/tools/search/grep.ts",
     ],
     [
       "an optional package imported before it is needed",
       { "src/tools/search/ripgrep.ts": 'import { rgPath } from "@vscode/ripgrep";' },
       "optional",
       "src/tools/search/ripgrep.ts",
+    ],
+    [
+      "a room that imports one above it",
+      { "src/core/plan/a.ts": 'import { b } from "../run/b.ts";' },
+      "room",
+      "src/core/plan/a.ts",
+    ],
+    [
+      "a room that imports one it does not list",
+      { "src/tools/web/a.ts": 'import { b } from "../mcp/b.ts";' },
+      "room",
+      "src/tools/web/a.ts",
+    ],
+    [
+      "a room that imports the type of one above it",
+      { "src/runtime/async/a.ts": 'import type { B } from "../loop/b.ts";' },
+      "room",
+      "src/runtime/async/a.ts",
+    ],
+    [
+      "a room that is not in the table",
+      { "src/core/helpers/a.ts": "export const a = 1;" },
+      "room",
+      "src/core/helpers/a.ts",
+    ],
+    ["a file that is in no room", { "src/runtime/a.ts": "export const a = 1;" }, "room", "src/runtime/a.ts"],
+    [
+      "a folder with more than twenty files",
+      Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`src/core/text/${n}.ts`, ""])),
+      "crowd",
+      "src/core/text",
     ],
     ["a folder without a row", { "src/utils/a.ts": "export const a = 1;" }, "place", "src/utils/a.ts"],
     [
@@ -160,10 +246,10 @@ describe("the check fails on", () => {
 
   test("a cycle, and prints its path", () => {
     const [cycle] = violations({
-      "src/core/a.ts": 'import { b } from "./b.ts";',
-      "src/core/b.ts": 'import { a } from "./a.ts";',
+      "src/core/plan/a.ts": 'import { b } from "./b.ts";',
+      "src/core/plan/b.ts": 'import { a } from "./a.ts";',
     });
-    expect(cycle?.detail).toEqual("src/core/a.ts -> src/core/b.ts -> src/core/a.ts");
+    expect(cycle?.detail).toEqual("src/core/plan/a.ts -> src/core/plan/b.ts -> src/core/plan/a.ts");
   });
 });
 

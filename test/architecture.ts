@@ -1,13 +1,14 @@
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
 import { type Import, type Source, scan } from "./imports.ts";
+import { rooms } from "./rooms.ts";
 
 /** Path (from the root of the project, with slashes) to source text. */
 export type Tree = Readonly<Record<string, string>>;
 
 export type Violation = { readonly rule: Rule; readonly file: string; readonly detail: string };
 
-type Rule = "arrow" | "cycle" | "node" | "export-star" | "env" | "optional" | "outside" | "place";
+type Rule = "arrow" | "room" | "crowd" | "cycle" | "node" | "export-star" | "env" | "optional" | "outside" | "place";
 
 /** Optional packages, and the one file that may name each, or one per direction. Both ends of the row are checked. */
 export const optionalPackages: Readonly<Record<string, string | readonly string[]>> = {
@@ -49,6 +50,7 @@ const builtins = new Set(builtinModules);
 export function violations(tree: Tree): Violation[] {
   const sources = new Map(Object.entries(tree).map(([file, text]) => [file, scan(text)]));
   const found: Violation[] = [];
+  crowdRule(Object.keys(tree), (file, detail) => found.push({ rule: "crowd", file, detail }));
   for (const [file, source] of sources) {
     const say = (rule: Rule, detail: string): void => void found.push({ rule, file, detail });
     outsideRule(tree[file]!, say);
@@ -57,6 +59,7 @@ export function violations(tree: Tree): Violation[] {
     if (isTest(file)) continue; // tests sit beside their source and use the real thing
     placeRule(file, say);
     arrowRule(file, source, say);
+    roomRule(file, source, say);
     nodeRule(file, source, say);
     environmentRule(file, source, say);
     optionalRule(file, source, say);
@@ -90,6 +93,50 @@ function arrowRule(file: string, source: Source, say: Say): void {
     } else if (from !== to && rowOf(to) === rowOf(from) && rows[rowOf(to)]?.together !== true) {
       say("arrow", `imports sideways from ${target}`);
     }
+  }
+}
+
+/** Inside one folder of `src/`, a room sees the rooms that its row lists, and no others. */
+function roomRule(file: string, source: Source, say: Say): void {
+  if (!hasRooms(placeOf(file))) return;
+  const room = roomOf(file);
+  const row = rooms[room];
+  if (row === undefined) {
+    say("room", `${room} is not in the table of rooms`);
+    return;
+  }
+  for (const { specifier } of source.imports.filter(isRelative)) {
+    const target = resolve(file, specifier);
+    if (placeOf(target) !== placeOf(file) || roomOf(target) === room) continue;
+    if (!row.sees.includes(roomOf(target)))
+      say("room", `imports ${target}, but ${room} does not see ${roomOf(target)}`);
+  }
+}
+
+/** Which room imports from which other room of its folder, as `a -> b`. */
+export function roomImports(tree: Tree): string[] {
+  return Object.entries(tree).flatMap(([file, text]) => {
+    if (!file.startsWith("src/") || isTest(file)) return [];
+    const targets = scan(text)
+      .imports.filter(isRelative)
+      .map(({ specifier }) => resolve(file, specifier));
+    return targets
+      .filter((target) => placeOf(target) === placeOf(file) && roomOf(target) !== roomOf(file))
+      .map((target) => `${roomOf(file)} -> ${roomOf(target)}`);
+  });
+}
+
+/** More files than this in one folder are a hall again; a table with one file per variant may be longer. */
+const MAX_FILES = 20;
+const tables = ["formats/dialects", "formats/write", "facades"];
+
+function crowdRule(files: readonly string[], say: (file: string, detail: string) => void): void {
+  const counts = new Map<string, number>();
+  for (const file of files.filter((each) => each.startsWith("src/") && !isTest(each))) {
+    counts.set(roomOf(file), (counts.get(roomOf(file)) ?? 0) + 1);
+  }
+  for (const [room, count] of counts) {
+    if (count > MAX_FILES && !tables.includes(room)) say(`src/${room}`, `holds ${count} files, more than ${MAX_FILES}`);
   }
 }
 
@@ -168,6 +215,9 @@ const isPackage = (specifier: string, name: string): boolean => specifier === na
 
 /** `src/core/plan/plan.ts` is in `core`, `src/crew.ts` in `crew.ts`. */
 const placeOf = (file: string): string => file.split("/")[1] ?? "";
+/** `src/core/plan/task.ts` is in the room `core/plan`, `src/cli/main.ts` in `cli`. */
+const roomOf = (file: string): string => posix.dirname(file).slice("src/".length);
+const hasRooms = (place: string): boolean => Object.keys(rooms).some((room) => room.startsWith(`${place}/`));
 const rowOf = (place: string): number => rows.findIndex(({ places }) => places.includes(place));
 
 const resolve = (file: string, specifier: string): string =>

@@ -7,7 +7,7 @@ import type { McpServers } from "../core/vocabulary/mcp-server.ts";
 import type { LanguageModel } from "../models/ai-sdk/is-language-model.ts";
 import type { ModelConfig } from "../models/registry/registry.ts";
 import type { NetworkRules } from "../runtime/network/guarded-fetch.ts";
-import type { WebSearch } from "../tools/web/search-backends.ts";
+import type { WebSearch } from "../tools/parts/search-backends.ts";
 
 /** What a crew is made of; everything has a default. */
 export type CrewOptions = Readonly<{

@@ -24,7 +24,7 @@ import { memoryList } from "./memory/memory-list.ts";
 import { memoryPatch } from "./memory/memory-patch.ts";
 import { memoryRead } from "./memory/memory-read.ts";
 import { memoryWrite } from "./memory/memory-write.ts";
-import type { ToolParts } from "./parts.ts";
+import type { ToolParts } from "./parts/tool-parts.ts";
 import { glob } from "./search/glob.ts";
 import { grepFiles } from "./search/grep-files.ts";
 import { listFiles } from "./search/list-files.ts";

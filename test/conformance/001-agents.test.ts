@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ReadAgent } from "../../src/core/agent/dialect.ts";
-import { describeSubagentTypes } from "../../src/core/subagent-types.ts";
+import { describeSubagentTypes } from "../../src/core/delegation/subagent-types.ts";
 import { listOf } from "../../src/formats/fields/lists.ts";
 import { subagent } from "../../src/formats/dialects/subagent.ts";
 import { dialects } from "../../src/formats/table.ts";

@@ -2,8 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { emptyTask, pegasusStatus, readPegasusLog } from "../../src/core/pegasus-log.ts";
-import { nextState, stateClasses, taskStatesOf, type TaskEvent, type TaskState } from "../../src/core/task-states.ts";
+import { emptyTask, pegasusStatus, readPegasusLog } from "../../src/core/run/pegasus-log.ts";
+import {
+  nextState,
+  stateClasses,
+  taskStatesOf,
+  type TaskEvent,
+  type TaskState,
+} from "../../src/core/run/task-states.ts";
 import { createCrew } from "../../src/crew.ts";
 import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
 import { cases } from "./harness.ts";

@@ -6,7 +6,7 @@ import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../
 import { cutHead } from "../../core/text/cut.ts";
 import { defined } from "../../core/text/defined.ts";
 import { nearest } from "../../core/text/nearest.ts";
-import type { ToolParts } from "../parts.ts";
+import type { ToolParts } from "../parts/tool-parts.ts";
 
 /** Hands an agent the text of a skill, or has another agent carry it out where the skill wants that. */
 export const skill = (parts: ToolParts = {}): Tool =>

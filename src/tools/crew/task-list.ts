@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Life } from "../../core/run/run-status.ts";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
-import type { ToolParts } from "../parts.ts";
+import type { ToolParts } from "../parts/tool-parts.ts";
 
 const LIMIT = 20;
 

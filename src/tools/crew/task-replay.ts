@@ -2,7 +2,7 @@ import { z } from "zod";
 import { explain } from "../../core/outcome/outcome.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
-import type { ToolParts } from "../parts.ts";
+import type { ToolParts } from "../parts/tool-parts.ts";
 
 /** What one line of a tool's answer shows at the most. */
 const MOST_CHARS = 400;

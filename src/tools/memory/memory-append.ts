@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
-import type { ToolParts } from "../parts.ts";
+import type { ToolParts } from "../parts/tool-parts.ts";
 import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
 
 const input = z.strictObject({ key, text: z.string().min(1).describe("what to add, on lines of its own"), scope });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
-import type { ToolParts } from "../parts.ts";
+import type { ToolParts } from "../parts/tool-parts.ts";
 import { about, memoryOf, scope } from "./memory-scope.ts";
 
 /** Which notes there are, and who wrote them. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import type { ToolParts } from "../parts.ts";
+import type { ToolParts } from "../parts/tool-parts.ts";
 import { about, key, memoryOf, scope } from "./memory-scope.ts";
 
 /** Shows a note together with where it comes from. */

@@ -8,7 +8,7 @@ import {
   type MemoryInfo,
   type MemoryOrigin,
 } from "../../runtime/store/memory.ts";
-import type { ToolParts } from "../parts.ts";
+import type { ToolParts } from "../parts/tool-parts.ts";
 
 /** What every memory tool may be told. */
 export const scope = z

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { createGuardedFetch } from "../../runtime/network/guarded-fetch.ts";
-import type { ToolParts } from "../parts.ts";
+import type { ToolParts } from "../parts/tool-parts.ts";
 import { pageText } from "./page-text.ts";
 import { ruled, webSubjects } from "./web-access.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { callTool } from "../../../test/support/call-tool.ts";
 import { type Routes, webServer } from "../../../test/support/web-server.ts";
 import { createGuardedFetch } from "../../runtime/network/guarded-fetch.ts";
-import { searchBackend, type WebSearch } from "./search-backends.ts";
+import { searchBackend, type WebSearch } from "../parts/search-backends.ts";
 import { webSearch } from "./web-search.ts";
 
 const json =

@@ -1,8 +1,8 @@
-import type { Skill } from "../core/agent/skill.ts";
-import type { GuardedFetch } from "../runtime/network/guarded-fetch.ts";
-import type { TaskHistory } from "../runtime/resume/task-history.ts";
-import type { Memory } from "../runtime/store/memory.ts";
-import type { SearchBackend } from "./web/search-backends.ts";
+import type { Skill } from "../../core/agent/skill.ts";
+import type { GuardedFetch } from "../../runtime/network/guarded-fetch.ts";
+import type { TaskHistory } from "../../runtime/resume/task-history.ts";
+import type { Memory } from "../../runtime/store/memory.ts";
+import type { SearchBackend } from "./search-backends.ts";
 
 /** What the crew hands to its built-in tools, once; what belongs to one task comes with each call. */
 export type ToolParts = Readonly<{

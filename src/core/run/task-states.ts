@@ -1,4 +1,4 @@
-import type { Event } from "./run/event.ts";
+import type { Event } from "./event.ts";
 
 /** The states of a task, as system 001 names them. */
 export const taskStates = ["idle", "reasoning", "acting", "suspended", "completed", "failed"] as const;

@@ -1,0 +1,222 @@
+/** One room of `src/`: a folder that holds one concept. */
+export type Room = {
+  readonly holds: string;
+  /** The rooms of the same top folder that it may import from. Other folders follow the arrows. */
+  readonly sees: readonly string[];
+};
+
+/**
+ * The rooms, and which of them each may see, from the lowest to the highest of a folder. The architecture test keeps
+ * the rule, and prints this table in docs/architecture.md.
+ */
+export const rooms: Readonly<Record<string, Room>> = {
+  "core/text": {
+    holds: "plain text and JSON values: cut, quote, fence, template, diff, durations, nearest names",
+    sees: [],
+  },
+  "core/schema": {
+    holds: "errors with a code and a hint; reading unknown values; Zod, JSON Schema and JTD",
+    sees: ["core/text"],
+  },
+  "core/secrets": {
+    holds: "what is a secret and how it is redacted; which variables a child process may see",
+    sees: [],
+  },
+  "core/shell": {
+    holds: "a command line, parsed: its commands, whether they only read, what wraps them",
+    sees: ["core/text"],
+  },
+  "core/vocabulary": {
+    holds: "the words of files and flags: names of tools, models, runners and delegation tools, limits, tiers",
+    sees: ["core/text"],
+  },
+  "core/rules": {
+    holds: "permission rules: globs, URL patterns, what a call is about, leases on files",
+    sees: ["core/text", "core/schema", "core/vocabulary"],
+  },
+  "core/agent": {
+    holds: "an agent: its fields, settings, inheritance, inputs; what a dialect is; skills",
+    sees: ["core/text", "core/schema", "core/vocabulary", "core/rules"],
+  },
+  "core/policy": {
+    holds: "may this agent make this call: policy, permission modes, verdicts, protected paths",
+    sees: ["core/text", "core/shell", "core/vocabulary", "core/rules", "core/agent"],
+  },
+  "core/outcome": { holds: "how a task ended, what it cost, what it changed", sees: ["core/rules", "core/policy"] },
+  "core/net": { holds: "A2A words, loopback addresses, proxies", sees: ["core/text", "core/outcome"] },
+  "core/model": {
+    holds: "one model turn; choosing a model; context window and compaction",
+    sees: ["core/text", "core/vocabulary", "core/outcome"],
+  },
+  "core/plan": {
+    holds: "a plan and its tasks: nodes, checks, gates, reviews, retry, isolation",
+    sees: ["core/text", "core/schema", "core/vocabulary", "core/agent"],
+  },
+  "core/schedule": {
+    holds:
+      "which node may start, is skipped or is no longer needed; joins; changing a running plan; filling in references",
+    sees: ["core/text", "core/schema", "core/outcome", "core/plan"],
+  },
+  "core/run": {
+    holds: "events and their fold: state, status, result, budget, history; commands to a run",
+    sees: [
+      "core/text",
+      "core/vocabulary",
+      "core/rules",
+      "core/agent",
+      "core/policy",
+      "core/outcome",
+      "core/model",
+      "core/plan",
+      "core/schedule",
+    ],
+  },
+  "core/delegation": {
+    holds: "whom an agent may start: catalog, roster, spawn policy, addresses of tasks",
+    sees: ["core/text", "core/vocabulary", "core/agent", "core/policy", "core/plan"],
+  },
+  "core/task": {
+    holds: "the contracts for carrying out one task: engine, runner, tool, previews",
+    sees: [
+      "core/text",
+      "core/schema",
+      "core/vocabulary",
+      "core/rules",
+      "core/agent",
+      "core/policy",
+      "core/outcome",
+      "core/model",
+      "core/plan",
+      "core/run",
+      "core/delegation",
+    ],
+  },
+  "core/config": {
+    holds: "the settings: schema, layers, variables, what a project may narrow",
+    sees: ["core/text", "core/schema", "core/vocabulary", "core/agent", "core/policy", "core/run"],
+  },
+  "runtime/async": { holds: "waiting: cancellation, slots, deadlines, deferred values, broadcasting", sees: [] },
+  "runtime/disk": { holds: "the disk: atomic writes, locks, claims on runs, fault points", sees: ["runtime/async"] },
+  "runtime/store": {
+    holds: "what is kept: run folders, the journal, the result index, memory",
+    sees: ["runtime/async", "runtime/disk"],
+  },
+  "runtime/files": {
+    holds: "opening and writing inside a folder; resolving what a call touches; quarantine; secret places",
+    sees: [],
+  },
+  "runtime/commands": {
+    holds: "child processes: sandbox, protected mounts, watchdog, meters, output",
+    sees: ["runtime/async", "runtime/files"],
+  },
+  "runtime/access": {
+    holds: "what one task may touch: access, approving a call, approved rules",
+    sees: ["runtime/disk", "runtime/files", "runtime/commands"],
+  },
+  "runtime/git": { holds: "the repository, git context, worktrees, applying changes", sees: ["runtime/files"] },
+  "runtime/network": {
+    holds: "guarded requests, address classes, the loopback server, sign-in",
+    sees: ["runtime/async", "runtime/disk", "runtime/files", "runtime/commands"],
+  },
+  "runtime/loop": {
+    holds: "one agent working: the loop of model turns and tool calls, the conversation, finishing",
+    sees: ["runtime/async", "runtime/files", "runtime/access"],
+  },
+  "runtime/execute": {
+    holds: "one plan: execute, nodes, delegation, mailbox, questions to a person",
+    sees: ["runtime/async"],
+  },
+  "runtime/run": {
+    holds: "Run and its driver: journal, budget, redaction, detached helpers",
+    sees: ["runtime/async", "runtime/execute"],
+  },
+  "runtime/background": {
+    holds: "runs of other processes: starting, following, commanding, listing them",
+    sees: ["runtime/async", "runtime/disk", "runtime/store", "runtime/commands", "runtime/git", "runtime/run"],
+  },
+  "runtime/resume": {
+    holds: "continuing: previous runs, recorded agents, reused results, task history",
+    sees: ["runtime/disk", "runtime/store", "runtime/loop", "runtime/background"],
+  },
+  "runtime/task": {
+    holds: "one call: resolve the agent, assign it its tools, access, model and prompt, perform, validate",
+    sees: ["runtime/async", "runtime/access", "runtime/git", "runtime/resume"],
+  },
+  "runtime/discovery": { holds: "finding agent files: places, plugins, loading, precedence, linting", sees: [] },
+  "runtime/settings": {
+    holds: "reading the settings files; trust in a project",
+    sees: ["runtime/disk", "runtime/discovery"],
+  },
+  "runtime/cassette": { holds: "recording model and tool answers, and replaying them", sees: ["runtime/disk"] },
+  "formats/yaml": { holds: "YAML, frontmatter, TOML and JSON, strict and repaired", sees: [] },
+  "formats/fields": {
+    holds: "the fields that many dialects share: tools, rules, lists, inputs, servers",
+    sees: ["formats/yaml"],
+  },
+  "formats/dialects": { holds: "one file per dialect: agent file -> Agent", sees: ["formats/yaml", "formats/fields"] },
+  formats: {
+    holds: "the table of dialects; bundled agents, skills, MCP server files",
+    sees: ["formats/yaml", "formats/fields", "formats/dialects"],
+  },
+  "formats/write": { holds: "one file per dialect: Agent -> agent file; what is lost on the way", sees: ["formats"] },
+  "facades/parallel": { holds: "task graph and results as pi-parallel-agents spells them", sees: [] },
+  facades: { holds: "delegation tools as other systems spell them", sees: ["facades/parallel"] },
+  "tools/parts": { holds: "what the crew hands to the built-in tools; search engines", sees: [] },
+  "tools/workspace": {
+    holds: "what file tools share: walking, ignored files, lines, near names, writable paths",
+    sees: [],
+  },
+  "tools/files": { holds: "read, write, edit, move, delete", sees: ["tools/workspace"] },
+  "tools/search": { holds: "glob, grep and list", sees: ["tools/workspace"] },
+  "tools/shell": { holds: "commands and environment variables", sees: [] },
+  "tools/web": { holds: "HTTP, pages, web search", sees: ["tools/parts"] },
+  "tools/memory": { holds: "notes that outlive a run", sees: ["tools/parts"] },
+  "tools/data": { holds: "JSON, base64, time", sees: [] },
+  "tools/crew": { holds: "todo, ask, notify, messages, skills, task list", sees: ["tools/parts"] },
+  "tools/mcp": { holds: "tools of MCP servers: client, sign-in, pins", sees: [] },
+  tools: {
+    holds: "the table of tools; loading a module of tools",
+    sees: [
+      "tools/parts",
+      "tools/files",
+      "tools/search",
+      "tools/shell",
+      "tools/web",
+      "tools/memory",
+      "tools/data",
+      "tools/crew",
+    ],
+  },
+  "models/wires": { holds: "HTTP clients of providers: requests, streams, faults, prices", sees: [] },
+  "models/ai-sdk": { holds: "models of the AI SDK", sees: ["models/wires"] },
+  "models/scripted": { holds: "a model whose turns are given as data", sees: ["models/wires"] },
+  "models/offline": { holds: "the built-in model without a network", sees: ["models/wires"] },
+  "models/registry": {
+    holds: "providers, names, fallback and retry",
+    sees: ["models/wires", "models/ai-sdk", "models/scripted", "models/offline"],
+  },
+  "runners/process": { holds: "our loop in a child process or a thread", sees: [] },
+  "runners/foreign": { holds: "foreign command-line tools and ACP agents", sees: ["runners/process"] },
+  "runners/a2a": { holds: "remote A2A agents", sees: [] },
+  runners: { holds: "the loop in this process", sees: [] },
+  "doors/parallel": { holds: "utilities of the parallel door", sees: [] },
+  doors: { holds: "the doors of the library besides index.ts", sees: ["doors/parallel"] },
+  "cli/base": { holds: "commands, flags, tables, errors", sees: [] },
+  "cli/terminal": { holds: "watching a run in a terminal: signals, keyboard, questions", sees: ["cli/base"] },
+  "cli/launch": { holds: "commands that start runs", sees: ["cli/base", "cli/terminal"] },
+  "cli/runs": { holds: "commands about runs that exist", sees: ["cli/base", "cli/terminal", "cli/launch"] },
+  "cli/agents": {
+    holds: "commands about agents, skills, models and trust",
+    sees: ["cli/base", "cli/terminal", "cli/launch"],
+  },
+  "cli/a2a": { holds: "serving A2A", sees: ["cli/base", "cli/terminal", "cli/launch"] },
+  "cli/mcp": {
+    holds: "serving MCP; MCP servers",
+    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/agents", "cli/a2a"],
+  },
+  "cli/chat": { holds: "chat", sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs", "cli/agents"] },
+  cli: {
+    holds: "the table of commands",
+    sees: ["cli/base", "cli/launch", "cli/runs", "cli/agents", "cli/a2a", "cli/mcp", "cli/chat"],
+  },
+};
