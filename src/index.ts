@@ -9,20 +9,20 @@ export { type Event } from "./core/run/event.ts";
 export { type Result } from "./core/run/result.ts";
 export { emptyState, type NodeView, reduce, type State } from "./core/run/state.ts";
 export { type Change } from "./core/schedule/change.ts";
-export { type Code, CrewError } from "./core/schema/error.ts";
+export { CrewError, type ErrorCode } from "./core/schema/error.ts";
 export { defineTool, type Tool, type ToolContext, type ToolResult } from "./core/task/tool.ts";
 export type { CrewOptions } from "./crew/options.ts";
 export type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
 export { type Crew, createCrew } from "./crew.ts";
-export { type Delegation, type DelegationOptions, openDelegation } from "./doors/delegation.ts";
+export { type DelegationOptions, type OpenedDelegation, openDelegation } from "./doors/delegation.ts";
 export { Subagent, type SubagentConfig, type TaskOutput } from "./doors/subagent.ts";
 export { type LanguageModel } from "./models/ai-sdk/is-language-model.ts";
 export { type ModelOverview } from "./models/registry/overview.ts";
 export { type ProviderSettings } from "./models/registry/provider.ts";
 export {
   createModelRegistry,
-  type ModelConfig,
   type ModelRegistry,
+  type ModelRegistryConfig,
   type ResolvedModel,
 } from "./models/registry/registry.ts";
 export { compile, type Input, type Mode } from "./modes/compile.ts";

@@ -15,8 +15,8 @@ import { defined } from "./core/text/defined.ts";
 import type { McpServers } from "./core/vocabulary/mcp-server.ts";
 import type { LanguageModel } from "./models/ai-sdk/is-language-model.ts";
 import { builtinModels } from "./models/registry/builtin.ts";
-import { createModelRegistry, type ModelConfig, type ModelRegistry } from "./models/registry/registry.ts";
-import { type AccessParts, accessParts, boundBy, createRunAccess, demandSandbox } from "./runtime/access/access.ts";
+import { createModelRegistry, type ModelRegistry, type ModelRegistryConfig } from "./models/registry/registry.ts";
+import { type AccessParts, accessParts, createRunAccess, demandSandbox, restrictTo } from "./runtime/access/access.ts";
 import { openKeptRules } from "./runtime/access/approved-rules.ts";
 import { createGuardedFetch, type NetworkRules } from "./runtime/network/guarded-fetch.ts";
 import { createGuardedOpen } from "./runtime/network/guarded-request.ts";
@@ -29,16 +29,16 @@ import type { SchemaPrecedence, World } from "./runtime/task/world.ts";
 import { openLogins } from "./tools/mcp/logins.ts";
 import { openPins } from "./tools/mcp/pins.ts";
 import { createServers } from "./tools/mcp/servers.ts";
-import type { ToolParts } from "./tools/parts/tool-parts.ts";
 import { searchBackend, type WebSearch } from "./tools/parts/search-backends.ts";
+import type { ToolParts } from "./tools/parts/tool-parts.ts";
 
 /** What of a crew can be written down: the same world is built from it here, in a child process and in a worker thread. */
-export type Setup = Readonly<{
+export type CrewSetup = Readonly<{
   cwd: string;
   env: Env;
   home?: string | false;
-  providers?: ModelConfig["providers"];
-  tiers?: ModelConfig["tiers"];
+  providers?: ModelRegistryConfig["providers"];
+  tiers?: ModelRegistryConfig["tiers"];
   model?: string | readonly string[];
   passEnv?: readonly string[];
   diagnostics?: NonNullable<World["diagnostics"]>;
@@ -55,7 +55,7 @@ export type Setup = Readonly<{
 }>;
 
 /** What of a crew is code and stays in the process in which it was handed in. */
-export type Code = Readonly<{
+export type CrewCode = Readonly<{
   tools?: readonly Tool[];
   models?: Readonly<Record<string, Model | LanguageModel>>;
   clock?: () => number;
@@ -78,7 +78,7 @@ export type Outfit = Readonly<{
 }>;
 
 /** The one place where a world is made. */
-export function createOutfit(setup: Setup, code: Code = {}): Outfit {
+export function createOutfit(setup: CrewSetup, code: CrewCode = {}): Outfit {
   const { cwd, env } = setup;
   const random = code.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
   const clock = code.clock ?? Date.now;
@@ -140,7 +140,7 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
         tools: new Map(all.map((tool) => [tool.name, tool])),
         access: createRunAccess(
           before
-            ? boundBy(
+            ? restrictTo(
                 await access,
                 before,
                 all.map(({ name }) => name),
@@ -166,7 +166,7 @@ export function createOutfit(setup: Setup, code: Code = {}): Outfit {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The skills of a task that is carried out elsewhere: where the crew looks that says nothing special. */
-async function skillsFor({ cwd, env, userHome, trusted, ...setup }: Setup): Promise<readonly Skill[]> {
+async function skillsFor({ cwd, env, userHome, trusted, ...setup }: CrewSetup): Promise<readonly Skill[]> {
   const { findSkills } = await import("./defaults.ts");
   const trust = trusted === true ? trustEverything : openTrust(join(homeOf({ ...setup, env }), "trust.json")).trust;
   return (await findSkills({ cwd, home: userHome ?? env["HOME"] ?? homedir(), trust })).all;
@@ -179,13 +179,13 @@ function blockedBy(env: Env): Pick<Caller, "blocked"> {
 }
 
 /** Where a crew keeps what it keeps. */
-export function homeOf({ home, env }: Pick<Setup, "home" | "env">): string {
+export function homeOf({ home, env }: Pick<CrewSetup, "home" | "env">): string {
   return (home === false ? undefined : home) ?? env["SUBCREW_HOME"] ?? join(env["HOME"] ?? homedir(), ".subcrew");
 }
 
 /** What may be done here; isolation that was demanded has to be there before anything begins. */
 async function accessTo(
-  setup: Setup,
+  setup: CrewSetup,
   tools: readonly Tool[],
   { store, redact }: Pick<Outfit, "store"> & Readonly<{ redact: Redactor["text"] }>,
 ): Promise<AccessParts> {
@@ -206,15 +206,15 @@ async function accessTo(
   return { ...parts, ...(kept && { keep: (rules, scope) => kept.keep(rules, scope, setup.cwd) }) };
 }
 
-async function ownTools({ cwd, toolModules = [] }: Setup): Promise<readonly Tool[]> {
+async function ownTools({ cwd, toolModules = [] }: CrewSetup): Promise<readonly Tool[]> {
   if (toolModules.length === 0) return [];
   const { loadToolModule } = await import("./tools/module.ts");
   return (await Promise.all(toolModules.map((file) => loadToolModule(file, cwd)))).flat();
 }
 
 function modelsFor(
-  { cwd, env, model, providers, tiers }: Setup,
-  models: Code["models"],
+  { cwd, env, model, providers, tiers }: CrewSetup,
+  models: CrewCode["models"],
   random: () => number,
 ): ModelRegistry {
   const named = model ?? env["SUBCREW_MODEL"];

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { emptyCatalog } from "./core/delegation/catalog.ts";
-import { createOutfit, type Setup } from "./outfit.ts";
+import { type CrewSetup, createOutfit } from "./outfit.ts";
 import { local } from "./runners/local.ts";
 import { beGuest, type Work } from "./runners/process/child-side.ts";
 import { pipeChannel } from "./runners/process/pipe-channel.ts";
@@ -12,7 +12,7 @@ import { assign } from "./runtime/task/assign.ts";
 
 /** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
 const work: Work = async ({ setup, call, agent, prices, catalog = emptyCatalog }, context) => {
-  const { models, worldFor } = createOutfit(setup as Setup);
+  const { models, worldFor } = createOutfit(setup as CrewSetup);
   if (prices) await models.loadPrices();
   const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
   const world = await worldFor(roster, local);

@@ -233,6 +233,12 @@ describe("the check fails on", () => {
       "crowd",
       "src/core/text",
     ],
+    [
+      "a name that two files export",
+      { "src/core/plan/a.ts": "export type Place = 1;", "src/core/run/b.ts": "export const Place = 1;" },
+      "name",
+      "src/core/run/b.ts",
+    ],
     ["a folder without a row", { "src/utils/a.ts": "export const a = 1;" }, "place", "src/utils/a.ts"],
     [
       "a path that leaves the project",

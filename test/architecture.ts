@@ -8,7 +8,18 @@ export type Tree = Readonly<Record<string, string>>;
 
 export type Violation = { readonly rule: Rule; readonly file: string; readonly detail: string };
 
-type Rule = "arrow" | "room" | "crowd" | "cycle" | "node" | "export-star" | "env" | "optional" | "outside" | "place";
+type Rule =
+  | "arrow"
+  | "room"
+  | "crowd"
+  | "name"
+  | "cycle"
+  | "node"
+  | "export-star"
+  | "env"
+  | "optional"
+  | "outside"
+  | "place";
 
 /** Optional packages, and the one file that may name each, or one per direction. Both ends of the row are checked. */
 export const optionalPackages: Readonly<Record<string, string | readonly string[]>> = {
@@ -51,6 +62,7 @@ export function violations(tree: Tree): Violation[] {
   const sources = new Map(Object.entries(tree).map(([file, text]) => [file, scan(text)]));
   const found: Violation[] = [];
   crowdRule(Object.keys(tree), (file, detail) => found.push({ rule: "crowd", file, detail }));
+  nameRule(sources, (file, detail) => found.push({ rule: "name", file, detail }));
   for (const [file, source] of sources) {
     const say = (rule: Rule, detail: string): void => void found.push({ rule, file, detail });
     outsideRule(tree[file]!, say);
@@ -137,6 +149,25 @@ function crowdRule(files: readonly string[], say: (file: string, detail: string)
   }
   for (const [room, count] of counts) {
     if (count > MAX_FILES && !tables.includes(room)) say(`src/${room}`, `holds ${count} files, more than ${MAX_FILES}`);
+  }
+}
+
+/** The modules of a table that is loaded by the name of the file share the name of their export. */
+const sharedNames = ["open"];
+
+/** An exported name is declared in one file only, so that it means one thing. */
+function nameRule(sources: ReadonlyMap<string, Source>, say: (file: string, detail: string) => void): void {
+  const declaredIn = new Map<string, string>();
+  for (const [file, { code }] of sources) {
+    if (!file.startsWith("src/") || isTest(file)) continue;
+    const names = code.matchAll(
+      /^export (?:declare )?(?:async )?(?:function\*?|const|let|class|type|interface) (\w+)/gm,
+    );
+    for (const name of new Set(Array.from(names, (match) => match[1]!))) {
+      const first = declaredIn.get(name);
+      if (first !== undefined && !sharedNames.includes(name)) say(file, `exports ${name}, as ${first} does`);
+      declaredIn.set(name, first ?? file);
+    }
   }
 }
 

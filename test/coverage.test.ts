@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { checkCoverage, rowsOf } from "../scripts/coverage.mjs";
 import type { Report } from "../scripts/coverage.mjs";
+import { checkCoverage, rowsOf } from "../scripts/coverage.mjs";
 
 const counts = { "000": 57, "001": 34, "002": 58, "003": 63, "004": 45 };
 const ids = Object.entries(counts).flatMap(([system, count]) =>

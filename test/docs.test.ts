@@ -4,7 +4,7 @@ import { z } from "zod";
 import { configPage, sourcesTable, withGenerated } from "../scripts/docs.mjs";
 import { config, isProjects } from "../src/core/config/config.ts";
 import { configVariables } from "../src/core/config/variables.ts";
-import { families } from "../src/runtime/discovery/sources.ts";
+import { agentFamilies } from "../src/runtime/discovery/sources.ts";
 import { commandFamilies, skillFamilies } from "../src/runtime/discovery/workflow-sources.ts";
 
 const page = (name: string): string => readFileSync(new URL(`../docs/${name}`, import.meta.url), "utf8");
@@ -16,7 +16,7 @@ test("docs/config.md is made from the schema of the settings", () => {
 });
 
 test.each([
-  ["sources", families],
+  ["sources", agentFamilies],
   ["skills", skillFamilies],
   ["commands", commandFamilies],
 ])("the list of %s in docs/agents.md is made from the data", (name, rows) => {

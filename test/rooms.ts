@@ -142,7 +142,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "one call: resolve the agent, assign it its tools, access, model and prompt, perform, validate",
     sees: ["runtime/async", "runtime/access", "runtime/git", "runtime/resume"],
   },
-  "runtime/discovery": { holds: "finding agent files: places, plugins, loading, precedence, linting", sees: [] },
+  "runtime/discovery": {
+    holds: "finding agent files: places, plugins, loading, precedence, linting",
+    sees: ["runtime/files"],
+  },
   "runtime/settings": {
     holds: "reading the settings files; trust in a project",
     sees: ["runtime/disk", "runtime/discovery"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createCrew, defineAgent, defineTool, type CrewOptions, type Event } from "../src/index.ts";
+import { type CrewOptions, createCrew, defineAgent, defineTool, type Event } from "../src/index.ts";
 import { type Script, scripted } from "../src/models/scripted/scripted.ts";
 import { tempFolder } from "./support/temp-folder.ts";
 import { webServer } from "./support/web-server.ts";

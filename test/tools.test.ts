@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { permit } from "../src/core/policy/permit.ts";
-import { toolClasses, type ToolClass } from "../src/core/vocabulary/tool-class.ts";
-import { READ_ONLY_TOOLS, toolNames } from "../src/core/vocabulary/tool-names.ts";
 import type { Tool } from "../src/core/task/tool.ts";
+import { type ToolClass, toolClasses } from "../src/core/vocabulary/tool-class.ts";
+import { READ_ONLY_TOOLS, toolNames } from "../src/core/vocabulary/tool-names.ts";
 import { readBundledAgents } from "../src/formats/bundled.ts";
 import { builtinTools } from "../src/tools/table.ts";
 

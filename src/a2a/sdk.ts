@@ -11,12 +11,12 @@ import { hasState, messageIn, pushOf, responseOf, taskOf } from "./wire.ts";
 type Answer = Readonly<Record<string, unknown>>;
 
 /** What one request may be answered with. */
-export type Reply = Answer | AsyncGenerator<Answer, void>;
+export type RpcReply = Answer | AsyncGenerator<Answer, void>;
 
 /** The protocol over the tasks of a server, in both of its versions. */
 export type Protocol = Readonly<{
   /** Answers one JSON-RPC request. */
-  handle(body: string, request: Readonly<{ who: Who; version: string | undefined; card: Card }>): Promise<Reply>;
+  handle(body: string, request: Readonly<{ who: Who; version: string | undefined; card: Card }>): Promise<RpcReply>;
   /** The card as that version has it. */
   card(card: Card, version: string | undefined): unknown;
   writePush: WritePush;
@@ -60,7 +60,7 @@ export async function loadProtocol(parts: Readonly<{ tasks(): Tasks; push(): Pus
 }
 
 /** A stream that has begun; one that cannot is a plain answer that says why. */
-async function begun(stream: AsyncGenerator<Answer, void>, broken: (error: unknown) => Answer): Promise<Reply> {
+async function begun(stream: AsyncGenerator<Answer, void>, broken: (error: unknown) => Answer): Promise<RpcReply> {
   let first: IteratorResult<Answer, void>;
   try {
     first = await stream.next();

@@ -6,10 +6,10 @@ import { defined } from "../core/text/defined.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import { deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
-import { artifactsOf, isStopped, RESULT, type Seen, taskView } from "./view.ts";
+import { artifactsOf, isStopped, RESULT, taskView, type ViewContext } from "./view.ts";
 
 /** A run that somebody asked for over the protocol, while this process works on it or watches it. */
-export type ServedRun = Readonly<{
+export type A2aRun = Readonly<{
   run: Run;
   origin: Origin;
   view(): RemoteTask;
@@ -30,11 +30,7 @@ export type ServedRun = Readonly<{
   over: Promise<void>;
 }>;
 
-export function serveRun(
-  run: Run,
-  origin: Origin,
-  heard: (served: ServedRun, event: Event) => void = () => {},
-): ServedRun {
+export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event: Event) => void = () => {}): A2aRun {
   /** The tool of each call, by where it was made: what `ask` asks is for the caller, everything else is a permission. */
   const tools = new Map<string, string>();
   const over = deferred<void>();
@@ -47,11 +43,11 @@ export function serveRun(
   const noteTools = (event: Event): void => {
     if (event.type === "turn.ended") for (const { id, name } of event.calls) tools.set(`${event.path}#${id}`, name);
   };
-  const seen = (): Seen => ({ life: lifeOf(run.state, !ended), origin, isForCaller });
+  const seen = (): ViewContext => ({ life: lifeOf(run.state, !ended), origin, isForCaller });
   const isSettled = (): boolean => ended || run.state.outcome !== undefined || openQuestions(run.state).length > 0;
   const question = (): Question | undefined => openQuestions(run.state).find(isForCaller);
 
-  const served: ServedRun = {
+  const served: A2aRun = {
     run,
     origin,
     isSettled,
@@ -64,7 +60,7 @@ export function serveRun(
       }
       // A fold of its own: what others have heard already must not show before its time.
       const state = emptyState(run.id);
-      const now = (): Seen => ({ life: lifeOf(state, true), origin, isForCaller });
+      const now = (): ViewContext => ({ life: lifeOf(state, true), origin, isForCaller });
       const tell = teller(state, now);
       let begun = from > 0;
       for await (const event of run) {
@@ -113,7 +109,7 @@ export function serveRun(
 }
 
 /** One event in the words of the protocol; most of them are nobody's business outside. */
-function teller(state: State, seen: () => Seen): (event: Event) => Generator<RemoteUpdate> {
+function teller(state: State, seen: () => ViewContext): (event: Event) => Generator<RemoteUpdate> {
   const ids = { taskId: state.run, contextId: seen().origin.context };
   /** With what was used so far. */
   const statusNow = (): RemoteUpdate => {

@@ -6,11 +6,11 @@ import { nearest } from "../core/text/nearest.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
 import type { NetworkRules } from "../runtime/network/guarded-fetch.ts";
-import { openServer, readJsonBody, type Serving } from "../runtime/network/loopback-server.ts";
+import { openServer, type RunningServer, readJsonBody } from "../runtime/network/loopback-server.ts";
 import { type Card, cardFor } from "./card.ts";
 import { createPush, type Push } from "./push.ts";
 import { loadProtocol, type Protocol } from "./sdk.ts";
-import type { ServedRun } from "./served-run.ts";
+import type { A2aRun } from "./served-run.ts";
 import { createTasks, type Tasks } from "./tasks.ts";
 
 export type A2aServerOptions = Readonly<{
@@ -54,7 +54,7 @@ export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A
     ...defined({ host, port }),
   };
   const { tasks, push, protocol } = await parts(crew, options, names);
-  const serving: Serving = await openServer({
+  const serving: RunningServer = await openServer({
     ...open,
     tokens,
     onError,
@@ -94,7 +94,7 @@ async function parts(
   const push = createPush({ write: protocol.writePush, onError, ...(rules && { network: rules as NetworkRules }) });
   const folders = new Map<string, Promise<string>>();
   /** Whoever wants to be told about a task hears of what stays: questions, and its end. */
-  const heard = (served: ServedRun, { type }: { type: string }): void => {
+  const heard = (served: A2aRun, { type }: { type: string }): void => {
     if (type !== "gate.opened" && type !== "run.ended") return;
     const { id } = served.run;
     const folder = folders.get(id) ?? crew.kept.look(id).then((kept) => kept.folder);

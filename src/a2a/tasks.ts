@@ -7,7 +7,7 @@ import { isCrewError } from "../core/schema/error.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
 import type { Run } from "../runtime/run/run.ts";
-import { type ServedRun, serveRun } from "./served-run.ts";
+import { type A2aRun, serveRun } from "./served-run.ts";
 import { taskError } from "./task-error.ts";
 import { isStopped, STOPPED, taskView } from "./view.ts";
 
@@ -17,7 +17,7 @@ export type Who = Readonly<{ caller: string; agent: string }>;
 /** The tasks of a server: each is a run, under the same id as everywhere. */
 export type Tasks = Readonly<{
   /** Starts a task, answers one that asks, or says something to one that works. */
-  send(who: Who, message: RemoteMessage): Promise<ServedRun>;
+  send(who: Who, message: RemoteMessage): Promise<A2aRun>;
   get(who: Who, id: string): Promise<RemoteTask>;
   list(who: Who): Promise<readonly RemoteTask[]>;
   cancel(who: Who, id: string): Promise<RemoteTask>;
@@ -35,7 +35,7 @@ export type TaskOptions = Readonly<{
   agents: ReadonlySet<string>;
   /** What holds for every run. */
   run?: RunOptions;
-  heard?(served: ServedRun, event: Event): void;
+  heard?(served: A2aRun, event: Event): void;
   onError(error: unknown): void;
 }>;
 
@@ -51,7 +51,7 @@ const CONTEXT = /^[\w.:-]{1,128}$/;
 const RUN_ID = /^run_[a-z0-9]{12}$/;
 
 export function createTasks(crew: Crew, { agents, run: common = {}, heard, onError }: TaskOptions): Tasks {
-  const active = new Map<string, ServedRun>();
+  const active = new Map<string, A2aRun>();
   let known: Promise<Map<string, Origin>> | undefined;
   const origins = (): Promise<Map<string, Origin>> => (known ??= crew.kept.origins().then((map) => new Map(map)));
 
@@ -65,13 +65,13 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     all.set(id, origin);
     return origin;
   };
-  const serve = (run: Run, origin: Origin): ServedRun => {
+  const serve = (run: Run, origin: Origin): A2aRun => {
     const served = serveRun(run, origin, heard);
     active.set(run.id, served);
     void served.over.then(() => active.delete(run.id));
     return served;
   };
-  const start = async (who: Who, message: RemoteMessage): Promise<ServedRun> => {
+  const start = async (who: Who, message: RemoteMessage): Promise<A2aRun> => {
     const text = extractMessageText(message).trim();
     if (text === "") throw taskError("bad-request", "The message has no text.");
     if (message.contextId !== undefined && !CONTEXT.test(message.contextId))
@@ -106,7 +106,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     return ended.toSorted((a, b) => (b?.state.startedAt ?? 0) - (a?.state.startedAt ?? 0))[0]?.id;
   };
   /** Resolves when a run has begun; what is wrong with it is told without a word about this machine. */
-  const begun = async (run: Run, { over }: ServedRun): Promise<void> => {
+  const begun = async (run: Run, { over }: A2aRun): Promise<void> => {
     await Promise.race([over, firstEvent(run)]);
     if (run.state.seq > 0) return;
     await run.then(undefined, (error: unknown) => {
@@ -123,13 +123,13 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     return taskView(state, { life, origin, isForCaller: ({ call }) => call === undefined });
   };
   /** A task that goes on: in this process, or watched from here. */
-  const following = async (origin: Origin, id: string): Promise<ServedRun | undefined> => {
+  const following = async (origin: Origin, id: string): Promise<A2aRun | undefined> => {
     const served = active.get(id);
     if (served) return served.run.state.outcome ? undefined : served;
     const { life, owner } = await crew.kept.look(id);
     return !isEnded(life) && owner !== undefined ? serveRun(crew.kept.follow(id), origin) : undefined;
   };
-  const reply = async (who: Who, id: string, message: RemoteMessage): Promise<ServedRun> => {
+  const reply = async (who: Who, id: string, message: RemoteMessage): Promise<A2aRun> => {
     const origin = await originOf(who, id);
     if (message.contextId !== undefined && message.contextId !== origin.context)
       throw taskError("bad-request", "The task belongs to another context.");
@@ -164,7 +164,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     return lookAt(origin, id);
   };
 
-  const send = async (who: Who, message: RemoteMessage): Promise<ServedRun> => {
+  const send = async (who: Who, message: RemoteMessage): Promise<A2aRun> => {
     if (!agents.has(who.agent)) throw taskError("not-found", "There is no such agent.");
     return message.taskId === undefined ? start(who, message) : reply(who, message.taskId, message);
   };

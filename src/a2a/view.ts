@@ -15,7 +15,7 @@ import type { State } from "../core/run/state.ts";
 export const STOPPED = "the A2A server was stopped";
 
 /** What else a view of a run needs to know. */
-export type Seen = Readonly<{
+export type ViewContext = Readonly<{
   life: Life | "damaged";
   origin: Origin;
   /** True for a question that whoever asked for the run may answer; the others wait for the owner of this machine. */
@@ -23,13 +23,13 @@ export type Seen = Readonly<{
 }>;
 
 /** A run as a task of the protocol: nothing but another look at its fold. */
-export function taskView(state: State, seen: Seen): RemoteTask {
+export function taskView(state: State, seen: ViewContext): RemoteTask {
   const { outcome, usage, cost } = state;
   return {
     kind: "task",
     id: state.run,
     contextId: seen.origin.context,
-    status: statusOf(state, seen),
+    status: remoteStatusOf(state, seen),
     artifacts: outcome && !isStopped(outcome) ? artifactsOf(outcome) : [],
     history: historyOf(state, seen.origin),
     metadata: { [USAGE_KEY]: { usage, cost } },
@@ -37,14 +37,14 @@ export function taskView(state: State, seen: Seen): RemoteTask {
 }
 
 /** What is told about a run in one state of the protocol, and in words where there is something to say. */
-export function statusOf(state: State, { life, origin, isForCaller }: Seen): RemoteStatus {
+export function remoteStatusOf(state: State, { life, origin, isForCaller }: ViewContext): RemoteStatus {
   const at = new Date(
     state.endedAt ?? Math.max(state.startedAt, ...openQuestions(state).map(({ askedAt }) => askedAt)),
   ).toISOString();
   const status = (name: RemoteState, text?: string): RemoteStatus => ({
     state: name,
     timestamp: at,
-    ...(text !== undefined && { message: said(text, state, origin) }),
+    ...(text !== undefined && { message: agentMessage(text, state, origin) }),
   });
   if (state.outcome)
     return isStopped(state.outcome) ? status("unknown", WAITS_FOR_SERVER) : ended(state.outcome, status);
@@ -57,7 +57,7 @@ export function statusOf(state: State, { life, origin, isForCaller }: Seen): Rem
 const WAITS_FOR_OWNER = "The owner of this agent has to allow something before it can go on.";
 const WAITS_FOR_SERVER = "It was interrupted and goes on when the server takes it up again.";
 
-const BY_LIFE: Readonly<Record<Seen["life"], RemoteState>> = {
+const BY_LIFE: Readonly<Record<ViewContext["life"], RemoteState>> = {
   starting: "submitted",
   running: "working",
   waiting: "working",
@@ -117,7 +117,7 @@ function historyOf({ plan, run }: State, { context }: Origin): RemoteMessage[] {
 }
 
 /** Something that the agent says; the same words at the same point are the same message. */
-export function said(text: string, { run, seq }: State, { context }: Origin): RemoteMessage {
+export function agentMessage(text: string, { run, seq }: State, { context }: Origin): RemoteMessage {
   return {
     kind: "message",
     messageId: `${run}-${seq}`,

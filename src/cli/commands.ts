@@ -20,12 +20,12 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   chat: {
     summary: "talk with a main agent that hands work to the others",
     group: WORK,
-    load: async () => (await import("./chat/chat.ts")).chat,
+    load: async () => (await import("./chat/chat.ts")).chatCommand,
   },
   ask: {
     summary: "one question to the main agent",
     group: WORK,
-    load: async () => (await import("./chat/ask.ts")).ask,
+    load: async () => (await import("./chat/ask.ts")).askCommand,
   },
   run: {
     summary: "one agent, one task; or a plan from a file",
@@ -35,38 +35,38 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   parallel: {
     summary: "several tasks side by side",
     group: WORK,
-    load: async () => (await import("./launch/parallel.ts")).parallel,
+    load: async () => (await import("./launch/parallel.ts")).parallelCommand,
   },
   chain: {
     summary: "one task after the other, each with the result before it",
     group: WORK,
-    load: async () => (await import("./launch/chain.ts")).chain,
+    load: async () => (await import("./launch/chain.ts")).chainCommand,
   },
   race: {
     summary: "the same task for several; the first good answer wins",
     group: WORK,
-    load: async () => (await import("./launch/race.ts")).race,
+    load: async () => (await import("./launch/race.ts")).raceCommand,
   },
   team: {
     summary: "roles, tasks that depend on each other, reviews, approvals",
     group: WORK,
-    load: async () => (await import("./launch/team.ts")).team,
+    load: async () => (await import("./launch/team.ts")).teamCommand,
   },
-  skill: { summary: "run a skill", group: WORK, load: async () => (await import("./launch/skill.ts")).skill },
+  skill: { summary: "run a skill", group: WORK, load: async () => (await import("./launch/skill.ts")).skillCommand },
   command: {
     summary: "run a workflow command",
     group: WORK,
-    load: async () => (await import("./launch/skill.ts")).command,
+    load: async () => (await import("./launch/skill.ts")).commandCommand,
   },
   resume: {
     summary: "go on with a run that was stopped, or show its result again",
     group: WORK,
-    load: async () => (await import("./launch/resume.ts")).resume,
+    load: async () => (await import("./launch/resume.ts")).resumeCommand,
   },
   plan: {
     summary: "print what a command line compiles to, and run nothing",
     group: LOOK,
-    load: async () => (await import("./launch/plan.ts")).plan,
+    load: async () => (await import("./launch/plan.ts")).planCommand,
   },
   agents: {
     summary: "the agents there are",
@@ -76,12 +76,12 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   skills: {
     summary: "the skills there are",
     group: LOOK,
-    load: async () => (await import("./agents/skills.ts")).skills,
+    load: async () => (await import("./agents/skills.ts")).skillsCommand,
   },
   commands: {
     summary: "the workflow commands there are",
     group: LOOK,
-    load: async () => (await import("./agents/skills.ts")).commands,
+    load: async () => (await import("./agents/skills.ts")).commandsCommand,
   },
   models: {
     summary: "what model names mean here, and which keys were found",

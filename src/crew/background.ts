@@ -2,7 +2,7 @@ import type { Config } from "../core/config/config.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { workerCommand } from "../defaults.ts";
-import { homeOf, type Outfit, type Setup } from "../outfit.ts";
+import { type CrewSetup, homeOf, type Outfit } from "../outfit.ts";
 import { DEFAULT_BACKGROUND_RUNS } from "../runtime/background/background-slots.ts";
 import { inBackground } from "../runtime/background/launch-worker.ts";
 import { isOwned } from "../runtime/disk/run-claim.ts";
@@ -26,12 +26,17 @@ export type WorkerOptions = Readonly<{
 }>;
 
 /** A run for a worker; without a plan it is one that is taken up again. */
-export type Handed = WorkerOptions & Readonly<{ id: string; plan?: Plan; options: ResumeOptions }>;
+export type BackgroundJob = WorkerOptions & Readonly<{ id: string; plan?: Plan; options: ResumeOptions }>;
 
-export type HandParts = Readonly<{ options: CrewOptions; config: Config; setup: Setup; outfit: Outfit }>;
+export type HandParts = Readonly<{ options: CrewOptions; config: Config; setup: CrewSetup; outfit: Outfit }>;
 
 /** Hands runs to workers. What is code in this crew cannot go there. */
-export function createHand({ options, config, setup, outfit }: HandParts): (run: Handed) => Promise<BackgroundRun> {
+export function createHand({
+  options,
+  config,
+  setup,
+  outfit,
+}: HandParts): (run: BackgroundJob) => Promise<BackgroundRun> {
   const { cwd, env } = setup;
   const { store, redactor, clock } = outfit;
   return async ({ crew = {}, ...asked }) => {

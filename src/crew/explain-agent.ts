@@ -7,7 +7,7 @@ import { rulesFor } from "../core/policy/policy.ts";
 import { agentRuleText } from "../core/rules/agent-rule.ts";
 import type { Problem } from "../core/vocabulary/file-problem.ts";
 import { DEFAULT_LIMITS, type ResourceLimits } from "../core/vocabulary/limits.ts";
-import type { Origin } from "../core/vocabulary/provenance.ts";
+import type { FieldOrigin } from "../core/vocabulary/provenance.ts";
 import { isOfServer, type KnownServer, serverPatterns } from "../core/vocabulary/server-patterns.ts";
 import { toolMatches } from "../core/vocabulary/tool-names.ts";
 import type { FoundAgent } from "../runtime/discovery/discover-found.ts";
@@ -41,7 +41,7 @@ export type ExplainedTool = Readonly<{
   /** It is allowed, and there is no such tool here. */
   missing?: true;
   rule: string;
-  origin: Origin;
+  origin: FieldOrigin;
   /** The MCP server that it is of, which is asked for it when the run starts. */
   server?: Readonly<{ name: string; what: string }>;
 }>;
@@ -85,12 +85,12 @@ export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentE
   };
 }
 
-type Trace = (found: FoundAgent, field: string) => Origin;
+type Trace = (found: FoundAgent, field: string) => FieldOrigin;
 
 /** Follows a field through bases and settings to the line that says it. */
 function tracer({ dialects, placeOf }: ExplainOptions): Trace {
-  const known = new Map<FoundAgent, (field: string) => Origin>();
-  const originOf = (found: FoundAgent): ((field: string) => Origin) => {
+  const known = new Map<FoundAgent, (field: string) => FieldOrigin>();
+  const originOf = (found: FoundAgent): ((field: string) => FieldOrigin) => {
     const before = known.get(found) ?? originsOf(found, dialects);
     known.set(found, before);
     return before;
@@ -104,10 +104,10 @@ function tracer({ dialects, placeOf }: ExplainOptions): Trace {
 }
 
 /** What holds for every agent does not come from the base, although the base has it too. */
-const through = (origin: Extract<Origin, { from: "base" }>, at: Origin): Origin =>
+const through = (origin: Extract<FieldOrigin, { from: "base" }>, at: FieldOrigin): FieldOrigin =>
   at.from === "settings" && !at.key.startsWith("agents.") ? at : { ...origin, at };
 
-function callOrigin(flags: ExplainedCall["flags"], call: ExplainedCall, field: string): Origin | undefined {
+function callOrigin(flags: ExplainedCall["flags"], call: ExplainedCall, field: string): FieldOrigin | undefined {
   if (field !== "model" && field !== "thinking" && field !== "tools") return undefined;
   return call[field] === undefined ? undefined : { from: "call", key: flags[field] ?? field };
 }
@@ -121,7 +121,7 @@ function limitsOf(found: FoundAgent, { call }: ExplainOptions, trace: Trace): Ex
     const byCall = asked !== undefined && (ours === undefined || asked <= ours);
     const value = byCall ? asked : (ours ?? DEFAULT_LIMITS[name]);
     if (value === Number.POSITIVE_INFINITY) return [];
-    const origin: Origin = byCall
+    const origin: FieldOrigin = byCall
       ? { from: "call", key: call.flags[name] ?? name }
       : ours === undefined
         ? { from: "default" }
@@ -131,7 +131,7 @@ function limitsOf(found: FoundAgent, { call }: ExplainOptions, trace: Trace): Ex
 }
 
 /** Of base and child the smaller limit holds. */
-function limitOrigin(found: FoundAgent, name: LimitName, trace: Trace): Origin {
+function limitOrigin(found: FoundAgent, name: LimitName, trace: Trace): FieldOrigin {
   const field = `limits.${name}`;
   if (found.origins[field] !== undefined) return trace(found, field);
   const own = found.read.agent.limits?.[name];
@@ -162,7 +162,7 @@ function explainTool({ name, server, found, agent, options, trace }: Asked): Exp
   const { allowed, rule } = permit({ ...agent, ...(bar !== undefined && { barred: { [name]: bar } }) }, name);
   const denied = !allowed && covers(agent.disallowedTools, name);
   const shut = bar !== undefined;
-  const origin: Origin = shut
+  const origin: FieldOrigin = shut
     ? shutOrigin(found, options, trace)
     : denied
       ? toolOrigin(found, "disallowedTools", name, trace)
@@ -177,7 +177,7 @@ function explainTool({ name, server, found, agent, options, trace }: Asked): Exp
     ...told,
   };
 
-  function listOrigin(): Origin {
+  function listOrigin(): FieldOrigin {
     if (options.call.tools !== undefined) return { from: "call", key: options.call.flags.tools ?? "tools" };
     if (agent.tools === undefined) return { from: "default", rule: "no list of tools" };
     return toolOrigin(found, "tools", name, trace);
@@ -202,7 +202,7 @@ const shuttings: Readonly<
 };
 
 /** A file that wishes to look only, or the user's own rules. */
-function shutOrigin(found: FoundAgent, { placeOf }: ExplainOptions, trace: Trace): Origin {
+function shutOrigin(found: FoundAgent, { placeOf }: ExplainOptions, trace: Trace): FieldOrigin {
   if (found.agent.permission === "plan") return trace(found, "permission");
   const place = placeOf("permissions.deny") ?? placeOf("permissions.mode");
   return { from: "settings", key: "permissions", ...place };
@@ -243,7 +243,7 @@ const isCallOf = (entry: string, tool: string): boolean => entry.startsWith(`${t
  * Which of several lists names the tool: the file's own, a base's, or the settings'. A list of tools in the settings
  * stands in place of the others; what they deny comes on top.
  */
-function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name: string, trace: Trace): Origin {
+function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name: string, trace: Trace): FieldOrigin {
   if (field === "tools" && found.origins[field]?.from === "settings") return trace(found, field);
   if (covers(found.read.agent[field], name)) return trace({ ...found, origins: {} }, field);
   const { base } = found;

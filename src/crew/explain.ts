@@ -5,7 +5,7 @@ import { defined } from "../core/text/defined.ts";
 import { describeServer } from "../core/vocabulary/mcp-server.ts";
 import { isOfServer, type KnownServer } from "../core/vocabulary/server-patterns.ts";
 import { DELEGATION_TOOL, MCP_PREFIX } from "../core/vocabulary/tool-names.ts";
-import type { Outfit, Setup } from "../outfit.ts";
+import type { CrewSetup, Outfit } from "../outfit.ts";
 import { local } from "../runners/local.ts";
 import type { FoundAgent } from "../runtime/discovery/discover.ts";
 import type { LoadedConfig } from "../runtime/settings/load-config.ts";
@@ -16,7 +16,7 @@ import { type AgentExplanation, type ExplainedCall, explainAgent } from "./expla
 /** An agent as it would run, the model that it would get included. */
 export type Explanation = AgentExplanation & Readonly<{ model: Choice }>;
 
-export type ExplainParts = Readonly<{ outfit: Outfit; setup: Setup; settings: LoadedConfig }>;
+export type ExplainParts = Readonly<{ outfit: Outfit; setup: CrewSetup; settings: LoadedConfig }>;
 
 /** Explains an agent with the tools, the servers, the permissions and the settings of a crew. Nothing is started for it. */
 export async function explainFor(
@@ -44,7 +44,7 @@ const barredServer = (pattern: string, policy: Policy): string | undefined =>
   barred(policy, { tool: `${MCP_PREFIX}${pattern}`, does: "exec", effect: "write" });
 
 /** The servers that an agent has, and those of the user's that it does not get. */
-function serversFor({ agent }: FoundAgent, users: NonNullable<Setup["mcpServers"]>): KnownServer[] {
+function serversFor({ agent }: FoundAgent, users: NonNullable<CrewSetup["mcpServers"]>): KnownServer[] {
   const its = serversOf(agent, users);
   const others = Object.entries(users).filter(([name]) => !its.some((one) => one.name === name));
   return [

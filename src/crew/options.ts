@@ -5,7 +5,7 @@ import type { Permissions } from "../core/policy/permissions.ts";
 import type { Tool } from "../core/task/tool.ts";
 import type { McpServers } from "../core/vocabulary/mcp-server.ts";
 import type { LanguageModel } from "../models/ai-sdk/is-language-model.ts";
-import type { ModelConfig } from "../models/registry/registry.ts";
+import type { ModelRegistryConfig } from "../models/registry/registry.ts";
 import type { NetworkRules } from "../runtime/network/guarded-fetch.ts";
 import type { WebSearch } from "../tools/parts/search-backends.ts";
 
@@ -30,9 +30,9 @@ export type CrewOptions = Readonly<{
   /** Models of one's own, or model objects of the AI SDK's ecosystem, by the names they get here. */
   models?: Readonly<Record<string, Model | LanguageModel>>;
   /** Addresses, keys and headers of known providers, and providers of one's own. */
-  providers?: ModelConfig["providers"];
+  providers?: ModelRegistryConfig["providers"];
   /** What `fast`, `balanced` and `powerful` mean here. */
-  tiers?: ModelConfig["tiers"];
+  tiers?: ModelRegistryConfig["tiers"];
   /** The model of tasks for which nobody names one: by default the first of `models`, the first with a key, or offline. */
   model?: string | readonly string[];
   /**

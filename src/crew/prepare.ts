@@ -11,7 +11,7 @@ import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
 import { builtinRunner, makeEngine, type Remotes } from "../defaults.ts";
 import { compile } from "../modes/compile.ts";
-import type { Outfit, Setup } from "../outfit.ts";
+import type { CrewSetup, Outfit } from "../outfit.ts";
 import { createLingering } from "../runtime/async/pending-cleanup.ts";
 import type { Deck } from "../runtime/cassette/cassette.ts";
 import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
@@ -45,7 +45,7 @@ export type Prepare = (asked: AskedRun) => Promise<Start>;
 export type PrepareParts = Readonly<{
   options: CrewOptions;
   config: Config;
-  setup: Setup;
+  setup: CrewSetup;
   outfit: Outfit;
   finds: Finds;
   remotes: Remotes;

@@ -1,8 +1,8 @@
 import { settleConfig } from "../core/config/layers.ts";
-import { crewWords } from "../core/config/use.ts";
+import { crewSettings } from "../core/config/use.ts";
 import { withPermissions } from "../core/policy/permissions.ts";
 import { readSettings } from "../defaults.ts";
-import type { Setup } from "../outfit.ts";
+import type { CrewSetup } from "../outfit.ts";
 import { type LoadConfigOptions, type LoadedConfig, noConfig } from "../runtime/settings/load-config.ts";
 import type { CrewOptions } from "./options.ts";
 
@@ -15,14 +15,14 @@ export function settingsFor(given: CrewOptions["config"], where: Omit<LoadConfig
 /** What was handed in comes before the settings; permissions of both hold. */
 export function withSettings(given: CrewOptions, { config }: LoadedConfig): CrewOptions {
   return {
-    ...crewWords(config),
+    ...crewSettings(config),
     ...given,
     permissions: withPermissions(config.permissions, given.permissions),
   };
 }
 
 /** The options that can be written down; what is code, and what was used to find agents, stays here. */
-export function setupOf(options: CrewOptions, where: Pick<Setup, "cwd" | "env">): Setup {
+export function setupOf(options: CrewOptions, where: Pick<CrewSetup, "cwd" | "env">): CrewSetup {
   const { agents: _a, tools: _t, models: _m, clock: _c, random: _r, config: _s, ...written } = options;
   return { ...written, ...where };
 }

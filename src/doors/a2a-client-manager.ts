@@ -10,7 +10,7 @@ import {
 import { CrewError, messageOf } from "../core/schema/error.ts";
 import { createRemoteClients, type RemoteClients, remoteTokens } from "../runners/a2a/a2a-clients.ts";
 import { remoteFault } from "../runners/a2a/a2a-fault.ts";
-import type { RemoteCard, RemoteClient } from "../runners/a2a/a2a-sdk.ts";
+import type { RemoteAgentCard, RemoteClient } from "../runners/a2a/a2a-sdk.ts";
 import { asFetch } from "../runtime/network/guarded-fetch-for-libraries.ts";
 import { createGuardedOpen, type GuardedOpen, type NetworkRules } from "../runtime/network/guarded-request.ts";
 
@@ -26,7 +26,7 @@ export type A2AClientOptions = Readonly<{
 }>;
 
 /** One conversation with an agent elsewhere: its ids belong to it alone, so two of them never meet. */
-export type Conversation = Readonly<{
+export type RemoteConversation = Readonly<{
   ids(): RemoteIds;
   /** Sends a message and waits for the answer; what goes wrong is a text, never an exception. */
   send(text: string, signal?: AbortSignal): Promise<RemoteAnswer | Readonly<{ kind: "error"; text: string }>>;
@@ -44,7 +44,7 @@ export class A2AClientManager {
   }
 
   /** Fetches the card of an agent and makes a client for it, once. */
-  async loadAgent(name: string, place: string | RemotePlace, signal: AbortSignal = NEVER): Promise<RemoteCard> {
+  async loadAgent(name: string, place: string | RemotePlace, signal: AbortSignal = NEVER): Promise<RemoteAgentCard> {
     if (this.#loaded.has(name))
       throw new CrewError(
         "BAD_INPUT",
@@ -61,7 +61,7 @@ export class A2AClientManager {
   }
 
   /** The card of an agent that is loaded. */
-  async getAgentCard(name: string): Promise<RemoteCard | undefined> {
+  async getAgentCard(name: string): Promise<RemoteAgentCard | undefined> {
     return (await this.#loaded.get(name))?.card;
   }
 
@@ -97,7 +97,7 @@ export class A2AClientManager {
   }
 
   /** A conversation that nobody else is part of. */
-  conversation(name: string): Conversation {
+  conversation(name: string): RemoteConversation {
     let ids: RemoteIds = {};
     return {
       ids: () => ids,

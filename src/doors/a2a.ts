@@ -13,5 +13,5 @@ export {
   type RemoteTask,
   type RemoteUpdate,
 } from "../core/net/a2a.ts";
-export type { RemoteCard } from "../runners/a2a/a2a-sdk.ts";
-export { A2AClientManager, type A2AClientOptions, type Conversation } from "./a2a-client-manager.ts";
+export type { RemoteAgentCard } from "../runners/a2a/a2a-sdk.ts";
+export { A2AClientManager, type A2AClientOptions, type RemoteConversation } from "./a2a-client-manager.ts";

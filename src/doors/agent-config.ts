@@ -71,7 +71,7 @@ function toolsAsWritten({ agent, from, raw }: ReadAgent, dialect: string | undef
 type Extending = Pick<AgentConfig, "name"> & Partial<Pick<AgentConfig, "extends" | "tools" | "model" | "thinking">>;
 
 /** `A` with what it inherits. */
-export type Resolved<A> = A & Pick<AgentConfig, "resolvedTools" | "resolvedModel" | "resolvedThinking">;
+export type WithInherited<A> = A & Pick<AgentConfig, "resolvedTools" | "resolvedModel" | "resolvedThinking">;
 
 export type InheritanceFault = Readonly<{ name: string; message: string }>;
 
@@ -82,7 +82,7 @@ export type InheritanceFault = Readonly<{ name: string; message: string }>;
 export function resolveAgentInheritance<A extends Extending>(
   agents: readonly A[],
   onFault?: (fault: InheritanceFault) => void,
-): Resolved<A>[] {
+): WithInherited<A>[] {
   const heirs = agents.map((config) => ({
     config,
     name: config.name,
@@ -90,8 +90,8 @@ export function resolveAgentInheritance<A extends Extending>(
     ...(config.extends === undefined ? {} : { extends: config.extends }),
   }));
   const lines = lineages(heirs);
-  const resolved = new Map<(typeof heirs)[number], Resolved<A>>();
-  const resolve = (heir: (typeof heirs)[number]): Resolved<A> => {
+  const resolved = new Map<(typeof heirs)[number], WithInherited<A>>();
+  const resolve = (heir: (typeof heirs)[number]): WithInherited<A> => {
     const known = resolved.get(heir);
     if (known !== undefined) return known;
     const line = lines.get(heir);
@@ -100,7 +100,7 @@ export function resolveAgentInheritance<A extends Extending>(
     const tools = unionOfTools(config.tools, base?.resolvedTools);
     const model = config.model ?? base?.resolvedModel;
     const thinking = config.thinking ?? base?.resolvedThinking;
-    const made: Resolved<A> = {
+    const made: WithInherited<A> = {
       ...config,
       ...(tools === undefined ? {} : { resolvedTools: tools }),
       ...(model === undefined ? {} : { resolvedModel: model }),

@@ -2,7 +2,7 @@ import type { RetryConfig } from "../core/plan/retry.ts";
 import type { ResourceLimits } from "../core/vocabulary/limits.ts";
 import type { Thinking } from "../core/vocabulary/thinking.ts";
 import { type Findable, findAgent } from "../runtime/discovery/find.ts";
-import type { AgentConfig, Resolved } from "./agent-config.ts";
+import type { AgentConfig, WithInherited } from "./agent-config.ts";
 
 /** What a call may say itself; it comes before what the agent says. */
 export type InlineSettings = {
@@ -16,7 +16,7 @@ export type InlineSettings = {
 
 export type ResolvedSettings<A> = Omit<InlineSettings, "model"> & { model?: string | readonly string[]; agent?: A };
 
-type Configured = Findable & Partial<Resolved<AgentConfig>>;
+type Configured = Findable & Partial<WithInherited<AgentConfig>>;
 
 /** 003's order: the agent's values, with what it inherits, are defaults; what the call says wins. */
 export function resolveAgentSettings<A extends Configured>(

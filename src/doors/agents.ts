@@ -1,11 +1,11 @@
 export { type Agent, defineAgent } from "../core/agent/agent.ts";
-export type { Dialect, Dialects, ReadAgent, Reading } from "../core/agent/dialect.ts";
+export type { Dialect, Dialects, ParsedFile, ReadAgent } from "../core/agent/dialect.ts";
 export { type AgentList, formatAgentList } from "../core/agent/list.ts";
 export { agentFor, type Skill, type WorkflowCommand } from "../core/agent/skill.ts";
-export { type Arguments, expandCommand, expandSkill } from "../core/agent/skill-arguments.ts";
+export { expandCommand, expandSkill, type SkillArguments } from "../core/agent/skill-arguments.ts";
 export { AGENT_NAME } from "../core/vocabulary/agent-name.ts";
 export type { Problem } from "../core/vocabulary/file-problem.ts";
-export { describeOrigin, type Origin } from "../core/vocabulary/provenance.ts";
+export { describeOrigin, type FieldOrigin } from "../core/vocabulary/provenance.ts";
 export { toolMatches, toolSpellings, toolsNamed } from "../core/vocabulary/tool-names.ts";
 export { type AgentFields, parseAgentFields } from "../formats/agent-fields.ts";
 export { readInlineAgents } from "../formats/inline.ts";
@@ -24,7 +24,7 @@ export {
   type Trust,
 } from "../runtime/discovery/discover.ts";
 export { type ExplainedField, explainFields } from "../runtime/discovery/explain.ts";
-export { families, type PresetName, presets } from "../runtime/discovery/sources.ts";
+export { agentFamilies as families, type PresetName, presets } from "../runtime/discovery/sources.ts";
 export { type AgentConfig, resolveAgentInheritance } from "./agent-config.ts";
 export { type InlineSettings, resolveAgentSettings } from "./agent-settings.ts";
 export {

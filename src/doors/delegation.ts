@@ -29,14 +29,14 @@ export type DelegationCall = Readonly<{
 export type DelegationTool = Readonly<{ name: string; description: string; input: JsonSchema }>;
 
 /** Delegation tools for a surface: each call starts runs of the crew. */
-export type Delegation = Readonly<{
+export type OpenedDelegation = Readonly<{
   /** Described for the agents there are right now. */
   tools(): Promise<readonly DelegationTool[]>;
   call(name: string, input: unknown, call: DelegationCall): Promise<Exclude<ToolResult, string>>;
 }>;
 
 /** Opens delegation tools on a crew, for as long as somebody talks to it: what it starts in the background lives so long. */
-export function openDelegation(crew: Crew, { as, run: options = {} }: DelegationOptions): Delegation {
+export function openDelegation(crew: Crew, { as, run: options = {} }: DelegationOptions): OpenedDelegation {
   let made: Promise<readonly Tool[]> | undefined;
   const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as));
   const background = createOutliving({

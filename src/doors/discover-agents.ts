@@ -3,20 +3,20 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { ReadAgent } from "../core/agent/dialect.ts";
 import { unionOfTools } from "../core/agent/inherit.ts";
 import { readBundledAgents } from "../formats/bundled.ts";
-import { own } from "../formats/dialects/own.ts";
+import { ownDialect } from "../formats/dialects/own.ts";
 import { dialects } from "../formats/table.ts";
 import { type DiscoverOptions, type Discovery, discover, type FoundAgent } from "../runtime/discovery/discover.ts";
-import { listFiles, readAgentFile } from "../runtime/discovery/files.ts";
+import { listAgentFiles, readAgentFile } from "../runtime/discovery/files.ts";
 import { nearestPlace } from "../runtime/discovery/places.ts";
-import { families, type Scope } from "../runtime/discovery/sources.ts";
-import { type AgentConfig, configOf, type Resolved } from "./agent-config.ts";
+import { agentFamilies, type SourceScope } from "../runtime/discovery/sources.ts";
+import { type AgentConfig, configOf, type WithInherited } from "./agent-config.ts";
 
 /** Everything `discover` takes, with this program's dialects and agents filled in. */
 export type DiscoverAgentsOptions = Partial<Omit<DiscoverOptions, "cwd" | "dialects">>;
 
 /** The agents in their documented shape, and the whole discovery behind them. */
 export type AgentDiscoveryResult = Omit<Discovery, "agents"> & {
-  readonly agents: Resolved<AgentConfig>[];
+  readonly agents: WithInherited<AgentConfig>[];
   /** The nearest directory of the project that holds agents. */
   readonly projectAgentsDir: string | null;
 };
@@ -44,10 +44,10 @@ export async function discoverAgents(
   return { ...found, agents: found.agents.map(resolvedConfig), projectAgentsDir };
 }
 
-const isScope = (word: string): word is Scope => word === "user" || word === "project" || word === "both";
+const isScope = (word: string): word is SourceScope => word === "user" || word === "project" || word === "both";
 
-function resolvedConfig(found: FoundAgent): Resolved<AgentConfig> {
-  const config: Resolved<AgentConfig> = configOf(found);
+function resolvedConfig(found: FoundAgent): WithInherited<AgentConfig> {
+  const config: WithInherited<AgentConfig> = configOf(found);
   const { model, thinking } = found.agent;
   const base = found.base === undefined ? undefined : resolvedConfig(found.base);
   const tools = unionOfTools(config.tools, base?.resolvedTools);
@@ -60,10 +60,10 @@ function resolvedConfig(found: FoundAgent): Resolved<AgentConfig> {
 /** The agents of one directory; its path says how they are written. A directory that is not there is empty. */
 export function loadAgentsFromDir(dir: string, source: "user" | "project" = "user"): AgentConfig[] {
   const path = resolve(dir);
-  const row = families
+  const row = agentFamilies
     .flat()
     .find(({ project, user }) => [...project, ...user].some((place) => path.endsWith(`/${place}`)));
-  const dialect = dialects[row?.dialect ?? "own"] ?? own;
+  const dialect = dialects[row?.dialect ?? "own"] ?? ownDialect;
   const place = {
     family: row?.family ?? "subcrew",
     dialect: dialect.id,
@@ -72,7 +72,7 @@ export function loadAgentsFromDir(dir: string, source: "user" | "project" = "use
     ...(row?.deep ? { deep: true as const } : {}),
     ...(row?.folders === undefined ? {} : { folders: row.folders }),
   };
-  return listFiles(place, dialect).files.flatMap((file) => {
+  return listAgentFiles(place, dialect).files.flatMap((file) => {
     const from = { kind: source, file: file.path, family: place.family, dialect: dialect.id };
     const { agents, problems } = readAgentFile(file, dialect, { within: path, source: from });
     return agents.map((read) => {

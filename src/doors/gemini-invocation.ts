@@ -2,7 +2,7 @@ import { cardOf } from "../core/delegation/catalog.ts";
 import { failed, type Outcome } from "../core/outcome/outcome.ts";
 import type { ToolResult } from "../core/task/tool.ts";
 import type { Crew } from "../crew.ts";
-import { declaredInputs, promptOf } from "../facades/agent-inputs.ts";
+import { declaredInputs, promptFromInputs } from "../facades/agent-inputs.ts";
 import { type AgentTerminateMode, invocationResult, invocationText, terminateMode } from "../facades/invocation.ts";
 import { asId } from "../modes/names.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
@@ -32,7 +32,7 @@ export function localInvocation(
       const named = declaredInputs(card, inputs);
       const task = {
         agent: name,
-        prompt: promptOf(card, inputs),
+        prompt: promptFromInputs(card, inputs),
         refs: {},
         ...(Object.keys(named).length > 0 && { inputs: named }),
       };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../core/schema/error.ts";
-import { gemini } from "../formats/dialects/gemini.ts";
+import { geminiDialect } from "../formats/dialects/gemini.ts";
 import {
   type AgentDefinition,
   type AgentDto,
@@ -22,7 +22,7 @@ export class AgentLoadError extends Error {
 
 /** The agents of one Markdown file; throws an `AgentLoadError` for a file that is none. */
 export function parseAgentMarkdown(filePath: string, content: string = read(filePath)): AgentDto[] {
-  const { agents, problems } = gemini.read(content, { file: filePath, relative: filePath });
+  const { agents, problems } = geminiDialect.read(content, { file: filePath, relative: filePath });
   const error = problems.find(({ severity }) => severity === "error");
   if (error !== undefined) throw new AgentLoadError(filePath, error.message);
   return agents.map(dtoOf);
@@ -50,7 +50,7 @@ function filesIn(dir: string): string[] {
   try {
     const entries = readdirSync(dir, { withFileTypes: true });
     return entries
-      .filter((entry) => !entry.isDirectory() && gemini.accepts(entry.name))
+      .filter((entry) => !entry.isDirectory() && geminiDialect.accepts(entry.name))
       .map(({ name }) => name)
       .sort();
   } catch {

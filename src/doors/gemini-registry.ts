@@ -3,7 +3,7 @@ import { readBundledAgents } from "../formats/bundled.ts";
 import {
   type AgentDefinition,
   dtoOf,
-  type ModelConfig,
+  type GeminiModelConfig,
   markdownToAgentDefinition,
   type RunConfig,
 } from "../formats/dialects/gemini-definition.ts";
@@ -11,10 +11,10 @@ import { dialects } from "../formats/table.ts";
 import { discover } from "../runtime/discovery/discover.ts";
 
 /** What the settings say about one agent. */
-export type AgentOverride = { enabled?: boolean; runConfig?: RunConfig; modelConfig?: DeepPartial<ModelConfig> };
+export type AgentOverride = { enabled?: boolean; runConfig?: RunConfig; modelConfig?: DeepPartial<GeminiModelConfig> };
 type DeepPartial<T> = { [K in keyof T]?: T[K] extends object ? DeepPartial<T[K]> : T[K] };
 
-export type RegistryConfig = Readonly<{
+export type GeminiRegistryConfig = Readonly<{
   cwd: string;
   home: string;
   /** May the project's own directory count? */
@@ -36,11 +36,11 @@ export type RegistryConfig = Readonly<{
 
 /** 004's registry: the agents of `.gemini/agents` and `~/.gemini/agents`, over the one discovery of this program. */
 export class AgentRegistry {
-  readonly #config: RegistryConfig;
+  readonly #config: GeminiRegistryConfig;
   readonly #known = new Map<string, AgentDefinition>();
   readonly #active = new Map<string, AgentDefinition>();
 
-  constructor(config: RegistryConfig) {
+  constructor(config: GeminiRegistryConfig) {
     this.#config = config;
   }
 

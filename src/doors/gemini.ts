@@ -5,9 +5,9 @@ export {
   type AgentDefinition,
   type AgentDto,
   agentFromDefinition,
+  type GeminiModelConfig as ModelConfig,
   type InputConfig,
   type LocalAgentDefinition,
-  type ModelConfig,
   markdownToAgentDefinition,
   type OutputConfig,
   type PromptConfig,
@@ -17,4 +17,9 @@ export {
 export { isValidToolName } from "../formats/dialects/gemini-schema.ts";
 export { localInvocation, type SubagentInvocation } from "./gemini-invocation.ts";
 export { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "./gemini-load.ts";
-export { type AgentOverride, AgentRegistry, getModelConfigAlias, type RegistryConfig } from "./gemini-registry.ts";
+export {
+  type AgentOverride,
+  AgentRegistry,
+  type GeminiRegistryConfig as RegistryConfig,
+  getModelConfigAlias,
+} from "./gemini-registry.ts";

@@ -5,7 +5,7 @@ import { messageOf } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import { type Crew, createCrew } from "../crew.ts";
-import { summaryOf } from "../facades/carry-out.ts";
+import { outputExcerpt } from "../facades/carry-out.ts";
 import { shortened } from "../facades/subagent-task.ts";
 import type { Run } from "../runtime/run/run.ts";
 
@@ -116,7 +116,7 @@ export class Subagent {
       return {
         success: false,
         agentId,
-        error: outcome ? summaryOf(outcome) : (result.fault?.message ?? result.status),
+        error: outcome ? outputExcerpt(outcome) : (result.fault?.message ?? result.status),
         ...file,
       };
     } catch (error) {

@@ -1,4 +1,4 @@
-export { never, type Script, type Scripted, type ScriptedTurn, scripted } from "../models/scripted/scripted.ts";
+export { never, type Script, type ScriptedModel, type ScriptedTurn, scripted } from "../models/scripted/scripted.ts";
 export { type Cassette, type Deck, type DeckMaker, readCassette } from "../runtime/cassette/cassette.ts";
 export { recording, saveTo } from "../runtime/cassette/record.ts";
 export { replaying } from "../runtime/cassette/replay.ts";

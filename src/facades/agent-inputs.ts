@@ -2,9 +2,7 @@ import type { AgentInput } from "../core/agent/agent.ts";
 import { convertInputConfigToJsonSchema } from "../core/agent/inputs.ts";
 import type { AgentCard } from "../core/delegation/catalog.ts";
 import type { JsonSchema } from "../core/text/json.ts";
-
-/** The name by which an agent is chosen; no input may have it. */
-export const RESERVED_INPUT = "agent_name";
+import { RESERVED_INPUT } from "../core/vocabulary/agent-name.ts";
 
 /** What an agent takes that declares nothing. */
 const QUERY: Readonly<Record<string, AgentInput>> = {
@@ -20,7 +18,7 @@ export const inputsOf = ({ inputs }: Pick<AgentCard, "inputs">): Readonly<Record
   inputs === undefined || Object.keys(inputs).length === 0 ? QUERY : inputs;
 
 /** Why an agent cannot be offered by its inputs; `undefined` when it can. */
-export function reservedInput({ name, inputs }: Pick<AgentCard, "name" | "inputs">): string | undefined {
+export function reservedInputOf({ name, inputs }: Pick<AgentCard, "name" | "inputs">): string | undefined {
   if (inputs === undefined || !Object.hasOwn(inputs, RESERVED_INPUT)) return undefined;
   return `Agent '${name}' cannot have an input parameter named '${RESERVED_INPUT}' as it is a reserved parameter for delegation.`;
 }
@@ -61,7 +59,7 @@ const checks: Readonly<Record<string, (value: unknown) => boolean>> = {
 const isOf = (type: string, value: unknown): boolean => checks[type]?.(value) ?? true;
 
 /** What an agent is asked by its inputs: the one text, or each of them by its name. */
-export function promptOf(card: AgentCard, given: Readonly<Record<string, unknown>>): string {
+export function promptFromInputs(card: AgentCard, given: Readonly<Record<string, unknown>>): string {
   const entries = Object.entries(given).map(
     ([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)] as const,
   );

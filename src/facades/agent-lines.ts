@@ -7,7 +7,7 @@ export const DESCRIPTION_BYTES = 8_000;
 /** So much of each agent's description is tried, from all of it to nothing but the name. */
 const STEPS = [Number.POSITIVE_INFINITY, 400, 200, 100, 0];
 
-export type Lines = Readonly<{
+export type AgentListLines = Readonly<{
   /** How an agent is written, where not as an item of a list; the text is empty when there is no room for it. */
   line?(name: string, text: string): string;
   /** What stands around the list. */
@@ -19,7 +19,7 @@ export type Lines = Readonly<{
 /** A description with a list of agents in it that keeps to its budget: first descriptions get shorter, then names are left out. */
 export function describeAgents(
   cards: readonly AgentCard[],
-  { line = asItem, before, after = "", budget = DESCRIPTION_BYTES }: Lines,
+  { line = asItem, before, after = "", budget = DESCRIPTION_BYTES }: AgentListLines,
 ): string {
   const whole = (lines: readonly string[]): string =>
     [before, lines.length === 0 ? "(There are none right now.)" : lines.join("\n"), after]

@@ -3,17 +3,17 @@ import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts"
 import type { Tool } from "../core/task/tool.ts";
 import { cutHead } from "../core/text/cut.ts";
 import { isRecord } from "../core/text/json.ts";
-import { inputFault, inputSchema, reservedInput } from "./agent-inputs.ts";
+import { inputFault, inputSchema, reservedInputOf } from "./agent-inputs.ts";
 import { delegationRefusal } from "./delegate-to-agent.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { invoke } from "./invocation.ts";
-import { createLook } from "./look.ts";
+import { createAgentLookup } from "./look.ts";
 
 /** 004's other way: one tool for each agent, called as the agent is. */
 export const agentTools: Facade = {
   tools: (caller) =>
     offered(caller.catalog, caller)
-      .filter((card) => TOOL_NAME.test(card.name) && reservedInput(card) === undefined)
+      .filter((card) => TOOL_NAME.test(card.name) && reservedInputOf(card) === undefined)
       .map((card) => agentTool(card, caller)),
 };
 
@@ -23,7 +23,7 @@ const DESCRIPTION_CHARS = 600;
 
 /** One agent as a tool; where it works, here or on another machine, is decided when it runs. */
 export function agentTool(card: AgentCard, caller: Caller): Tool {
-  const look = createLook(caller);
+  const look = createAgentLookup(caller);
   const { text } = cutHead(card.description.replace(/\s+/g, " "), DESCRIPTION_CHARS);
   return Object.freeze<Tool>({
     name: card.name,

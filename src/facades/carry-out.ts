@@ -1,18 +1,18 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Task } from "../core/plan/task.ts";
-import type { Begun, Delegated } from "../core/task/engine.ts";
+import type { DelegationOutcome, StartedNode } from "../core/task/engine.ts";
 import type { ToolContext } from "../core/task/tool.ts";
 import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
 import { nodeIds } from "../modes/names.ts";
 
 /** What one agent is asked to do. The prompt is meant word by word: nothing in it is a placeholder. */
-export type Assignment = Pick<Task, "agent" | "prompt"> &
+export type FacadeTask = Pick<Task, "agent" | "prompt"> &
   Partial<Omit<Task, "agent" | "prompt" | "refs">> &
   Readonly<{ id: string }>;
 
 /** What one of them came to. */
-export type Done = Readonly<{
+export type FinishedNode = Readonly<{
   id: string;
   outcome: Outcome;
   /** `run/path`, by which it can be found again. */
@@ -20,10 +20,10 @@ export type Done = Readonly<{
 }>;
 
 /** How a delegation ended: as a whole, and each assignment in the order in which they were given. */
-export type Ended = Readonly<{ outcome: Outcome; done: readonly Done[] }>;
+export type DelegationEnd = Readonly<{ outcome: Outcome; done: readonly FinishedNode[] }>;
 
 /** One assignment, or several side by side. */
-export function planFor(assignments: readonly Assignment[], settings: Pick<Plan, "concurrency"> = {}): Plan {
+export function planFor(assignments: readonly FacadeTask[], settings: Pick<Plan, "concurrency"> = {}): Plan {
   const nodes = Object.fromEntries(
     assignments.map(({ id, ...task }) => [id, { kind: "task" as const, task: { ...task, refs: {} } }]),
   );
@@ -34,12 +34,12 @@ export function planFor(assignments: readonly Assignment[], settings: Pick<Plan,
 }
 
 /** Hands a plan to the run and waits. */
-export async function carryOut(plan: Plan, context: Pick<ToolContext, "delegate" | "run">): Promise<Ended> {
+export async function delegatePlan(plan: Plan, context: Pick<ToolContext, "delegate" | "run">): Promise<DelegationEnd> {
   return endedOf(plan, await context.delegate(plan), context);
 }
 
 /** What a plan that was handed over came to, task by task. */
-export function endedOf(plan: Plan, delegated: Delegated, { run }: Pick<ToolContext, "run">): Ended {
+export function endedOf(plan: Plan, delegated: DelegationOutcome, { run }: Pick<ToolContext, "run">): DelegationEnd {
   const { under = "", nodes = {}, run: other, ...outcome } = delegated;
   const done = Object.entries(plan.nodes).flatMap(([id, { kind }]) => {
     const one = nodes[id];
@@ -49,11 +49,11 @@ export function endedOf(plan: Plan, delegated: Delegated, { run }: Pick<ToolCont
 }
 
 /** The name of a task that was started without waiting for it. */
-export const begunTask = ({ run: other, under }: Begun, id: string, run: string): string =>
+export const begunTask = ({ run: other, under }: StartedNode, id: string, run: string): string =>
   `${other ?? run}/${under}${id}`;
 
 /** What the caller reads of an outcome: the beginning, and where the rest is. Nothing else of it gets into its context. */
-export function summaryOf(outcome: Outcome, chars: number = INLINE_CHARS): string {
+export function outputExcerpt(outcome: Outcome, chars: number = INLINE_CHARS): string {
   const said = "output" in outcome ? (outcome.output ?? "") : "";
   const { text, cut } = cutHead(said, chars);
   const rest =

@@ -2,11 +2,12 @@ import type { AgentCard } from "../core/delegation/catalog.ts";
 import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Tool } from "../core/task/tool.ts";
 import { isRecord, type JsonSchema } from "../core/text/json.ts";
-import { inputFault, inputSchema, RESERVED_INPUT, reservedInput } from "./agent-inputs.ts";
+import { RESERVED_INPUT } from "../core/vocabulary/agent-name.ts";
+import { inputFault, inputSchema, reservedInputOf } from "./agent-inputs.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { invoke } from "./invocation.ts";
-import { createLook } from "./look.ts";
+import { createAgentLookup } from "./look.ts";
 
 /** 004's `delegate_to_agent`: one tool over the union of all agents, each with its own inputs. */
 export const delegateToAgent: Facade = {
@@ -14,8 +15,8 @@ export const delegateToAgent: Facade = {
 };
 
 function delegateTool(caller: Caller, name: string): Tool {
-  const look = createLook(caller);
-  const cards = offered(caller.catalog, caller).filter((card) => reservedInput(card) === undefined);
+  const look = createAgentLookup(caller);
+  const cards = offered(caller.catalog, caller).filter((card) => reservedInputOf(card) === undefined);
   return Object.freeze<Tool>({
     name,
     description: unionDescription(cards),
@@ -29,7 +30,7 @@ function delegateTool(caller: Caller, name: string): Tool {
       if (why !== undefined)
         return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
       const card = now.agents.find((one) => one.name === agent)!;
-      const fault = reservedInput(card) ?? inputFault(card, inputs);
+      const fault = reservedInputOf(card) ?? inputFault(card, inputs);
       return fault === undefined ? invoke(card, inputs, { context, news }) : { text: fault + news, error: true };
     },
   });
@@ -66,7 +67,7 @@ export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
 const MOST_BRANCHES = 60;
 
 function branchOf(card: AgentCard): JsonSchema {
-  const fault = reservedInput(card);
+  const fault = reservedInputOf(card);
   if (fault !== undefined) throw new TypeError(fault);
   const { properties, required } = inputSchema(card);
   return {

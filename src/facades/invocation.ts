@@ -3,8 +3,8 @@ import type { Outcome } from "../core/outcome/outcome.ts";
 import type { ToolContext, ToolResult } from "../core/task/tool.ts";
 import { cutHead } from "../core/text/cut.ts";
 import { asId } from "../modes/names.ts";
-import { declaredInputs, promptOf } from "./agent-inputs.ts";
-import { carryOut, planFor, summaryOf } from "./carry-out.ts";
+import { declaredInputs, promptFromInputs } from "./agent-inputs.ts";
+import { delegatePlan, outputExcerpt, planFor } from "./carry-out.ts";
 
 /** How an agent came to its end, in the words of system 004. */
 export type AgentTerminateMode = "GOAL" | "TIMEOUT" | "MAX_TURNS" | "ABORTED" | "ERROR" | "ERROR_NO_COMPLETE_TASK_CALL";
@@ -37,7 +37,7 @@ const modes: Readonly<Record<string, AgentTerminateMode>> = {
 
 /** What the parent reads. */
 export function invocationResult(agent: string, outcome: Outcome): string {
-  return `Subagent '${agent}' finished.\nTermination Reason: ${terminateMode(outcome)}\nResult:\n${summaryOf(outcome)}`;
+  return `Subagent '${agent}' finished.\nTermination Reason: ${terminateMode(outcome)}\nResult:\n${outputExcerpt(outcome)}`;
 }
 
 /** Runs one agent with its inputs and says how it went; local or remote makes no difference here. */
@@ -48,10 +48,10 @@ export async function invoke(
 ): Promise<ToolResult> {
   context.report(`${invocationText(card.name, inputs)}\n`);
   const id = asId(card.name);
-  const task = { id, agent: card.name, prompt: promptOf(card, inputs), label: card.name };
+  const task = { id, agent: card.name, prompt: promptFromInputs(card, inputs), label: card.name };
   const named = declaredInputs(card, inputs);
   const plan = planFor([Object.keys(named).length === 0 ? task : { ...task, inputs: named }]);
-  const { outcome, done } = await carryOut(plan, context);
+  const { outcome, done } = await delegatePlan(plan, context);
   const last = done[0]?.outcome ?? outcome;
   return {
     text: invocationResult(card.name, last) + news,

@@ -2,24 +2,24 @@ import { z } from "zod";
 import type { AgentCard } from "../core/delegation/catalog.ts";
 import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import { defineTool, type Tool } from "../core/task/tool.ts";
-import { inputFault, inputsOf, reservedInput } from "./agent-inputs.ts";
+import { inputFault, inputsOf, reservedInputOf } from "./agent-inputs.ts";
 import { delegationRefusal, unionDescription } from "./delegate-to-agent.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { invoke } from "./invocation.ts";
-import { createLook } from "./look.ts";
-import { namesOf } from "./names-in-schema.ts";
+import { createAgentLookup } from "./look.ts";
+import { agentNameSchema } from "./names-in-schema.ts";
 
 /** The later tool of system 004: a name and a prompt, which becomes the one input of the agent. */
 export const invokeAgent: Facade = { tools: (caller, name) => [invokeTool(caller, name)] };
 
 function invokeTool(caller: Caller, name: string): Tool {
-  const look = createLook(caller);
+  const look = createAgentLookup(caller);
   const cards = offered(caller.catalog, caller);
   return defineTool({
     name,
     description: unionDescription(cards),
     input: z.strictObject({
-      agent_name: z.string().min(1).describe("the agent").meta(namesOf(cards)),
+      agent_name: z.string().min(1).describe("the agent").meta(agentNameSchema(cards)),
       prompt: z.string().min(1).describe("the task in full: the agent knows nothing of this conversation"),
     }),
     ...delegating,
@@ -30,7 +30,7 @@ function invokeTool(caller: Caller, name: string): Tool {
         return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
       const card = now.agents.find((one) => one.name === agent)!;
       const inputs = inputsFor(card, prompt);
-      const fault = reservedInput(card) ?? inputFault(card, inputs);
+      const fault = reservedInputOf(card) ?? inputFault(card, inputs);
       return fault === undefined ? invoke(card, inputs, { context, news }) : { text: fault + news, error: true };
     },
   });

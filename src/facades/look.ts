@@ -3,14 +3,14 @@ import { type Caller, offered } from "../core/delegation/spawn.ts";
 import type { ToolContext } from "../core/task/tool.ts";
 
 /** The agents as they are at a call, and what is different from what the model was told last. */
-export type Looked = Readonly<{
+export type AgentLookup = Readonly<{
   now: Catalog;
   /** Empty, or a sentence to add to the answer. */
   news: string;
 }>;
 
 /** Looks for agents at every call: the description was made before, and files come and go in the meantime. */
-export function createLook(caller: Caller): (context: Pick<ToolContext, "agents">) => Promise<Looked> {
+export function createAgentLookup(caller: Caller): (context: Pick<ToolContext, "agents">) => Promise<AgentLookup> {
   const seen = (catalog: Catalog): Catalog => ({ ...catalog, agents: offered(catalog, caller) });
   let told = seen(caller.catalog);
   return async ({ agents }) => {

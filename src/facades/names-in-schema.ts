@@ -4,6 +4,6 @@ import type { AgentCard } from "../core/delegation/catalog.ts";
 const MOST_NAMES = 200;
 
 /** The enum in a schema, which models read and nobody enforces: an agent that came later can be called, too. */
-export function namesOf(cards: readonly AgentCard[]): Record<string, unknown> {
+export function agentNameSchema(cards: readonly AgentCard[]): Record<string, unknown> {
   return cards.length === 0 || cards.length > MOST_NAMES ? {} : { enum: cards.map(({ name }) => name) };
 }

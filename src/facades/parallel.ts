@@ -12,16 +12,16 @@ import { compile } from "../modes/compile.ts";
 import { buildContext } from "../runtime/git/context.ts";
 import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
-import { createLook } from "./look.ts";
+import { createAgentLookup } from "./look.ts";
 import { buildDag } from "./parallel/dag.ts";
 import { type ParallelCall, parallelCall, problemsIn, shownSchema } from "./parallel-input.ts";
 import { detailsOf, type ParallelMode, parallelText } from "./parallel-results.ts";
 
 /** 003's `parallel`: exactly one of five modes. */
-export const parallel: Facade = { tools: (caller, name) => [parallelTool(caller, name)] };
+export const parallelFacade: Facade = { tools: (caller, name) => [parallelTool(caller, name)] };
 
 function parallelTool(caller: Caller, name: string): Tool {
-  const look = createLook(caller);
+  const look = createAgentLookup(caller);
   return Object.freeze<Tool>({
     name,
     description: describeAgents(offered(caller.catalog, caller), {

@@ -5,16 +5,16 @@ import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts"
 import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
 import { asId } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
-import { type Assignment, begunTask, carryOut, planFor, summaryOf } from "./carry-out.ts";
+import { begunTask, delegatePlan, type FacadeTask, outputExcerpt, planFor } from "./carry-out.ts";
 import { delegating, type Facade } from "./facade.ts";
-import { createLook } from "./look.ts";
-import { namesOf } from "./names-in-schema.ts";
+import { createAgentLookup } from "./look.ts";
+import { agentNameSchema } from "./names-in-schema.ts";
 
 /** 001's `spawn_subagent`: the task goes on by itself, and its result comes as a message. */
 export const spawnSubagent: Facade = { tools: (caller, name) => [spawnTool(caller, name)] };
 
 function spawnTool(caller: Caller, name: string): Tool {
-  const look = createLook(caller);
+  const look = createAgentLookup(caller);
   const cards = offered(caller.catalog, caller);
   return defineTool({
     name,
@@ -29,7 +29,7 @@ function spawnTool(caller: Caller, name: string): Tool {
         .min(1)
         .default(DEFAULT_AGENT)
         .describe(`which type of subagent (default: ${DEFAULT_AGENT})`)
-        .meta(namesOf(cards)),
+        .meta(agentNameSchema(cards)),
       description: z.string().min(1).describe("what it is about, in a few words"),
       input: z.string().min(1).describe("the task in full: the subagent knows nothing of this conversation"),
     }),
@@ -47,11 +47,11 @@ function spawnTool(caller: Caller, name: string): Tool {
             ) + news,
           error: true,
         };
-      const assignment: Assignment = { id: asId(type), agent: type, prompt: input, label: description };
+      const assignment: FacadeTask = { id: asId(type), agent: type, prompt: input, label: description };
       const plan = planFor([assignment]);
       const { background } = context;
       // Where nobody could be told of the end, the answer is the result.
-      if (!background || background.silent) return waited(await carryOut(plan, context), news);
+      if (!background || background.silent) return waited(await delegatePlan(plan, context), news);
       const begun = await background.start(plan, "result");
       if ("status" in begun) return { text: begun.fault.message + news, error: true };
       const taskId = begunTask(begun, assignment.id, context.run);
@@ -80,10 +80,10 @@ const refusals: Readonly<
   depth: (_, { maxDepth }) => `Subagents may not start others below a depth of ${maxDepth}.`,
 };
 
-function waited({ outcome, done }: Awaited<ReturnType<typeof carryOut>>, news: string): ToolResult {
+function waited({ outcome, done }: Awaited<ReturnType<typeof delegatePlan>>, news: string): ToolResult {
   const last = done[0]?.outcome ?? outcome;
   return {
-    text: summaryOf(last) + news,
+    text: outputExcerpt(last) + news,
     error: last.status !== "ok",
     details: { status: last.status, taskId: done[0]?.task },
   };

@@ -7,10 +7,10 @@ import { cutHead } from "../core/text/cut.ts";
 import { defined } from "../core/text/defined.ts";
 import { asId, nodeIds } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
-import { type Assignment, begunTask, carryOut, type Done, planFor, summaryOf } from "./carry-out.ts";
+import { begunTask, delegatePlan, type FacadeTask, type FinishedNode, outputExcerpt, planFor } from "./carry-out.ts";
 import { delegating, type Facade, type FacadeParts } from "./facade.ts";
-import { createLook, type Looked } from "./look.ts";
-import { namesOf } from "./names-in-schema.ts";
+import { type AgentLookup, createAgentLookup } from "./look.ts";
+import { agentNameSchema } from "./names-in-schema.ts";
 import { createTaskDesk, type TaskDesk } from "./task-desk.ts";
 import { taskOutput } from "./task-output.ts";
 import { backgroundStarted } from "./task-texts.ts";
@@ -32,7 +32,7 @@ export const subagentTask: Facade = {
 type Made = Readonly<{ caller: Caller; name: string; parts: FacadeParts; desk: TaskDesk }>;
 
 function taskTool({ caller, name, parts, desk }: Made): Tool {
-  const look = createLook(caller);
+  const look = createAgentLookup(caller);
   const cards = offered(caller.catalog, caller);
   const one = {
     description: z.string().min(1).describe("what it is about, in 3 to 5 words"),
@@ -41,7 +41,7 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
       .string({ error: "subagent_type is required" })
       .min(1)
       .describe("which agent does it")
-      .meta(namesOf(cards)),
+      .meta(agentNameSchema(cards)),
     model: z.enum(TASK_MODELS).optional().describe("haiku for what is simple, sonnet for most, opus for what is hard"),
     max_turns: z.number().int().positive().optional().describe("how many turns it may take at the most"),
   };
@@ -73,7 +73,7 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
       const card = looked.now.agents.find(({ name: one }) => one === single.subagent_type);
       if ((wished ?? card?.background === true) && tasks === undefined)
         return inBackground(assignments[0]!, { context, desk, parts, news: looked.news });
-      const { outcome, done } = await carryOut(planFor(assignments), context);
+      const { outcome, done } = await delegatePlan(planFor(assignments), context);
       if (done.length === 0) return failure(failureText(outcome, resume), looked.news);
       for (const [at, { task: id }] of done.entries()) desk.did(id, assignments[at]!.agent ?? "");
       const texts = done.map((each, at) => resultText(each, assignments[at]!, resume));
@@ -98,7 +98,7 @@ const AFTER = `How to use it:
 - Write down everything the agent has to know. [read-only] agents cannot change anything.
 - Do what takes a single call of a tool yourself.`;
 
-function refusal(type: string, caller: Caller, { now }: Looked): string | undefined {
+function refusal(type: string, caller: Caller, { now }: AgentLookup): string | undefined {
   const why = spawnRefusal(type, caller, now);
   const available =
     offered(now, caller)
@@ -128,7 +128,7 @@ function assignmentsOf(
   wanted: readonly Wanted[],
   resume: string | undefined,
   desk: TaskDesk,
-): (Assignment & { label: string })[] {
+): (FacadeTask & { label: string })[] {
   const ids = nodeIds(
     wanted.map(({ subagent_type }) => ({ else: asId(subagent_type) })),
     "tasks",
@@ -147,7 +147,7 @@ function assignmentsOf(
 type Starting = Readonly<{ context: ToolContext; desk: TaskDesk; parts: FacadeParts; news: string }>;
 
 async function inBackground(
-  assignment: Assignment & { label: string },
+  assignment: FacadeTask & { label: string },
   { context, desk, parts, news }: Starting,
 ): Promise<ToolResult> {
   const { background } = context;
@@ -168,7 +168,7 @@ async function inBackground(
   void background.ended(begun.key, new AbortController().signal).then(
     (delegated) => {
       const outcome = delegated?.nodes?.[assignment.id] ?? delegated;
-      if (outcome) desk.end(id, outcome, { endedAt: parts.clock(), result: summaryOf(outcome) });
+      if (outcome) desk.end(id, outcome, { endedAt: parts.clock(), result: outputExcerpt(outcome) });
     },
     () => {}, // whoever waits for it hears of it
   );
@@ -182,15 +182,19 @@ async function inBackground(
 }
 
 /** The answer of `Task` as the document has it. */
-function taskOutputOf({ outcome, task: agentId }: Done, { agent = "" }: Assignment): Record<string, unknown> {
+function taskOutputOf({ outcome, task: agentId }: FinishedNode, { agent = "" }: FacadeTask): Record<string, unknown> {
   const file = outcome.file === undefined ? {} : { outputFile: outcome.file };
   if (outcome.status === "ok") return { success: true, result: shortened(outcome, agent), agentId, ...file };
-  return { success: false, error: summaryOf(outcome), agentId, ...file };
+  return { success: false, error: outputExcerpt(outcome), agentId, ...file };
 }
 
-function resultText({ outcome, task: agentId }: Done, { agent = "" }: Assignment, resume: string | undefined): string {
+function resultText(
+  { outcome, task: agentId }: FinishedNode,
+  { agent = "" }: FacadeTask,
+  resume: string | undefined,
+): string {
   if (outcome.status !== "ok") return failureText(outcome, resume);
-  return `${summaryOf(outcome, SUMMARY_CHARS[agent])}\n\n[agentId: ${agentId}]`;
+  return `${outputExcerpt(outcome, SUMMARY_CHARS[agent])}\n\n[agentId: ${agentId}]`;
 }
 
 /** What of a result becomes part of the caller's conversation. */
@@ -201,7 +205,7 @@ export function shortened(outcome: Outcome, agent: string): string {
 function failureText(outcome: Outcome, resume: string | undefined): string {
   const gone = outcome.status === "failed" && (outcome.fault.code === "BAD_INPUTS" || outcome.fault.code === "DENIED");
   if (resume !== undefined && gone) return "Resume failed: Session not found";
-  return `Subagent execution failed: ${summaryOf(outcome)}`;
+  return `Subagent execution failed: ${outputExcerpt(outcome)}`;
 }
 
 const failure = (text: string, news: string): ToolResult => ({

@@ -5,17 +5,17 @@ import { agentTools } from "./agent-tools.ts";
 import { delegateToAgent } from "./delegate-to-agent.ts";
 import type { Facade, FacadeParts } from "./facade.ts";
 import { invokeAgent } from "./invoke-agent.ts";
-import { parallel } from "./parallel.ts";
+import { parallelFacade } from "./parallel.ts";
 import { spawnSubagent } from "./spawn-subagent.ts";
 import { subagentTask } from "./subagent-task.ts";
-import { task } from "./task.ts";
+import { taskFacade } from "./task.ts";
 
 /** Every set of delegation tools; a new one is one file and one row. */
 const facades: Readonly<Record<FacadeName, Facade>> = {
-  task,
+  task: taskFacade,
   Task: subagentTask,
   spawn_subagent: spawnSubagent,
-  parallel,
+  parallel: parallelFacade,
   delegate_to_agent: delegateToAgent,
   invoke_agent: invokeAgent,
   agents: agentTools,

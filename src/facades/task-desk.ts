@@ -1,5 +1,5 @@
 import type { Outcome } from "../core/outcome/outcome.ts";
-import type { Begun } from "../core/task/engine.ts";
+import type { StartedNode } from "../core/task/engine.ts";
 import { endedRecord, type TaskRecord } from "./task-records.ts";
 
 /** The tasks that one agent started, for as long as it works. */
@@ -13,7 +13,7 @@ export type TaskDesk = Readonly<{
   did(id: string, type: string): void;
   /** By which the run knows a task. */
   key(id: string): string | undefined;
-  begin(record: TaskRecord, begun: Begun): void;
+  begin(record: TaskRecord, begun: StartedNode): void;
   end(id: string, outcome: Outcome, said: Readonly<{ endedAt: number; result: string }>): TaskRecord | undefined;
 }>;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
-import { summaryOf } from "./carry-out.ts";
+import { outputExcerpt } from "./carry-out.ts";
 import { AS_LONG_AS_IT_TAKES, type FacadeParts } from "./facade.ts";
 import type { TaskDesk } from "./task-desk.ts";
 import { recordedTask, type TaskRecord } from "./task-records.ts";
@@ -76,7 +76,7 @@ const actions: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
 
 /** What is known about a task now, by whoever started it, else by the record. */
 async function find(id: string, { desk, parts }: Around): Promise<TaskRecord | undefined> {
-  return desk.get(id) ?? recordedTask(id, parts.history, (outcome) => summaryOf(outcome));
+  return desk.get(id) ?? recordedTask(id, parts.history, (outcome) => outputExcerpt(outcome));
 }
 
 async function waited(id: string, ms: number, around: Around): Promise<TaskRecord> {
@@ -91,8 +91,8 @@ async function settled(record: TaskRecord, { desk, parts, context }: Around, sig
   const id = record.id.split("/").at(-1)!;
   const outcome = delegated?.nodes?.[id] ?? delegated;
   if (!outcome) return record;
-  const ended = desk.end(record.id, outcome, { endedAt: parts.clock(), result: summaryOf(outcome) });
-  return ended ?? (await recordedTask(record.id, parts.history, (one) => summaryOf(one))) ?? record;
+  const ended = desk.end(record.id, outcome, { endedAt: parts.clock(), result: outputExcerpt(outcome) });
+  return ended ?? (await recordedTask(record.id, parts.history, (one) => outputExcerpt(one))) ?? record;
 }
 
 /** By which a task is known that was asked for in an earlier run: it has one of its own. */

@@ -22,7 +22,7 @@ export type TaskRecord = Readonly<{
 }>;
 
 /** How an outcome is called here. */
-export const statusOf = (outcome: Outcome): TaskStatus =>
+export const taskStatusOf = (outcome: Outcome): TaskStatus =>
   outcome.status === "ok" ? "completed" : outcome.status === "cancelled" ? "cancelled" : "error";
 
 /** A record with what the task came to. */
@@ -34,7 +34,7 @@ export function endedRecord(
   const { usage, file } = outcome;
   return {
     ...record,
-    status: statusOf(outcome),
+    status: taskStatusOf(outcome),
     endedAt,
     ...(usage && { tokens: { input: usage.input, output: usage.output } }),
     ...(outcome.status === "ok" ? { result } : { error: explain(outcome) }),

@@ -5,10 +5,10 @@ import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
 import { defined } from "../core/text/defined.ts";
 import { asId } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
-import { type Assignment, carryOut, type Ended, planFor, summaryOf } from "./carry-out.ts";
+import { type DelegationEnd, delegatePlan, type FacadeTask, outputExcerpt, planFor } from "./carry-out.ts";
 import { delegating, type Facade } from "./facade.ts";
-import { createLook, type Looked } from "./look.ts";
-import { namesOf } from "./names-in-schema.ts";
+import { type AgentLookup, createAgentLookup } from "./look.ts";
+import { agentNameSchema } from "./names-in-schema.ts";
 
 /** How long the name of a task may be. */
 export const TASK_ID_CHARS = 32;
@@ -21,15 +21,15 @@ const item = z.strictObject({
 });
 
 /** 000's `task`: one agent, what all of its tasks share, and a batch of them that run side by side. */
-export const task: Facade = {
+export const taskFacade: Facade = {
   tools: (caller, name) => [taskTool(caller, name)],
 };
 
 function taskTool(caller: Caller, name: string): Tool {
-  const look = createLook(caller);
+  const look = createAgentLookup(caller);
   const cards = offered(caller.catalog, caller);
   const input = z.strictObject({
-    agent: z.string().describe("who does it").meta(namesOf(cards)),
+    agent: z.string().describe("who does it").meta(agentNameSchema(cards)),
     context: z.string().optional().describe("what all of the tasks have to know, put before each assignment"),
     schema: z
       .record(z.string(), z.unknown())
@@ -49,7 +49,7 @@ function taskTool(caller: Caller, name: string): Tool {
       const looked = await look(context);
       const problem = preflight(given, caller, looked);
       if (problem !== undefined) return { text: problem + looked.news, error: true };
-      const ended = await carryOut(planFor(assignmentsOf(given, caller, looked.now.agents)), context);
+      const ended = await delegatePlan(planFor(assignmentsOf(given, caller, looked.now.agents)), context);
       return answer(ended, looked.news);
     },
   });
@@ -68,7 +68,7 @@ type Given = Readonly<{
 }>;
 
 /** What is wrong with a call, before anything has started: one bad item launches nothing. */
-function preflight({ agent, tasks }: Given, caller: Caller, { now }: Looked): string | undefined {
+function preflight({ agent, tasks }: Given, caller: Caller, { now }: AgentLookup): string | undefined {
   const names = [
     ...new Set(tasks.every((one) => one.agent !== undefined) ? [] : [agent]),
     ...new Set(tasks.flatMap((one) => one.agent ?? [])),
@@ -141,7 +141,7 @@ function assignmentsOf(
   { agent, context, schema, tasks }: Given,
   caller: Caller,
   agents: readonly AgentCard[],
-): Assignment[] {
+): FacadeTask[] {
   return tasks.map(({ id, description, assignment, agent: other }) => {
     const who = other ?? agent;
     const structured = agents.find(({ name }) => name === who)?.structured === true;
@@ -156,11 +156,11 @@ function assignmentsOf(
   });
 }
 
-function answer({ outcome, done }: Ended, news: string): ToolResult {
-  if (done.length === 0) return { text: summaryOf(outcome) + news, error: true };
+function answer({ outcome, done }: DelegationEnd, news: string): ToolResult {
+  if (done.length === 0) return { text: outputExcerpt(outcome) + news, error: true };
   const good = done.filter((one) => one.outcome.status === "ok").length;
   const parts = done.map(
-    ({ id, outcome: one, task: name }) => `## ${id}: ${one.status} (${name})\n\n${summaryOf(one)}`,
+    ({ id, outcome: one, task: name }) => `## ${id}: ${one.status} (${name})\n\n${outputExcerpt(one)}`,
   );
   return {
     text: `${good}/${done.length} tasks succeeded.\n\n${parts.join("\n\n")}${news}`,

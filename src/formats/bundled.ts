@@ -3,7 +3,7 @@ import type { ReadAgent } from "../core/agent/dialect.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { hasError } from "../core/vocabulary/file-problem.ts";
 import { agentFiles } from "../embedded.ts";
-import { own } from "./dialects/own.ts";
+import { ownDialect } from "./dialects/own.ts";
 
 /**
  * The agents that come with this program. Those in a folder are one system's own and know it as their family. Anything
@@ -12,7 +12,7 @@ import { own } from "./dialects/own.ts";
 export function readBundledAgents(files: Readonly<Record<string, string>> = agentFiles): readonly ReadAgent[] {
   return Object.entries(files).map(([name, text]) => {
     const file = `${name}.md`;
-    const { agents, problems } = own.read(text, { file, relative: file });
+    const { agents, problems } = ownDialect.read(text, { file, relative: file });
     const [agent] = agents;
     const wrong = problems.find(({ severity }) => severity !== "info");
     if (agent === undefined || wrong !== undefined || hasError(problems)) {

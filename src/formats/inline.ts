@@ -1,9 +1,9 @@
-import type { Reading } from "../core/agent/dialect.ts";
+import type { ParsedFile } from "../core/agent/dialect.ts";
 import { isRecord } from "../core/text/json.ts";
 import { problem } from "../core/vocabulary/file-problem.ts";
 import { claudeFields } from "./dialects/claude.ts";
 import { ownFields } from "./dialects/own.ts";
-import { failed, joined, readRecord } from "./fields/records.ts";
+import { failedReading, joinReadings, readRecord } from "./fields/records.ts";
 import { asData, readJson } from "./yaml/json.ts";
 
 const PLACE = { file: "(given)", relative: "(given)" };
@@ -12,18 +12,19 @@ const PLACE = { file: "(given)", relative: "(given)" };
  * Agents given as JSON: `{ "name": { description, prompt, tools, ... } }` as Claude Code's `--agents` takes them, or a
  * list of objects with our own keys.
  */
-export function readInlineAgents(given: unknown): Reading {
+export function readInlineAgents(given: unknown): ParsedFile {
   const read = typeof given === "string" ? readJson(given) : ({ ok: true, value: given } as const);
-  if (!read.ok) return failed(problem("bad-json", `The agents cannot be read: ${read.reason}.`, { line: read.line }));
-  if (Array.isArray(read.value)) return joined(read.value.map(readOwn));
+  if (!read.ok)
+    return failedReading(problem("bad-json", `The agents cannot be read: ${read.reason}.`, { line: read.line }));
+  if (Array.isArray(read.value)) return joinReadings(read.value.map(readOwn));
   const agents = asData(read.value);
-  if (agents === undefined) return failed(problem("bad-json", "The agents have to be an object or a list."));
-  return joined(Object.entries(agents).map(([name, data]) => readNamed(name, data)));
+  if (agents === undefined) return failedReading(problem("bad-json", "The agents have to be an object or a list."));
+  return joinReadings(Object.entries(agents).map(([name, data]) => readNamed(name, data)));
 }
 
-function readNamed(name: string, data: unknown): Reading {
+function readNamed(name: string, data: unknown): ParsedFile {
   if (!isRecord(data))
-    return failed(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
+    return failedReading(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
   return readRecord(claudeFields, data, {
     place: PLACE,
     freeName: true,
@@ -34,7 +35,7 @@ function readNamed(name: string, data: unknown): Reading {
   });
 }
 
-const readOwn = (data: unknown): Reading =>
+const readOwn = (data: unknown): ParsedFile =>
   isRecord(data)
     ? readRecord(ownFields, data, { place: PLACE, freeName: true })
-    : failed(problem("bad-definition", "An agent is not an object."));
+    : failedReading(problem("bad-definition", "An agent is not an object."));

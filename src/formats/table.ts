@@ -1,43 +1,43 @@
 import type { Dialects } from "../core/agent/dialect.ts";
-import { claude } from "./dialects/claude.ts";
-import { codex } from "./dialects/codex.ts";
-import { copilot } from "./dialects/copilot.ts";
-import { crewai } from "./dialects/crewai.ts";
-import { cursor } from "./dialects/cursor.ts";
-import { deepagents } from "./dialects/deepagents.ts";
-import { factory } from "./dialects/factory.ts";
-import { gemini } from "./dialects/gemini.ts";
-import { gencode } from "./dialects/gencode.ts";
-import { goose } from "./dialects/goose.ts";
-import { kiro } from "./dialects/kiro.ts";
-import { omp } from "./dialects/omp.ts";
-import { opencode } from "./dialects/opencode.ts";
-import { openhands } from "./dialects/openhands.ts";
-import { own } from "./dialects/own.ts";
-import { pi } from "./dialects/pi.ts";
-import { qwen } from "./dialects/qwen.ts";
-import { roo } from "./dialects/roo.ts";
-import { subagent } from "./dialects/subagent.ts";
+import { claudeDialect } from "./dialects/claude.ts";
+import { codexDialect } from "./dialects/codex.ts";
+import { copilotDialect } from "./dialects/copilot.ts";
+import { crewaiDialect } from "./dialects/crewai.ts";
+import { cursorDialect } from "./dialects/cursor.ts";
+import { deepagentsDialect } from "./dialects/deepagents.ts";
+import { factoryDialect } from "./dialects/factory.ts";
+import { geminiDialect } from "./dialects/gemini.ts";
+import { gencodeDialect } from "./dialects/gencode.ts";
+import { gooseDialect } from "./dialects/goose.ts";
+import { kiroDialect } from "./dialects/kiro.ts";
+import { ompDialect } from "./dialects/omp.ts";
+import { opencodeDialect } from "./dialects/opencode.ts";
+import { openhandsDialect } from "./dialects/openhands.ts";
+import { ownDialect } from "./dialects/own.ts";
+import { piDialect } from "./dialects/pi.ts";
+import { qwenDialect } from "./dialects/qwen.ts";
+import { rooDialect } from "./dialects/roo.ts";
+import { subagentDialect } from "./dialects/subagent.ts";
 
 /** Every way of writing agents down. A new dialect is one file and one row. */
 export const dialects: Dialects = {
-  own,
-  omp,
-  pi,
-  gencode,
-  claude,
-  codex,
-  gemini,
-  opencode,
-  copilot,
-  cursor,
-  qwen,
-  factory,
-  goose,
-  roo,
-  kiro,
-  openhands,
-  deepagents,
-  crewai,
-  subagent,
+  own: ownDialect,
+  omp: ompDialect,
+  pi: piDialect,
+  gencode: gencodeDialect,
+  claude: claudeDialect,
+  codex: codexDialect,
+  gemini: geminiDialect,
+  opencode: opencodeDialect,
+  copilot: copilotDialect,
+  cursor: cursorDialect,
+  qwen: qwenDialect,
+  factory: factoryDialect,
+  goose: gooseDialect,
+  roo: rooDialect,
+  kiro: kiroDialect,
+  openhands: openhandsDialect,
+  deepagents: deepagentsDialect,
+  crewai: crewaiDialect,
+  subagent: subagentDialect,
 };

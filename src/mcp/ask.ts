@@ -6,10 +6,10 @@ import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { Questions } from "./sdk.ts";
 
 /** What kind of answer a question wants: words, a yes or no, or a yes that may hold for longer. */
-export type Kind = "words" | "gate" | "call";
+export type AnswerKind = "words" | "gate" | "call";
 
 /** What an agent asks with its `ask` tool wants words; any other call wants a permission. */
-export function kindOf(tool: string | undefined): Kind {
+export function answerKindOf(tool: string | undefined): AnswerKind {
   if (tool === undefined) return "gate";
   return (canonicalName(tool) ?? tool) === "ask" ? "words" : "call";
 }
@@ -18,7 +18,7 @@ export function kindOf(tool: string | undefined): Kind {
 export const keyOf = ({ run, path, call = "" }: Pick<Question, "run" | "path" | "call">): string =>
   `${run}/${path}#${call}`;
 
-const forms: Readonly<Record<Kind, Readonly<Record<string, object>>>> = {
+const forms: Readonly<Record<AnswerKind, Readonly<Record<string, object>>>> = {
   words: { text: { type: "string", title: "Answer" } },
   gate: {
     approve: { type: "boolean", title: "Approve" },
@@ -30,10 +30,14 @@ const forms: Readonly<Record<Kind, Readonly<Record<string, object>>>> = {
     text: { type: "string", title: "What to do instead, if not" },
   },
 };
-const needed: Readonly<Record<Kind, readonly string[]>> = { words: ["text"], gate: ["approve"], call: ["approve"] };
+const needed: Readonly<Record<AnswerKind, readonly string[]>> = {
+  words: ["text"],
+  gate: ["approve"],
+  call: ["approve"],
+};
 
 /** The questions as forms for the client. Nothing in their text can hide. */
-export function formsFor(questions: readonly Question[], kind: (question: Question) => Kind): Questions {
+export function formsFor(questions: readonly Question[], kind: (question: Question) => AnswerKind): Questions {
   return Object.fromEntries(
     questions.map((question) => [
       keyOf(question),
@@ -54,7 +58,7 @@ export function formsFor(questions: readonly Question[], kind: (question: Questi
 }
 
 /** What a client's reply to a form means; `undefined`: it was put off, and waits in the inbox. */
-export function answerIn(reply: unknown, kind: Kind): Answer | undefined {
+export function answerIn(reply: unknown, kind: AnswerKind): Answer | undefined {
   if (!isRecord(reply)) return undefined;
   const by = "the MCP client";
   if (reply["action"] === "decline") return { approve: false, by };

@@ -3,25 +3,28 @@ import type { Event } from "../core/run/event.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";
-import type { Heard, ServedRun, ServedRuns, Waited } from "./runs.ts";
+import type { McpRun, OnEvent, ServedRuns, WaitedRun } from "./runs.ts";
 
 /** What a delegation tool is told and may be stopped by. */
-export type DelegationCall = Readonly<{ signal: AbortSignal; heard(event: Event, run: Run): void }>;
-export type Delegation = Readonly<{ text: string; error?: boolean }>;
+export type DelegationCallContext = Readonly<{ signal: AbortSignal; heard(event: Event, run: Run): void }>;
+export type DelegationResult = Readonly<{ text: string; error?: boolean }>;
 
 /** Delegation tools for somebody outside of runs: what `openDelegation` opens on a crew. */
 export type DelegationTools = Readonly<{
   tools(): Promise<readonly Readonly<{ name: string; description: string; input: JsonSchema }>[]>;
-  call(name: string, input: unknown, call: DelegationCall): Promise<Delegation>;
+  call(name: string, input: unknown, call: DelegationCallContext): Promise<DelegationResult>;
 }>;
 
 /** A call of such a tool, and all the runs it started. */
-export type Delegated = Waited & Readonly<{ over: Promise<Delegation> }>;
+export type DelegatedCall = WaitedRun & Readonly<{ over: Promise<DelegationResult> }>;
 
 /** Makes a call; the runs that it starts are runs of this server from their first event on. */
-export function delegated(runs: ServedRuns, call: (call: DelegationCall) => Promise<Delegation>): Delegated {
-  const own = new Map<string, ServedRun>();
-  const listeners = new Set<Heard>();
+export function delegated(
+  runs: ServedRuns,
+  call: (call: DelegationCallContext) => Promise<DelegationResult>,
+): DelegatedCall {
+  const own = new Map<string, McpRun>();
+  const listeners = new Set<OnEvent>();
   const putOff = new Set<string>();
   const stop = new AbortController();
   const heard = (_: Event, run: Run): void => {

@@ -1,6 +1,6 @@
 import { CrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
-import { MAX_BODY_BYTES, openServer } from "../runtime/network/loopback-server.ts";
+import { MAX_REQUEST_BYTES, openServer } from "../runtime/network/loopback-server.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { offersWith } from "./offers.ts";
 import { createOffice, type OfficeOptions } from "./office.ts";
@@ -35,9 +35,9 @@ export async function serveHttp(
   const serving = { sdk, office, offers: () => offersWith(delegation), onError };
   const handler = sdk.createMcpHandler(({ era }) => createServer(serving, era), {
     onerror: onError,
-    maxRequestBodySize: MAX_BODY_BYTES,
+    maxRequestBodySize: MAX_REQUEST_BYTES,
   });
-  const speak = toNodeHandler(handler, { onerror: onError, maxRequestBodySize: MAX_BODY_BYTES });
+  const speak = toNodeHandler(handler, { onerror: onError, maxRequestBodySize: MAX_REQUEST_BYTES });
   const http = await openServer({
     tokens: { client: token },
     host,

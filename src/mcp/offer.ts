@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Plan } from "../core/plan/plan.ts";
 import type { JsonSchema } from "../core/text/json.ts";
-import type { Delegation, DelegationCall } from "./delegated.ts";
+import type { DelegationCallContext, DelegationResult } from "./delegated.ts";
 import type { Office } from "./office.ts";
 import type { CallResult } from "./sdk.ts";
 import type { RunView } from "./view.ts";
@@ -15,25 +15,29 @@ export type Offer = Readonly<{
   /** It changes nothing. */
   readOnly: boolean;
 }> &
-  (Starting | Answering | Delegating);
+  (Starting | ImmediateTool | Delegating);
 
 /** One that starts a run: progress, questions and tasks of the protocol go with it. */
 export type Starting = Readonly<{
   /** The plan that its arguments mean. A mistake in them is thrown. */
-  plan(args: Arguments): Plan | Promise<Plan>;
+  plan(args: ToolArguments): Plan | Promise<Plan>;
   /** False: the caller only wants to know that it began. */
-  waits(args: Arguments): boolean;
+  waits(args: ToolArguments): boolean;
   /** What the model is told at the end, where that is not the output. */
   told?(view: RunView): string;
 }>;
 
 /** One that answers at once. */
-export type Answering = Readonly<{ answer(args: Arguments, office: Office, signal: AbortSignal): Promise<CallResult> }>;
+export type ImmediateTool = Readonly<{
+  answer(args: ToolArguments, office: Office, signal: AbortSignal): Promise<CallResult>;
+}>;
 
 /** One that starts runs by itself, as the delegation tools of other systems do. */
-export type Delegating = Readonly<{ delegate(args: Arguments, call: DelegationCall): Promise<Delegation> }>;
+export type Delegating = Readonly<{
+  delegate(args: ToolArguments, call: DelegationCallContext): Promise<DelegationResult>;
+}>;
 
-export type Arguments = Readonly<Record<string, unknown>>;
+export type ToolArguments = Readonly<Record<string, unknown>>;
 
 /** The JSON Schema of something that is checked with zod, without what only matters to a document of its own. */
 export function schemaOf(type: z.ZodType, io: "input" | "output"): JsonSchema {

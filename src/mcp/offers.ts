@@ -4,9 +4,9 @@ import { defined } from "../core/text/defined.ts";
 import { isRecord } from "../core/text/json.ts";
 import { compile, inputOf, type Mode } from "../modes/compile.ts";
 import type { DelegationTools } from "./delegated.ts";
-import { type Arguments, type Offer, schemaOf } from "./offer.ts";
+import { type Offer, schemaOf, type ToolArguments } from "./offer.ts";
 import type { CallResult } from "./sdk.ts";
-import { resultOf, runView } from "./view.ts";
+import { callResultOf, runView } from "./view.ts";
 
 const MAX_WAIT_S = 50;
 
@@ -85,7 +85,7 @@ const offers: readonly Offer[] = [
     }),
     output: runView,
     answer: async ({ run, waitSeconds = 0 }, office, signal) =>
-      resultOf(await office.wait(run, waitSeconds * 1_000, signal)),
+      callResultOf(await office.wait(run, waitSeconds * 1_000, signal)),
   }),
   answering({
     name: "answer",
@@ -151,7 +151,7 @@ function answering<I>({ input, output, answer, ...offer }: Answer<I>): Offer {
     ...offer,
     input: schemaOf(input, "input"),
     output: schemaOf(output, "output"),
-    answer: (args: Arguments, ...rest) =>
+    answer: (args: ToolArguments, ...rest) =>
       answer(parseAs(input, args, { code: "BAD_INPUT", what: `arguments of ${offer.name}` }), ...rest),
   };
 }

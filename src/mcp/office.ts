@@ -6,9 +6,9 @@ import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import type { Crew } from "../crew.ts";
-import { kindOf } from "./ask.ts";
-import type { Delegated } from "./delegated.ts";
-import { createServedRuns, type ServedRun, type ServedRuns } from "./runs.ts";
+import { answerKindOf } from "./ask.ts";
+import type { DelegatedCall } from "./delegated.ts";
+import { createServedRuns, type McpRun, type ServedRuns } from "./runs.ts";
 import { type RunView, viewOf } from "./view.ts";
 
 /** What the owner of a server lets its clients do. */
@@ -26,18 +26,18 @@ export type Office = Readonly<{
   crew: Crew;
   runs: ServedRuns;
   /** Calls that start runs by themselves, while they last. */
-  delegations: Map<string, Delegated>;
+  delegations: Map<string, DelegatedCall>;
   /** Starts a run in the workspace of the owner and nowhere else. */
-  start(plan: Plan): ServedRun;
+  start(plan: Plan): McpRun;
   look(word: string): Promise<RunView>;
   list(): Promise<readonly RunView[]>;
   /** Waits for the end of a run, but no longer than this. */
   wait(word: string, ms: number, signal: AbortSignal): Promise<RunView>;
-  answer(word: string, said: Said): Promise<Readonly<{ path: string; done: boolean; text: string }>>;
+  answer(word: string, said: GivenAnswer): Promise<Readonly<{ path: string; done: boolean; text: string }>>;
   cancel(word: string, reason: string): Promise<RunView>;
 }>;
 
-export type Said = Readonly<{ path?: string | undefined; answer: Answer }>;
+export type GivenAnswer = Readonly<{ path?: string | undefined; answer: Answer }>;
 
 export function createOffice(
   crew: Crew,
@@ -45,7 +45,7 @@ export function createOffice(
 ): Office {
   const runs = createServedRuns(crew, { attended });
   /** A run of this server, or the id of one of somebody else's that the owner shares. */
-  const find = async (word: string): Promise<ServedRun | string> => {
+  const find = async (word: string): Promise<McpRun | string> => {
     const own = runs.find(word);
     if (own) return own;
     if (allRuns) return crew.findRun(word);
@@ -88,7 +88,7 @@ export function createOffice(
       const { state } = await stateOf(crew, found);
       const question = theQuestion(state, path);
       const tool = typeof found === "string" ? question.call && "unknown" : found.toolOf(question);
-      if (kindOf(tool) === "call" && !answersCalls)
+      if (answerKindOf(tool) === "call" && !answersCalls)
         throw new CrewError(
           "UNKNOWN_GATE",
           `"${state.run}/${question.path}" asks for a permission, which only a person can give.`,
@@ -132,12 +132,12 @@ const NEVER = new AbortController().signal;
 
 async function stateOf(
   crew: Crew,
-  found: ServedRun | string,
+  found: McpRun | string,
 ): Promise<Readonly<{ state: State; life: Life | "damaged" }>> {
   return typeof found === "string" ? crew.kept.look(found) : { state: found.run.state, life: found.life() };
 }
 
-async function ended(crew: Crew, found: ServedRun | string, signal: AbortSignal): Promise<void> {
+async function ended(crew: Crew, found: McpRun | string, signal: AbortSignal): Promise<void> {
   if (typeof found === "string") return void (await crew.kept.ended(found, signal).catch(() => {}));
   if (isEnded(found.life())) return;
   const late = new Promise<void>((resolve) => {

@@ -1,14 +1,14 @@
 import type { Event } from "../core/run/event.ts";
 import type { State } from "../core/run/state.ts";
-import { nameOf } from "../sinks/nodes.ts";
-import type { Waited } from "./runs.ts";
+import { nodeTitle } from "../sinks/nodes.ts";
+import type { WaitedRun } from "./runs.ts";
 import type { CallContext } from "./sdk.ts";
 
 /** More often than this nobody reads it. */
 const EVERY_MS = 100;
 
 /** Tells a client how a run goes on, if it asked for that; gives back how to stop. */
-export function reportProgress({ listen, told }: Waited, { mcpReq }: CallContext): () => void {
+export function reportProgress({ listen, told }: WaitedRun, { mcpReq }: CallContext): () => void {
   const { _meta: { progressToken } = {} } = mcpReq;
   if (progressToken === undefined) return () => {};
   let last = Number.NEGATIVE_INFINITY;
@@ -27,7 +27,7 @@ export function reportProgress({ listen, told }: Waited, { mcpReq }: CallContext
 /** What is worth a line. */
 function lineFor(event: Event, { nodes }: State): string | undefined {
   const view = nodes.get(event.path);
-  const name = view ? nameOf(view) : event.path;
+  const name = view ? nodeTitle(view) : event.path;
   switch (event.type) {
     case "run.started":
       return `${event.run} started`;

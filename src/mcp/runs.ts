@@ -9,7 +9,7 @@ import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";
 
 /** Something that a client waits for: a run, or a call that starts several. */
-export type Waited = Readonly<{
+export type WaitedRun = Readonly<{
   id: string;
   questions(): readonly Question[];
   /** The tool that a question about a call is about; absent for a gate. */
@@ -19,17 +19,17 @@ export type Waited = Readonly<{
   /** How often a client was told of it: what it is told must count up, also over the rounds of a call. */
   told: { times: number };
   /** Calls back with each event; gives back how to stop listening. */
-  listen(heard: Heard): () => void;
+  listen(heard: OnEvent): () => void;
   answer(question: Question, answer: Answer): Promise<boolean>;
   cancel(reason: string): void;
   /** Settles at its end; rejects when it could not begin. */
   over: Promise<unknown>;
 }>;
 
-export type Heard = (event: Event, state: State) => void;
+export type OnEvent = (event: Event, state: State) => void;
 
 /** A run that came in here, with what its events told so far. */
-export type ServedRun = Waited &
+export type McpRun = WaitedRun &
   Readonly<{
     run: Run;
     startedAt: number;
@@ -41,12 +41,12 @@ export type ServedRun = Waited &
 
 /** The runs of one server. A client sees these, and others only where the owner shares them. */
 export type ServedRuns = Readonly<{
-  start(plan: Plan): ServedRun;
+  start(plan: Plan): McpRun;
   /** A run that somebody else started for a client. */
-  adopt(run: Run): ServedRun;
+  adopt(run: Run): McpRun;
   /** The run that an id, the beginning of one or a name means. */
-  find(word: string): ServedRun | undefined;
-  all(): readonly ServedRun[];
+  find(word: string): McpRun | undefined;
+  all(): readonly McpRun[];
   /** Ends what still works, and waits for that, but not for long: what is left is interrupted and can be resumed. */
   close(reason: string): Promise<void>;
 }>;
@@ -58,8 +58,8 @@ const MOST_REMEMBERED = 1_000;
 const CLOSE_MS = 1_500;
 
 export function createServedRuns(crew: Crew, { attended = true }: { attended?: boolean } = {}): ServedRuns {
-  const runs = new Map<string, ServedRun>();
-  const adopt = (run: Run): ServedRun => {
+  const runs = new Map<string, McpRun>();
+  const adopt = (run: Run): McpRun => {
     const served = runs.get(run.id) ?? serve(run);
     runs.set(served.id, served);
     for (const [id, each] of runs) {
@@ -68,7 +68,7 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
     }
     return served;
   };
-  const active = (): ServedRun[] => [...runs.values()].filter((each) => isActive(each.life()));
+  const active = (): McpRun[] => [...runs.values()].filter((each) => isActive(each.life()));
   return {
     start: (plan) => {
       if (active().length >= MOST_ACTIVE)
@@ -102,9 +102,9 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
 
 const isBeginning = (word: string, id: string): boolean => word.length > "run_".length && id.startsWith(word);
 
-function serve(run: Run): ServedRun {
+function serve(run: Run): McpRun {
   const startedAt = Date.now();
-  const heard = new Set<Heard>();
+  const heard = new Set<OnEvent>();
   const tools = new Map<string, string>();
   const putOff = new Set<string>();
   let changedAt = startedAt;

@@ -7,14 +7,14 @@ import { doingOf } from "../sinks/status.ts";
 import { delegated } from "./delegated.ts";
 import type { Delegating, Offer, Starting } from "./offer.ts";
 import type { Office } from "./office.ts";
-import type { ServedRun } from "./runs.ts";
+import type { McpRun } from "./runs.ts";
 import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
-import { begun, formsOf, next, stay, takeReplies } from "./stay.ts";
+import { begun, next, questionForms, stay, takeReplies } from "./stay.ts";
 import { legacyTask, modernTask, RELATED_TASK, TASKS_EXTENSION, type TaskFacts } from "./tasks.ts";
-import { resultOf, viewOf } from "./view.ts";
+import { callResultOf, viewOf } from "./view.ts";
 
 /** What every connection of a server shares. */
-export type Serving = Readonly<{
+export type SharedServer = Readonly<{
   sdk: Sdk;
   office: Office;
   /** What is offered right now. */
@@ -24,7 +24,7 @@ export type Serving = Readonly<{
 }>;
 
 /** A server for one connection, or for one request over HTTP. Runs belong to the office, so they outlive it. */
-export function createServer(serving: Serving, era: Era): ProtocolServer {
+export function createServer(serving: SharedServer, era: Era): ProtocolServer {
   const { sdk } = serving;
   const server = new sdk.Server(
     { name: "subcrew", version },
@@ -74,7 +74,7 @@ const listed = (offer: Offer) => ({
   ...("plan" in offer && { execution: { taskSupport: "optional" as const } }),
 });
 
-type Call = Serving &
+type Call = SharedServer &
   Readonly<{
     offer: Starting;
     args: Readonly<Record<string, unknown>>;
@@ -130,32 +130,32 @@ async function delegateOrGoOn({
   const stayed = client.elicitation === undefined ? await stay(call, context, "over") : await stay(call, context);
   if (!stayed.over) {
     office.delegations.set(call.id, call);
-    return sdk.inputRequired({ inputRequests: formsOf(call, stayed.asked), requestState: call.id });
+    return sdk.inputRequired({ inputRequests: questionForms(call, stayed.asked), requestState: call.id });
   }
   office.delegations.delete(call.id);
   const { text, error = false } = await call.over;
   return { content: [{ type: "text", text }], ...(error && { isError: true }) };
 }
 
-async function waitFor(served: ServedRun, { offer, context, client, sdk }: Call): Promise<CallResult | NeedsInput> {
+async function waitFor(served: McpRun, { offer, context, client, sdk }: Call): Promise<CallResult | NeedsInput> {
   const stayed = await stay(served, context);
   if (stayed.over) return ending(served, offer);
   // Who cannot be asked is told, and the question waits in the inbox and for `answer`.
   if (client.elicitation === undefined) return shown(served);
-  return sdk.inputRequired({ inputRequests: formsOf(served, stayed.asked), requestState: served.id });
+  return sdk.inputRequired({ inputRequests: questionForms(served, stayed.asked), requestState: served.id });
 }
 
-function shown(served: ServedRun): CallResult {
-  return resultOf(viewOf(served.run.state, served.life(), Date.now()));
+function shown(served: McpRun): CallResult {
+  return callResultOf(viewOf(served.run.state, served.life(), Date.now()));
 }
 
-function ending(served: ServedRun, { told }: Pick<Starting, "told">): CallResult {
+function ending(served: McpRun, { told }: Pick<Starting, "told">): CallResult {
   const view = viewOf(served.run.state, served.life(), Date.now());
-  const result = resultOf(view);
+  const result = callResultOf(view);
   return told ? { ...result, content: [{ type: "text", text: told(view) }] } : result;
 }
 
-function factsOf(served: ServedRun): TaskFacts {
+function factsOf(served: McpRun): TaskFacts {
   const { id, startedAt, changedAt, life, run } = served;
   return { id, startedAt, changedAt: changedAt(), life: life(), doing: doingOf(run.state) };
 }
@@ -163,8 +163,8 @@ function factsOf(served: ServedRun): TaskFacts {
 const taskParams = z.looseObject({ taskId: z.string() });
 
 /** The protocol's tasks: of both revisions, since most clients speak the earlier one. */
-function serveTasks(server: ProtocolServer, { office, sdk }: Serving, era: Era): void {
-  const find = (id: string): ServedRun => {
+function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: Era): void {
+  const find = (id: string): McpRun => {
     const served = office.runs.find(id);
     if (served?.id === id) return served;
     throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no task "${id}".`);
@@ -172,7 +172,7 @@ function serveTasks(server: ProtocolServer, { office, sdk }: Serving, era: Era):
   server.setRequestHandler("tasks/get", { params: taskParams }, ({ taskId }) => {
     const served = find(taskId);
     if (era === "legacy") return legacyTask(factsOf(served));
-    return modernTask(factsOf(served), { result: shown(served), questions: formsOf(served, served.questions()) });
+    return modernTask(factsOf(served), { result: shown(served), questions: questionForms(served, served.questions()) });
   });
   server.setRequestHandler("tasks/update", { params: taskParams }, async ({ taskId }, { mcpReq }) => {
     await takeReplies(find(taskId), mcpReq.inputResponses ?? {});
@@ -199,10 +199,10 @@ function serveTasks(server: ProtocolServer, { office, sdk }: Serving, era: Era):
 type Form = Parameters<ProtocolServer["elicitInput"]>[0];
 
 /** Asks a client of the earlier protocol what its task asks, while it polls; what it puts off waits in the inbox. */
-async function askOnTheWay(served: ServedRun, server: ProtocolServer): Promise<void> {
+async function askOnTheWay(served: McpRun, server: ProtocolServer): Promise<void> {
   if (server.getClientCapabilities()?.elicitation === undefined) return;
   for (let stayed = await next(served); !stayed.over; stayed = await next(served)) {
-    for (const [key, { params }] of Object.entries(formsOf(served, stayed.asked))) {
+    for (const [key, { params }] of Object.entries(questionForms(served, stayed.asked))) {
       const form = { ...params, _meta: { [RELATED_TASK]: { taskId: served.id } } } as Form;
       await takeReplies(served, { [key]: await server.elicitInput(form, { timeout: ROUND_MS }) });
     }
@@ -219,7 +219,7 @@ function capabilitiesOf(server: ProtocolServer, { mcpReq }: CallContext): Capabi
 }
 
 /** A mistake of the caller is told with what to do about it; anything else is nobody's business but ours. */
-function failure(thrown: unknown, { sdk, onError }: Pick<Serving, "sdk" | "onError">): CallResult {
+function failure(thrown: unknown, { sdk, onError }: Pick<SharedServer, "sdk" | "onError">): CallResult {
   if (thrown instanceof sdk.ProtocolError) throw thrown;
   if (isCrewError(thrown))
     return {

@@ -1,21 +1,25 @@
 import type { Question } from "../core/run/run-status.ts";
-import { answerIn, formsFor, keyOf, kindOf } from "./ask.ts";
+import { answerIn, answerKindOf, formsFor, keyOf } from "./ask.ts";
 import { reportProgress } from "./progress.ts";
-import type { ServedRun, Waited } from "./runs.ts";
+import type { McpRun, WaitedRun } from "./runs.ts";
 import type { CallContext, Questions } from "./sdk.ts";
 
 /** What made somebody who waits for a run stop waiting: its end, or questions that it asks. */
-export type Stayed = Readonly<{ over: true }> | Readonly<{ over: false; asked: readonly Question[] }>;
+export type WaitResult = Readonly<{ over: true }> | Readonly<{ over: false; asked: readonly Question[] }>;
 
 /** Stays with a run as long as the client does: a client that cancels its call cancels the run. */
-export async function stay(served: Waited, context: CallContext, until: "over" | "asked" = "asked"): Promise<Stayed> {
+export async function stay(
+  served: WaitedRun,
+  context: CallContext,
+  until: "over" | "asked" = "asked",
+): Promise<WaitResult> {
   const { signal } = context.mcpReq;
   const cancel = (): void => served.cancel("the client cancelled the call");
   const quiet = reportProgress(served, context);
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    return until === "over" ? await served.over.then((): Stayed => ({ over: true })) : await next(served);
+    return until === "over" ? await served.over.then((): WaitResult => ({ over: true })) : await next(served);
   } finally {
     quiet();
     signal.removeEventListener("abort", cancel);
@@ -23,12 +27,12 @@ export async function stay(served: Waited, context: CallContext, until: "over" |
 }
 
 /** Waits for the end of a run, or for something that it asks. */
-export function next(served: Waited): Promise<Stayed> {
-  return Promise.race([served.over.then((): Stayed => ({ over: true })), asking(served)]);
+export function next(served: WaitedRun): Promise<WaitResult> {
+  return Promise.race([served.over.then((): WaitResult => ({ over: true })), asking(served)]);
 }
 
 /** Resolves with what a run asks as soon as there is something that was not put off. */
-function asking(served: Waited): Promise<Stayed> {
+function asking(served: WaitedRun): Promise<WaitResult> {
   const open = (): readonly Question[] => served.questions().filter((question) => !served.putOff.has(keyOf(question)));
   return new Promise((resolve) => {
     const look = (): void => {
@@ -45,7 +49,7 @@ function asking(served: Waited): Promise<Stayed> {
 }
 
 /** Resolves when a run has really begun, so that whatever is wrong with it is told to whoever started it. */
-export function begun(served: ServedRun): Promise<void> {
+export function begun(served: McpRun): Promise<void> {
   return new Promise((resolve, reject) => {
     if (served.run.state.status !== "starting") return resolve();
     const stop = served.listen(({ type }) => {
@@ -58,17 +62,17 @@ export function begun(served: ServedRun): Promise<void> {
 }
 
 /** What a run asks, as forms. */
-export function formsOf(served: Waited, asked: readonly Question[]): Questions {
-  return formsFor(asked, (question) => kindOf(served.toolOf(question)));
+export function questionForms(served: WaitedRun, asked: readonly Question[]): Questions {
+  return formsFor(asked, (question) => answerKindOf(served.toolOf(question)));
 }
 
 /** Hands the replies of a client to a run; those that it put off are remembered. Replies to nothing that is open do not count. */
-export async function takeReplies(served: Waited, replies: Readonly<Record<string, unknown>>): Promise<void> {
+export async function takeReplies(served: WaitedRun, replies: Readonly<Record<string, unknown>>): Promise<void> {
   for (const question of served.questions()) {
     const key = keyOf(question);
     if (!Object.hasOwn(replies, key)) continue;
     served.putOff.add(key);
-    const answer = answerIn(replies[key], kindOf(served.toolOf(question)));
+    const answer = answerIn(replies[key], answerKindOf(served.toolOf(question)));
     if (answer) await served.answer(question, answer);
   }
 }

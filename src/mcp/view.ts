@@ -78,7 +78,7 @@ function inPlanOrder(state: State): NodeView[] {
 }
 
 /** The view as a tool's result: the output as text for the model, everything as data for the program. */
-export function resultOf(view: RunView): CallResult {
+export function callResultOf(view: RunView): CallResult {
   return {
     content: [{ type: "text", text: textOf(view) }],
     structuredContent: view,

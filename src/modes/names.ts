@@ -2,10 +2,10 @@ import { NODE_ID } from "../core/plan/plan.ts";
 import { CrewError } from "../core/schema/error.ts";
 
 /** Who asks for which name; a `given` one is a person's word and has to be unique. */
-export type Wish = Readonly<{ given?: string | undefined; else: string }>;
+export type WantedName = Readonly<{ given?: string | undefined; else: string }>;
 
 /** Node ids for a list of tasks: given names stay, made-up ones are numbered until they are unique. */
-export function nodeIds(wishes: readonly Wish[], what: string): string[] {
+export function nodeIds(wishes: readonly WantedName[], what: string): string[] {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
   for (const { given } of wishes) {

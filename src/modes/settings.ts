@@ -29,7 +29,7 @@ export function runParts(
 }
 
 /** What a level may say about the tasks below it. */
-export type Settings = Pick<
+export type TaskSettings = Pick<
   Task,
   | "agent"
   | "model"
@@ -49,7 +49,7 @@ export type Settings = Pick<
 >;
 
 /** What tasks may be told; the first level that says something about a matter decides it, and of limits the smallest. */
-export function settingsOf(...levels: readonly (Settings | undefined)[]): Settings {
+export function settingsOf(...levels: readonly (TaskSettings | undefined)[]): TaskSettings {
   const keys = [
     "agent",
     "model",
@@ -67,5 +67,8 @@ export function settingsOf(...levels: readonly (Settings | undefined)[]): Settin
     "writes",
   ] as const;
   const first = Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]]));
-  return defined<Settings>({ ...first, resourceLimits: narrowest(...levels.map((level) => level?.resourceLimits)) });
+  return defined<TaskSettings>({
+    ...first,
+    resourceLimits: narrowest(...levels.map((level) => level?.resourceLimits)),
+  });
 }

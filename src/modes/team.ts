@@ -7,7 +7,7 @@ import { defined } from "../core/text/defined.ts";
 import { prompts } from "../embedded.ts";
 import { asId, nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";
-import { runParts, runSettings, type Settings, settingsOf } from "./settings.ts";
+import { runParts, runSettings, settingsOf, type TaskSettings } from "./settings.ts";
 
 /** How many rounds a review may take when nothing else is said. */
 export const DEFAULT_REVIEW_ROUNDS = 3;
@@ -93,7 +93,7 @@ type Place = Readonly<{
   members: ReadonlyMap<string, TeamMember>;
   objective: string | undefined;
   notes: string[];
-  all: Settings;
+  all: TaskSettings;
 }>;
 
 /** The node for one team task: the work itself, or the loop that reviews or approves it. */

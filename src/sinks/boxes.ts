@@ -6,7 +6,7 @@ import { sanitize } from "../core/text/sanitize.ts";
 import { fit, pad, widthOf } from "./fit.ts";
 import { signFor } from "./live.ts";
 import type { Look } from "./look.ts";
-import { counted, oneLine, spentBy } from "./words.ts";
+import { counted, spentBy, terminalLine } from "./words.ts";
 
 /** How boxes look, how wide the terminal is right now, and which tools start agents. */
 export type BoxOptions = Readonly<{ look: Look; columns(): number; delegates(tool: string): boolean }>;
@@ -31,7 +31,7 @@ export function createBoxes(options: BoxOptions): Boxes {
       const id = backgroundStartIn(event.details);
       return (
         id &&
-        `${colors.cyan(`Task running in background: ${oneLine(id)}`)}\nYou can go on. /task-status ${oneLine(id)} shows how it is.`
+        `${colors.cyan(`Task running in background: ${terminalLine(id)}`)}\nYou can go on. /task-status ${terminalLine(id)} shows how it is.`
       );
     }
     const view = state.nodes.get(event.path);
@@ -96,13 +96,13 @@ function box(title: string, rows: readonly Row[], { look: { colors, signs }, col
   const inner = Math.max(LEAST_COLUMNS, Math.min(columns() - 1, MOST_COLUMNS)) - 4;
   const names = Math.max(...rows.map(([name]) => widthOf(name)));
   const room = inner - names - 2;
-  const head = fit(oneLine(title), inner - 3 - (sign === "" ? 0 : 2), signs.more);
+  const head = fit(terminalLine(title), inner - 3 - (sign === "" ? 0 : 2), signs.more);
   const used = widthOf(head) + (sign === "" ? 0 : 2);
   return [
     `${colors.dim(topLeft + line)} ${sign === "" ? "" : `${sign} `}${head} ${colors.dim(line.repeat(inner - used - 1) + topRight)}`,
     ...rows.map(
       ([name, value]) =>
-        `${colors.dim(side)} ${colors.dim(pad(name, names))}  ${pad(fit(oneLine(value), room, signs.more), room)} ${colors.dim(side)}`,
+        `${colors.dim(side)} ${colors.dim(pad(name, names))}  ${pad(fit(terminalLine(value), room, signs.more), room)} ${colors.dim(side)}`,
     ),
     colors.dim(bottomLeft + line.repeat(inner + 2) + bottomRight),
   ].join("\n");

@@ -2,8 +2,8 @@ import { explain } from "../core/outcome/outcome.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { fit, pad, widthOf } from "./fit.ts";
 import type { Look } from "./look.ts";
-import { nameOf, progressOf, progressWords, shownNodes } from "./nodes.ts";
-import { listed, oneLine, spentInAll, took, toolsUsed } from "./words.ts";
+import { nodeTitle, progressOf, progressWords, shownNodes } from "./nodes.ts";
+import { listed, spentInAll, terminalLine, took, toolsUsed } from "./words.ts";
 
 /** What a frame depends on besides the state. */
 export type Frame = Readonly<{
@@ -24,7 +24,7 @@ export function frameOf(state: State, frame: Frame): string[] {
   const room = Math.max(1, Math.min(MOST_ROWS, frame.rows - 2));
   const shown = nodes.length <= room ? nodes : chosen(nodes, Math.max(1, room - 1));
   const names = Math.min(
-    Math.max(8, ...shown.map((view) => widthOf(nameOf(view)))),
+    Math.max(8, ...shown.map((view) => widthOf(nodeTitle(view)))),
     Math.max(8, Math.floor(columns / 3)),
   );
   const lines = shown.map((view) => rowFor(view, names, frame));
@@ -48,7 +48,7 @@ function rowFor(view: NodeView, names: number, { look, columns, now, tick }: Fra
   const { colors, signs } = look;
   const running = view.status === "running";
   const sign = running ? (signs.spinner[tick % signs.spinner.length] ?? "") : signFor(view, look);
-  const name = pad(fit(nameOf(view), names, signs.more), names);
+  const name = pad(fit(nodeTitle(view), names, signs.more), names);
   const time = took((view.endedAt ?? now) - view.startedAt);
   const room = columns - names - time.length - 6;
   const doing = room < 6 ? "" : pad(fit(doingOf(view, look), room, signs.more), room);
@@ -63,16 +63,17 @@ export function signFor({ status, kind }: NodeView, { colors, signs }: Look): st
 }
 
 function doingOf(view: NodeView, look: Look): string {
-  if (view.outcome) return view.outcome.status === "ok" ? toolsUsed(view.tools, look) : oneLine(explain(view.outcome));
+  if (view.outcome)
+    return view.outcome.status === "ok" ? toolsUsed(view.tools, look) : terminalLine(explain(view.outcome));
   // The last words of a text that grows are where it grows.
   if (view.doing === "writing")
-    return oneLine(
+    return terminalLine(
       view.text
         .slice(-LAST_WORDS)
         .split("\n")
         .findLast((line) => line.trim() !== "") ?? "writing",
     );
-  return oneLine(view.doing);
+  return terminalLine(view.doing);
 }
 
 const LAST_WORDS = 400;

@@ -1,5 +1,5 @@
 import type { NodeView, State } from "../core/run/state.ts";
-import { oneLine } from "./words.ts";
+import { terminalLine } from "./words.ts";
 
 /** The nodes that people want to hear of, in the order in which they began: no joins, and of a loop what it did. */
 export function shownNodes(state: State): NodeView[] {
@@ -54,10 +54,10 @@ export function progressOf(state: State): Progress {
 }
 
 /** What a node is called in front of people: its name, whose work it is, and in which round. */
-export function nameOf({ label, path, agent }: NodeView): string {
+export function nodeTitle({ label, path, agent }: NodeView): string {
   const round = /\.(\d+)\/[^/]*$/.exec(path)?.[1];
   const who = agent !== undefined && !label.includes(agent) ? ` (${agent})` : "";
-  return oneLine(
+  return terminalLine(
     `${label}${who}${round !== undefined && Number(round) > 1 && label !== path ? `, round ${round}` : ""}`,
   );
 }

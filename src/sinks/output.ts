@@ -1,12 +1,12 @@
 import type { NodeView, State } from "../core/run/state.ts";
 import { sanitize } from "../core/text/sanitize.ts";
-import { nameOf, shownNodes } from "./nodes.ts";
+import { nodeTitle, shownNodes } from "./nodes.ts";
 
 /**
  * What a run came to, as text that ends with a newline; empty when there is nothing. A run that did not get to its
  * output gives what is there: every task that said something, under its name.
  */
-export function outputOf(state: State): string {
+export function outputOfRun(state: State): string {
   const outcome = state.outcome;
   const text = outcome && "output" in outcome ? (outcome.output ?? "") : "";
   const all = shownNodes(state).filter(({ kind }) => kind === "task");
@@ -24,7 +24,7 @@ function hasParts(state: State): boolean {
 function partsOf(nodes: readonly NodeView[]): string {
   return nodes
     .filter((view) => saidBy(view) !== "")
-    .map((view) => `## ${nameOf(view)}${view.status === "ok" ? "" : ` (${view.status})`}\n\n${saidBy(view)}`)
+    .map((view) => `## ${nodeTitle(view)}${view.status === "ok" ? "" : ` (${view.status})`}\n\n${saidBy(view)}`)
     .join("\n\n");
 }
 

@@ -2,16 +2,20 @@ import { stripVTControlCharacters } from "node:util";
 import { widthOf } from "./fit.ts";
 
 /** A terminal as far as it is needed here. */
-export type Terminal = Readonly<{ write(text: string): unknown; readonly columns?: number; readonly rows?: number }>;
+export type ScreenTerminal = Readonly<{
+  write(text: string): unknown;
+  readonly columns?: number;
+  readonly rows?: number;
+}>;
 
 /** The lines at the bottom of a terminal that change in place. Only lines that differ are written again. */
 export class Screen {
-  readonly #terminal: Terminal;
+  readonly #terminal: ScreenTerminal;
   #lines: readonly string[] = [];
   #columns: number;
   #hidden = false;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: ScreenTerminal) {
     this.#terminal = terminal;
     this.#columns = this.columns;
   }

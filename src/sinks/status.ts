@@ -5,8 +5,8 @@ import type { State } from "../core/run/state.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { sanitize } from "../core/text/sanitize.ts";
 import { progressOf, progressWords, settledWords, shownNodes } from "./nodes.ts";
-import { outputOf } from "./output.ts";
-import { oneLine } from "./words.ts";
+import { outputOfRun } from "./output.ts";
+import { terminalLine } from "./words.ts";
 
 /** What people call how a run is. */
 const words: Readonly<Record<Life | "damaged", string>> = {
@@ -44,22 +44,24 @@ export function statusText(state: State, life: Life | "damaged", now: number): s
     ["Cost", state.usage.turns === 0 ? "" : formatCost(state.cost)],
     ["Continues", state.continues ?? ""],
   ];
-  const told = rows.filter(([, text]) => text !== "").map(([name, text]) => `${name}: ${oneLine(text)}`);
+  const told = rows.filter(([, text]) => text !== "").map(([name, text]) => `${name}: ${terminalLine(text)}`);
   return `${[told.join("\n"), ...questions(state), ...ending(state, life)].join("\n\n")}\n`;
 }
 
 /** What a run is about: its name, or what its first task was asked. */
 export function describe(state: State): string {
-  if (state.name !== undefined) return oneLine(state.name);
+  if (state.name !== undefined) return terminalLine(state.name);
   const first = Object.values(state.plan?.nodes ?? {}).find((node) => node.kind === "task");
-  return first?.kind === "task" ? oneLine(first.task.prompt).slice(0, 100) : "";
+  return first?.kind === "task" ? terminalLine(first.task.prompt).slice(0, 100) : "";
 }
 
 /** What its tasks do right now, in one line. */
 export function doingOf(state: State): string {
   const busy = shownNodes(state).filter(({ status, doing }) => status === "running" && doing !== "");
   return busy
-    .map(({ label, doing }) => (busy.length === 1 ? oneLine(doing) : `${oneLine(label)}: ${oneLine(doing)}`))
+    .map(({ label, doing }) =>
+      busy.length === 1 ? terminalLine(doing) : `${terminalLine(label)}: ${terminalLine(doing)}`,
+    )
     .join("; ");
 }
 
@@ -69,7 +71,7 @@ function questions(state: State): string[] {
       call === undefined
         ? `subcrew inbox allow ${run}/${path}, or deny`
         : `subcrew inbox allow ${run}/${path}, deny, or answer with words`;
-    return `Question of ${oneLine(path)}:\n${indented(question)}\n  ${answer}`;
+    return `Question of ${terminalLine(path)}:\n${indented(question)}\n  ${answer}`;
   });
 }
 
@@ -79,7 +81,7 @@ function ending(state: State, life: Life | "damaged"): string[] {
     case "interrupted":
       return [`Nobody works on it any more. What is done is kept.\n${next(`resume ${state.run}`)}`];
     case "ok":
-      return [`Result:\n${cut(outputOf(state))}`];
+      return [`Result:\n${cut(outputOfRun(state))}`];
     case "failed":
       return [
         `Error: ${state.outcome ? sanitize(explain(state.outcome)) : ""}${faultsOf(state)}\n${next(`resume ${state.run} --retry-failed`)}`,
@@ -99,7 +101,7 @@ function faultsOf(state: State): string {
   );
   return faults
     .slice(0, MOST_FAULTS)
-    .map(({ label, outcome }) => `\n  ${oneLine(label)}: ${oneLine(outcome ? explain(outcome) : "")}`)
+    .map(({ label, outcome }) => `\n  ${terminalLine(label)}: ${terminalLine(outcome ? explain(outcome) : "")}`)
     .join("");
 }
 

@@ -4,8 +4,8 @@ import { INLINE_CHARS } from "../core/text/cut.ts";
 import { fit, pad, widthOf } from "./fit.ts";
 import { signFor } from "./live.ts";
 import type { Look } from "./look.ts";
-import { nameOf, shownNodes } from "./nodes.ts";
-import { counted, listed, oneLine, spentBy, spentInAll, took } from "./words.ts";
+import { nodeTitle, shownNodes } from "./nodes.ts";
+import { counted, listed, spentBy, spentInAll, terminalLine, took } from "./words.ts";
 
 /** How much room a summary has, and whether it lists the tasks. */
 export type SummaryOptions = Readonly<{ look: Look; columns: number; tasks: boolean }>;
@@ -31,7 +31,7 @@ function taskLines(state: State, options: SummaryOptions): string[] {
   const listedNodes =
     all.length > MOST_LISTED ? all.filter(({ status }) => status !== "ok").slice(0, MOST_LISTED) : all;
   const left = all.length - listedNodes.length;
-  const names = Math.min(32, Math.max(0, ...listedNodes.map((view) => widthOf(nameOf(view)))));
+  const names = Math.min(32, Math.max(0, ...listedNodes.map((view) => widthOf(nodeTitle(view)))));
   const rest =
     left === 0
       ? []
@@ -41,7 +41,7 @@ function taskLines(state: State, options: SummaryOptions): string[] {
 
 function taskLine(view: NodeView, names: number, { look, columns }: SummaryOptions): string[] {
   const { colors, signs } = look;
-  const begin = `${signFor(view, look)} ${pad(nameOf(view), names)}  `;
+  const begin = `${signFor(view, look)} ${pad(nodeTitle(view), names)}  `;
   const indent = " ".repeat(names + 4);
   const { outcome } = view;
   const spent =
@@ -49,7 +49,7 @@ function taskLine(view: NodeView, names: number, { look, columns }: SummaryOptio
       ? colors.dim(fit(spentBy(view, view.endedAt ?? view.startedAt, look), columns - names - 4, signs.more))
       : "";
   if (!outcome || outcome.status === "ok") return [`${begin}${spent}`];
-  const why = outcome.status === "failed" ? colors.red(oneLine(explain(outcome))) : oneLine(explain(outcome));
+  const why = outcome.status === "failed" ? colors.red(terminalLine(explain(outcome))) : terminalLine(explain(outcome));
   return [
     `${begin}${why}`,
     ...[hintOf(outcome), spent].filter((text) => text !== "").map((text) => `${indent}${text}`),
@@ -67,7 +67,7 @@ function endLines(state: State, look: Look): string[] {
     ? []
     : explain(outcome)
         .split("\n")
-        .map((line) => `  ${oneLine(line)}`);
+        .map((line) => `  ${terminalLine(line)}`);
   const hint = alreadySaid(state, outcome) || hintOf(outcome) === "" ? [] : [`  ${hintOf(outcome)}`];
   return [`${word} after ${took(ms)}${look.signs.dot}${facts}`, ...why, ...hint];
 }
@@ -80,7 +80,7 @@ function alreadySaid(state: State, outcome: Outcome): boolean {
 }
 
 function hintOf(outcome: Outcome): string {
-  return outcome.status === "failed" ? oneLine(outcome.fault.hint ?? "") : "";
+  return outcome.status === "failed" ? terminalLine(outcome.fault.hint ?? "") : "";
 }
 
 function fileLines(state: State, { colors }: Look): string[] {
@@ -88,7 +88,7 @@ function fileLines(state: State, { colors }: Look): string[] {
     const text = outcome && "output" in outcome ? (outcome.output ?? "") : "";
     return outcome?.file !== undefined && text.length > INLINE_CHARS ? [outcome.file] : [];
   });
-  const shown = long.slice(0, MOST_FILES).map((file) => colors.dim(`full output: ${oneLine(file)}`));
+  const shown = long.slice(0, MOST_FILES).map((file) => colors.dim(`full output: ${terminalLine(file)}`));
   return long.length > MOST_FILES
     ? [...shown, colors.dim(`and ${counted(long.length - MOST_FILES, "file")} more beside them`)]
     : shown;

@@ -5,16 +5,16 @@ import type { Run } from "../runtime/run/run.ts";
 import { frameOf } from "./live.ts";
 import type { Look } from "./look.ts";
 import { shownNodes } from "./nodes.ts";
-import { outputOf } from "./output.ts";
+import { outputOfRun } from "./output.ts";
 import { lineFor } from "./plain.ts";
-import { Screen, type Terminal } from "./screen.ts";
+import { Screen, type ScreenTerminal } from "./screen.ts";
 import { summaryOf } from "./summary.ts";
-import { oneLine } from "./words.ts";
+import { terminalLine } from "./words.ts";
 
 /** Where a person looks, and how. */
 export type TextOptions = Readonly<{
   out: Writable;
-  err: Writable & Terminal;
+  err: Writable & ScreenTerminal;
   look: Look;
   /** Lines that change in place; only where a person sits in front of a terminal that can. */
   live: boolean;
@@ -82,7 +82,7 @@ export function createTextSink({ out, err, look, live, quiet, since, clock, tell
       }
     },
     end: ({ state }) => {
-      const output = outputOf(state);
+      const output = outputOfRun(state);
       out.write(output);
       if (quiet && state.outcome?.status === "ok") return;
       // In a log the line of the only task stands right above.
@@ -101,7 +101,7 @@ export function createTextSink({ out, err, look, live, quiet, since, clock, tell
       paused = false;
     },
     say: (text) => {
-      if (!quiet) print(oneLine(text));
+      if (!quiet) print(terminalLine(text));
     },
     hint: (text) => {
       hint = text;

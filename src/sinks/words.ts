@@ -5,7 +5,7 @@ import { sanitize } from "../core/text/sanitize.ts";
 import type { Look } from "./look.ts";
 
 /** Somebody else's text as one line that a terminal can be given. */
-export function oneLine(text: string): string {
+export function terminalLine(text: string): string {
   return sanitize(text).replace(/\s+/g, " ").trim();
 }
 
@@ -13,7 +13,7 @@ export function oneLine(text: string): string {
 export function toolsUsed(tools: Readonly<Record<string, number>>, { signs }: Look): string {
   return Object.entries(tools)
     .toSorted(([, a], [, b]) => b - a)
-    .map(([tool, count]) => `${oneLine(tool)}${signs.times}${count}`)
+    .map(([tool, count]) => `${terminalLine(tool)}${signs.times}${count}`)
     .join(", ");
 }
 
@@ -26,7 +26,7 @@ export function spentBy(view: NodeView, now: number, look: Look): string {
       ...amounts(usage),
       ...price(cost),
       toolsUsed(tools, look),
-      oneLine(model ?? ""),
+      terminalLine(model ?? ""),
     ],
     look,
   );

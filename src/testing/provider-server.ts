@@ -2,13 +2,13 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FaultyTurn, type ProviderTurn, type SpokenTurn, statusFaults, type WireFault } from "./provider-turn.ts";
-import type { Wire, WireName } from "./wire.ts";
+import type { ProviderDialect, WireName } from "./wire.ts";
 import { anthropic } from "./wire-anthropic.ts";
-import { chat } from "./wire-chat.ts";
+import { chatWire } from "./wire-chat.ts";
 import { google } from "./wire-google.ts";
 import { responses } from "./wire-responses.ts";
 
-const wires: readonly Wire[] = [chat, anthropic, responses, google];
+const wires: readonly ProviderDialect[] = [chatWire, anthropic, responses, google];
 
 /** One request that reached the server. */
 export type ProviderRequest = Readonly<{
@@ -117,7 +117,7 @@ export async function startProviderServer(
 }
 
 type Answer = Readonly<{
-  wire: Wire;
+  wire: ProviderDialect;
   request: ProviderRequest;
   res: ServerResponse;
   stream: boolean;

@@ -1,9 +1,9 @@
 import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-turn.ts";
-import { named, type Wire } from "./wire.ts";
+import { named, type ProviderDialect } from "./wire.ts";
 import { halves } from "./wire-chat.ts";
 
 /** The messages API of Anthropic. */
-export const anthropic: Wire = {
+export const anthropic: ProviderDialect = {
   name: "anthropic",
   matches: (path) => path.endsWith("/messages"),
   asks: ({ model, stream }) => ({ model: String(model), stream: stream === true }),

@@ -1,8 +1,8 @@
 import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-turn.ts";
-import { type About, data, type Wire } from "./wire.ts";
+import { type About, data, type ProviderDialect } from "./wire.ts";
 
 /** Chat completions, as OpenAI and everybody compatible with it speak. */
-export const chat: Wire = {
+export const chatWire: ProviderDialect = {
   name: "openai-chat",
   matches: (path) => path.endsWith("/chat/completions"),
   asks: ({ model, stream }) => ({ model: String(model), stream: stream === true }),

@@ -1,11 +1,11 @@
 import { defined } from "../core/text/defined.ts";
 import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-turn.ts";
-import { type About, data, type Wire } from "./wire.ts";
+import { type About, data, type ProviderDialect } from "./wire.ts";
 
 const PATH = /\/models\/([^/:]+):(streamGenerateContent|generateContent)$/;
 
 /** The generateContent API of Google. */
-export const google: Wire = {
+export const google: ProviderDialect = {
   name: "google",
   matches: (path) => PATH.test(path),
   asks: (_, path) => {

@@ -1,9 +1,9 @@
 import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-turn.ts";
-import { type About, named, type Wire } from "./wire.ts";
+import { type About, named, type ProviderDialect } from "./wire.ts";
 import { halves } from "./wire-chat.ts";
 
 /** The responses API of OpenAI. */
-export const responses: Wire = {
+export const responses: ProviderDialect = {
   name: "openai-responses",
   matches: (path) => path.endsWith("/responses"),
   asks: ({ model, stream }) => ({ model: String(model), stream: stream === true }),

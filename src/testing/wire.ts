@@ -3,7 +3,7 @@ import type { FaultyTurn, SpokenTurn, StatusFault } from "./provider-turn.ts";
 export type WireName = "openai-chat" | "openai-responses" | "anthropic" | "google";
 
 /** How one provider speaks: what is asked, and an answer as a stream of events or as a whole. */
-export type Wire = Readonly<{
+export type ProviderDialect = Readonly<{
   name: WireName;
   matches(path: string): boolean;
   /** The model and whether the answer is to be streamed. */

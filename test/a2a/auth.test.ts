@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CrewOptions } from "../../src/index.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { webServer, type WebServer } from "../support/web-server.ts";
+import { type WebServer, webServer } from "../support/web-server.ts";
 import { crewFor, listen, PATH, remoteAgent } from "./lab.ts";
-import { sdkServer, type SdkServer } from "./sdk-server.ts";
+import { type SdkServer, sdkServer } from "./sdk-server.ts";
 
 const SECRET = "s3cret-of-the-remote-agent";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { tempFolder } from "../support/temp-folder.ts";
 import { createCrew, defineAgent, listen } from "../runners/lab.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 import { ourServer, PATH, workerCrew } from "./lab.ts";
 
 test("a main agent, three children side by side, one of them over A2A and one in a process of its own: one run, one cost", async () => {

@@ -2,16 +2,16 @@ import { Role, type Task } from "@a2a-js/sdk";
 import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { onTestFinished } from "vitest";
 import { type A2aServer, type A2aServerOptions, serveA2a } from "../../src/a2a/server.ts";
+import type { Answer } from "../../src/core/plan/gate.ts";
 import {
-  createCrew,
-  defineAgent,
   type Agent,
   type Crew,
   type CrewOptions,
+  createCrew,
+  defineAgent,
   type Event,
   type Run,
 } from "../../src/index.ts";
-import type { Answer } from "../../src/core/plan/gate.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

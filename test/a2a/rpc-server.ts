@@ -1,4 +1,4 @@
-import { webServer, type WebServer } from "../support/web-server.ts";
+import { type WebServer, webServer } from "../support/web-server.ts";
 
 type Sent = Readonly<{ contextId?: string; taskId?: string; parts: readonly { text?: string }[] }>;
 export type RpcServer = WebServer &

@@ -10,7 +10,7 @@ import {
   type RequestContext,
   ServerCallContext,
 } from "@a2a-js/sdk/server";
-import { webServer, type WebServer } from "../support/web-server.ts";
+import { type WebServer, webServer } from "../support/web-server.ts";
 
 export { Role, TaskState };
 

@@ -7,9 +7,9 @@ import { READ_ONLY_TOOLS } from "../../src/core/vocabulary/tool-names.ts";
 import { agentFiles } from "../../src/embedded.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { dialects } from "../../src/formats/table.ts";
+import { type Discovery, discover, findAgent } from "../../src/runtime/discovery/discover.ts";
+import { type PresetName, presets } from "../../src/runtime/discovery/sources.ts";
 import { createValidator } from "../../src/runtime/task/validate.ts";
-import { discover, findAgent, type Discovery } from "../../src/runtime/discovery/discover.ts";
-import { presets, type PresetName } from "../../src/runtime/discovery/sources.ts";
 
 const found = (preset?: PresetName): Promise<Discovery> =>
   discover({ cwd: "/nowhere", home: "/nowhere", dialects, bundled: readBundledAgents(), ...(preset && { preset }) });

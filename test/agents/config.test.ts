@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createCrew, type Crew } from "../../src/crew.ts";
-import { openTrust } from "../../src/runtime/settings/trust.ts";
-import { hashOf } from "../../src/runtime/discovery/files.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
+import { hashTexts } from "../../src/runtime/discovery/files.ts";
+import { openTrust } from "../../src/runtime/settings/trust.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 type Files = Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ describe("the settings of a project", () => {
     const { root } = crewWith({ [project]: text });
     const work = join(root, "work");
     const trust = openTrust(join(root, "home/.subcrew/trust.json"));
-    await trust.grant(work, { at: "", files: { ".subcrew/config.yaml": hashOf([text]) } });
+    await trust.grant(work, { at: "", files: { ".subcrew/config.yaml": hashTexts([text]) } });
     const crew = createCrew({ cwd: work, env: { HOME: join(root, "home") }, config: true });
     expect(crew.settings.config).toEqual({ concurrency: 1 });
     expect(crew.settings.warnings).toEqual([

@@ -1,17 +1,17 @@
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AgentRule, agentRuleText } from "../../src/core/rules/agent-rule.ts";
 import type { Agent } from "../../src/core/agent/agent.ts";
 import type { ReadAgent } from "../../src/core/agent/dialect.ts";
 import { judge } from "../../src/core/policy/judge.ts";
 import { permit } from "../../src/core/policy/permit.ts";
 import { createPolicy, narrow } from "../../src/core/policy/policy.ts";
+import { type AgentRule, agentRuleText } from "../../src/core/rules/agent-rule.ts";
 import { READ_ONLY_TOOLS, toolNames } from "../../src/core/vocabulary/tool-names.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover } from "../../src/runtime/discovery/discover.ts";
 import { convert } from "../../src/formats/write/convert.ts";
 import { writers } from "../../src/formats/write/table.ts";
+import { discover } from "../../src/runtime/discovery/discover.ts";
 
 const text = fc.oneof(
   fc.string({ minLength: 1, maxLength: 40 }),

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { sarif } from "../../src/cli/agents/sarif.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover } from "../../src/runtime/discovery/discover.ts";
 import { dialectPlaceOf } from "../../src/runtime/discovery/dialect-of-path.ts";
+import { discover } from "../../src/runtime/discovery/discover.ts";
 import { lintDiscovery, lintPaths } from "../../src/runtime/discovery/lint.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createCrew } from "../../src/crew.ts";
-import { scripted } from "../../src/models/scripted/scripted.ts";
 import { discoverCommands, discoverSkills, getSkill } from "../../src/doors/workflows.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const skill = (text: string): string => `---\ndescription: d\n---\n${text}\n`;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { script, place, type Place } from "./command.ts";
+import { type Place, place, script } from "./command.ts";
 
 const agentFile = (name: string, more = ""): string =>
   `---\nname: ${name}\ndescription: About ${name}.\n${more}---\nText of ${name}.\n`;

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { needs, type Need } from "../needs.ts";
-import { anyCommand, place, script, type Ended, type Place } from "./command.ts";
-import { terminal, type Terminal } from "./terminal.ts";
+import { type Need, needs } from "../needs.ts";
+import { anyCommand, type Ended, type Place, place, script } from "./command.ts";
+import { type Terminal, terminal } from "./terminal.ts";
 
 vi.setConfig({ maxConcurrency: 3 });
 

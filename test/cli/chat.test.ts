@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Need, needs, needsTimeout } from "../needs.ts";
-import { place, type Place } from "./command.ts";
-import { terminal, type Terminal } from "./terminal.ts";
+import { type Place, place } from "./command.ts";
+import { type Terminal, terminal } from "./terminal.ts";
 
 let tmux: Need;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { place, script, type Place } from "./command.ts";
+import { type Place, place, script } from "./command.ts";
 
 type Plan = { nodes: Record<string, { task?: Record<string, unknown>; body?: Plan }>; output: string } & Record<
   string,

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { emptyState, reduce, type Event } from "../../src/index.ts";
 import { resultOf } from "../../src/core/run/result.ts";
+import { type Event, emptyState, reduce } from "../../src/index.ts";
 import { command, place, script } from "./command.ts";
 
 type Line = { type: string } & Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Need, needs, needsTimeout } from "../needs.ts";
 import { place, script } from "./command.ts";
-import { terminal, type Terminal } from "./terminal.ts";
+import { type Terminal, terminal } from "./terminal.ts";
 
 let tmux: Need;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { anyCommand, place, script, type Place } from "./command.ts";
+import { anyCommand, type Place, place, script } from "./command.ts";
 
 const hang = { delayMs: 600_000, text: "never" };
 const files = {

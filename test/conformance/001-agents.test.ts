@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ReadAgent } from "../../src/core/agent/dialect.ts";
 import { describeSubagentTypes } from "../../src/core/delegation/subagent-types.ts";
+import { subagentDialect } from "../../src/formats/dialects/subagent.ts";
 import { listOf } from "../../src/formats/fields/lists.ts";
-import { subagent } from "../../src/formats/dialects/subagent.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover, findAgent, type Discovery } from "../../src/runtime/discovery/discover.ts";
+import { type Discovery, discover, findAgent } from "../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";
 
@@ -15,7 +15,7 @@ test.each(
   cases<{ dir_name: string; source: string; content: string }, Definition | null>("001-pegasus", "subagent-file"),
 )("subagent-file: $name", ({ input, want }) => {
   const relative = `${input.dir_name}/SUBAGENT.md`;
-  const { agents, problems } = subagent.read(input.content, { file: `/${relative}`, relative });
+  const { agents, problems } = subagentDialect.read(input.content, { file: `/${relative}`, relative });
   const [read] = agents;
   expect(read === undefined ? null : { ...asDefined(read), source: input.source }).toEqual(want);
   if (want !== null) expect(problems.some(({ code }) => code === "name-differs")).toBe(want.name !== input.dir_name);

@@ -6,12 +6,12 @@ import { emptyTask, pegasusStatus, readPegasusLog } from "../../src/core/run/peg
 import {
   nextState,
   stateClasses,
-  taskStatesOf,
   type TaskEvent,
   type TaskState,
+  taskStatesOf,
 } from "../../src/core/run/task-states.ts";
 import { createCrew } from "../../src/crew.ts";
-import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { cases } from "./harness.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-001-"));

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { combineLimits } from "../../src/core/vocabulary/limits.ts";
-import { gencode } from "../../src/formats/dialects/gencode.ts";
+import { gencodeDialect } from "../../src/formats/dialects/gencode.ts";
+import { ownDialect } from "../../src/formats/dialects/own.ts";
 import { listOf } from "../../src/formats/fields/lists.ts";
-import { own } from "../../src/formats/dialects/own.ts";
 import { dialects } from "../../src/formats/table.ts";
 import { discover, findAgent, qualifiedNames } from "../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -19,8 +19,8 @@ type Parsed = {
 };
 type Verdict = { parsed: Parsed; valid: boolean } | { throws: string };
 
-const read = (file: string, text: string): ReturnType<typeof gencode.read> =>
-  gencode.read(text, { file: `/${file}`, relative: file });
+const read = (file: string, text: string): ReturnType<typeof gencodeDialect.read> =>
+  gencodeDialect.read(text, { file: `/${file}`, relative: file });
 
 test.each(cases<{ file: string; content: string }, Verdict>("002-mycode", "custom-agent-md"))(
   "custom-agent-md: $name",
@@ -58,7 +58,10 @@ test.each(cases<{ order?: string[]; custom?: string }, { winner: string }>("002-
       ...files,
       ...(input.custom === undefined ? {} : { "home/.gen/agents/x.md": agentFile(name, "file") }),
     });
-    const bundled = own.read(agentFile("Explore", "built-in"), { file: "Explore.md", relative: "Explore.md" }).agents;
+    const bundled = ownDialect.read(agentFile("Explore", "built-in"), {
+      file: "Explore.md",
+      relative: "Explore.md",
+    }).agents;
     const where = { cwd: join(root, "project"), home: join(root, "home"), dialects, bundled, trust };
     const mine = await discover({ ...where, preset: "mycode", protectBundled: false });
     expect(findAgent(mine, name)?.agent.description).toBe(want.winner);

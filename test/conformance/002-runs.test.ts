@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../src/core/agent/agent.ts";
-import { createCrew, type Crew } from "../../src/crew.ts";
-import { scripted, type Scripted } from "../../src/models/scripted/scripted.ts";
-import { whoWeAre } from "../../src/runtime/disk/run-claim.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
+import { type ScriptedModel, scripted } from "../../src/models/scripted/scripted.ts";
 import { DEFAULT_BACKGROUND_RUNS, takePlace } from "../../src/runtime/background/background-slots.ts";
+import { whoWeAre } from "../../src/runtime/disk/run-claim.ts";
 import { createStore, runId } from "../../src/runtime/store/store.ts";
 import { place, script } from "../cli/command.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -14,7 +14,7 @@ import { cases } from "./harness.ts";
 const explore: Agent = { name: "Explore", description: "Looks.", instructions: "Look.", tools: ["list_files"] };
 const DAY = 24 * 60 * 60 * 1_000;
 
-type Making = Readonly<{ home: string; model?: Scripted; agents?: readonly Agent[]; clock?: () => number }>;
+type Making = Readonly<{ home: string; model?: ScriptedModel; agents?: readonly Agent[]; clock?: () => number }>;
 const crewAt = ({ home, model = scripted("R"), agents = [explore], clock = Date.now }: Making): Crew =>
   createCrew({ cwd: home, home, userHome: home, discover: false, agents, models: { m: model }, env: {}, clock });
 const single = (task: string, agent = "Explore") => ({ mode: "single", agent, task }) as const;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type AgentConfig, resolveAgentInheritance } from "../../src/doors/agent-config.ts";
 import { type InlineSettings, resolveAgentSettings } from "../../src/doors/agent-settings.ts";
 import { discoverAgents, findNearestProjectAgentsDir } from "../../src/doors/discover-agents.ts";
-import type { Scope } from "../../src/runtime/discovery/sources.ts";
+import type { SourceScope } from "../../src/runtime/discovery/sources.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";
 
@@ -39,7 +39,7 @@ test.each(cases<Merge, object>("003-pi-parallel", "settings-merge"))("settings-m
   expect({ ...settings, agent_found: agent !== undefined }).toEqual(want);
 });
 
-type Looked = { files: Record<string, string>; home: string; cwd: string; scope: Scope };
+type Looked = { files: Record<string, string>; home: string; cwd: string; scope: SourceScope };
 type Found = { agents: object[]; projectAgentsDir: string | null };
 
 test.each(cases<Looked, Found>("003-pi-parallel", "agent-discovery"))(

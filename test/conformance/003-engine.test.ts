@@ -1,30 +1,30 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { isCrewError } from "../../src/core/schema/error.ts";
-import type { Event } from "../../src/core/run/event.ts";
 import type { ModelRequest } from "../../src/core/model/model.ts";
-import { orderOf } from "../../src/core/plan/topological-order.ts";
 import type { Outcome } from "../../src/core/outcome/outcome.ts";
 import type { RetryConfig } from "../../src/core/plan/retry.ts";
 import { taskId } from "../../src/core/plan/task-id.ts";
+import { orderOf } from "../../src/core/plan/topological-order.ts";
+import type { Event } from "../../src/core/run/event.ts";
+import { fillIn } from "../../src/core/schedule/fill-references.ts";
+import { isCrewError } from "../../src/core/schema/error.ts";
 import { createCrew } from "../../src/crew.ts";
 import {
   buildDag,
+  type DagNode,
+  type ExecutorOptions,
   executeDag,
   mapWithConcurrencyLimit,
   raceWithAbort,
   runAgentWithRetry,
-  type DagNode,
-  type ExecutorOptions,
   type TaskResult,
   type TeamMember,
   type TeamTask,
 } from "../../src/doors/parallel.ts";
-import { scripted, type Script, type ScriptedTurn } from "../../src/models/scripted/scripted.ts";
+import { planOfDag } from "../../src/facades/parallel/dag.ts";
+import { noUsageStats } from "../../src/facades/parallel/task-result.ts";
+import { type Script, type ScriptedTurn, scripted } from "../../src/models/scripted/scripted.ts";
 import { modeOf } from "../../src/modes/compile.ts";
 import { referencesIn } from "../../src/modes/references.ts";
-import { planOfDag } from "../../src/facades/parallel/dag.ts";
-import { fillIn } from "../../src/core/schedule/fill-references.ts";
-import { noUsageStats } from "../../src/facades/parallel/task-result.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { type Case, cases } from "./harness.ts";
 

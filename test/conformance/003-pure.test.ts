@@ -2,14 +2,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { formatAgentList, type ListedAgent } from "../../src/core/agent/list.ts";
-import type { ContextOptions } from "../../src/core/plan/context.ts";
-import { cutTail, INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../src/core/text/cut.ts";
-import { formatDuration } from "../../src/core/text/duration.ts";
-import { DEFAULT_CONCURRENCY } from "../../src/core/vocabulary/limits.ts";
-import { extractToolArgsPreview } from "../../src/core/task/preview.ts";
-import { calculateBackoff, MAX_BACKOFF_MS, type RetryConfig, shouldRetry } from "../../src/core/plan/retry.ts";
-import { parseReview, type Review } from "../../src/core/plan/review.ts";
-import { taskId } from "../../src/core/plan/task-id.ts";
 import {
   addCost,
   addUsage,
@@ -20,14 +12,22 @@ import {
   noUsage,
   type Usage,
 } from "../../src/core/outcome/usage.ts";
-import { buildContext } from "../../src/runtime/git/context.ts";
-import { type GitContextOptions, getGitContext } from "../../src/runtime/git/git-context.ts";
+import type { ContextOptions } from "../../src/core/plan/context.ts";
+import { calculateBackoff, MAX_BACKOFF_MS, type RetryConfig, shouldRetry } from "../../src/core/plan/retry.ts";
+import { parseReview, type Review } from "../../src/core/plan/review.ts";
+import { taskId } from "../../src/core/plan/task-id.ts";
+import { extractToolArgsPreview } from "../../src/core/task/preview.ts";
+import { cutTail, INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../src/core/text/cut.ts";
+import { formatDuration } from "../../src/core/text/duration.ts";
+import { DEFAULT_CONCURRENCY } from "../../src/core/vocabulary/limits.ts";
 import {
   cleanupWorkspace,
   createWorkspace,
   type TaskResultStatus,
   writeTaskResult,
 } from "../../src/doors/parallel/workspace.ts";
+import { buildContext } from "../../src/runtime/git/context.ts";
+import { type GitContextOptions, getGitContext } from "../../src/runtime/git/git-context.ts";
 import { repository } from "../support/repository.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { type Case, cases } from "./harness.ts";

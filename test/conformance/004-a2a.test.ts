@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { A2AClientManager } from "../../src/doors/a2a.ts";
 import {
   extractIds,
   extractMessageText,
@@ -8,6 +7,7 @@ import {
   type RemoteMessage,
   type RemoteTask,
 } from "../../src/core/net/a2a.ts";
+import { A2AClientManager } from "../../src/doors/a2a.ts";
 import { remoteFault } from "../../src/runners/a2a/a2a-fault.ts";
 import { rpcServer } from "../a2a/rpc-server.ts";
 import { cases } from "./harness.ts";

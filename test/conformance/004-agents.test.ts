@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "../../src/doors/gemini-load.ts";
+import { AgentRegistry, type GeminiRegistryConfig, getModelConfigAlias } from "../../src/doors/gemini-registry.ts";
 import {
-  type AgentDto,
   type AgentDefinition,
+  type AgentDto,
   type LocalAgentDefinition,
   markdownToAgentDefinition,
 } from "../../src/formats/dialects/gemini-definition.ts";
 import { isValidToolName } from "../../src/formats/dialects/gemini-schema.ts";
-import { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "../../src/doors/gemini-load.ts";
-import { AgentRegistry, getModelConfigAlias, type RegistryConfig } from "../../src/doors/gemini-registry.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";
 
@@ -194,7 +194,7 @@ const local = (name: string): LocalAgentDefinition => ({
   ...(markdownToAgentDefinition({ kind: "local", name, description: "d", system_prompt: "p" }) as LocalAgentDefinition),
 });
 
-const registryOf = (config: Partial<RegistryConfig>): AgentRegistry =>
+const registryOf = (config: Partial<GeminiRegistryConfig>): AgentRegistry =>
   new AgentRegistry({ cwd: "/nowhere/project", home: "/nowhere/home", builtIn: [], ...config });
 
 function definitionOf(registry: AgentRegistry): LocalAgentDefinition {

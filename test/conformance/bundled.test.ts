@@ -3,7 +3,7 @@ import type { Agent } from "../../src/core/agent/agent.ts";
 import { isRecord } from "../../src/core/text/json.ts";
 import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
-import { gencode } from "../../src/formats/dialects/gencode.ts";
+import { gencodeDialect } from "../../src/formats/dialects/gencode.ts";
 import { cases } from "./harness.ts";
 
 const bundled = new Map(
@@ -32,7 +32,7 @@ test.each(cases<{ type: string }, Configured>("002-mycode", "agent-type"))(
     if (name.includes("as designed")) {
       // what was designed is accepted in a file, tool for tool
       const text = `---\nname: ${input.type}\ndescription: d\nallowedTools: [${allowedTools.map((tool) => `"${tool}"`).join(", ")}]\ndefaultModel: ${defaultModel}\nmaxTurns: ${maxTurns}\n---\nB\n`;
-      const { agents, problems } = gencode.read(text, { file: "x.md", relative: "x.md" });
+      const { agents, problems } = gencodeDialect.read(text, { file: "x.md", relative: "x.md" });
       expect(problems).toEqual([]);
       expect(agents[0]!.agent).toMatchObject({ model: defaultModel, limits: { maxTurns } });
       expect([...new Set(canonical(allowedTools))]).toEqual([...(agents[0]!.agent.tools ?? [])].sort());

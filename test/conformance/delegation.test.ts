@@ -4,8 +4,6 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Agent } from "../../src/core/agent/agent.ts";
 import type { AgentCard, Catalog } from "../../src/core/delegation/catalog.ts";
-import type { Delegated } from "../../src/core/task/engine.ts";
-import type { Plan, TaskNode } from "../../src/core/plan/plan.ts";
 import {
   atMaxDepth,
   type Caller,
@@ -13,23 +11,25 @@ import {
   resolveSpawns,
   spawnRefusal,
 } from "../../src/core/delegation/spawn.ts";
+import type { Plan, TaskNode } from "../../src/core/plan/plan.ts";
+import type { DelegationOutcome } from "../../src/core/task/engine.ts";
 import type { Tool, ToolResult } from "../../src/core/task/tool.ts";
-import { createCrew, defineAgent } from "../../src/index.ts";
-import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
-import { reservedInput } from "../../src/facades/agent-inputs.ts";
-import { delegationTools } from "../../src/facades/table.ts";
-import { invocationResult, invocationText } from "../../src/facades/invocation.ts";
-import { unionDescription, unionSchema } from "../../src/facades/delegate-to-agent.ts";
-import { batchPrompt, idProblem, refusalText, TASK_ID_CHARS } from "../../src/facades/task.ts";
-import { shortened, TASK_MODELS } from "../../src/facades/subagent-task.ts";
-import { backgroundStarted, box, taskListText, taskText } from "../../src/facades/task-texts.ts";
-import type { TaskRecord } from "../../src/facades/task-records.ts";
-import { scripted } from "../../src/models/scripted/scripted.ts";
+import { parseArguments } from "../../src/core/task/tool-specs.ts";
 import { INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../src/core/text/cut.ts";
 import { DEFAULT_MAX_DEPTH } from "../../src/core/vocabulary/limits.ts";
-import { inPlanMode } from "../../src/runtime/task/assign.ts";
+import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { prompts } from "../../src/embedded.ts";
-import { parseArguments } from "../../src/core/task/tool-specs.ts";
+import { reservedInputOf } from "../../src/facades/agent-inputs.ts";
+import { unionDescription, unionSchema } from "../../src/facades/delegate-to-agent.ts";
+import { invocationResult, invocationText } from "../../src/facades/invocation.ts";
+import { shortened, TASK_MODELS } from "../../src/facades/subagent-task.ts";
+import { delegationTools } from "../../src/facades/table.ts";
+import { batchPrompt, idProblem, refusalText, TASK_ID_CHARS } from "../../src/facades/task.ts";
+import type { TaskRecord } from "../../src/facades/task-records.ts";
+import { backgroundStarted, box, taskListText, taskText } from "../../src/facades/task-texts.ts";
+import { createCrew, defineAgent } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { inPlanMode } from "../../src/runtime/task/assign.ts";
 import { call, projectCrew, stage } from "../delegation/stage.ts";
 import { callTool, emptyContext } from "../support/call-tool.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -419,7 +419,7 @@ area<Asked, { error?: string; output?: string }>("002-mycode", "taskoutput-run",
   const { state, ...asked } = input;
   const [task, output] = delegationTools(["Task"], callerOf({ catalog: catalogOf(mycode) }), { clock: () => 0 });
   const started = { key: "k", run: "run_x", under: "", files: {} };
-  const ends: Delegated | undefined = state && {
+  const ends: DelegationOutcome | undefined = state && {
     status: "failed",
     fault: { code: "CRASHED", message: state.error, retryable: false },
   };
@@ -610,7 +610,7 @@ type Delegating = { registered?: Registered[]; params?: object; counts?: number[
 area<Delegating, unknown>("004-gemini", "delegate-tool", async ({ name, input, want }) => {
   const cards = (input.registered ?? []).map(registered);
   if (name === "tool description lists agents") return expect(unionDescription(cards)).toBe(want);
-  if (input.agent) return expect({ throws_on_build: reservedInput(registered(input.agent)) }).toEqual(want);
+  if (input.agent) return expect({ throws_on_build: reservedInputOf(registered(input.agent)) }).toEqual(want);
   if (input.counts) {
     const [none, one, two] = input.counts.map((count) =>
       unionSchema(Array.from({ length: count }, (_, at) => card(`a${at}`))),

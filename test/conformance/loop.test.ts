@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { convertInputConfigToJsonSchema } from "../../src/core/agent/inputs.ts";
-import { templateString } from "../../src/core/text/input-template.ts";
 import type { Agent, AgentInput } from "../../src/core/agent/agent.ts";
+import { convertInputConfigToJsonSchema } from "../../src/core/agent/inputs.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import type { Outcome } from "../../src/core/outcome/outcome.ts";
-import { createCrew, defineTool, type Event } from "../../src/index.ts";
-import { never, scripted, type Script, type Scripted } from "../../src/models/scripted/scripted.ts";
+import { templateString } from "../../src/core/text/input-template.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
+import { createCrew, defineTool, type Event } from "../../src/index.ts";
+import { never, type Script, type ScriptedModel, scripted } from "../../src/models/scripted/scripted.ts";
 import { patiently } from "../support/patiently.ts";
 import { cases } from "./harness.ts";
 
@@ -80,7 +80,7 @@ async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, 
       })),
     };
   });
-  const played: Scripted = scripted(...scripts.map((script): Script => (script === "hangs" ? "" : script)));
+  const played: ScriptedModel = scripted(...scripts.map((script): Script => (script === "hangs" ? "" : script)));
   const model: Model = (request, signal) =>
     scripts[played.requests.length] === "hangs"
       ? (played(request, AbortSignal.abort())[Symbol.asyncIterator]().next(), never(request, signal))
@@ -186,7 +186,7 @@ describe("executor-loop", () => {
 describe("completion of system 000", () => {
   const schema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
   const agent = (more: Partial<Agent>): Agent => ({ name: "a", description: "d", instructions: "i", ...more });
-  const done = async (model: Scripted, more: Partial<Agent>) =>
+  const done = async (model: ScriptedModel, more: Partial<Agent>) =>
     createCrew({ home: false, discover: false, agents: [agent(more)], models: { m: model }, model: "m" }).run({
       mode: "single",
       agent: "a",

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { chooseModel, mayFallBack, type Catalogue } from "../../src/core/model/choose.ts";
+import { type Catalogue, chooseModel, mayFallBack } from "../../src/core/model/choose.ts";
+import { createModelRegistry, type ModelRegistryConfig } from "../../src/models/registry/registry.ts";
 import { faultOfStatus } from "../../src/models/wires/fault.ts";
-import { createModelRegistry, type ModelConfig } from "../../src/models/registry/registry.ts";
 import { cases } from "./harness.ts";
 
-type Asked = { config: ModelConfig; ask: string };
+type Asked = { config: ModelRegistryConfig; ask: string };
 type Resolved = { provider: string; modelId: string } | { throws: string };
 
 describe("model-resolve", () => {

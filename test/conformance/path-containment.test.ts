@@ -14,14 +14,14 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { protectedPart } from "../../src/core/policy/protected-paths.ts";
-import { parseRules, ruleFits } from "../../src/core/rules/rule.ts";
 import { placed } from "../../src/core/rules/call-subject.ts";
+import { parseRules, ruleFits } from "../../src/core/rules/rule.ts";
 import type { Script } from "../../src/models/scripted/scripted.ts";
-import { families } from "../../src/runtime/discovery/sources.ts";
+import { agentFamilies } from "../../src/runtime/discovery/sources.ts";
 import { writeFile } from "../../src/tools/files/write-file.ts";
 import { builtinTools } from "../../src/tools/table.ts";
 import { callTool } from "../support/call-tool.ts";
-import { call, play, type Played } from "../support/play.ts";
+import { call, type Played, play } from "../support/play.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const CANARY = "canary-c04d";
@@ -311,7 +311,7 @@ test("PATH-07: pipes, sockets, devices and folders are refused at once by every 
 });
 
 test("PATH-08: what is run or obeyed later is not written, made, moved onto or deleted without a rule that names it", async () => {
-  const agents = families.flat().flatMap(({ project }) => project);
+  const agents = agentFamilies.flat().flatMap(({ project }) => project);
   const wanted = [
     ...agents.map((place) =>
       place.includes(".") && /\.\w+$/.test(place) && !place.startsWith(".") ? place : `${place}/x.md`,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { expandCommand, expandSkill } from "../../src/core/agent/skill-arguments.ts";
 import { agentFor, firstParagraph } from "../../src/core/agent/skill.ts";
+import { expandCommand, expandSkill } from "../../src/core/agent/skill-arguments.ts";
 import { discoverCommands, discoverSkills, getCommand } from "../../src/doors/workflows.ts";
 import { skillDialect, skillOf } from "../../src/formats/skill.ts";
 import { tempFolder } from "../support/temp-folder.ts";

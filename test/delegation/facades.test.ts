@@ -1,15 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { bytesOf, DESCRIPTION_BYTES } from "../../src/facades/agent-lines.ts";
-import { facadeNames } from "../../src/core/vocabulary/delegation-names.ts";
 import { z } from "zod";
+import type { Catalog } from "../../src/core/delegation/catalog.ts";
+import { inputSchemaOf } from "../../src/core/task/tool-specs.ts";
+import { facadeNames } from "../../src/core/vocabulary/delegation-names.ts";
+import { bytesOf, DESCRIPTION_BYTES } from "../../src/facades/agent-lines.ts";
+import { delegationTools } from "../../src/facades/table.ts";
 import { createCrew, defineTool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
-import { inputSchemaOf } from "../../src/core/task/tool-specs.ts";
-import type { Catalog } from "../../src/core/delegation/catalog.ts";
-import { delegationTools } from "../../src/facades/table.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { call, calls, projectCrew, stage } from "./stage.ts";
 

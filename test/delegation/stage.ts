@@ -1,14 +1,14 @@
 import {
-  createCrew,
-  defineAgent,
   type Agent,
   type Crew,
   type CrewOptions,
+  createCrew,
+  defineAgent,
   type Event,
   type Result,
   type RunOptions,
 } from "../../src/index.ts";
-import { type Script, scripted, type Scripted } from "../../src/models/scripted/scripted.ts";
+import { type Script, type ScriptedModel, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 /** One call of a tool, as a turn of a scripted model. */
@@ -24,7 +24,7 @@ export type Cast = Readonly<Record<string, Readonly<{ says: readonly Script[] } 
 export type Played = Readonly<{
   result: Result;
   events: readonly Event[];
-  models: Readonly<Record<string, Scripted>>;
+  models: Readonly<Record<string, ScriptedModel>>;
   /** What the model of an agent read as answers of its tools, in order. */
   read(agent: string): readonly string[];
   /** The tools that the model of an agent was shown in its first turn. */
@@ -68,7 +68,7 @@ export async function stage(cast: Cast, options: CrewOptions = {}, run: RunOptio
   const running = crew.run({ mode: "single", agent: "lead", task: "Lead." }, run);
   const events: Event[] = [];
   for await (const event of running) events.push(event);
-  const requests = (agent: string): Scripted["requests"] => models[agent]?.requests ?? [];
+  const requests = (agent: string): ScriptedModel["requests"] => models[agent]?.requests ?? [];
   return {
     result: await running,
     events,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createCrew, defineAgent, openDelegation, Subagent } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "./until.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { prompts } from "../../src/embedded.ts";
 import { createCrew, defineAgent } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
-import { prompts } from "../../src/embedded.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { call, stage } from "./stage.ts";
 

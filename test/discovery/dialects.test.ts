@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { READ_ONLY_TOOLS } from "../../src/core/vocabulary/tool-names.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover, findAgent, type Discovery, type FoundAgent } from "../../src/runtime/discovery/discover.ts";
+import { type Discovery, discover, type FoundAgent, findAgent } from "../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const fixtures = fileURLToPath(new URL("./fixtures/project", import.meta.url));

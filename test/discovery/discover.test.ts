@@ -6,13 +6,13 @@ import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { dialects } from "../../src/formats/table.ts";
 import {
   createDiscoveryCache,
-  discover,
   type Discovery,
+  discover,
   findAgent,
   qualifiedNames,
 } from "../../src/runtime/discovery/discover.ts";
 import { explainFields } from "../../src/runtime/discovery/explain.ts";
-import { families, presets } from "../../src/runtime/discovery/sources.ts";
+import { agentFamilies, presets } from "../../src/runtime/discovery/sources.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const agentFile = (name: string, more = ""): string =>
@@ -195,7 +195,7 @@ describe("presets", () => {
   });
 
   test("every row of every preset has a dialect", () => {
-    const rows = [families, ...Object.values(presets).map((preset) => preset.families)].flat(2);
+    const rows = [agentFamilies, ...Object.values(presets).map((preset) => preset.families)].flat(2);
     expect(rows.filter(({ dialect }) => dialects[dialect] === undefined)).toEqual([]);
   });
 });

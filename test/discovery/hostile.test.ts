@@ -3,10 +3,10 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { READ_ONLY_TOOLS } from "../../src/core/vocabulary/tool-names.ts";
-import { own } from "../../src/formats/dialects/own.ts";
+import { ownDialect } from "../../src/formats/dialects/own.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover, type Discovery, findAgent, type Trust } from "../../src/runtime/discovery/discover.ts";
-import { listFiles } from "../../src/runtime/discovery/files.ts";
+import { type Discovery, discover, findAgent, type Trust } from "../../src/runtime/discovery/discover.ts";
+import { listAgentFiles } from "../../src/runtime/discovery/files.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const good = (name: string, more = ""): string => `---\nname: ${name}\ndescription: d\n${more}---\nBody\n`;
@@ -147,7 +147,7 @@ describe("PARSE-07 broken YAML never gives more than its tools line names", () =
 });
 
 test("PARSE-08 a byte order mark, CRLF and a missing last newline do no harm", async () => {
-  const { agents } = own.read("\ufeff---\r\nname: a\r\ndescription: d\r\ntools: Read\r\n---\r\nOne\r\nTwo", {
+  const { agents } = ownDialect.read("\ufeff---\r\nname: a\r\ndescription: d\r\ntools: Read\r\n---\r\nOne\r\nTwo", {
     file: "a.md",
     relative: "a.md",
   });
@@ -325,7 +325,7 @@ test("files that begin with _ are drafts in our own directories and in Gemini's,
 
 test("a directory that cannot be read is empty, and that is said", () => {
   const path = `/${"x".repeat(5000)}`;
-  const { files, problem } = listFiles(
+  const { files, problem } = listAgentFiles(
     { family: "claude", dialect: "claude", scope: "user", path, deep: true },
     dialects["claude"]!,
   );

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ReadAgent } from "../../src/core/agent/dialect.ts";
-import { own } from "../../src/formats/dialects/own.ts";
+import { ownDialect } from "../../src/formats/dialects/own.ts";
 import { dialects } from "../../src/formats/table.ts";
-import { discover, type Discovery } from "../../src/runtime/discovery/discover.ts";
+import { type Discovery, discover } from "../../src/runtime/discovery/discover.ts";
 import type { Order } from "../../src/runtime/discovery/sources.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -138,7 +138,7 @@ function together(place: Place): (names: readonly string[], says: string) => str
 const mode = (name: string, says: string): string =>
   `  - slug: ${name}\n    name: N\n    roleDefinition: Body\n    description: ${quoted(says)}\n    groups: [read]\n`;
 const bundled = (name: string): readonly ReadAgent[] =>
-  own.read(markdown(name, BUNDLED), { file: `${name}.md`, relative: `${name}.md` }).agents;
+  ownDialect.read(markdown(name, BUNDLED), { file: `${name}.md`, relative: `${name}.md` }).agents;
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });

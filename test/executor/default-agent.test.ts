@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createCrew, type CrewOptions, defineTool } from "../../src/index.ts";
+import { type CrewOptions, createCrew, defineTool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
 import { call } from "../support/play.ts";
 import { tempFolder } from "../support/temp-folder.ts";

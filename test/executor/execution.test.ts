@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Call } from "../../src/core/task/engine.ts";
-import type { KeptEvent } from "../../src/core/run/event.ts";
 import { failed } from "../../src/core/outcome/outcome.ts";
 import type { Body, Node } from "../../src/core/plan/plan.ts";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import type { Call } from "../../src/core/task/engine.ts";
 import { team } from "../../src/modes/team.ts";
-import { bad, line, observe, ok, task, type Act } from "./lab.ts";
+import { type Act, bad, line, observe, ok, task } from "./lab.ts";
 
 const plan = (nodes: Record<string, Node>, output = Object.keys(nodes).at(-1)!): Body => ({ nodes, output });
 const all = (...needs: string[]): Node => ({ kind: "join", needs, pick: "settled" });

@@ -1,32 +1,32 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { createCrew, type Crew } from "../../src/crew.ts";
-import type { CrewOptions } from "../../src/crew/options.ts";
 import { defineAgent } from "../../src/core/agent/agent.ts";
-import type { Event } from "../../src/core/run/event.ts";
 import type { Model, ModelRequest } from "../../src/core/model/model.ts";
+import type { Event } from "../../src/core/run/event.ts";
 import { defineTool } from "../../src/core/task/tool.ts";
+import { cutTail } from "../../src/core/text/cut.ts";
+import type { CrewOptions } from "../../src/crew/options.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
 import {
   buildDag,
   cleanupWorkspace,
   createWorkspace,
-  executeDag,
-  raceWithAbort,
-  runAgentWithRetry,
-  writeTaskResult,
-  MAX_OUTPUT_BYTES,
   type DagExecutionOptions,
   type ExecutorOptions,
+  executeDag,
+  MAX_OUTPUT_BYTES,
   type RunningDag,
+  raceWithAbort,
+  runAgentWithRetry,
   type TaskResult,
   type TeamMember,
   type TeamTask,
+  writeTaskResult,
 } from "../../src/doors/parallel.ts";
-import { cutTail } from "../../src/core/text/cut.ts";
-import { never, scripted, type ScriptedTurn } from "../../src/models/scripted/scripted.ts";
-import { deferred } from "../../src/runtime/async/deferred.ts";
 import { noUsageStats } from "../../src/facades/parallel/task-result.ts";
+import { never, type ScriptedTurn, scripted } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const crewOf = (options: CrewOptions): Crew =>

@@ -1,22 +1,22 @@
-import { createBudget } from "../../src/core/run/budget.ts";
-import type { Change } from "../../src/core/schedule/change.ts";
-import type { Call, Engine, PerformContext } from "../../src/core/task/engine.ts";
-import { CrewError } from "../../src/core/schema/error.ts";
-import type { Fact, KeptEvent } from "../../src/core/run/event.ts";
+import { failed, type Outcome } from "../../src/core/outcome/outcome.ts";
 import type { Answer } from "../../src/core/plan/gate.ts";
 import type { AnyInput } from "../../src/core/plan/input.ts";
-import { failed, type Outcome } from "../../src/core/outcome/outcome.ts";
 import type { Body, Plan } from "../../src/core/plan/plan.ts";
+import { createBudget } from "../../src/core/run/budget.ts";
+import type { Fact, KeptEvent } from "../../src/core/run/event.ts";
+import { historyOf, noHistory } from "../../src/core/run/history.ts";
 import { emptyState, reduce, type State } from "../../src/core/run/state.ts";
+import type { Change } from "../../src/core/schedule/change.ts";
+import { nowhere } from "../../src/core/schedule/fill-references.ts";
+import { CrewError } from "../../src/core/schema/error.ts";
+import type { Call, Engine, PerformContext } from "../../src/core/task/engine.ts";
 import { compile } from "../../src/modes/compile.ts";
 import { reasonOf, stopped } from "../../src/runtime/async/cancel.ts";
+import { Slots } from "../../src/runtime/async/slots.ts";
 import { execute, type Growing } from "../../src/runtime/execute/execute.ts";
-import { nowhere } from "../../src/core/schedule/fill-references.ts";
-import { historyOf, noHistory } from "../../src/core/run/history.ts";
 import { createLeases } from "../../src/runtime/execute/leases.ts";
 import { createMailbox } from "../../src/runtime/execute/mailbox.ts";
-import type { Executed } from "../../src/runtime/execute/scope.ts";
-import { Slots } from "../../src/runtime/async/slots.ts";
+import type { PlanOutcome } from "../../src/runtime/execute/scope.ts";
 
 /** What a task of an experiment does: moments go by, others are asked for help, and then it ends. */
 export type Act = Readonly<{
@@ -55,7 +55,7 @@ export type Experiment = Readonly<{
 
 /** What was seen. */
 export type Observed = Readonly<{
-  executed: Executed;
+  executed: PlanOutcome;
   /** The events of this life. */
   events: readonly KeptEvent[];
   /** Those of the earlier life and of this one. */

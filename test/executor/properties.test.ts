@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Change } from "../../src/core/schedule/change.ts";
-import { checkPlan } from "../../src/core/plan/check.ts";
 import { endingOf } from "../../src/core/outcome/outcome-of-plan.ts";
-import { isCrewError } from "../../src/core/schema/error.ts";
-import type { KeptEvent } from "../../src/core/run/event.ts";
+import { checkPlan } from "../../src/core/plan/check.ts";
 import { needsOf } from "../../src/core/plan/graph.ts";
 import type { Body, Node } from "../../src/core/plan/plan.ts";
-import { line, observe, ok, task, type Experiment, type Observed } from "./lab.ts";
-import { actOf, answerOf, roll, worlds, type Flavour, type World } from "./random-plan.ts";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import type { Change } from "../../src/core/schedule/change.ts";
+import { isCrewError } from "../../src/core/schema/error.ts";
+import { type Experiment, line, type Observed, observe, ok, task } from "./lab.ts";
+import { actOf, answerOf, type Flavour, roll, type World, worlds } from "./random-plan.ts";
 
 const RUNS = 250;
 const everything: Flavour = { delegation: true };

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import type { Call } from "../../src/core/task/engine.ts";
-import type { Answer } from "../../src/core/plan/gate.ts";
 import { failed } from "../../src/core/outcome/outcome.ts";
+import type { Answer } from "../../src/core/plan/gate.ts";
 import type { Body, Node, Plan } from "../../src/core/plan/plan.ts";
+import type { Call } from "../../src/core/task/engine.ts";
 import type { Act } from "./lab.ts";
 
 /** A plan, and what everybody in it does: all of it follows from the same numbers. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { judgeUrl, parseAllowedHosts } from "../../src/runtime/network/web-target.ts";
-import { isSpecial, spelling6, SPELLINGS, spellings4 } from "../support/special-addresses.ts";
+import { isSpecial, SPELLINGS, spelling6, spellings4 } from "../support/special-addresses.ts";
 import type { Tries } from "./mutate.ts";
 
 /** FUZZ-03: an address is judged alike in every spelling, and no special one passes. */

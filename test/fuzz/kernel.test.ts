@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { needs, needsTimeout, type Need } from "../needs.ts";
+import { type Need, needs, needsTimeout } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { readersOnlyRead, readOnlyCommands, watch } from "./commands.ts";
 import { pathsStayInside } from "./paths.ts";

@@ -3,7 +3,8 @@ import { linkSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync }
 import { dirname, join, resolve } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { isInside, isRefusal, openInside, rootOf } from "../../src/runtime/files/open-contained.ts";
+import { folderContains } from "../../src/runtime/files/folder-contains.ts";
+import { isOpenRefusal, openInside, rootOf } from "../../src/runtime/files/open-contained.ts";
 import { openSpot } from "../../src/runtime/files/write-contained.ts";
 import type { Tries } from "./mutate.ts";
 
@@ -77,12 +78,12 @@ export async function pathsStayInside({ folder, bwrap }: Trees, tries: Tries): P
             const text = found.kind === "file" ? await found.handle.readFile("utf8") : "";
             await found.handle.close();
             expect(text, asked).not.toContain("CANARY");
-            expect(isInside(workspace, found.real), `${asked} is ${found.real}`).toBe(true);
+            expect(folderContains(workspace, found.real), `${asked} is ${found.real}`).toBe(true);
             allowed.push(resolve(workspace, asked)); // a step up is taken as it is written, before any link is followed
           }
           const spot = await openSpot(root, asked).catch(refused);
           if (!spot) continue;
-          expect(isInside(workspace, spot.real), `${asked} would be written at ${spot.real}`).toBe(true);
+          expect(folderContains(workspace, spot.real), `${asked} would be written at ${spot.real}`).toBe(true);
           await spot.close();
         }
         opened += allowed.length;
@@ -102,7 +103,7 @@ function grow({ at, kind, target }: Entry, { workspace, outside }: { workspace: 
   const place =
     first === "/" ? `/${rest.join("/")}`.replace(/^\/OUT/, outside).replace(/^\/WS/, workspace) : target.join("/");
   mkdirSync(dirname(file), { recursive: true });
-  if (!isInside(workspace, realpathSync.native(dirname(file)))) return; // a link led out: what is put there is not part of the tree
+  if (!folderContains(workspace, realpathSync.native(dirname(file)))) return; // a link led out: what is put there is not part of the tree
   if (kind === "folder") mkdirSync(file);
   else if (kind === "file") writeFileSync(file, "inside");
   else if (kind === "link") symlinkSync(place, file);
@@ -123,7 +124,7 @@ function missingAlone(bwrap: string, workspace: string, paths: readonly string[]
 }
 
 function refused(error: unknown): undefined {
-  if (!isRefusal(error)) throw error;
+  if (!isOpenRefusal(error)) throw error;
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCrew, defineAgent, type Crew, type CrewOptions, type Event, type Result } from "../../src/index.ts";
 import type { Answer } from "../../src/core/plan/gate.ts";
+import { type Crew, type CrewOptions, createCrew, defineAgent, type Event, type Result } from "../../src/index.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { repository, shell } from "../support/repository.ts";
 import { tempFolder } from "../support/temp-folder.ts";

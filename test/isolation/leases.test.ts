@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Event } from "../../src/index.ts";
 import type { Script, ScriptedTurn } from "../../src/models/scripted/scripted.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
-import { needs, needsTimeout, type Need } from "../needs.ts";
+import { type Need, needs, needsTimeout } from "../needs.ts";
 import { shell } from "../support/repository.ts";
 import { alone, project, runs, text, warnings, write } from "./lab.ts";
 

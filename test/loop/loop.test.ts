@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createCrew, defineAgent, defineTool, type Event, type Model } from "../../src/index.ts";
 import type { RunOptions } from "../../src/crew/run-options.ts";
-import { never, scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { createCrew, defineAgent, defineTool, type Event, type Model } from "../../src/index.ts";
+import { never, type Script, scripted } from "../../src/models/scripted/scripted.ts";
 
 const look = defineTool({
   name: "look",

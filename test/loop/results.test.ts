@@ -2,15 +2,15 @@ import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import {
+  type CrewOptions,
   createCrew,
   defineAgent,
   defineTool,
-  type CrewOptions,
   type Event,
   type Model,
   type Result,
 } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 type Scripted = ReturnType<typeof scripted>;

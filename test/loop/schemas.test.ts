@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createCrew, defineAgent, type Agent, type CrewOptions, type Event, type Result } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { type Agent, type CrewOptions, createCrew, defineAgent, type Event, type Result } from "../../src/index.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 
 const finish = (result: unknown): Script => ({ calls: [{ name: "complete_task", input: { result } }] });
 

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CrewOptions, createCrew, defineAgent, type Agent, type Event } from "../../src/index.ts";
 import type { McpServer } from "../../src/core/vocabulary/mcp-server.ts";
+import { type Agent, type CrewOptions, createCrew, defineAgent, type Event } from "../../src/index.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { bearersOf } from "../../src/runtime/commands/process-tree.ts";
 import { patiently } from "../support/patiently.ts";

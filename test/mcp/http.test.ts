@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, expect, test } from "vitest";
-import { type HttpServing, serveHttp } from "../../src/mcp/http.ts";
 import type { Crew } from "../../src/index.ts";
+import { type HttpServing, serveHttp } from "../../src/mcp/http.ts";
 import { crewOf, type EraMode, eras } from "./session.ts";
 
 const TOKEN = "a-token-that-is-long-enough-for-anybody";

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Place, place, script } from "../cli/command.ts";
-import { oauthServer, type OAuthServer, protectedServer } from "./oauth-server.ts";
+import { type OAuthServer, oauthServer, protectedServer } from "./oauth-server.ts";
 
 /** A browser that goes where it is sent, and its owner agrees to everything. */
 const BROWSER = `const { appendFileSync } = require("node:fs");

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { webServer, type WebServer } from "../support/web-server.ts";
+import { type WebServer, webServer } from "../support/web-server.ts";
 
 /** What an authorization server does differently from a good one. */
 export type OAuthQuirks = {

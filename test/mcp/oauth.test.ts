@@ -3,18 +3,18 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { McpServer } from "../../src/core/vocabulary/mcp-server.ts";
-import { type Agent, createCrew, type CrewOptions, defineAgent, type Event } from "../../src/index.ts";
+import { type Agent, type CrewOptions, createCrew, defineAgent, type Event } from "../../src/index.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { createGuardedOpen } from "../../src/runtime/network/guarded-request.ts";
 import { createBearer } from "../../src/tools/mcp/bearer.ts";
 import { loadClient } from "../../src/tools/mcp/client.ts";
+import { type LoginSpec, logIn } from "../../src/tools/mcp/login.ts";
 import { loginState } from "../../src/tools/mcp/login-note.ts";
-import { logIn, type LoginSpec } from "../../src/tools/mcp/login.ts";
 import { type Logins, openLogins } from "../../src/tools/mcp/logins.ts";
 import { logOut } from "../../src/tools/mcp/logout.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { webServer } from "../support/web-server.ts";
-import { json, KNOWN, oauthServer, type OAuthQuirks, type ProtectedQuirks, protectedServer } from "./oauth-server.ts";
+import { json, KNOWN, type OAuthQuirks, oauthServer, type ProtectedQuirks, protectedServer } from "./oauth-server.ts";
 
 const WHOAMI: Script = { calls: [{ name: "mcp__docs__whoami", input: {} }] };
 /** A browser whose owner agrees to everything. */

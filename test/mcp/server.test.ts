@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openDelegation } from "../../src/doors/delegation.ts";
-import { deferred } from "../../src/runtime/async/deferred.ts";
 import { never, type Script } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { crewOf, eras, session } from "./session.ts";
 

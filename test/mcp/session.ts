@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import { createCrew, type Crew, type CrewOptions, defineAgent } from "../../src/index.ts";
-import { serveStdio, type StdioOptions } from "../../src/mcp/stdio.ts";
+import { type Crew, type CrewOptions, createCrew, defineAgent } from "../../src/index.ts";
+import { type StdioOptions, serveStdio } from "../../src/mcp/stdio.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

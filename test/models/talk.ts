@@ -1,6 +1,10 @@
 import { onTestFinished } from "vitest";
 import type { Model, ModelEvent, ModelRequest } from "../../src/core/model/model.ts";
-import { createModelRegistry, type ModelConfig, type ModelRegistry } from "../../src/models/registry/registry.ts";
+import {
+  createModelRegistry,
+  type ModelRegistry,
+  type ModelRegistryConfig,
+} from "../../src/models/registry/registry.ts";
 import {
   type ProviderScript,
   type ProviderServer,
@@ -25,7 +29,7 @@ export async function provider(script: ProviderScript, options: ProviderServerOp
 }
 
 /** The models of somebody whose every provider is this server. */
-export function registryAt(server: ProviderServer, more: ModelConfig = {}): ModelRegistry {
+export function registryAt(server: ProviderServer, more: ModelRegistryConfig = {}): ModelRegistry {
   return createModelRegistry({ env: server.env, random: () => 0, firstWaitMs: 1, ...more });
 }
 
@@ -33,7 +37,7 @@ export function registryAt(server: ProviderServer, more: ModelConfig = {}): Mode
 export async function modelAt(
   server: ProviderServer,
   name: string,
-  { retry = false, ...more }: ModelConfig & { retry?: boolean } = {},
+  { retry = false, ...more }: ModelRegistryConfig & { retry?: boolean } = {},
 ): Promise<Model> {
   const found = await registryAt(server, { default: name, ...more }).choose([{ by: "call", names: name }], {
     binding: "call",

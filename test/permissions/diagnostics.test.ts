@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Need, needs, needsTimeout } from "../needs.ts";
-import { call, play, type Played } from "../support/play.ts";
+import { call, type Played, play } from "../support/play.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const edit = call("write_file", { path: "a.txt", content: "bad" });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { ModelRequest } from "../../src/core/model/model.ts";
 import { createCrew, defineAgent, defineTool } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { call, stage } from "../delegation/stage.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import {
+  type CrewOptions,
   createCrew,
   defineAgent,
   defineTool,
-  type CrewOptions,
   type Event,
   type Model,
   type Result,
 } from "../../src/index.ts";
-import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
 import type { FaultName, ProviderTurn } from "../../src/testing/provider-turn.ts";
 import { provider } from "../models/talk.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { createCrew, defineAgent, defineTool } from "../../src/index.ts";
 import { mapWithConcurrencyLimit } from "../../src/doors/parallel.ts";
+import { createCrew, defineAgent, defineTool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
 import { call, calls, stage } from "../delegation/stage.ts";
 import { tempFolder } from "../support/temp-folder.ts";

@@ -1,13 +1,12 @@
-import { createServer as createTcpServer } from "node:net";
 import { createServer as createHttpServer } from "node:http";
-import { connect, type AddressInfo } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Access } from "../../src/core/task/tool.ts";
 import {
   createGuardedFetch,
   type GuardedFetch,
-  MAX_BODY_BYTES,
+  MAX_ANSWER_BYTES,
   type NetworkParts,
   type NetworkRules,
 } from "../../src/runtime/network/guarded-fetch.ts";
@@ -305,7 +304,7 @@ describe("NET-07: a body has an end, whatever the server does", () => {
     const before = process.memoryUsage().arrayBuffers;
     const answer = await open(server.host)({ url: server.url(path) }, signal);
     expect(answer).toMatchObject({ cut: true });
-    expect(answer.body.length).toEqual(MAX_BODY_BYTES);
+    expect(answer.body.length).toEqual(MAX_ANSWER_BYTES);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50_000_000);
   });
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { formsOf } from "../../src/core/secrets/forms.ts";
-import { createCrew, defineAgent, defineTool, type CrewOptions, type Event, type Model } from "../../src/index.ts";
+import { spellingsOf } from "../../src/core/secrets/forms.ts";
+import { type CrewOptions, createCrew, defineAgent, defineTool, type Event, type Model } from "../../src/index.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { repository } from "../support/repository.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -16,7 +16,7 @@ const CANARY = "c4nary-VALUE-0123456789";
 const env = { PATH: "/usr/bin", HOME: "/nowhere", ANTHROPIC_API_KEY: CANARY, GITHUB_TOKEN: `${CANARY}-two` };
 
 /** Every way in which the secret could be seen in a text. */
-const leaks = (text: string): string[] => formsOf(CANARY).filter((form) => text.includes(form));
+const leaks = (text: string): string[] => spellingsOf(CANARY).filter((form) => text.includes(form));
 
 /** Runs one task and gives back everything that anybody could see of it: events, result, files of the run, the model's requests. */
 async function everything(

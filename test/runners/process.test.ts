@@ -3,20 +3,20 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { needs, needsTimeout, type Need } from "../needs.ts";
+import { type Need, needs, needsTimeout } from "../needs.ts";
 import { patiently } from "../support/patiently.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import {
   alive,
   calls,
   commandLineOf,
-  lab,
-  listen,
-  toolsFile,
-  until,
   type Event,
   type Input,
+  lab,
+  listen,
   type RunnerName,
+  toolsFile,
+  until,
 } from "./lab.ts";
 
 const single = { mode: "single", agent: "lead", task: "Go." };

@@ -2,14 +2,14 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createCrew } from "../../src/crew.ts";
 import { defineTool } from "../../src/core/task/tool.ts";
 import type { McpServer } from "../../src/core/vocabulary/mcp-server.ts";
+import { createCrew } from "../../src/crew.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
 import type { Cassette } from "../../src/runtime/cassette/cassette.ts";
 import { recording } from "../../src/runtime/cassette/record.ts";
 import { replaying } from "../../src/runtime/cassette/replay.ts";
-import { place, script, type Place } from "../cli/command.ts";
+import { type Place, place, script } from "../cli/command.ts";
 import { needs } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Agent } from "../../src/core/agent/agent.ts";
-import { createCrew, type Crew } from "../../src/crew.ts";
-import { scripted, type Scripted } from "../../src/models/scripted/scripted.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
+import { type ScriptedModel, scripted } from "../../src/models/scripted/scripted.ts";
 import { collect } from "./collect.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-continue-"));
@@ -15,7 +15,7 @@ const home = (): string => join(root, `home-${++number}`);
 const scout: Agent = { name: "scout", description: "Looks.", instructions: "Look.", tools: ["list_files"] };
 
 const crewOf = (
-  model: Scripted,
+  model: ScriptedModel,
   where: string,
   { agent = scout, clock }: { agent?: Agent; clock?: () => number } = {},
 ): Crew =>

@@ -2,22 +2,22 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { KeptEvent } from "../../src/core/run/event.ts";
 import type { Model } from "../../src/core/model/model.ts";
+import type { KeptEvent } from "../../src/core/run/event.ts";
 import { defineTool } from "../../src/core/task/tool.ts";
-import { createCrew, type Crew } from "../../src/crew.ts";
-import { never, scripted, type Scripted, type ScriptedTurn } from "../../src/models/scripted/scripted.ts";
-import { type Disk, type DiskFile, machineDisk } from "../../src/runtime/disk/disk.ts";
-import { decodeLine, encodeLine } from "../../src/runtime/store/journal-line.ts";
-import { JOURNAL_FILE, openJournal, readJournal } from "../../src/runtime/store/journal.ts";
-import { Run } from "../../src/runtime/run/run.ts";
-import { drive } from "../../src/runtime/run/drive.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
 import { localEngine } from "../../src/engines/local.ts";
+import { never, type ScriptedModel, type ScriptedTurn, scripted } from "../../src/models/scripted/scripted.ts";
+import { type Disk, type DiskFile, machineDisk } from "../../src/runtime/disk/disk.ts";
+import { drive } from "../../src/runtime/run/drive.ts";
+import { Run } from "../../src/runtime/run/run.ts";
+import { JOURNAL_FILE, openJournal, readJournal } from "../../src/runtime/store/journal.ts";
+import { decodeLine, encodeLine } from "../../src/runtime/store/journal-line.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 /** Each of these broke in a simulation first; here it is as small as it gets. */
 
-function crewAt(home: string, model: Scripted): { crew: Crew; done: string[] } {
+function crewAt(home: string, model: ScriptedModel): { crew: Crew; done: string[] } {
   const done: string[] = [];
   const leave = defineTool({
     name: "leave",

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { callTool } from "../support/call-tool.ts";
 import { createCrew } from "../../src/crew.ts";
-import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
-import { createStore } from "../../src/runtime/store/store.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { openTaskHistory } from "../../src/runtime/resume/task-history.ts";
+import { createStore } from "../../src/runtime/store/store.ts";
 import { taskList } from "../../src/tools/crew/task-list.ts";
 import { taskReplay } from "../../src/tools/crew/task-replay.ts";
+import { callTool } from "../support/call-tool.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-history-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

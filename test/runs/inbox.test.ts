@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { answerGates, answering } from "../../src/cli/terminal/gates.ts";
-import { decisionsIn } from "../../src/core/run/past-decisions.ts";
 import { ruleText } from "../../src/core/rules/rule.ts";
-import { createCrew, type Crew } from "../../src/crew.ts";
-import { scripted, type Script } from "../../src/models/scripted/scripted.ts";
-import { readJournal } from "../../src/runtime/store/journal.ts";
+import { decisionsIn } from "../../src/core/run/past-decisions.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import type { Run } from "../../src/runtime/run/run.ts";
+import { readJournal } from "../../src/runtime/store/journal.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-inbox-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

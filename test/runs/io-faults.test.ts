@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readJournal } from "../../src/runtime/store/journal.ts";
-import { place, script, type Ended, type Place } from "../cli/command.ts";
-import { needs, needsTimeout, type Need } from "../needs.ts";
+import { type Ended, type Place, place, script } from "../cli/command.ts";
+import { type Need, needs, needsTimeout } from "../needs.ts";
 
 const words = {
   "a.json": script(

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import type { Result } from "../../src/core/run/result.ts";
-import { readJournal } from "../../src/runtime/store/journal.ts";
 import { isOwned } from "../../src/runtime/disk/run-claim.ts";
-import { place, script, type Ended, type Place } from "../cli/command.ts";
+import { readJournal } from "../../src/runtime/store/journal.ts";
+import { type Ended, type Place, place, script } from "../cli/command.ts";
 
 /** A way to run something with the real command: its words, and the files it needs. */
 type Mode = Readonly<{

@@ -2,9 +2,9 @@ import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../../src/core/run/event.ts";
-import { encodeLine } from "../../src/runtime/store/journal-line.ts";
 import { JOURNAL_FILE, readJournal } from "../../src/runtime/store/journal.ts";
-import { place, script, type Place } from "../cli/command.ts";
+import { encodeLine } from "../../src/runtime/store/journal-line.ts";
+import { type Place, place, script } from "../cli/command.ts";
 
 const NOTES = 5_000;
 /** The state of a run is looked up, it is read to be taken up, and read again once it is ours. */

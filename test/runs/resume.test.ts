@@ -4,17 +4,17 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import { defineTool } from "../../src/core/task/tool.ts";
-import { createCrew, type Crew } from "../../src/crew.ts";
-import { scripted, type Scripted, type ScriptedTurn } from "../../src/models/scripted/scripted.ts";
-import { decodeLine } from "../../src/runtime/store/journal-line.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
+import { type ScriptedModel, type ScriptedTurn, scripted } from "../../src/models/scripted/scripted.ts";
 import { JOURNAL_FILE } from "../../src/runtime/store/journal.ts";
+import { decodeLine } from "../../src/runtime/store/journal-line.ts";
 import { place, script } from "../cli/command.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const STEPS = ["one", "two", "three", "four", "five"];
 
 /** A crew whose only tools leave a line when they run: one that changes something, and one that looks. */
-function crewAt(home: string, model: Scripted): { crew: Crew; done: string[] } {
+function crewAt(home: string, model: ScriptedModel): { crew: Crew; done: string[] } {
   const done: string[] = [];
   const leaves = (name: string, effect: "read" | "write") =>
     defineTool({

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Agent } from "../../src/core/agent/agent.ts";
 import type { Event } from "../../src/core/run/event.ts";
-import { createCrew, type Crew } from "../../src/crew.ts";
 import type { CrewOptions } from "../../src/crew/options.ts";
-import { scripted, type ScriptedTurn } from "../../src/models/scripted/scripted.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
+import { type ScriptedTurn, scripted } from "../../src/models/scripted/scripted.ts";
 import { collect } from "./collect.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-reuse-"));

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import { follow } from "../../src/runtime/background/follow-journal.ts";
-import { encodeLine } from "../../src/runtime/store/journal-line.ts";
-import { JOURNAL_FILE, openJournal, readJournal } from "../../src/runtime/store/journal.ts";
 import { isOwned } from "../../src/runtime/disk/run-claim.ts";
-import { place, script, type Place } from "../cli/command.ts";
-import { needs, needsTimeout, type Need } from "../needs.ts";
+import { JOURNAL_FILE, openJournal, readJournal } from "../../src/runtime/store/journal.ts";
+import { encodeLine } from "../../src/runtime/store/journal-line.ts";
+import { type Place, place, script } from "../cli/command.ts";
+import { type Need, needs, needsTimeout } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const fact = (seq: number, path = "a"): KeptEvent => ({

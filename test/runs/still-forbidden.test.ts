@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { readJournal } from "../../src/runtime/store/journal.ts";
-import { place, script, type Ended, type Place } from "../cli/command.ts";
+import { type Ended, type Place, place, script } from "../cli/command.ts";
 
 const append = { name: "memory_append", input: { key: "witness", text: "x" } };
 const agent = (tools: string): string => `---\nname: careful\ndescription: reads\ntools: ${tools}\n---\nRead only.\n`;

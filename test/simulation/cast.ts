@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Agent, defineAgent } from "../../src/core/agent/agent.ts";
-import type { Fault } from "../../src/core/outcome/outcome.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../src/core/model/model.ts";
+import type { Fault } from "../../src/core/outcome/outcome.ts";
 import type { Permissions } from "../../src/core/policy/permissions.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/core/task/tool.ts";
 import type { Dice } from "./dice.ts";

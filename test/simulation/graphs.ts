@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { checkPlan } from "../../src/core/plan/check.ts";
-import { isCrewError } from "../../src/core/schema/error.ts";
 import type { Body, Node } from "../../src/core/plan/plan.ts";
+import { isCrewError } from "../../src/core/schema/error.ts";
 import { compile } from "../../src/modes/compile.ts";
 import { bad, observe, ok, task } from "../executor/lab.ts";
 import type { Tries } from "./pool.ts";

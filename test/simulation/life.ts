@@ -1,23 +1,23 @@
 import type { Agent } from "../../src/core/agent/agent.ts";
-import type { Engine, Perform } from "../../src/core/task/engine.ts";
-import type { Event, KeptEvent } from "../../src/core/run/event.ts";
-import type { Permissions } from "../../src/core/policy/permissions.ts";
 import type { Plan } from "../../src/core/plan/plan.ts";
+import type { Permissions } from "../../src/core/policy/permissions.ts";
+import type { Event, KeptEvent } from "../../src/core/run/event.ts";
 import { createRedactor } from "../../src/core/secrets/redact.ts";
+import type { Engine, Perform } from "../../src/core/task/engine.ts";
 import { localEngine } from "../../src/engines/local.ts";
 import { retrying } from "../../src/models/registry/retrying.ts";
 import { compile } from "../../src/modes/compile.ts";
 import { local } from "../../src/runners/local.ts";
-import { accessParts, boundBy, createRunAccess } from "../../src/runtime/access/access.ts";
+import { accessParts, createRunAccess, restrictTo } from "../../src/runtime/access/access.ts";
 import type { Disk } from "../../src/runtime/disk/disk.ts";
-import { drive } from "../../src/runtime/run/drive.ts";
 import { createEarlier } from "../../src/runtime/resume/previous-runs.ts";
-import { openJournal, readForResume } from "../../src/runtime/store/journal.ts";
-import { createPerformer } from "../../src/runtime/task/perform.ts";
+import { drive } from "../../src/runtime/run/drive.ts";
 import { Run } from "../../src/runtime/run/run.ts";
+import { openJournal, readForResume } from "../../src/runtime/store/journal.ts";
 import { createStore } from "../../src/runtime/store/store.ts";
+import { createPerformer } from "../../src/runtime/task/perform.ts";
 import { createValidator } from "../../src/runtime/task/validate.ts";
-import { agents, allowed, modelOn, SECRET, toolsOn, type Stage } from "./cast.ts";
+import { agents, allowed, modelOn, SECRET, type Stage, toolsOn } from "./cast.ts";
 
 export const RUN = "run_simulation00";
 export const HOME = "/state";
@@ -57,7 +57,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
     { cwd: "/", home: undefined, state: HOME },
     names,
   );
-  const bounded = createRunAccess(past.length > 0 ? boundBy(access, allowed, names) : access);
+  const bounded = createRunAccess(past.length > 0 ? restrictTo(access, allowed, names) : access);
   const redactor = createRedactor([SECRET]);
   const model = retrying(modelOn(stage), { random: stage.dice.random });
   const perform = createPerformer({

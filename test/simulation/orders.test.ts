@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { emptyState, reduce } from "../../src/core/run/state.ts";
 import type { Outcome } from "../../src/core/outcome/outcome.ts";
+import { emptyState, reduce } from "../../src/core/run/state.ts";
 import { compile } from "../../src/modes/compile.ts";
-import { bad, observe, ok, type Act } from "../executor/lab.ts";
+import { type Act, bad, observe, ok } from "../executor/lab.ts";
 import { noFaults } from "./faults.ts";
 import { graphsHold, nonsenseIsRefused } from "./graphs.ts";
 import { poolHolds } from "./pool.ts";

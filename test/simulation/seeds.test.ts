@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { brokenRules } from "./rules.ts";
-import { simulate, type Story } from "./simulate.ts";
+import { type Story, simulate } from "./simulate.ts";
 
 /**
  * What a change is tried with. The seeds are always the same ones; `SUBCREW_SEED=12` plays that one alone, and the soak plays

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { isKept, type Event, type KeptEvent } from "../../src/core/run/event.ts";
 import type { Node, Plan } from "../../src/core/plan/plan.ts";
+import { type Event, isKept, type KeptEvent } from "../../src/core/run/event.ts";
 import { messageOf } from "../../src/core/schema/error.ts";
 import { readRecords } from "../../src/runtime/store/journal.ts";
 import { worlds } from "../executor/random-plan.ts";
-import { agents, allowed, wider, type Deed, type Stage, type Thought } from "./cast.ts";
+import { agents, allowed, type Deed, type Stage, type Thought, wider } from "./cast.ts";
 import { createDice, type Dice } from "./dice.ts";
 import { createDisk } from "./disk.ts";
 import { drawFaults, type Faults } from "./faults.ts";
-import { begin, HOME, RUN, type Life } from "./life.ts";
+import { begin, HOME, type Life, RUN } from "./life.ts";
 import { createTime } from "./time.ts";
 
 /** Everything that one seed led to. */

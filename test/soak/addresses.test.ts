@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { judgeUrl, parseAllowedHosts } from "../../src/runtime/network/web-target.ts";
-import { bitsOf, special, SPELLINGS, spelling6, spellings4 } from "../support/special-addresses.ts";
+import { bitsOf, SPELLINGS, special, spelling6, spellings4 } from "../support/special-addresses.ts";
 
 test("of a million spellings of special addresses not one passes", () => {
   const nothing = parseAllowedHosts([]);

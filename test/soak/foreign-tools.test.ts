@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { foreignTools, type ForeignName } from "../../src/core/vocabulary/runner-name.ts";
-import { startProviderServer, type ProviderServer } from "../../src/testing/provider-server.ts";
+import { type ForeignName, foreignTools } from "../../src/core/vocabulary/runner-name.ts";
+import { type ProviderServer, startProviderServer } from "../../src/testing/provider-server.ts";
 import type { ProviderCall } from "../../src/testing/provider-turn.ts";
-import { handTo, type Ran, said, type Setting, told } from "../runners/foreign/lab.ts";
+import { handTo, type Ran, type Setting, said, told } from "../runners/foreign/lab.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { realTool, toolHome } from "./tool-cache.ts";
 

@@ -1,10 +1,10 @@
 import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { encodeLine } from "../../src/runtime/store/journal-line.ts";
-import { JOURNAL_FILE, openJournal } from "../../src/runtime/store/journal.ts";
-import { foldJournal } from "../../src/runtime/store/fold-journal.ts";
 import { historyOf } from "../../src/core/run/history.ts";
+import { foldJournal } from "../../src/runtime/store/fold-journal.ts";
+import { JOURNAL_FILE, openJournal } from "../../src/runtime/store/journal.ts";
+import { encodeLine } from "../../src/runtime/store/journal-line.ts";
 import { cycles } from "../runs/cycles.ts";
 import { contend } from "../runs/owners.ts";
 import { tempFolder } from "../support/temp-folder.ts";

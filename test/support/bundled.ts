@@ -1,6 +1,6 @@
-import { buildSync } from "esbuild";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { buildSync } from "esbuild";
 
 /** A program that Node can start, made of this source; it may import from `src/` as this folder's files do. */
 export function bundled(folder: string, source: string): string {

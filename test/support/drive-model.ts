@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { messageOf } from "../../src/core/schema/error.ts";
 import type { Message, Model, ModelRequest, ToolAnswer, ToolCall, TurnUsage } from "../../src/core/model/model.ts";
 import { isFinishTool } from "../../src/core/policy/permit.ts";
+import { messageOf } from "../../src/core/schema/error.ts";
 import type { Tool } from "../../src/core/task/tool.ts";
 import { callTool } from "./call-tool.ts";
 

@@ -1,5 +1,5 @@
-import { createCrew, defineAgent, type CrewOptions, type Event, type Outcome } from "../../src/index.ts";
 import type { Answer } from "../../src/core/plan/gate.ts";
+import { type CrewOptions, createCrew, defineAgent, type Event, type Outcome } from "../../src/index.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "./temp-folder.ts";
 

@@ -10,7 +10,7 @@ import { onSignals } from "../terminal/signals.ts";
 import { newToken, tokensIn } from "./token-file.ts";
 
 /** Serves until a signal comes. */
-export async function serve(flags: Flags): Promise<number> {
+export async function serveA2aCommand(flags: Flags): Promise<number> {
   const { host, port, url, tokenFile, publicCards } = flags;
   const crew = await crewFor({ ...flags, ...(await withoutShell(flags)) });
   const tokens = tokenFile === undefined ? { caller: newToken() } : await tokensIn(tokenFile);

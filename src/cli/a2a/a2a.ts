@@ -41,5 +41,5 @@ export const a2a: CommandDefinition = {
 goes to whoever sent the task; permissions are only yours to give. Commands run in a sandbox or not at all,
 unless --sandbox says otherwise. Tasks that were under way when it was stopped go on when it is started
 again. See docs/a2a.md.`,
-  act: async (_, flags) => (await import("./a2a-serve.ts")).serve(flags),
+  act: async (_, flags) => (await import("./a2a-serve.ts")).serveA2aCommand(flags),
 };

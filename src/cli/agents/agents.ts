@@ -67,7 +67,7 @@ export const agents: CommandDefinition = {
         ["subcrew agents explain explore --as-tool", "what it is for whoever may start it"],
         ["subcrew agents explain explore --model fast --tools read_file", "and what a call would change"],
       ],
-      act: later(async () => (await import("./explain.ts")).explain),
+      act: later(async () => (await import("./explain.ts")).explainAgentCommand),
     },
     lint: {
       description: "Finds mistakes in agent files. Without paths, in all that are found.",
@@ -148,7 +148,7 @@ export const agents: CommandDefinition = {
   },
   act: async ([word], flags) => {
     if (word !== undefined) throw unknownCommand(word, Object.keys(agents.commands ?? {}), "subcrew agents");
-    return (await import("./list.ts")).list(flags);
+    return (await import("./list.ts")).listAgents(flags);
   },
 };
 

@@ -11,7 +11,7 @@ import { type Converted, convert } from "../../formats/write/convert.ts";
 import type { Loss } from "../../formats/write/losses.ts";
 import { writers } from "../../formats/write/table.ts";
 import { lintFileAt, readLintFile } from "../../runtime/discovery/lint.ts";
-import { oneLine } from "../../sinks/words.ts";
+import { terminalLine } from "../../sinks/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
 
@@ -93,7 +93,7 @@ function report({ agent }: ReadAgent, { losses }: Converted, flags: Flags & { to
   say(sanitize(`${agent.name} for ${flags.to}: ${dropped} dropped, ${losses.length - dropped} approximated`));
   for (const loss of losses) {
     const kind = loss.kind === "dropped" ? colors.red("dropped     ") : colors.yellow("approximated");
-    say(`  ${kind}  ${colors.bold(oneLine(loss.field))}${valuesOf(loss)}: ${oneLine(loss.note)}`);
+    say(`  ${kind}  ${colors.bold(terminalLine(loss.field))}${valuesOf(loss)}: ${terminalLine(loss.note)}`);
   }
 }
 
@@ -106,5 +106,5 @@ function valuesOf({ was, now }: Loss): string {
   };
   const [before, after] = [short(was), short(now)];
   if (before === undefined) return "";
-  return ` (${oneLine(after === undefined || after === before ? before : `${before} -> ${after}`)})`;
+  return ` (${terminalLine(after === undefined || after === before ? before : `${before} -> ${after}`)})`;
 }

@@ -9,7 +9,7 @@ import { isOfServer } from "../../core/vocabulary/server-patterns.ts";
 import type { ExplainedCall, ExplainedTool } from "../../crew/explain-agent.ts";
 import type { Crew } from "../../crew.ts";
 import type { FoundAgent } from "../../runtime/discovery/discover.ts";
-import { oneLine } from "../../sinks/words.ts";
+import { terminalLine } from "../../sinks/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
@@ -19,7 +19,7 @@ import { findDefinition, stateText } from "./find.ts";
 import { sourceText } from "./list.ts";
 
 /** `subcrew agents explain AGENT` */
-export async function explain([name = ""]: readonly string[], flags: Flags): Promise<number> {
+export async function explainAgentCommand([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
   const discovery = await crew.agents();
   const definition = findDefinition(discovery, name);
@@ -56,10 +56,10 @@ export async function explain([name = ""]: readonly string[], flags: Flags): Pro
   const why = stateText(definition);
   process.stdout.write(
     [
-      `${look.colors.bold(found.name)}  ${oneLine(sourceText(found.agent.source))}\n`,
+      `${look.colors.bold(found.name)}  ${terminalLine(sourceText(found.agent.source))}\n`,
       ...[found.file, found.real && `really ${found.real}`, why]
         .filter((line) => line)
-        .map((line) => `${oneLine(line!)}\n`),
+        .map((line) => `${terminalLine(line!)}\n`),
       part(
         "Fields",
         explained.fields.filter(({ field }) => field !== "tools").map((row) => fieldRow(row)),

@@ -3,7 +3,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import type { Problem, Severity } from "../../core/vocabulary/file-problem.ts";
 import { dialects } from "../../formats/table.ts";
 import { type Linted, lintDiscovery, lintPaths } from "../../runtime/discovery/lint.ts";
-import { oneLine } from "../../sinks/words.ts";
+import { terminalLine } from "../../sinks/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
@@ -62,9 +62,9 @@ function text(problems: readonly Problem[], flags: Flags): void {
   };
   for (const { severity, code, message, file = "(no file)", line, hint } of problems) {
     if (severity === "info" && !flags.all) continue;
-    const place = `${oneLine(file)}${line === undefined ? "" : `:${line}`}`;
-    process.stdout.write(`${place}: ${color[severity](severity)} ${code}: ${oneLine(message)}\n`);
-    if (hint !== undefined) process.stdout.write(`    ${oneLine(hint)}\n`);
+    const place = `${terminalLine(file)}${line === undefined ? "" : `:${line}`}`;
+    process.stdout.write(`${place}: ${color[severity](severity)} ${code}: ${terminalLine(message)}\n`);
+    if (hint !== undefined) process.stdout.write(`    ${terminalLine(hint)}\n`);
   }
 }
 

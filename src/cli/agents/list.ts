@@ -9,7 +9,7 @@ import { type Terminal, terminal } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 
 /** `subcrew agents` */
-export async function list(flags: Flags): Promise<number> {
+export async function listAgents(flags: Flags): Promise<number> {
   const found = await (await crewFor(flags)).agents();
   const rest = others(found).filter(({ state }) => flags.all || state === "untrusted");
   const rows = [...found.agents.map((one) => rowOf(one, "ready")), ...rest];

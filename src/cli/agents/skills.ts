@@ -10,7 +10,7 @@ import { placeOptions } from "./agents.ts";
 const allOption = (): Option => new Option("--all", "also those that cannot be used, with the reason");
 
 /** `subcrew skills` */
-export const skills: CommandDefinition = {
+export const skillsCommand: CommandDefinition = {
   description: "Lists the skills that can be used here.",
   options: [allOption(), ...placeOptions()],
   examples: [["subcrew skills", "what `subcrew skill` can run"]],
@@ -18,7 +18,7 @@ export const skills: CommandDefinition = {
 };
 
 /** `subcrew commands` */
-export const commands: CommandDefinition = {
+export const commandsCommand: CommandDefinition = {
   description: "Lists the workflow commands that can be used here.",
   options: [allOption(), ...placeOptions()],
   examples: [["subcrew commands", "what `subcrew command` can run"]],

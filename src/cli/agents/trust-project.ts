@@ -9,7 +9,7 @@ import { describeServer } from "../../core/vocabulary/mcp-server.ts";
 import { findAgents, findCommands, findSkills } from "../../defaults.ts";
 import { projectRoot } from "../../runtime/discovery/places.ts";
 import { openTrust, type TrustStore } from "../../runtime/settings/trust.ts";
-import { type Brought, grantOf, reviewTrust, type TrustReview } from "../../runtime/settings/trust-review.ts";
+import { grantOf, type ProjectSource, reviewTrust, type TrustReview } from "../../runtime/settings/trust-review.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
@@ -125,7 +125,7 @@ function show(reviews: readonly TrustReview[], flags: Flags): void {
   }
 }
 
-const rowOf = ({ state, kind, names, file, hash, hidden, found }: Brought): Record<string, string> => ({
+const rowOf = ({ state, kind, names, file, hash, hidden, found }: ProjectSource): Record<string, string> => ({
   state,
   what: [kind, ...names].join(" "),
   file: showHidden(file),
@@ -134,7 +134,7 @@ const rowOf = ({ state, kind, names, file, hash, hidden, found }: Brought): Reco
 });
 
 /** What an agent asks for, so that a person can judge. */
-function wishesOf({ agent }: Brought["found"][number]): string {
+function wishesOf({ agent }: ProjectSource["found"][number]): string {
   const { tools, disallowedTools = [], rules = [], permission, spawns, model, mcpServers = {} } = agent;
   return [
     ...Object.entries(mcpServers).flatMap(([name, server]) =>

@@ -1,6 +1,6 @@
 import { fit, pad, widthOf } from "../../sinks/fit.ts";
 import type { Look } from "../../sinks/look.ts";
-import { oneLine } from "../../sinks/words.ts";
+import { terminalLine } from "../../sinks/words.ts";
 
 /**
  * Rows as columns; the last one is cut where the terminal ends, and is whole where there is none. `most` bounds
@@ -14,7 +14,7 @@ export function table(
   const keys = Object.keys(rows[0] ?? {});
   const bound = (key: string): number =>
     process.stdout.isTTY ? (most[key] ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
-  const cells = rows.map((row) => keys.map((key) => fit(oneLine(row[key] ?? ""), bound(key), signs.more)));
+  const cells = rows.map((row) => keys.map((key) => fit(terminalLine(row[key] ?? ""), bound(key), signs.more)));
   const widths = keys.map((_, column) => Math.max(0, ...cells.map((row) => widthOf(row[column] ?? ""))));
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
   const room = process.stdout.isTTY

@@ -1,10 +1,10 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { schemaOption } from "../base/flags.ts";
-import { promptOf, running } from "../launch/mode.ts";
+import { readPrompt, running } from "../launch/mode.ts";
 import { MAIN_AGENT, mainAgentOption } from "./chat.ts";
 
 /** `subcrew ask "..."` */
-export const ask = running({
+export const askCommand = running({
   mode: "single",
   boxes: true,
   description:
@@ -21,7 +21,7 @@ export const ask = running({
   ],
   input: async (words, { agent = MAIN_AGENT }) => {
     if (words.length === 0) return undefined;
-    const task = await promptOf(words);
+    const task = await readPrompt(words);
     return task.trim() === "" ? undefined : { mode: "single", agent, task };
   },
   missing: new CrewError("BAD_INPUT", "Nothing was asked.", 'Give a question, as in `subcrew ask "..."`.'),

@@ -25,7 +25,7 @@ export const mainAgentOption = (): Option =>
   new Option("--agent <name>", "who is talked to").default(MAIN_AGENT).helpGroup("Work:");
 
 /** `subcrew chat` */
-export const chat: CommandDefinition = {
+export const chatCommand: CommandDefinition = {
   description:
     "Talks with a main agent that hands work to the other agents and gets their results back in short. Every message is a run that is kept.",
   words: "[message...]",

@@ -14,7 +14,7 @@ export type ConversationOptions = Readonly<{
 }>;
 
 /** A person and a main agent: each message is a run that goes on with the one before, so nothing lives in memory alone. */
-export type Conversation = Readonly<{
+export type ChatConversation = Readonly<{
   /** In an object, since to await a run is to wait for its end. */
   say(text: string): Promise<Readonly<{ run: Run }>>;
   /** Adds what a run of it cost, once it has ended. */
@@ -29,7 +29,7 @@ export type Conversation = Readonly<{
   spent(): Readonly<{ usage: Usage; cost: Cost; messages: number }>;
 }>;
 
-export function createConversation({ crew, options, opening }: ConversationOptions): Conversation {
+export function createConversation({ crew, options, opening }: ConversationOptions): ChatConversation {
   let last: string | undefined;
   let model: string | undefined;
   let spent = { usage: noUsage(), cost: noCost(), messages: 0 };

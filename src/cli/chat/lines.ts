@@ -4,7 +4,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 
 /** What a person types, line by line; `undefined` when there is no more. */
-export type Lines = Readonly<{
+export type InputLines = Readonly<{
   next(): Promise<string | undefined>;
   /** Prints something while a line is being typed, and leaves the line as it was. */
   interject(text: string): void;
@@ -12,7 +12,7 @@ export type Lines = Readonly<{
 }>;
 
 /** The lines of a pipe or a file: no prompt, no history. */
-export function pipedLines(input: NodeJS.ReadableStream): Lines {
+export function pipedLines(input: NodeJS.ReadableStream): InputLines {
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   const each = lines[Symbol.asyncIterator]();
   return {
@@ -29,7 +29,7 @@ const MOST_KEPT = 500;
 const CLEAR_LINE = "\r\u001b[K";
 
 /** A prompt with completion, and with a history that the next conversation still knows. */
-export async function promptedLines(home: string, words: () => Promise<readonly string[]>): Promise<Lines> {
+export async function promptedLines(home: string, words: () => Promise<readonly string[]>): Promise<InputLines> {
   const file = join(home, "chat-history.json");
   let history = await kept(file);
   let open: Interface | undefined;

@@ -4,10 +4,10 @@ import { nearest } from "../../core/text/nearest.ts";
 import type { Crew } from "../../crew.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
-import type { Conversation } from "./conversation.ts";
+import type { ChatConversation } from "./conversation.ts";
 
 /** What a command of a conversation works with. */
-export type Slash = Readonly<{ crew: Crew; talk: Conversation; flags: Flags }>;
+export type Slash = Readonly<{ crew: Crew; talk: ChatConversation; flags: Flags }>;
 
 type Row = Readonly<{ usage: string; what: string; act(words: readonly string[], on: Slash): Promise<boolean | void> }>;
 

@@ -2,14 +2,14 @@ import { explain } from "../../core/outcome/outcome.ts";
 import type { State } from "../../core/run/state.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import type { Look } from "../../sinks/look.ts";
-import { outputOf } from "../../sinks/output.ts";
+import { outputOfRun } from "../../sinks/output.ts";
 import { createTextSink } from "../../sinks/text.ts";
-import { counted, listed, oneLine, spentInAll, took } from "../../sinks/words.ts";
+import { counted, listed, spentInAll, terminalLine, took } from "../../sinks/words.ts";
 import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { boxesOn } from "../terminal/boxes.ts";
 import { answerGates, answering } from "../terminal/gates.ts";
-import { seatAt } from "../terminal/seat.ts";
+import { openTerminal } from "../terminal/seat.ts";
 
 /**
  * Stays with one message until it is answered: boxes for the agents that it starts, then the answer. Ctrl-C first stops
@@ -33,7 +33,7 @@ export async function watch(
   });
   const interrupt = interrupting(run, text.hint);
   const end = (): void => run.cancel("the terminal was closed");
-  const { keys, person } = seatAt(text, { attended, interrupt });
+  const { keys, person } = openTerminal(text, { attended, interrupt });
   process.on("SIGINT", interrupt);
   for (const name of ENDS) process.on(name, end);
   process.once("exit", text.close);
@@ -80,13 +80,13 @@ function runningBelow({ nodes }: State): string[] {
 function show(state: State, look: Look, quiet: boolean): void {
   const { colors } = look;
   const outcome = state.outcome ?? { status: "cancelled", reason: "it has not ended" };
-  const output = outputOf(state);
+  const output = outputOfRun(state);
   if (output !== "") process.stdout.write(`${process.stdout.isTTY && !quiet ? "\n" : ""}${output}`);
   if (outcome.status !== "ok") {
     const hint =
-      outcome.status === "failed" && outcome.fault.hint !== undefined ? ` ${oneLine(outcome.fault.hint)}` : "";
+      outcome.status === "failed" && outcome.fault.hint !== undefined ? ` ${terminalLine(outcome.fault.hint)}` : "";
     process.stderr.write(
-      `${colors[outcome.status === "failed" ? "red" : "yellow"](outcome.status)}  ${oneLine(explain(outcome))}${hint}\n`,
+      `${colors[outcome.status === "failed" ? "red" : "yellow"](outcome.status)}  ${terminalLine(explain(outcome))}${hint}\n`,
     );
   }
   if (quiet) return;

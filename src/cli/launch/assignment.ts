@@ -1,20 +1,20 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
-import { promptOf } from "./mode.ts";
+import { readPrompt } from "./mode.ts";
 
 /** One word of `parallel` and `chain`: who is asked what, and under which name. */
-export type Assigned = Readonly<{ name?: string; agent: string; task: string }>;
+export type NamedTask = Readonly<{ name?: string; agent: string; task: string }>;
 
 /** Reads `[id@]agent="prompt"`; the shell has taken the quotes away. */
-export async function assignments(words: readonly string[]): Promise<Assigned[]> {
-  const all: Assigned[] = [];
+export async function assignments(words: readonly string[]): Promise<NamedTask[]> {
+  const all: NamedTask[] = [];
   for (const word of words) all.push(await assigned(word));
   return all;
 }
 
 const ASSIGNED = /^(?:([^\s=@]+)@)?([^\s=@]+)=(.*)$/s;
 
-async function assigned(word: string): Promise<Assigned> {
+async function assigned(word: string): Promise<NamedTask> {
   const [, name, agent, text] = ASSIGNED.exec(word) ?? [];
   if (agent === undefined || text === undefined) {
     throw new CrewError(
@@ -23,7 +23,7 @@ async function assigned(word: string): Promise<Assigned> {
       'Write agent="prompt", as in explore="Where is the entry point?".',
     );
   }
-  const task = await promptOf([text]);
+  const task = await readPrompt([text]);
   if (task.trim() === "")
     throw new CrewError(
       "BAD_INPUT",

@@ -72,7 +72,7 @@ function definition({ input, missing, mode, ...command }: ModeCommand, use: Use)
 const twice = new CrewError("BAD_INPUT", "The work is given twice: with --input and beside it.", "Give it in one way.");
 
 /** The prompt that some words are; a dash stands for standard input. */
-export async function promptOf(words: readonly string[]): Promise<string> {
+export async function readPrompt(words: readonly string[]): Promise<string> {
   const text = words.join(" ");
   if (text !== "-") return text;
   const { readText } = await import("./read-input.ts");

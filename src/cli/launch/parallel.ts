@@ -29,4 +29,4 @@ export const tasks: ModeCommand = {
   ),
 };
 
-export const parallel = running(tasks);
+export const parallelCommand = running(tasks);

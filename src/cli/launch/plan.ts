@@ -3,11 +3,11 @@ import { steps } from "./chain.ts";
 import { printing } from "./mode.ts";
 import { tasks } from "./parallel.ts";
 import { contest } from "./race.ts";
-import { single } from "./run.ts";
+import { runCommand } from "./run.ts";
 import { group } from "./team.ts";
 
 /** `subcrew plan MODE ...` */
-export const plan: CommandDefinition = {
+export const planCommand: CommandDefinition = {
   description:
     "Prints the plan that a command line compiles to, as JSON, and runs nothing. Each mode takes its usual words and flags.",
   usage: "MODE ...",
@@ -17,7 +17,7 @@ export const plan: CommandDefinition = {
     ["subcrew plan team --input team.yaml > plan.json && subcrew run --plan plan.json", "change it before it runs"],
   ],
   commands: {
-    run: { ...printing(single), alias: "single" },
+    run: { ...printing(runCommand), alias: "single" },
     parallel: printing(tasks),
     chain: printing(steps),
     race: printing(contest),

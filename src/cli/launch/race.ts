@@ -1,7 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { acceptSchemaOption, agentsOption, modelsOption, schemaOption } from "../base/flags.ts";
 import { acceptCommandOption } from "../base/permission-flags.ts";
-import { type ModeCommand, promptOf, running } from "./mode.ts";
+import { type ModeCommand, readPrompt, running } from "./mode.ts";
 
 /** `subcrew race --agents a,b "prompt"` */
 export const contest: ModeCommand = {
@@ -16,7 +16,7 @@ export const contest: ModeCommand = {
     ['subcrew race --agents explore,general --accept-schema answer.json "..."', "only a valid answer wins"],
   ],
   input: async (words, { agents, models }) => {
-    const prompt = await promptOf(words);
+    const prompt = await readPrompt(words);
     if (prompt.trim() === "" && agents === undefined && models === undefined) return undefined;
     if (agents === undefined && models === undefined) {
       throw new CrewError(
@@ -31,7 +31,7 @@ export const contest: ModeCommand = {
         "The prompt is missing.",
         "Give it after the flags, or - to read it from standard input.",
       );
-    return { mode: "race", race: { task: prompt } }; // who competes is in the flags
+    return { mode: "race", raceCommand: { task: prompt } }; // who competes is in the flags
   },
   missing: new CrewError(
     "BAD_INPUT",
@@ -40,4 +40,4 @@ export const contest: ModeCommand = {
   ),
 };
 
-export const race = running(contest);
+export const raceCommand = running(contest);

@@ -11,7 +11,7 @@ import { permissionFlagsOf } from "../base/permission-flags.ts";
 const settled: ReadonlySet<string> = new Set(["--strict"]);
 
 /** `subcrew resume RUN` */
-export const resume: CommandDefinition = {
+export const resumeCommand: CommandDefinition = {
   description:
     "Goes on with a run that was stopped; nothing that is done is done again. Of a run that has ended, shows the result; with a message, a task that has ended goes on with it in a new run.",
   words: "[run] [message...]",
@@ -38,7 +38,7 @@ export const resume: CommandDefinition = {
         "Which run to resume was not said.",
         "Give its id, the beginning of it, or its name; `subcrew runs` lists them.",
       );
-    const [{ attend }, { crewFor, runOptionsOf }, { terminal }, { promptOf }] = await Promise.all([
+    const [{ attend }, { crewFor, runOptionsOf }, { terminal }, { readPrompt }] = await Promise.all([
       import("../terminal/watch-run.ts"),
       import("./start.ts"),
       import("../base/terminal.ts"),
@@ -46,7 +46,7 @@ export const resume: CommandDefinition = {
     ]);
     const place = terminal(flags);
     const [name = "", path] = [word.split("/")[0], word.includes("/") ? word.slice(word.indexOf("/") + 1) : undefined];
-    const message = (await promptOf(words)).trim();
+    const message = (await readPrompt(words)).trim();
     const anywhere = await crewFor({});
     const id = await anywhere.findRun(name);
     const { cwd, status, permissions } = await anywhere.record(id);

@@ -1,9 +1,9 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { planOption, schemaOption } from "../base/flags.ts";
-import { type ModeCommand, promptOf, running } from "./mode.ts";
+import { type ModeCommand, readPrompt, running } from "./mode.ts";
 
 /** `subcrew run AGENT "prompt"`, or whatever a file says. */
-export const single: ModeCommand = {
+export const runCommand: ModeCommand = {
   description: "Runs one agent on one task, or whatever a file says.",
   words: "[agent] [prompt...]",
   usage: 'AGENT "PROMPT"',
@@ -29,7 +29,7 @@ export const single: ModeCommand = {
       return { mode: "plan", plan: await (await import("./read-input.ts")).readData(plan) };
     }
     if (agent === undefined) return undefined;
-    const prompt = await promptOf(words);
+    const prompt = await readPrompt(words);
     if (prompt.trim() === "") throw noPrompt(agent);
     return { mode: "single", agent, task: prompt };
   },
@@ -40,7 +40,7 @@ export const single: ModeCommand = {
   ),
 };
 
-export const run = running(single);
+export const run = running(runCommand);
 
 function noPrompt(agent: string): CrewError {
   const hint = /\s/.test(agent)

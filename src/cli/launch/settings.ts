@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { isAbsolute, relative, resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import type { ContextOptions } from "../../core/plan/context.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -8,9 +8,10 @@ import { nearest } from "../../core/text/nearest.ts";
 import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import { type Thinking, thinking } from "../../core/vocabulary/thinking.ts";
 import { toolNames, toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
 import type { Flags } from "../base/flags.ts";
 
-export type Settings = Partial<
+export type RunFlags = Partial<
   Pick<
     Task,
     | "model"
@@ -26,7 +27,7 @@ export type Settings = Partial<
 export type RunSettings = ContextOptions & { name?: string; maxConcurrency?: number };
 
 /** What the flags say about each task. */
-export function settingsIn(flags: Flags): Settings {
+export function settingsIn(flags: Flags): RunFlags {
   const { model, thinking: level, tools, retry, maxTurns, maxTime, maxMemory, runner } = flags;
   const { isolation, isolationDirty, isolationKeep, writes } = flags;
   const limits: ResourceLimits = defined({
@@ -73,7 +74,7 @@ async function contextPath(file: string, workspace: string): Promise<string> {
       found ? `--context-file: "${file}" is not a file.` : `--context-file: there is no file "${file}".`,
       "Check the path; it starts from the folder you are in.",
     );
-  if (!path.startsWith("..") && !isAbsolute(path)) return path;
+  if (folderContains(resolve(workspace), resolve(file))) return path;
   throw new CrewError(
     "BAD_FILE",
     `--context-file: "${file}" is outside of the folder that is worked in.`,

@@ -17,7 +17,7 @@ const agentOption = (): Option =>
   );
 
 /** `subcrew skill NAME ARGUMENTS` */
-export const skill: CommandDefinition = running({
+export const skillCommand: CommandDefinition = running({
   mode: "single",
   description: "Runs a skill: its text, with the arguments, is given to the agent that it names.",
   words: "[name] [arguments...]",
@@ -37,7 +37,7 @@ export const skill: CommandDefinition = running({
 });
 
 /** `subcrew command NAME ARGUMENTS` */
-export const command: CommandDefinition = running({
+export const commandCommand: CommandDefinition = running({
   mode: "single",
   description: "Runs a workflow command: its prompt, with what follows its name, is given to an agent.",
   words: "[name] [arguments...]",

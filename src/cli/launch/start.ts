@@ -86,7 +86,7 @@ function budgetOf({
   maxToolCalls,
   maxSpawns,
 }: Pick<Flags, keyof BudgetLimits>): BudgetLimits {
-  return defined({ maxUsd, maxTokens, maxTurns, maxToolCalls, maxSpawns }) as BudgetLimits;
+  return defined({ maxUsd, maxTokens, maxTurns, maxToolCalls, maxSpawns });
 }
 
 async function checkFolder(folder: string): Promise<void> {

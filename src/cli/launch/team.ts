@@ -28,4 +28,4 @@ export const group: ModeCommand = {
   ),
 };
 
-export const team = running(group);
+export const teamCommand = running(group);

@@ -6,7 +6,7 @@ import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type Mode, modeOf } from "../../modes/compile.ts";
 import type { Flags } from "../base/flags.ts";
-import { modelName, type RunSettings, runIn, type Settings, settingsIn } from "./settings.ts";
+import { modelName, type RunFlags, type RunSettings, runIn, settingsIn } from "./settings.ts";
 
 /**
  * An input with the flags in it. A flag beats what the input says for all its tasks; what a single task says about
@@ -31,7 +31,7 @@ export async function withFlags(input: AnyInput, flags: Flags): Promise<AnyInput
   return { ...places[mode](input, given), mode };
 }
 
-type Given = Readonly<{ settings: Settings; run: RunSettings; schema: unknown; accept: unknown; flags: Flags }>;
+type Given = Readonly<{ settings: RunFlags; run: RunSettings; schema: unknown; accept: unknown; flags: Flags }>;
 
 /** Where each mode keeps what is said about all its tasks. */
 const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<Record<string, unknown>>>> = {
@@ -76,7 +76,7 @@ const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<
 };
 
 /** Limits are several matters in one setting, so they are merged one by one. */
-function over(input: Readonly<Record<string, unknown>>, settings: Settings): Readonly<Record<string, unknown>> {
+function over(input: Readonly<Record<string, unknown>>, settings: RunFlags): Readonly<Record<string, unknown>> {
   const before = input["resourceLimits"];
   return settings.resourceLimits && isRecord(before)
     ? { ...settings, resourceLimits: { ...before, ...settings.resourceLimits } }
@@ -101,7 +101,7 @@ function planWith(plan: Plan, { settings, run }: Given): Plan {
   };
 }
 
-function nodesWith(nodes: Readonly<Record<string, Node>>, settings: Settings): Record<string, Node> {
+function nodesWith(nodes: Readonly<Record<string, Node>>, settings: RunFlags): Record<string, Node> {
   return Object.fromEntries(
     Object.entries(nodes).map(([id, node]): [string, Node] => {
       if (node.kind === "task")

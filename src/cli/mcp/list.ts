@@ -11,7 +11,7 @@ import { crewFor } from "../launch/start.ts";
 import { homes } from "./home.ts";
 
 /** `subcrew mcp list`: what is known; nothing is started for it. */
-export async function list(flags: Flags): Promise<number> {
+export async function listServers(flags: Flags): Promise<number> {
   const { settings } = await crewFor(flags);
   const { state: home } = homes();
   const pins = openPins(home);

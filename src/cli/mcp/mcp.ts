@@ -51,7 +51,7 @@ export const mcp: CommandDefinition = {
       description: "Lists the MCP servers that agents may use. None is started for it.",
       options: [...placeOptions()],
       examples: [["subcrew mcp list --json", "for a program"]],
-      act: async (_, flags) => (await import("./list.ts")).list(flags),
+      act: async (_, flags) => (await import("./list.ts")).listServers(flags),
     },
     import: {
       description:
@@ -99,6 +99,6 @@ and \`subcrew resume\` goes on with those that the client left behind.`,
   act: async ([unknown], flags) => {
     if (unknown !== undefined) throw unknownCommand(unknown, Object.keys(mcp.commands ?? {}));
     if (flags.setup !== undefined) return (await import("./setup.ts")).printSetup(flags.setup);
-    return (await import("./serve.ts")).serve(flags);
+    return (await import("./serve.ts")).serveMcpCommand(flags);
   },
 };

@@ -3,14 +3,14 @@ import { defined } from "../../core/text/defined.ts";
 import type { Crew } from "../../crew.ts";
 import { openDelegation } from "../../doors/delegation.ts";
 import type { DelegationTools } from "../../mcp/delegated.ts";
-import { oneLine } from "../../sinks/words.ts";
+import { terminalLine } from "../../sinks/words.ts";
 import { newToken, tokensIn } from "../a2a/token-file.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { onSignals } from "../terminal/signals.ts";
 
 /** Serves until the client goes or a signal comes. Standard output belongs to the protocol. */
-export async function serve(flags: Flags): Promise<number> {
+export async function serveMcpCommand(flags: Flags): Promise<number> {
   if (!flags.http && (flags.host ?? flags.port ?? flags.tokenFile) !== undefined)
     throw new CrewError("BAD_INPUT", "--host, --port and --token-file only go with --http.", "Add --http.");
   const crew = await crewFor(flags);
@@ -21,7 +21,7 @@ export async function serve(flags: Flags): Promise<number> {
     ...(flags.as && {
       delegation: openDelegation(crew, { as: flags.as, run: { unattended: flags.unattended === true } }),
     }),
-    onError: (error: unknown) => void process.stderr.write(`warn    ${oneLine(messageOf(error)).slice(0, 300)}\n`),
+    onError: (error: unknown) => void process.stderr.write(`warn    ${terminalLine(messageOf(error)).slice(0, 300)}\n`),
   };
   const stop = new AbortController();
   const signals = onSignals({ cancel: () => stop.abort() });

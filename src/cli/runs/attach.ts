@@ -16,7 +16,7 @@ export const attach: CommandDefinition = {
   options: outputOptions().filter(({ long }) => long !== "--deltas"),
   examples: [["subcrew attach nightly", "watch a run in the background"]],
   act: async ([word], flags) => {
-    const [{ whichRun }, { terminal }, { createTextSink }, { writeJsonLines }, { answerGates }, { seatAt }] =
+    const [{ whichRun }, { terminal }, { createTextSink }, { writeJsonLines }, { answerGates }, { openTerminal }] =
       await Promise.all([
         import("./which-run.ts"),
         import("../base/terminal.ts"),
@@ -50,7 +50,7 @@ export const attach: CommandDefinition = {
     for (const name of signals) process.on(name, detach);
     process.once("exit", text.close);
     process.stdout.once("error", detach);
-    const { keys, person } = seatAt(text, { attended, interrupt: detach });
+    const { keys, person } = openTerminal(text, { attended, interrupt: detach });
     const give = async (
       { path, question, call }: { path: string; question: string; call?: string },
       answer: { approve: boolean },

@@ -18,7 +18,10 @@ export const result: CommandDefinition = {
     ["subcrew result run_4k2x/build", "of one of its tasks"],
   ],
   act: async ([word], flags) => {
-    const [{ whichRun }, { outputOf }] = await Promise.all([import("./which-run.ts"), import("../../sinks/output.ts")]);
+    const [{ whichRun }, { outputOfRun }] = await Promise.all([
+      import("./which-run.ts"),
+      import("../../sinks/output.ts"),
+    ]);
     const { run, path } = await whichRun(word);
     const { id, state, life } = run;
     const outcome = path === undefined ? state.outcome : state.nodes.get(path)?.outcome;
@@ -30,7 +33,7 @@ export const result: CommandDefinition = {
       throw new CrewError("RUN_UNFINISHED", `"${word}" has no result yet.`, hint);
     }
     if (flags.json) process.stdout.write(`${jsonText(path === undefined ? resultOf(state) : outcome)}\n`);
-    else if (path === undefined) process.stdout.write(outputOf(state));
+    else if (path === undefined) process.stdout.write(outputOfRun(state));
     else
       process.stdout.write(
         "output" in outcome && outcome.output !== undefined ? `${sanitize(outcome.output).trimEnd()}\n` : "",

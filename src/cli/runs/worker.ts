@@ -5,7 +5,7 @@ import type { ResumeOptions } from "../../crew/run-options.ts";
 import { OUTPUT_FILE } from "../../runtime/background/launch-worker.ts";
 import { readRequest } from "../../runtime/background/worker-request.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
-import { outputOf } from "../../sinks/output.ts";
+import { outputOfRun } from "../../sinks/output.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
@@ -29,7 +29,7 @@ export const worker: CommandDefinition = {
     const since = Date.now();
     if (asked.yes) await answerGates(run, yes, { ...answering(run, since, () => {}), calls: false });
     await run;
-    await writeAtomic(join(folder, OUTPUT_FILE), outputOf(run.state)).catch(() => {});
+    await writeAtomic(join(folder, OUTPUT_FILE), outputOfRun(run.state)).catch(() => {});
     return signals.code() ?? exitCodeOf(run.state.outcome ?? { status: "cancelled", reason: "" });
   },
 };

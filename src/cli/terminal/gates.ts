@@ -5,29 +5,29 @@ import { reveal } from "../../core/text/sanitize.ts";
 import type { Run } from "../../runtime/run/run.ts";
 
 /** Who answers; `undefined` means that no answer can be had. */
-export type Ask = (question: string, signal: AbortSignal, call?: string) => Promise<Answer | undefined>;
+export type AskPerson = (question: string, signal: AbortSignal, call?: string) => Promise<Answer | undefined>;
 
 /** Where answers go, and what is done when there are none. */
-export type Answering = Readonly<{
+export type AnswerHandlers = Readonly<{
   /** Questions from before were dealt with. */
   since: number;
   /** Hands an answer in; what it gives back is told to the person. */
-  give(asked: Asked, answer: Answer): Promise<string | undefined>;
+  give(asked: OpenQuestion, answer: Answer): Promise<string | undefined>;
   /** Somebody closed the input instead of answering. */
   giveUp(): void;
   tell(text: string): void;
   /** False: what is asked about calls of agents is somebody else's to answer. */
   calls?: boolean;
 }>;
-export type Asked = Readonly<{ path: string; question: string; call?: string }>;
+export type OpenQuestion = Readonly<{ path: string; question: string; call?: string }>;
 
 /** Hands every question of a run to somebody, one after the other. One that is answered elsewhere is withdrawn. */
 export async function answerGates(
   run: Run,
-  ask: Ask,
-  { since, give, giveUp, tell, calls = true }: Answering,
+  ask: AskPerson,
+  { since, give, giveUp, tell, calls = true }: AnswerHandlers,
 ): Promise<void> {
-  const open = new Map<string, { asked: Asked; withdrawn: AbortController }>();
+  const open = new Map<string, { asked: OpenQuestion; withdrawn: AbortController }>();
   const over = new AbortController();
   let wake = (): void => {};
   const keyOf = ({ path, call = "" }: { path: string; call?: string }): string => `${path}#${call}`;
@@ -78,7 +78,7 @@ export async function answerGates(
 }
 
 /** Answers go to a run of this process. */
-export function answering(run: Run, since: number, tell: (text: string) => void): Answering {
+export function answering(run: Run, since: number, tell: (text: string) => void): AnswerHandlers {
   return {
     since,
     tell,
@@ -89,13 +89,13 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
 }
 
 /** The answer of --yes. */
-export const yes: Ask = () => Promise.resolve({ approve: true, by: "--yes" });
+export const yes: AskPerson = () => Promise.resolve({ approve: true, by: "--yes" });
 
 /** The terminal that a person is asked on, and who else uses it. */
 export type AskOptions = Readonly<{ pause(): void; resume(): Promise<void>; interrupt(): void }>;
 
 /** Asks the person in front of the terminal. Neither silence nor what was typed before counts as a yes. */
-export function askPerson({ pause, resume, interrupt }: AskOptions): Ask {
+export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
   return async (question, signal, call) => {
     pause();
     process.stderr.write(`\n${visible(question)}\n\n${CHOICES}${call === undefined ? "" : ALWAYS}\n`);

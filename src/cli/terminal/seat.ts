@@ -1,11 +1,11 @@
 import type { TextSink } from "../../sinks/text.ts";
-import { type Ask, askPerson } from "./gates.ts";
+import { type AskPerson, askPerson } from "./gates.ts";
 import { type Keyboard, keyboard } from "./keyboard.ts";
 
 /** Where a person sits: keys that do not disturb what is shown, and questions that have the terminal to themselves. */
-export type Seat = Readonly<{ keys: Keyboard | undefined; person: Ask }>;
+export type Seat = Readonly<{ keys: Keyboard | undefined; person: AskPerson }>;
 
-export function seatAt(
+export function openTerminal(
   { pause, resume }: Pick<TextSink, "pause" | "resume">,
   { attended, interrupt }: Readonly<{ attended: boolean; interrupt(): void }>,
 ): Seat {

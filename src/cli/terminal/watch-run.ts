@@ -6,7 +6,7 @@ import { createTextSink, type TextOptions } from "../../sinks/text.ts";
 import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { answerGates, answering, yes } from "./gates.ts";
-import { seatAt } from "./seat.ts";
+import { openTerminal } from "./seat.ts";
 import { onSignals, type Signals } from "./signals.ts";
 
 /** Stays with a run until its end: shows it, asks what it asks, obeys signals. Gives back the exit code. */
@@ -35,7 +35,7 @@ export async function attend(
   });
   process.once("exit", text.close); // however we leave, the terminal is as it was
   process.stdout.once("error", () => run.cancel("nobody reads the output"));
-  const { keys, person } = seatAt(text, { attended, interrupt: signals.interrupt });
+  const { keys, person } = openTerminal(text, { attended, interrupt: signals.interrupt });
   const show = flags.json ? writeJsonLines(run, process.stdout, { deltas: flags.deltas ?? false }) : text.follow(run);
   try {
     // Where nobody is, the run knows it, and fails instead of asking.

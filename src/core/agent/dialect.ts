@@ -6,7 +6,7 @@ export type Dialect = Readonly<{
   id: string;
   /** Which files of a directory are agents. */
   accepts(name: string): boolean;
-  read(text: string, place: FilePlace): Reading;
+  read(text: string, place: FilePlace): ParsedFile;
   /** The line of a key, counted from 1; only `explain` and `lint` ask. */
   lineOf?(text: string, field: string): number | undefined;
 }>;
@@ -23,7 +23,7 @@ export type FilePlace = Readonly<{
 }>;
 
 /** What one file held. A file with an agent may still have problems. */
-export type Reading = Readonly<{ agents: readonly ReadAgent[]; problems: readonly Problem[] }>;
+export type ParsedFile = Readonly<{ agents: readonly ReadAgent[]; problems: readonly Problem[] }>;
 
 /** An agent as its file says it, before anybody else has a say. */
 export type ReadAgent = Readonly<{

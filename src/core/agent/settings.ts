@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS, type ResourceLimits } from "../vocabulary/limits.ts";
-import type { Origin, Origins } from "../vocabulary/provenance.ts";
+import type { FieldOrigin, Origins } from "../vocabulary/provenance.ts";
 import { DELEGATION_TOOL, toolMatches } from "../vocabulary/tool-names.ts";
 import type { Agent } from "./agent.ts";
 
@@ -44,9 +44,9 @@ export function applySettings(
   return { agent: Object.freeze(made.agent), origins: made.origins };
 }
 
-type Making = { agent: { -readonly [K in keyof Agent]: Agent[K] }; readonly origins: Record<string, Origin> };
+type Making = { agent: { -readonly [K in keyof Agent]: Agent[K] }; readonly origins: Record<string, FieldOrigin> };
 
-const said = (key: string): Origin => ({ from: "settings", key });
+const said = (key: string): FieldOrigin => ({ from: "settings", key });
 
 function applyDefaults(made: Making, defaults: AgentAdjustments["defaults"]): void {
   if (defaults?.thinking !== undefined && made.agent.thinking === undefined) {

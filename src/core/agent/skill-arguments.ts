@@ -1,12 +1,12 @@
 /** What follows the name of a skill or command: one text, or the words of a command line as they are. */
-export type Arguments = string | readonly string[];
+export type SkillArguments = string | readonly string[];
 
 /**
  * The text of a skill with its arguments. `$ARGUMENTS` is all of them, `$ARGUMENTS[0]` and `$0` the first. A text that
  * does not ask for all of them gets them at its end. Without arguments it stays as it is; a number that there is no
  * argument for stays, too.
  */
-export function expandSkill(body: string, given: Arguments | null | undefined): string {
+export function expandSkill(body: string, given: SkillArguments | null | undefined): string {
   if (given === null || given === undefined) return body;
   const whole = textOf(given);
   const filled = substitute(body, given, { first: 0 });
@@ -17,14 +17,14 @@ export function expandSkill(body: string, given: Arguments | null | undefined): 
  * The text of a workflow command with what follows its name. `$@` and `$ARGUMENTS` are all of it, `$1` is the first word.
  * A text without such a mark stays as it is.
  */
-export function expandCommand(instructions: string, given: Arguments): string {
+export function expandCommand(instructions: string, given: SkillArguments): string {
   return substitute(instructions, given, { first: 1 });
 }
 
 const MARK = /\$(?:@|ARGUMENTS(?:\[(\d{1,4})\])?|(\d{1,4})(?!\d))/g;
 
 /** One pass and literal: what is put in is never looked at again, and `$&` in it means nothing. */
-function substitute(text: string, given: Arguments, { first }: { readonly first: 0 | 1 }): string {
+function substitute(text: string, given: SkillArguments, { first }: { readonly first: 0 | 1 }): string {
   const words = wordsOf(given);
   return text.replace(MARK, (mark, index: string | undefined, number: string | undefined) => {
     if (mark === "$@") return first === 1 ? textOf(given) : mark;
@@ -34,9 +34,9 @@ function substitute(text: string, given: Arguments, { first }: { readonly first:
   });
 }
 
-const textOf = (given: Arguments): string => (typeof given === "string" ? given : given.join(" "));
+const textOf = (given: SkillArguments): string => (typeof given === "string" ? given : given.join(" "));
 
-function wordsOf(given: Arguments): readonly string[] {
+function wordsOf(given: SkillArguments): readonly string[] {
   if (typeof given !== "string") return given;
   return given.trim() === "" ? [] : given.trim().split(/\s+/);
 }

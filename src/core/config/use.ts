@@ -15,9 +15,9 @@ const CREW_WORDS = [
 ] as const satisfies readonly (keyof Config)[];
 
 /** The settings of a crew as a whole. */
-export type CrewWords = Defined<Pick<Config, (typeof CREW_WORDS)[number]>>;
+export type CrewSettings = Defined<Pick<Config, (typeof CREW_WORDS)[number]>>;
 
-export function crewWords(config: Config): CrewWords {
+export function crewSettings(config: Config): CrewSettings {
   return defined(
     Object.fromEntries(CREW_WORDS.map((word) => [word, config[word]])) as Pick<Config, (typeof CREW_WORDS)[number]>,
   );

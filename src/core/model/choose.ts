@@ -2,7 +2,7 @@ import type { Fault } from "../outcome/outcome.ts";
 import { nearest } from "../text/nearest.ts";
 import { idOfDisplayName, modelNames, parseModelName, splitModelName } from "../vocabulary/model-name.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
-import { families, shortcuts, type Tier, tierNames, tiers } from "../vocabulary/tiers.ts";
+import { modelFamilies, shortcuts, type Tier, tierNames, tiers } from "../vocabulary/tiers.ts";
 
 /** What somebody asks for: one name, a comma list or a list. */
 export type ModelWish = Readonly<{ by: Wisher; names: string | readonly string[] }>;
@@ -28,7 +28,7 @@ export type Catalogue = Readonly<{
 export type ProviderStatus = Readonly<{ usable: boolean; because: string; hint?: string }>;
 
 /** A model that exists here. */
-export type Candidate = Readonly<{
+export type ModelCandidate = Readonly<{
   /** `provider/id`, or the name under which it was handed in. */
   name: string;
   provider?: string;
@@ -45,7 +45,7 @@ export type Miss = Readonly<{ name: string; code: "UNKNOWN_MODEL" | "MISSING_KEY
 
 export type Choice = Readonly<{
   /** The first is taken; the others follow when it fails in a way that allows it. Empty: nothing is there. */
-  candidates: readonly Candidate[];
+  candidates: readonly ModelCandidate[];
   misses: readonly Miss[];
   /** Said when somebody does not get what was asked for. */
   warnings: readonly string[];
@@ -89,7 +89,7 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
 }
 
 /** Whether the next model may be tried after this fault: a spare one only when the model before it does not exist. */
-export function mayFallBack({ code }: Pick<Fault, "code">, { spare }: Pick<Candidate, "spare">): boolean {
+export function mayFallBack({ code }: Pick<Fault, "code">, { spare }: Pick<ModelCandidate, "spare">): boolean {
   return code === "MODEL_UNKNOWN" || (spare !== true && passing.has(code));
 }
 
@@ -102,7 +102,7 @@ const asks: Readonly<Record<Wisher, string>> = {
   default: "the default is",
 };
 
-type Found = Readonly<{ candidates: readonly Candidate[]; missed: readonly Miss[] }>;
+type Found = Readonly<{ candidates: readonly ModelCandidate[]; missed: readonly Miss[] }>;
 type Looking = Readonly<{ catalogue: Catalogue; inherited: string | readonly string[]; depth: number }>;
 
 /** Names may stand for names, but not for ever. */
@@ -124,7 +124,7 @@ function expand(text: string, looking: Looking): Found {
   const id = idOfDisplayName(name);
   const parts =
     splitModelName(name) ??
-    families.filter(({ begins }) => begins.test(id)).map(({ provider }) => ({ provider, id }))[0];
+    modelFamilies.filter(({ begins }) => begins.test(id)).map(({ provider }) => ({ provider, id }))[0];
   const status = parts && catalogue.provider(parts.provider);
   if (parts === undefined || status === undefined)
     return { candidates: [], missed: [unknown(text, parts?.provider, catalogue)] };
@@ -173,7 +173,7 @@ function unknown(name: string, provider: string | undefined, { names }: Catalogu
 }
 
 function merged(found: readonly Found[]): Found {
-  const candidates = new Map<string, Candidate>();
+  const candidates = new Map<string, ModelCandidate>();
   for (const one of found.flatMap((each) => each.candidates))
     if (!candidates.has(one.name)) candidates.set(one.name, one);
   return { candidates: [...candidates.values()], missed: found.flatMap((each) => each.missed) };

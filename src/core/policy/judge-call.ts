@@ -1,20 +1,20 @@
 import type { AgentRule, AgentRules } from "../rules/agent-rule.ts";
-import { type Located, placed } from "../rules/call-subject.ts";
+import { type LocatedSubject, placed } from "../rules/call-subject.ts";
 import { foldPath } from "../rules/fold-path.ts";
 import { covers, type Lease } from "../rules/lease.ts";
 import { pathBan, type Rule, ruleFits, ruleText } from "../rules/rule.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import { FILE_CHANGING_TOOLS } from "../vocabulary/tool-names.ts";
-import { type Bound, type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
+import { type AgentBound, type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
 import { protectedPart } from "./protected-paths.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /** One call, as far as judging it needs to know it. */
-export type Ask = Readonly<{
+export type CallToJudge = Readonly<{
   tool: string;
   does: ToolClass;
   effect: "read" | "write";
-  subjects: readonly Located[];
+  subjects: readonly LocatedSubject[];
   /** How commands are carried out here; absent where there are none. */
   shell?: ShellState;
 }>;
@@ -31,12 +31,12 @@ export type ShellState = Readonly<{
 }>;
 
 /** Judges a call by its class, and by rules on what it is about; the strictest of several subjects counts. */
-export function judgeCall(policy: Policy, ask: Ask): Verdict {
+export function judgeCall(policy: Policy, ask: CallToJudge): Verdict {
   const [first, ...rest] = ask.subjects.length === 0 ? [undefined] : ask.subjects;
   return strictest(judgeSubject(policy, ask, first), ...rest.map((subject) => judgeSubject(policy, ask, subject)));
 }
 
-function judgeSubject(policy: Policy, ask: Ask, subject: Located | undefined): Verdict {
+function judgeSubject(policy: Policy, ask: CallToJudge, subject: LocatedSubject | undefined): Verdict {
   const refused = banned(policy, ask, subject) ?? unleased(policy, subject);
   if (refused) return refused;
   const spoken = policy.bounds.flatMap(
@@ -45,7 +45,7 @@ function judgeSubject(policy: Policy, ask: Ask, subject: Located | undefined): V
   return spoken.find(({ decision }) => decision === "deny") ?? strictest(byRules(policy, ask, subject), ...spoken);
 }
 
-function byRules(policy: Policy, ask: Ask, subject: Located | undefined): Verdict {
+function byRules(policy: Policy, ask: CallToJudge, subject: LocatedSubject | undefined): Verdict {
   const base = byMode(policy.level, ask, subject);
   if (base.decision === "deny") return base;
   const kept = subject?.kind === "path" && subject.change ? shielded(policy, ask.tool, subject) : undefined;
@@ -69,8 +69,8 @@ function byRules(policy: Policy, ask: Ask, subject: Located | undefined): Verdic
 /** A ban on one tool that changes or reads files is one on all of its kind: there is more than one way to a file. */
 export function banned(
   policy: Policy,
-  { tool, does }: Pick<Ask, "tool" | "does">,
-  subject: Located | undefined,
+  { tool, does }: Pick<CallToJudge, "tool" | "does">,
+  subject: LocatedSubject | undefined,
 ): Verdict | undefined {
   const isFileTool = does === "write" || does === "read";
   const kin = subject?.kind === "path" && isFileTool ? KIN[subject.change ? "write" : "read"] : [];
@@ -90,7 +90,7 @@ export function banned(
 }
 
 /** What a task did not say it would write it may not write, nor what one above it did not. */
-function unleased({ leases = [] }: Policy, subject: Located | undefined): Verdict | undefined {
+function unleased({ leases = [] }: Policy, subject: LocatedSubject | undefined): Verdict | undefined {
   if (subject?.kind !== "path" || !subject.change) return undefined;
   const lease = leases.find((each) => !subject.places.every((place) => covers(each, place)));
   return lease && outsideLease(lease);
@@ -124,7 +124,7 @@ export function readBanPatterns({ deny }: Policy): string[] {
 /** Why a tool can never be used under a policy, whatever the call is about; `undefined` when that depends on it. */
 export function barred(
   { level, deny, bounds }: Policy,
-  { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">,
+  { tool, does, effect }: Pick<CallToJudge, "tool" | "does" | "effect">,
 ): string | undefined {
   const ban = rulesFor(deny, tool).find(({ pattern }) => pattern === undefined);
   if (ban) return `deny ${ruleText(ban)}`;
@@ -152,13 +152,17 @@ export function lifts({ allow }: Policy, place: string): boolean {
   });
 }
 
-function lastFitting(rules: AgentRules, { tool }: Ask, subject: Located | undefined): AgentRule | undefined {
+function lastFitting(
+  rules: AgentRules,
+  { tool }: CallToJudge,
+  subject: LocatedSubject | undefined,
+): AgentRule | undefined {
   return rules.findLast((rule) => ruleFits(rule, tool, subject, rule.says === "allow" ? "permission" : "ban"));
 }
 
 /** What the file of an agent makes of a call that one of its rules fits; nothing when it leaves that to others. */
 export function boundVerdict(
-  { of, key, rules }: Bound,
+  { of, key, rules }: AgentBound,
   tool: string,
   fitting: Pick<AgentRule, "says"> | undefined,
 ): Verdict | undefined {
@@ -172,7 +176,11 @@ export function boundVerdict(
 }
 
 /** Files that are run or obeyed later take a rule that names them; one that happens to cover them is not enough. */
-function shielded({ allow }: Policy, tool: string, subject: Extract<Located, { kind: "path" }>): Verdict | undefined {
+function shielded(
+  { allow }: Policy,
+  tool: string,
+  subject: Extract<LocatedSubject, { kind: "path" }>,
+): Verdict | undefined {
   const part = subject.places.map(protectedPart).find((found) => found !== undefined);
   if (part === undefined) return undefined;
   const named = allow.some(
@@ -255,8 +263,8 @@ const WHY: Readonly<Record<ToolClass, string>> = {
 /** The verdict of the mode alone. */
 export function byMode(
   level: PolicyLevel,
-  { tool, does, effect }: Pick<Ask, "tool" | "does" | "effect">,
-  subject: Located | undefined,
+  { tool, does, effect }: Pick<CallToJudge, "tool" | "does" | "effect">,
+  subject: LocatedSubject | undefined,
 ): Verdict {
   const decision = byLevel[level][does === "net" ? (effect === "read" ? "fetch" : "send") : does];
   const rule = `mode ${level}`;
@@ -273,7 +281,7 @@ export function byMode(
 }
 
 /** The narrowest rule that would have allowed this. */
-function suggestedRule(tool: string, subject: Located | undefined): string {
+function suggestedRule(tool: string, subject: LocatedSubject | undefined): string {
   switch (subject?.kind) {
     case "path":
       return `${tool}(${subject.places[0] ?? ""})`;

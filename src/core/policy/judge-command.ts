@@ -6,8 +6,16 @@ import { parseShell, type ShellCommand, type ShellRedirect, type ShellWord } fro
 import { readOnlyPaths } from "../shell/read-only.ts";
 import { baseName, unwrap } from "../shell/wrappers.ts";
 import { defined } from "../text/defined.ts";
-import { type Ask, banned, boundVerdict, byMode, judgeCall, outsideLease, type ShellState } from "./judge-call.ts";
-import { type Bound, type Policy, rulesFor } from "./policy.ts";
+import {
+  banned,
+  boundVerdict,
+  byMode,
+  type CallToJudge,
+  judgeCall,
+  outsideLease,
+  type ShellState,
+} from "./judge-call.ts";
+import { type AgentBound, type Policy, rulesFor } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /**
@@ -15,7 +23,7 @@ import { strictest, type Verdict } from "./verdict.ts";
  * certainty; a rule for commands only ever covers what it spells, word by word. Rules save questions: the boundary is the
  * sandbox, and no rule takes a command out of it.
  */
-export function judgeCommand(policy: Policy, ask: Ask, command: string): Verdict {
+export function judgeCommand(policy: Policy, ask: CallToJudge, command: string): Verdict {
   const line = readLine(command);
   const refused = forbidden(policy, ask, command, line) ?? unbounded(policy, ask.shell ?? NOWHERE);
   if (refused) return refused;
@@ -25,7 +33,7 @@ export function judgeCommand(policy: Policy, ask: Ask, command: string): Verdict
   );
 }
 
-function byRules(policy: Policy, ask: Ask, command: string, line: Line): Verdict {
+function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line): Verdict {
   const subject = { kind: "command", command } as const;
   const base = byMode(policy.level, ask, subject);
   if (base.decision === "deny") return base;
@@ -142,7 +150,7 @@ function isPlainly({ text, glob, home }: ShellWord): boolean {
   );
 }
 
-function forbidden(policy: Policy, ask: Ask, command: string, line: Line): Verdict | undefined {
+function forbidden(policy: Policy, ask: CallToJudge, command: string, line: Line): Verdict | undefined {
   const bans = rulesFor(policy.deny, ask.tool);
   const whole = bans.find(({ pattern }) => pattern === undefined);
   const ban = whole ?? bans.find((rule) => speaksOf(rule, command, line));
@@ -165,7 +173,7 @@ function forbidden(policy: Policy, ask: Ask, command: string, line: Line): Verdi
 }
 
 /** What the file of an agent makes of a command line: the strictest of what it says about each command in it. */
-function boundOn(bound: Bound, tool: string, line: Line): Verdict | undefined {
+function boundOn(bound: AgentBound, tool: string, line: Line): Verdict | undefined {
   const about = rulesFor(bound.rules, tool);
   const own = about.slice(
     Math.max(
@@ -238,14 +246,14 @@ function isHarmless(name: string): boolean {
 }
 
 /** A rule for all commands, or for this one character by character, needs no reading. */
-function freely(policy: Policy, { tool }: Ask, command: string): Verdict | undefined {
+function freely(policy: Policy, { tool }: CallToJudge, command: string): Verdict | undefined {
   const rule = rulesFor(policy.allow, tool).find(
     ({ pattern, exact }) => pattern === undefined || (exact && pattern === command),
   );
   return rule && { decision: "allow", rule: `allow ${ruleText(rule)}`, why: "", hint: "" };
 }
 
-function wordByWord(policy: Policy, { tool }: Ask, line: Line, shell: ShellState): Verdict | undefined {
+function wordByWord(policy: Policy, { tool }: CallToJudge, line: Line, shell: ShellState): Verdict | undefined {
   if (line.problem !== undefined || line.parts.length === 0) return undefined;
   const rules = rulesFor(policy.allow, tool);
   let rule = "only reads";
@@ -350,7 +358,7 @@ function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdi
 }
 
 /** The verdict of the mode with a rule that would have allowed the first command nobody allows. */
-function suggesting(base: Verdict, { tool }: Ask, { parts, problem }: Line): Verdict {
+function suggesting(base: Verdict, { tool }: CallToJudge, { parts, problem }: Line): Verdict {
   if (base.decision !== "ask") return base;
   const words =
     problem === undefined ? parts.find(({ command }) => command.words.length > 0)?.command.words : undefined;

@@ -1,6 +1,6 @@
-import type { Located } from "../rules/call-subject.ts";
+import type { LocatedSubject } from "../rules/call-subject.ts";
 import { exactRule, type Rule } from "../rules/rule.ts";
-import { type Ask, judgeCall } from "./judge-call.ts";
+import { type CallToJudge, judgeCall } from "./judge-call.ts";
 import { judgeCommand } from "./judge-command.ts";
 import type { Policy } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
@@ -9,7 +9,7 @@ import { strictest, type Verdict } from "./verdict.ts";
  * Says what is to be done with a call: deny beats ask beats allow, and where no rule speaks the mode does. Where a policy
  * does not ask, what would be asked is refused.
  */
-export function judge(policy: Policy, ask: Ask): Verdict {
+export function judge(policy: Policy, ask: CallToJudge): Verdict {
   const commands = ask.subjects.flatMap((subject) =>
     subject.kind === "command" ? [judgeCommand(policy, ask, subject.command)] : [],
   );
@@ -23,7 +23,7 @@ export function judge(policy: Policy, ask: Ask): Verdict {
 }
 
 /** The rules that cover this call again and nothing else: what "always" means. */
-export function rulesAlike(tool: string, subjects: readonly Located[]): Rule[] {
+export function rulesAlike(tool: string, subjects: readonly LocatedSubject[]): Rule[] {
   if (subjects.length === 0) return [{ tool }];
   return subjects.flatMap((subject): Rule[] => {
     switch (subject.kind) {

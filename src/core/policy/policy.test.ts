@@ -6,7 +6,7 @@ import { judge } from "./judge.ts";
 import { barred, lifts, readBans } from "./judge-call.ts";
 import { permissions, policyOf, withPermissions } from "./permissions.ts";
 import { permit } from "./permit.ts";
-import { createPolicy, mayUseNetwork, narrow, notWider, type Policy, policyModes } from "./policy.ts";
+import { createPolicy, intersect, mayUseNetwork, narrow, type Policy, policyModes } from "./policy.ts";
 
 /** What a policy says about a call of each class, with and without an effect. */
 function table(policy: Policy): Record<string, string> {
@@ -142,7 +142,7 @@ test("a run that is taken up again may do no more than before, and no more than 
     ask: parseRules(["write_file(x)"]),
     deny: parseRules(["http_get"]),
   });
-  const both = notWider(now, before);
+  const both = intersect(now, before);
   expect([both.level, both.asks, both.allow, both.ask.length, both.deny.length]).toEqual([
     "acceptEdits",
     true,
@@ -150,7 +150,7 @@ test("a run that is taken up again may do no more than before, and no more than 
     1,
     2,
   ]);
-  expect(notWider(createPolicy("plan"), createPolicy("dontAsk"))).toMatchObject({ level: "plan", asks: false });
+  expect(intersect(createPolicy("plan"), createPolicy("dontAsk"))).toMatchObject({ level: "plan", asks: false });
 });
 
 test("a tool that can never be used is not shown; one that depends on its arguments is", () => {

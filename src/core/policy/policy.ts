@@ -22,13 +22,13 @@ export type Policy = Readonly<{
   ask: readonly Rule[];
   deny: readonly Rule[];
   /** What the files of agents say: each list is heard, and none can allow what the rest of the policy does not. */
-  bounds: readonly Bound[];
+  bounds: readonly AgentBound[];
   /** The files that the task, and those above it, said they write: each of these has to cover what is changed. */
   leases?: readonly Lease[];
 }>;
 
 /** The rules of one agent's file, and the key they stand under. */
-export type Bound = Readonly<{ of: string; key: "tools" | "rules"; rules: AgentRules }>;
+export type AgentBound = Readonly<{ of: string; key: "tools" | "rules"; rules: AgentRules }>;
 
 /** The words that people and agent files use, as steps of the ladder. */
 const modes: Readonly<Record<PolicyMode | PermissionMode, Pick<Policy, "level" | "asks">>> = {
@@ -63,12 +63,12 @@ export function narrow(policy: Policy, { name, permission, tools, disallowedTool
 }
 
 /** The same for a task that said which files it writes. */
-export function leased(policy: Policy, lease: Lease | undefined): Policy {
+export function withLease(policy: Policy, lease: Lease | undefined): Policy {
   return lease ? { ...policy, leases: [...(policy.leases ?? []), lease] } : policy;
 }
 
 /** A policy that allows no more than another one did: what both allow, and what either of them asks or forbids. */
-export function notWider(policy: Policy, before: Policy): Policy {
+export function intersect(policy: Policy, before: Policy): Policy {
   const had = new Set(before.allow.map(ruleText));
   const joined = (ours: readonly Rule[], theirs: readonly Rule[]): Rule[] => {
     const known = new Set(ours.map(ruleText));

@@ -17,11 +17,11 @@ export type Subject =
  * The same once a path was looked up: every way in which it can be named from the workspace on, where it really is last.
  * What lies in another folder that may be written is named by its absolute path.
  */
-export type Located =
+export type LocatedSubject =
   | Exclude<Subject, { kind: "path" }>
   | Readonly<{ kind: "path"; places: readonly string[]; change: boolean }>;
 
 /** A located path under one name, for what needs no looking up. */
-export function placed(path: string, change: boolean): Located {
+export function placed(path: string, change: boolean): LocatedSubject {
   return { kind: "path", places: [path], change };
 }

@@ -1,7 +1,7 @@
 import { CrewError } from "../schema/error.ts";
 import { nearest } from "../text/nearest.ts";
 import { toolMatches, toolNames, toolsNamed } from "../vocabulary/tool-names.ts";
-import type { Located } from "./call-subject.ts";
+import type { LocatedSubject } from "./call-subject.ts";
 import { foldPath } from "./fold-path.ts";
 import { globMatcher, textMatches } from "./glob.ts";
 import { urlMatches } from "./url-pattern.ts";
@@ -71,14 +71,19 @@ export function ruleText({ tool, pattern, exact }: Rule): string {
  * Whether a rule speaks about a call. A permission has to fit every way to name the thing and says nothing more than it
  * spells; a ban fits when one way does, in any spelling, and covers what lies below. Commands are compared elsewhere.
  */
-export function ruleFits(rule: Rule, tool: string, subject: Located | undefined, as: "permission" | "ban"): boolean {
+export function ruleFits(
+  rule: Rule,
+  tool: string,
+  subject: LocatedSubject | undefined,
+  as: "permission" | "ban",
+): boolean {
   if (!toolMatches(rule.tool, tool)) return false;
   if (rule.pattern === undefined) return true;
   if (subject === undefined) return as === "ban"; // nobody knows what the call is about
   return as === "permission" ? permits(rule, rule.pattern, subject) : bans(rule, rule.pattern, subject);
 }
 
-function permits({ exact }: Rule, pattern: string, subject: Located): boolean {
+function permits({ exact }: Rule, pattern: string, subject: LocatedSubject): boolean {
   switch (subject.kind) {
     case "path":
       return exact
@@ -93,7 +98,7 @@ function permits({ exact }: Rule, pattern: string, subject: Located): boolean {
   }
 }
 
-function bans(rule: Rule, pattern: string, subject: Located): boolean {
+function bans(rule: Rule, pattern: string, subject: LocatedSubject): boolean {
   if (subject.kind === "path") return subject.places.some(pathBan(pattern));
   if (subject.kind === "url") return urlMatches(pattern, subject.url, "ban");
   return permits(rule, pattern, subject);

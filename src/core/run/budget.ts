@@ -19,7 +19,7 @@ export type Amount = Readonly<{
 export type Reservation = Readonly<{ settle(actual: Amount): void; release(): void }>;
 
 /** Why something may not begin. */
-export type Refusal = Readonly<{ refused: string; limit: keyof BudgetLimits }>;
+export type BudgetRefusal = Readonly<{ refused: string; limit: keyof BudgetLimits }>;
 
 /**
  * One budget for a whole tree. What a call may cost is reserved before it and settled after it, so that calls side by
@@ -32,8 +32,8 @@ export type Budget = Readonly<{
     wish: Amount & { readonly finish?: boolean },
     revoke: () => void,
     signal: AbortSignal,
-  ): Promise<Reservation | Refusal>;
-  count(what: "maxTurns" | "maxToolCalls" | "maxSpawns"): Promise<Refusal | undefined>;
+  ): Promise<Reservation | BudgetRefusal>;
+  count(what: "maxTurns" | "maxToolCalls" | "maxSpawns"): Promise<BudgetRefusal | undefined>;
   /** The largest answer that still fits, in tokens; undefined: no limit. */
   room(): Promise<number | undefined>;
   spent(): Readonly<{ tokens: number; usd: number }>;

@@ -6,7 +6,7 @@ import type { KeptEvent } from "./event.ts";
 /** What an earlier life of a run left behind, ready to be looked up by path. */
 export type History = Readonly<{
   /** What was carried out or changed directly below a prefix, in order. */
-  under(prefix: string): readonly Replayed[];
+  under(prefix: string): readonly ReplayedStep[];
   /** How far the tries of a task came. */
   attempts(path: string): Attempts;
   answer(path: string): Answer | undefined;
@@ -15,27 +15,27 @@ export type History = Readonly<{
   /** How a node ended, unless it began again after that. */
   ended(path: string): Outcome | undefined;
   /** What a node was last begun with. */
-  started(path: string): Started | undefined;
+  started(path: string): NodeStarted | undefined;
   /** The plans that a task had started in the try that is not over. */
-  delegated(path: string): readonly Delegated[];
+  delegated(path: string): readonly ChildPlan[];
   /** Notes that a node ends now; gives what was begun below it and never taken up again, the deepest first. */
   close(path: string): readonly string[];
 }>;
 
-export type Replayed =
+export type ReplayedStep =
   | Readonly<{ type: "ended"; id: string; outcome: Outcome }>
   | Readonly<{ type: "changed"; change: Change }>;
-export type Started = Extract<KeptEvent, { type: "node.started" }>;
+export type NodeStarted = Extract<KeptEvent, { type: "node.started" }>;
 
 /** The number of the next attempt, how many tries of the retry rule are used up, and whether the next one is in the journal already. */
 export type Attempts = Readonly<{ next: number; used: number; underWay: boolean }>;
 
 /** A plan below a task: where it is, and what had begun in it, by id. */
-export type Delegated = Readonly<{
+export type ChildPlan = Readonly<{
   prefix: string;
   number: number;
   spent: boolean;
-  started: ReadonlyMap<string, Started>;
+  started: ReadonlyMap<string, NodeStarted>;
 }>;
 
 /** A run without a past. */
@@ -60,15 +60,15 @@ export function historyOf(
   events: readonly KeptEvent[],
   { retryFailed = false }: { retryFailed?: boolean } = {},
 ): History {
-  const under = new Map<string, Map<string, Replayed>>();
+  const under = new Map<string, Map<string, ReplayedStep>>();
   const attempts = new Map<string, Attempts>();
   const answers = new Map<string, Answer>();
-  const started = new Map<string, Started>();
+  const started = new Map<string, NodeStarted>();
   const ended = new Map<string, Outcome>();
   const underWay = new Map<string, KeptEvent[]>();
   const delegated = new Map<string, Map<string, Growing>>();
 
-  const begin = (event: Started): void => {
+  const begin = (event: NodeStarted): void => {
     const { path, attempt, kind } = event;
     const before = attempts.get(path);
     started.set(path, event);
@@ -102,7 +102,7 @@ export function historyOf(
         used: outcome.status === "failed" ? 0 : past.used,
         underWay: false,
       });
-    const known = entry(under, prefix, () => new Map<string, Replayed>());
+    const known = entry(under, prefix, () => new Map<string, ReplayedStep>());
     known.delete(id);
     // A node may be given up before it began, when it only waited for its slot.
     const carriedOut = kind !== undefined || (outcome.status === "failed" && outcome.fault.code === "MARKED_FAILED");
@@ -116,7 +116,7 @@ export function historyOf(
     if (event.type === "node.retried") retried(event.path, event.attempt);
     if (event.type === "gate.answered") answers.set(event.path, event.answer);
     if (event.type === "plan.changed")
-      entry(under, "", () => new Map<string, Replayed>()).set(`change ${event.seq}`, {
+      entry(under, "", () => new Map<string, ReplayedStep>()).set(`change ${event.seq}`, {
         type: "changed",
         change: event.change,
       });
@@ -154,7 +154,7 @@ function closing(open: Set<string>): History["close"] {
   };
 }
 
-type Growing = { prefix: string; number: number; spent: boolean; started: Map<string, Started> };
+type Growing = { prefix: string; number: number; spent: boolean; started: Map<string, NodeStarted> };
 
 function counts(outcome: Outcome, retryFailed: boolean): boolean {
   return outcome.status === "ok" || (outcome.status === "failed" && !retryFailed);
@@ -166,7 +166,10 @@ function split(path: string): { prefix: string; id: string } {
 }
 
 /** The task whose delegation has this prefix, and which one it was; the rounds of a loop have no such owner. */
-function ownerOf(prefix: string, started: ReadonlyMap<string, Started>): { path: string; number: number } | undefined {
+function ownerOf(
+  prefix: string,
+  started: ReadonlyMap<string, NodeStarted>,
+): { path: string; number: number } | undefined {
   const whole = prefix.slice(0, -1);
   const numbered = /^(.+)\.(\d+)$/.exec(whole);
   const owner =

@@ -1,5 +1,5 @@
-import { nextState, type TaskEvent, type TaskState } from "./task-states.ts";
 import { isRecord } from "../text/json.ts";
+import { nextState, type TaskEvent, type TaskState } from "./task-states.ts";
 
 /** A task as system 001 keeps it in memory. */
 export type PegasusTask = Readonly<{

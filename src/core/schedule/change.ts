@@ -5,8 +5,8 @@ import { needsOf, refsOf, targetOf } from "../plan/graph.ts";
 import { type Body, NODE_ID, type Node, node, type TaskNode } from "../plan/plan.ts";
 import { CrewError, isCrewError } from "../schema/error.ts";
 import { NOT_NEEDED, release, settle } from "./decide.ts";
-import { joined } from "./join.ts";
-import { connect, type Entry, entryOf, type Schedule, type Step } from "./schedule.ts";
+import { joinOutcome } from "./join.ts";
+import { entryOf, linkEntry, type Schedule, type ScheduleEntry, type Step } from "./schedule.ts";
 
 /** How a plan grows while it runs: new nodes, other dependencies, nodes given up. */
 export const change = z.strictObject({
@@ -47,7 +47,7 @@ export function applyChange(all: Schedule, asked: Change): Step {
     all.entries.set(id, entryOf(id, changed.get(id)!));
     all.unsettled += 1;
   }
-  const dropped: Entry[] = [];
+  const dropped: ScheduleEntry[] = [];
   for (const [id, needs] of wiring) {
     const entry = all.entries.get(id)!;
     entry.node = changed.get(id)!;
@@ -234,7 +234,7 @@ function checkWanted(all: Schedule, added: readonly string[], wiring: ReadonlyMa
 }
 
 /** Gives a waiting node other needs; returns those that it let go. */
-function rewire(all: Schedule, entry: Entry, needs: readonly string[]): Entry[] {
+function rewire(all: Schedule, entry: ScheduleEntry, needs: readonly string[]): ScheduleEntry[] {
   const before = entry.needs.map((id) => all.entries.get(id)!);
   for (const need of before) {
     need.dependents = need.dependents.filter((id) => id !== entry.id);
@@ -242,21 +242,21 @@ function rewire(all: Schedule, entry: Entry, needs: readonly string[]): Entry[] 
   }
   entry.open = 0;
   entry.good = 0;
-  connect(all.entries, entry, needs);
+  linkEntry(all.entries, entry, needs);
   return before;
 }
 
 /** A node whose needs changed may start now, settle now, or never run. */
-function review(all: Schedule, entry: Entry): Step {
+function review(all: Schedule, entry: ScheduleEntry): Step {
   const step: Step = { start: [], settled: [], cancel: [] };
   if (entry.state !== "waiting") return step;
-  const outcome = entry.node.kind === "join" ? joined(entry, all.entries) : skippedBy(all, entry);
+  const outcome = entry.node.kind === "join" ? joinOutcome(entry, all.entries) : skippedBy(all, entry);
   if (outcome) return settle(all, entry.id, outcome);
   release(entry, step);
   return step;
 }
 
-function skippedBy(all: Schedule, entry: Entry): Outcome | undefined {
+function skippedBy(all: Schedule, entry: ScheduleEntry): Outcome | undefined {
   for (const id of entry.needs) {
     const outcome = all.entries.get(id)?.outcome;
     if (outcome && outcome.status !== "ok")

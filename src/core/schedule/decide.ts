@@ -1,6 +1,6 @@
 import type { Outcome } from "../outcome/outcome.ts";
-import { gathered, joined } from "./join.ts";
-import type { Entry, Schedule, Step } from "./schedule.ts";
+import { gathered, joinOutcome } from "./join.ts";
+import type { Schedule, ScheduleEntry, Step } from "./schedule.ts";
 
 /** What may start before anything is known. */
 export function begin(all: Schedule): Step {
@@ -13,7 +13,7 @@ export function begin(all: Schedule): Step {
 export function settle(all: Schedule, id: string, outcome: Outcome): Step {
   const step = nothing();
   const entry = all.entries.get(id)!;
-  const ended: [Entry, Outcome][] = [[entry, entry.givenUp ?? outcome]];
+  const ended: [ScheduleEntry, Outcome][] = [[entry, entry.givenUp ?? outcome]];
   for (let next = ended.pop(); next !== undefined; next = ended.pop()) end(all, next[0], next[1], step, ended);
   return step;
 }
@@ -30,7 +30,7 @@ export function cancelAll(all: Schedule, reason: string): Step {
 }
 
 /** Starts a waiting node that has all it needs. A join never starts: it settles as its needs do. */
-export function release(entry: Entry, step: Step): void {
+export function release(entry: ScheduleEntry, step: Step): void {
   if (entry.state !== "waiting" || entry.open > 0 || entry.node.kind === "join") return;
   entry.state = "running";
   step.start.push(entry.id);
@@ -38,7 +38,13 @@ export function release(entry: Entry, step: Step): void {
 
 const nothing = (): Step => ({ start: [], settled: [], cancel: [] });
 
-function end(all: Schedule, entry: Entry, outcome: Outcome, step: Step, ended: [Entry, Outcome][]): void {
+function end(
+  all: Schedule,
+  entry: ScheduleEntry,
+  outcome: Outcome,
+  step: Step,
+  ended: [ScheduleEntry, Outcome][],
+): void {
   if (entry.state === "settled") return;
   record(all, entry, outcome, step);
   for (const id of entry.needs) {
@@ -63,13 +69,13 @@ function end(all: Schedule, entry: Entry, outcome: Outcome, step: Step, ended: [
 }
 
 /** What one ended need means for a node that waits: it settles at once, or goes on waiting. */
-function consequenceOf(all: Schedule, entry: Entry, id: string, outcome: Outcome): Outcome | undefined {
-  if (entry.node.kind === "join") return joined(entry, all.entries);
+function consequenceOf(all: Schedule, entry: ScheduleEntry, id: string, outcome: Outcome): Outcome | undefined {
+  if (entry.node.kind === "join") return joinOutcome(entry, all.entries);
   if (outcome.status === "ok") return undefined;
   return { status: "skipped", because: outcome.status === "skipped" ? outcome.because : id };
 }
 
-function record(all: Schedule, entry: Entry, outcome: Outcome, step: Step): void {
+function record(all: Schedule, entry: ScheduleEntry, outcome: Outcome, step: Step): void {
   entry.state = "settled";
   entry.outcome = outcome;
   entry.rank = all.ended;

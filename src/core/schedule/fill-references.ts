@@ -19,7 +19,9 @@ export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
   const get = (name: string): string | undefined => {
     const reference = !refs ? name : Object.hasOwn(refs, name) ? refs[name] : undefined;
     if (reference === undefined) return undefined;
-    return typeof reference === "string" ? outputOf(lookup.outcomeOf(reference)) : lookup.promptOf(reference.prompt);
+    return typeof reference === "string"
+      ? outputOfNode(lookup.outcomeOf(reference))
+      : lookup.promptOf(reference.prompt);
   };
   return fill(text, { get });
 }
@@ -30,6 +32,6 @@ export function askedOf(node: Node, lookup: Lookup): string {
 }
 
 /** The output of a node as another one reads it. */
-export function outputOf(outcome: Outcome | undefined): string {
+export function outputOfNode(outcome: Outcome | undefined): string {
   return outcome?.status === "ok" && outcome.output !== "" ? outcome.output : NO_OUTPUT;
 }

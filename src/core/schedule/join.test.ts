@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { failed, type Outcome } from "../outcome/outcome.ts";
 import type { JoinNode } from "../plan/plan.ts";
 import { defined } from "../text/defined.ts";
-import { gathered, joined } from "./join.ts";
-import { type Entry, entryOf } from "./schedule.ts";
+import { gathered, joinOutcome } from "./join.ts";
+import { entryOf, type ScheduleEntry } from "./schedule.ts";
 
 const ok = (output: string, data?: unknown): Outcome => ({ status: "ok", output, ...defined({ data }) });
 
@@ -13,8 +13,8 @@ function joinOf(
   needs: readonly string[],
   outcomes: Record<string, Outcome>,
   labels: Record<string, string> = {},
-): [Entry, Map<string, Entry>] {
-  const entries = new Map<string, Entry>();
+): [ScheduleEntry, Map<string, ScheduleEntry>] {
+  const entries = new Map<string, ScheduleEntry>();
   for (const id of needs) {
     const label = labels[id];
     const entry = entryOf(id, { kind: "task", task: { prompt: "x", ...defined({ label }) } });
@@ -31,11 +31,11 @@ function joinOf(
 
 describe("settled", () => {
   test("waits for all", () => {
-    expect(joined(...joinOf({ pick: "settled" }, ["a", "b"], { a: ok("1") }))).toBeUndefined();
+    expect(joinOutcome(...joinOf({ pick: "settled" }, ["a", "b"], { a: ok("1") }))).toBeUndefined();
   });
 
   test("gives every output under its name, in the order of its needs", () => {
-    expect(joined(...joinOf({ pick: "settled" }, ["a", "b"], { b: ok("2"), a: ok("1") }))).toEqual({
+    expect(joinOutcome(...joinOf({ pick: "settled" }, ["a", "b"], { b: ok("2"), a: ok("1") }))).toEqual({
       status: "ok",
       output: "## a\n\n1\n\n## b\n\n2",
       from: ["a", "b"],
@@ -43,7 +43,7 @@ describe("settled", () => {
   });
 
   test("needs no heading for one", () => {
-    expect(joined(...joinOf({ pick: "settled" }, ["a"], { a: ok("1") }))).toMatchObject({ output: "1" });
+    expect(joinOutcome(...joinOf({ pick: "settled" }, ["a"], { a: ok("1") }))).toMatchObject({ output: "1" });
   });
 
   test("fails with one that failed, and still carries every output, also what a failure had done", () => {
@@ -53,7 +53,7 @@ describe("settled", () => {
       c: { status: "skipped", because: "b" },
       d: { status: "cancelled", reason: "why" },
     };
-    expect(joined(...joinOf({ pick: "settled" }, ["a", "b", "c", "d"], outcomes))).toEqual({
+    expect(joinOutcome(...joinOf({ pick: "settled" }, ["a", "b", "c", "d"], outcomes))).toEqual({
       ...failed("SOME_FAILED", "3 of 4 did not succeed: b, c, d"),
       output:
         "## a\n\n1\n\n## b\n\n(failed) boom\n\nhalf of it\n\n## c\n\n(skipped) skipped because b did not succeed\n\n## d\n\n(cancelled) cancelled: why",
@@ -62,7 +62,7 @@ describe("settled", () => {
 
   test("names five of many that failed", () => {
     const ids = ["a", "b", "c", "d", "e", "f", "g"];
-    const outcome = joined(
+    const outcome = joinOutcome(
       ...joinOf({ pick: "settled" }, ids, Object.fromEntries(ids.map((id) => [id, failed("CRASHED", id)]))),
     );
     expect(outcome).toMatchObject({ fault: { message: "7 of 7 did not succeed: a, b, c, d, e and 2 more" } });
@@ -71,7 +71,7 @@ describe("settled", () => {
 
 describe("first", () => {
   test("takes the first success with its data", () => {
-    expect(joined(...joinOf({ pick: "first" }, ["a", "b"], { b: ok("2", { n: 2 }) }))).toEqual({
+    expect(joinOutcome(...joinOf({ pick: "first" }, ["a", "b"], { b: ok("2", { n: 2 }) }))).toEqual({
       status: "ok",
       output: "2",
       from: ["b"],
@@ -80,11 +80,11 @@ describe("first", () => {
   });
 
   test("a failure does not win", () => {
-    expect(joined(...joinOf({ pick: "first" }, ["a", "b"], { a: failed("CRASHED", "x") }))).toBeUndefined();
+    expect(joinOutcome(...joinOf({ pick: "first" }, ["a", "b"], { a: failed("CRASHED", "x") }))).toBeUndefined();
   });
 
   test("when all fail, tells every failure by its label, in the order in which they came", () => {
-    const outcome = joined(
+    const outcome = joinOutcome(
       ...joinOf(
         { pick: "first" },
         ["a", "b"],
@@ -97,14 +97,14 @@ describe("first", () => {
 
   test("as many as are wanted, and only those", () => {
     const needs = ["a", "b", "c", "d"];
-    expect(joined(...joinOf({ pick: "first", count: 2 }, needs, { c: ok("3") }))).toBeUndefined();
+    expect(joinOutcome(...joinOf({ pick: "first", count: 2 }, needs, { c: ok("3") }))).toBeUndefined();
     expect(
-      joined(...joinOf({ pick: "first", count: 2 }, needs, { c: ok("3"), b: failed("CRASHED", "x"), a: ok("1") })),
+      joinOutcome(...joinOf({ pick: "first", count: 2 }, needs, { c: ok("3"), b: failed("CRASHED", "x"), a: ok("1") })),
     ).toEqual({ status: "ok", output: "## a\n\n1\n\n## c\n\n3", from: ["a", "c"] });
   });
 
   test("fails as soon as too few are left", () => {
-    const outcome = joined(...joinOf({ pick: "first", count: 2 }, ["a", "b"], { a: failed("CRASHED", "x") }));
+    const outcome = joinOutcome(...joinOf({ pick: "first", count: 2 }, ["a", "b"], { a: failed("CRASHED", "x") }));
     expect(outcome).toMatchObject({ fault: { code: "ALL_FAILED", message: "Fewer than 2 succeeded:\n[a]: x" } });
   });
 });

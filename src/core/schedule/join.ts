@@ -1,9 +1,9 @@
 import { explain, type Outcome } from "../outcome/outcome.ts";
 import { defined } from "../text/defined.ts";
-import type { Entry } from "./schedule.ts";
+import type { ScheduleEntry } from "./schedule.ts";
 
 /** What a join makes of its needs so far; `undefined` while it still has to wait. */
-export function joined(join: Entry, entries: ReadonlyMap<string, Entry>): Outcome | undefined {
+export function joinOutcome(join: ScheduleEntry, entries: ReadonlyMap<string, ScheduleEntry>): Outcome | undefined {
   if (join.node.kind !== "join") return undefined;
   const { pick, count = 1 } = join.node;
   if (pick === "first") {
@@ -14,7 +14,10 @@ export function joined(join: Entry, entries: ReadonlyMap<string, Entry>): Outcom
 }
 
 /** What a join that never got to the end had gathered, so that cancelling loses nothing that was done. */
-export function gathered(join: Entry, entries: ReadonlyMap<string, Entry>): Readonly<{ output?: string }> {
+export function gathered(
+  join: ScheduleEntry,
+  entries: ReadonlyMap<string, ScheduleEntry>,
+): Readonly<{ output?: string }> {
   if (join.node.kind !== "join") return {};
   const parts = partsOf(join, entries);
   return parts.some(({ outcome }) => outcome.status === "ok") ? { output: texts(parts) } : {};
@@ -23,7 +26,7 @@ export function gathered(join: Entry, entries: ReadonlyMap<string, Entry>): Read
 type Part = Readonly<{ id: string; label: string; outcome: Outcome; rank: number }>;
 
 /** The needs that have settled, in the order of the join. */
-function partsOf({ needs }: Entry, entries: ReadonlyMap<string, Entry>): Part[] {
+function partsOf({ needs }: ScheduleEntry, entries: ReadonlyMap<string, ScheduleEntry>): Part[] {
   return needs.flatMap((id) => {
     const { node, outcome, rank } = entries.get(id)!;
     const label = node.kind === "task" ? (node.task.label ?? id) : id;

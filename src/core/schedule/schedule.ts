@@ -7,14 +7,14 @@ import type { Body, Node } from "../plan/plan.ts";
  * neighbours, so that ten thousand nodes stay cheap.
  */
 export type Schedule = {
-  readonly entries: Map<string, Entry>;
+  readonly entries: Map<string, ScheduleEntry>;
   readonly roots: ReadonlySet<string>;
   unsettled: number;
   /** How many nodes have ended: the rank of the next one that does. */
   ended: number;
 };
 
-export type Entry = {
+export type ScheduleEntry = {
   readonly id: string;
   node: Node;
   needs: string[];
@@ -40,15 +40,15 @@ export type Step = { start: string[]; settled: string[]; cancel: string[] };
 
 /** The schedule of a plan whose roots are what somebody wants to know; nothing has started. */
 export function schedule(body: Body, roots: readonly string[] = [body.output]): Schedule {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, ScheduleEntry>();
   for (const [id, node] of Object.entries(body.nodes)) entries.set(id, entryOf(id, node));
-  for (const entry of entries.values()) connect(entries, entry);
+  for (const entry of entries.values()) linkEntry(entries, entry);
   for (const root of roots) entries.get(root)!.wanted += 1;
   return { entries, roots: new Set(roots), unsettled: entries.size, ended: 0 };
 }
 
 /** An entry that is not yet connected to its needs. */
-export function entryOf(id: string, node: Node): Entry {
+export function entryOf(id: string, node: Node): ScheduleEntry {
   return {
     id,
     node,
@@ -66,9 +66,9 @@ export function entryOf(id: string, node: Node): Entry {
 }
 
 /** Links an entry to what it needs; needs from outside the plan are met already. */
-export function connect(
-  entries: ReadonlyMap<string, Entry>,
-  entry: Entry,
+export function linkEntry(
+  entries: ReadonlyMap<string, ScheduleEntry>,
+  entry: ScheduleEntry,
   needs: readonly string[] = needsOf(entry.node),
 ): void {
   entry.needs = needs.filter((need) => entries.has(need));

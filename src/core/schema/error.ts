@@ -36,20 +36,20 @@ const exitCodes = {
   NEEDS_LOGIN: 3,
 } as const;
 
-export type Code = keyof typeof exitCodes;
+export type ErrorCode = keyof typeof exitCodes;
 
 /** True for the code of one of our errors. */
-export function isCode(value: unknown): value is Code {
+export function isCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(exitCodes, value);
 }
 
 /** Thrown only for mistakes the caller can fix; what agents, models and tools do wrong is an Outcome. */
 export class CrewError extends Error {
-  readonly code: Code;
+  readonly code: ErrorCode;
   /** What to do about it, in one sentence. */
   readonly hint: string;
 
-  constructor(code: Code, message: string, hint: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, hint: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "CrewError";
     this.code = code;
@@ -63,7 +63,7 @@ export function isCrewError(error: unknown): error is CrewError {
 }
 
 /** The exit code with which the command answers a caller's mistake. */
-export function exitCodeOfError(code: Code): number {
+export function exitCodeOfError(code: ErrorCode): number {
   return exitCodes[code];
 }
 

@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import { isRecord } from "../text/json.ts";
 import { nearest } from "../text/nearest.ts";
-import { type Code, CrewError } from "./error.ts";
+import { CrewError, type ErrorCode } from "./error.ts";
 import { descriptionAt, keysAt } from "./schema-place.ts";
 
 /** The typed value of something from outside, or an error that names the place, the problem and the fix. */
-export function parseAs<T>(schema: z.ZodType<T>, value: unknown, { code, what }: { code: Code; what: string }): T {
+export function parseAs<T>(schema: z.ZodType<T>, value: unknown, { code, what }: { code: ErrorCode; what: string }): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const { message, hint } = describe(deepest(parsed.error.issues[0]!), { schema, value, what });

@@ -2,7 +2,7 @@
 export const SHORTEST_SECRET = 8;
 
 /** The spellings in which a secret value can turn up in a text. */
-export function formsOf(secret: string): string[] {
+export function spellingsOf(secret: string): string[] {
   const values = new Set([secret, secret.trim(), ...longLines(secret)]);
   const forms = [...values].filter((value) => value.length >= SHORTEST_SECRET).flatMap(spellings);
   return [...new Set(forms)].filter((form) => form.length >= SHORTEST_SECRET);

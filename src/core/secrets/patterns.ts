@@ -2,10 +2,10 @@
 export type SecretPattern = Readonly<{ begins: readonly string[]; pattern: RegExp }>;
 
 /** A place that looks like a secret: what stays visible before and after it, and how long it is with these. */
-export type Look = Readonly<{ before: string; length: number; after: string }>;
+export type SecretMatch = Readonly<{ before: string; length: number; after: string }>;
 
 /** What a pattern finds at this very place. */
-export function lookAt(text: string, at: number, { pattern }: SecretPattern): Look | undefined {
+export function lookAt(text: string, at: number, { pattern }: SecretPattern): SecretMatch | undefined {
   pattern.lastIndex = at;
   const found = pattern.exec(text);
   return found

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { formsOf, looksSecret, secretsIn, secretValues } from "./forms.ts";
+import { looksSecret, secretsIn, secretValues, spellingsOf } from "./forms.ts";
 import { createRedactor } from "./redact.ts";
 
 const CANARY = "c4nary/+VALUE with=signs";
@@ -25,7 +25,7 @@ describe("a known value is taken out in every spelling", () => {
     const shown = redact(`before ${spelled} after`);
     expect(shown).toContain("[redacted]");
     expect(shown.startsWith("before ") && shown.endsWith(" after")).toBe(true);
-    for (const form of formsOf(CANARY)) expect(shown).not.toContain(form);
+    for (const form of spellingsOf(CANARY)) expect(shown).not.toContain(form);
   });
 
   test("whatever stands around it, and as often as it occurs", () => {
@@ -34,7 +34,7 @@ describe("a known value is taken out in every spelling", () => {
       .filter((text) => text.trim().length >= 8);
     fc.assert(
       fc.property(secret, fc.array(fc.string({ unit: "grapheme" })), fc.nat(20), (value, around, choice) => {
-        const forms = formsOf(value);
+        const forms = spellingsOf(value);
         const shown = createRedactor([value]).known(around.join(forms[choice % forms.length]));
         for (const form of forms) expect(shown.includes(form) && !"[redacted]".includes(form)).toBe(false);
       }),

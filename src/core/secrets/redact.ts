@@ -1,4 +1,4 @@
-import { formsOf, SHORTEST_SECRET } from "./forms.ts";
+import { SHORTEST_SECRET, spellingsOf } from "./forms.ts";
 import { lookAt, type SecretPattern, secretPatterns } from "./patterns.ts";
 
 /** What stands where a secret stood. */
@@ -18,7 +18,7 @@ export type Redactor = Readonly<{
 
 /** A redactor that knows these values: raw, base64, hex, percent- and JSON-escaped. Shorter ones than 8 characters are left alone. */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const words = new Set(secrets.flatMap(formsOf));
+  const words = new Set(secrets.flatMap(spellingsOf));
   const searchers = () => ({ text: searcher([...words], secretPatterns), known: searcher([...words], []) });
   let now = searchers();
   const text = (given: string): string => now.text(given);
@@ -28,7 +28,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     deep: (value) => deep(value, text, 0) as typeof value,
     learn: (more) => {
       const before = words.size;
-      for (const form of more.flatMap(formsOf)) words.add(form);
+      for (const form of more.flatMap(spellingsOf)) words.add(form);
       if (words.size > before) now = searchers();
     },
   };

@@ -5,7 +5,7 @@ import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
  * What a command runs besides itself: the commands inside it, and whether it adds nothing of its own to them.
  * `undefined`: it runs nothing else that its words show. A problem: it runs something that cannot be read from them.
  */
-export function unwrap(command: ShellCommand): Unwrapped | undefined {
+export function unwrap(command: ShellCommand): UnwrappedCommand | undefined {
   const [first, ...args] = command.words;
   const program = first?.text === undefined ? undefined : baseName(first.text);
   if (program === undefined)
@@ -14,7 +14,7 @@ export function unwrap(command: ShellCommand): Unwrapped | undefined {
   return Object.hasOwn(wrappers, program) ? wrappers[program]!(args) : undefined;
 }
 
-export type Unwrapped =
+export type UnwrappedCommand =
   | Readonly<{ inner: readonly ShellCommand[]; transparent: boolean }>
   | Readonly<{ problem: string }>;
 
@@ -32,7 +32,7 @@ const OPAQUE = new Set(
   `),
 );
 
-type Unwrap = (args: readonly ShellWord[]) => Unwrapped | undefined;
+type Unwrap = (args: readonly ShellWord[]) => UnwrappedCommand | undefined;
 
 /** The options before the inner command: letters without and with a value, words without and with one. */
 type Grammar = Readonly<{
@@ -107,10 +107,11 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
   },
 };
 
-const opaque = (inner: Unwrapped): Unwrapped => ("problem" in inner ? inner : { ...inner, transparent: false });
+const opaque = (inner: UnwrappedCommand): UnwrappedCommand =>
+  "problem" in inner ? inner : { ...inner, transparent: false };
 
 /** The command behind the options of a wrapper; none: the wrapper alone runs nothing. */
-function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): Unwrapped | undefined {
+function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): UnwrappedCommand | undefined {
   const rest = afterOptions(grammar, args);
   if (rest === undefined) return { problem: `an option of "${name}" is not known` };
   const sets = grammar.sets ? setsOf(rest) : [];
@@ -156,7 +157,7 @@ function afterOptions(
 }
 
 /** A shell with `-c`. One with a script, or with nothing, runs what no word shows. */
-function shellWith(args: readonly ShellWord[]): Unwrapped {
+function shellWith(args: readonly ShellWord[]): UnwrappedCommand {
   const at = args.findIndex(({ text = "" }) => /^-[a-zA-Z]*c$/.test(text));
   const known = args
     .slice(0, at)
@@ -165,7 +166,7 @@ function shellWith(args: readonly ShellWord[]): Unwrapped {
   return joined(args.slice(at + 1, at + 2));
 }
 
-function insideFind(args: readonly ShellWord[]): Unwrapped | undefined {
+function insideFind(args: readonly ShellWord[]): UnwrappedCommand | undefined {
   const commands: ShellCommand[] = [];
   for (let at = 0; at < args.length; at++) {
     const { text } = args[at]!;
@@ -179,7 +180,7 @@ function insideFind(args: readonly ShellWord[]): Unwrapped | undefined {
 }
 
 /** Words that are put together and read by a shell once more. */
-function joined(words: readonly ShellWord[] | undefined): Unwrapped {
+function joined(words: readonly ShellWord[] | undefined): UnwrappedCommand {
   if (words === undefined || words.length === 0 || words.some(({ text, glob }) => text === undefined || glob))
     return { problem: "the inner command is only known when it runs" };
   const parsed = parseShell(words.map(({ text }) => text).join(" "));
@@ -188,7 +189,7 @@ function joined(words: readonly ShellWord[] | undefined): Unwrapped {
     : inner(parsed.commands, true);
 }
 
-const inner = (commands: readonly ShellCommand[], transparent: boolean): Unwrapped => ({
+const inner = (commands: readonly ShellCommand[], transparent: boolean): UnwrappedCommand => ({
   inner: commands,
   transparent,
 });

@@ -50,7 +50,7 @@ export type Parent = Readonly<{
 }>;
 
 /** How a plan ended that an agent asked for, and each of its nodes, by id. */
-export type Delegated = Outcome &
+export type DelegationOutcome = Outcome &
   Readonly<{
     /** Where they are: what the path of each begins with, and the run when it is one of its own. */
     under?: string;
@@ -59,7 +59,7 @@ export type Delegated = Outcome &
   }>;
 
 /** What was started and goes on by itself: where it is, and where the output of each task will be kept. */
-export type Begun = Readonly<{
+export type StartedNode = Readonly<{
   /** By which it is asked for. */
   key: string;
   under: string;
@@ -74,9 +74,9 @@ export type Tells = "result" | "ending";
 export type Background = Readonly<{
   /** Nobody is told when they end: there is no conversation into which it could be said. */
   silent?: true;
-  start(what: AnyInput | Plan, parent: Parent, tells: Tells): Promise<Begun | Failed>;
+  start(what: AnyInput | Plan, parent: Parent, tells: Tells): Promise<StartedNode | Failed>;
   /** Waits for their end; `undefined`: there are none there, or the signal aborted first. */
-  ended(key: string, signal: AbortSignal): Promise<Delegated | undefined>;
+  ended(key: string, signal: AbortSignal): Promise<DelegationOutcome | undefined>;
   /** False: they have ended, or there are none there. */
   stop(key: string, reason: string): Promise<boolean>;
 }>;
@@ -89,7 +89,7 @@ export type PerformContext = Readonly<{
   /** Resolves once everything emitted so far is kept. */
   durable(): Promise<void>;
   /** Runs a plan below this call; what is started takes after `parent`, and ends with the call or with `stop`. */
-  delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Delegated>;
+  delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
   /** Absent where nothing goes on by itself. */
   background?: Background;
   /** The agents there are right now; absent where nobody can look. */

@@ -1,5 +1,5 @@
 import type { Policy } from "../policy/policy.ts";
-import type { Located, Subject } from "../rules/call-subject.ts";
+import type { LocatedSubject, Subject } from "../rules/call-subject.ts";
 import type { HandedFiles } from "../rules/readable-outputs.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Commands } from "./shell-commands.ts";
@@ -11,7 +11,7 @@ export type TaskAccess = Readonly<{
   /** For the rest of the run, or for longer. */
   agree(rules: readonly Rule[], scope?: "run" | "project" | "user"): Promise<void>;
   /** Looks up what a call is about; throws a refusal for what lies outside. */
-  locate(subject: Subject): Promise<Located>;
+  locate(subject: Subject): Promise<LocatedSubject>;
   /** What rules call the file at this real path. */
   placeOf(absolute: string): string;
   /** The folders that may be written besides the working folder. */
@@ -19,7 +19,7 @@ export type TaskAccess = Readonly<{
   /** Outputs of its run that it may read; absent where none are kept. */
   handed?: HandedFiles;
   /** Called with the files that the task is told of. */
-  hand(files: readonly string[]): void;
+  allowReading(files: readonly string[]): void;
   /** Whether its commands have to be isolated, and whether another tool may do it that keeps less than this. */
   demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
   /** How files looked when the task last read or wrote them. */

@@ -6,13 +6,13 @@ import type { Answer } from "../plan/gate.ts";
 import type { AnyInput } from "../plan/input.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Verdict } from "../policy/verdict.ts";
-import type { Located, Subject } from "../rules/call-subject.ts";
+import type { LocatedSubject, Subject } from "../rules/call-subject.ts";
 import type { HandedFiles } from "../rules/readable-outputs.ts";
 import type { Receipt } from "../run/run-command.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
-import type { Background, Begun, Delegated, Tells } from "./engine.ts";
+import type { Background, DelegationOutcome, StartedNode, Tells } from "./engine.ts";
 import type { Desk } from "./scratchpad.ts";
 import type { Commands } from "./shell-commands.ts";
 
@@ -63,10 +63,10 @@ export type ToolContext = Readonly<{
   /** Shows output while the tool runs; not recorded. */
   report(text: string): void;
   /** Runs other agents under the caller's path; the caller's slot is free while it waits. */
-  delegate(what: AnyInput | Plan): Promise<Delegated>;
+  delegate(what: AnyInput | Plan): Promise<DelegationOutcome>;
   /** Starts agents and does not wait for them; absent where nothing goes on by itself. */
   background?: Omit<Background, "start"> &
-    Readonly<{ start(what: AnyInput | Plan, tells: Tells): Promise<Begun | Failed> }>;
+    Readonly<{ start(what: AnyInput | Plan, tells: Tells): Promise<StartedNode | Failed> }>;
   /** The agents there are right now; absent where nobody can look. */
   agents?(): Promise<Catalog>;
   /** Says something to another task of the run; absent where there is no run. */
@@ -82,13 +82,13 @@ export type ToolContext = Readonly<{
 /** What a call may touch, and what is known about it. */
 export type Access = Readonly<{
   /** The subjects of this call as they were judged: what is opened for a change has to be one of them. */
-  judged: readonly Located[];
+  judged: readonly LocatedSubject[];
   /** Where a path is, in the words of rules. */
   placeOf(absolute: string): string;
   /** Whether a rule forbids to read what is at a place; absent when none forbids anything. */
   isClosed?(place: string): boolean;
   /** Judges what a tool comes upon while it works: a file behind a folder, the next address of a redirect. */
-  check(subject: Located): Verdict;
+  check(subject: LocatedSubject): Verdict;
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
   /** Outputs of its run that the task was told of; absent where none are kept. */

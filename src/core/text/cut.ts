@@ -6,13 +6,13 @@ export const MAX_OUTPUT_LINES = 2_000;
 export const INLINE_CHARS = 2_000;
 
 /** What is left of a text, and whether anything was taken away. */
-export type Cut = Readonly<{ text: string; cut: boolean }>;
+export type CutText = Readonly<{ text: string; cut: boolean }>;
 
 /**
  * Keeps the end of a text: at most so many UTF-8 bytes and lines, cut between two code points.
  * A newline at the very end does not count as a further line. Looks only at what it keeps.
  */
-export function cutTail(text: string, { bytes = MAX_OUTPUT_BYTES, lines = MAX_OUTPUT_LINES }: CutLimits = {}): Cut {
+export function cutTail(text: string, { bytes = MAX_OUTPUT_BYTES, lines = MAX_OUTPUT_LINES }: CutLimits = {}): CutText {
   let start = text.length;
   let leftBytes = bytes;
   let leftLines = lines;
@@ -29,7 +29,7 @@ export function cutTail(text: string, { bytes = MAX_OUTPUT_BYTES, lines = MAX_OU
 }
 
 /** Keeps the beginning of a text: at most so many UTF-16 units, never half of a surrogate pair. */
-export function cutHead(text: string, chars: number = INLINE_CHARS): Cut {
+export function cutHead(text: string, chars: number = INLINE_CHARS): CutText {
   const end = Math.max(0, Math.floor(chars));
   if (text.length <= end) return { text, cut: false };
   const splits = end > 0 && isHigh(text.charCodeAt(end - 1)) && isLow(text.charCodeAt(end));

@@ -1,13 +1,13 @@
 /** Where the value of one field came from. */
-export type Origin =
+export type FieldOrigin =
   | { readonly from: "file"; readonly key: string; readonly file?: string; readonly line?: number }
   /** Taken over from another agent. `at` is where that has it from, `own` what the file itself adds. */
   | {
       readonly from: "base";
       readonly base: string;
       readonly file?: string;
-      readonly at?: Origin;
-      readonly own?: Origin;
+      readonly at?: FieldOrigin;
+      readonly own?: FieldOrigin;
     }
   | { readonly from: "settings"; readonly key: string; readonly file?: string; readonly line?: number }
   | { readonly from: "call"; readonly key: string }
@@ -15,10 +15,10 @@ export type Origin =
   | { readonly from: "default"; readonly rule?: string };
 
 /** The origin of each field that is not simply as the file says. */
-export type Origins = Readonly<Record<string, Origin>>;
+export type Origins = Readonly<Record<string, FieldOrigin>>;
 
 /** One line for a person: `file.md:3 (tools)`, `base scout`, `settings`. */
-export function describeOrigin(origin: Origin): string {
+export function describeOrigin(origin: FieldOrigin): string {
   switch (origin.from) {
     case "file": {
       const place = origin.file === undefined ? "the file" : origin.file;

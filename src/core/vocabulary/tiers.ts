@@ -81,7 +81,7 @@ export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
 };
 
 /** Whose a bare id is, by how it begins. */
-export const families: readonly Readonly<{ begins: RegExp; provider: string }>[] = [
+export const modelFamilies: readonly Readonly<{ begins: RegExp; provider: string }>[] = [
   { begins: /^claude-/, provider: "anthropic" },
   { begins: /^(gpt-|chatgpt-|codex-|o\d)/, provider: "openai" },
   { begins: /^gemini-/, provider: "google" },

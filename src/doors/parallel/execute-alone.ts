@@ -11,7 +11,7 @@ import { Slots } from "../../runtime/async/slots.ts";
 import { execute, type Growing } from "../../runtime/execute/execute.ts";
 import { createLeases } from "../../runtime/execute/leases.ts";
 import { createMailbox } from "../../runtime/execute/mailbox.ts";
-import type { Executed } from "../../runtime/execute/scope.ts";
+import type { PlanOutcome } from "../../runtime/execute/scope.ts";
 import { memoryJournal } from "../../runtime/store/journal.ts";
 
 /** What a plan needs that is executed for a caller of the library, without a run around it. */
@@ -27,7 +27,7 @@ export type Alone = Readonly<{
 }>;
 
 /** Carries out a plan with nothing but a function that performs its tasks: nothing is kept, nothing can be resumed. */
-export function executeAlone(body: Body, alone: Alone, started?: (growing: Growing) => void): Promise<Executed> {
+export function executeAlone(body: Body, alone: Alone, started?: (growing: Growing) => void): Promise<PlanOutcome> {
   const { perform, signal, concurrency, context = "", emit = () => {}, answer } = alone;
   const engine: Engine = {
     perform: (call, context) => promptly(context, (inner) => perform(call, inner)),

@@ -1,9 +1,20 @@
 import type { Dialect, FilePlace } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { type Draft, defineFields, type Fields, say } from "../fields/draft.ts";
+import { addProblem, type Draft, defineFields, type Fields } from "../fields/draft.ts";
 import { FILE_NAME, stemOf } from "../fields/finish.ts";
 import { markdown } from "../fields/markdown.ts";
-import { choice, flag, kept, limit, model, note, permission, skills, text, thinking } from "../fields/rules.ts";
+import {
+  choice,
+  flag,
+  kept,
+  limit,
+  model,
+  note,
+  readPermission,
+  readSkills,
+  readThinking,
+  text,
+} from "../fields/rules.ts";
 import { disallowedTools, mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 
@@ -17,14 +28,14 @@ export const claudeFields: Fields = defineFields({
   readonly: mistakenReadonly,
   disallowedTools: disallowedTools(),
   model,
-  permissionMode: permission,
+  permissionMode: readPermission,
   maxTurns: limit("maxTurns"),
-  skills,
+  skills: readSkills,
   mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
   hooks: kept("is never run from an agent file"),
   memory: choice("memory", { user: "user", project: "project", local: "local" }),
   background: flag("background"),
-  effort: thinking,
+  effort: readThinking,
   isolation: choice("isolation", { worktree: "worktree" }),
   color: kept(),
   initialPrompt: kept("only counts for a main agent"),
@@ -38,7 +49,7 @@ export const claudeFields: Fields = defineFields({
 });
 
 /** Claude Code's Markdown files; plugins and Augment use them too. */
-export const claude: Dialect = markdown({ id: "claude", fields: claudeFields, freeName: true, settle });
+export const claudeDialect: Dialect = markdown({ id: "claude", fields: claudeFields, freeName: true, settle });
 
 /** A file that has only one of name and description is meant as an agent all the same; where the other is from is said. */
 function settle(draft: Draft, { metadata }: Data, place: FilePlace): void {
@@ -47,16 +58,21 @@ function settle(draft: Draft, { metadata }: Data, place: FilePlace): void {
     agent.name = stemOf(place.relative);
     from["name"] = FILE_NAME;
     const message = `The agent has no "name"; it is called "${agent.name}" after its file.`;
-    say(draft, "missing-name", message, { severity: "warning" });
+    addProblem(draft, "missing-name", message, { severity: "warning" });
   }
   const described = isRecord(metadata) ? metadata["description"] : undefined;
   if (agent.description === undefined && typeof described === "string") {
     agent.description = described;
     from["description"] = "metadata";
-    say(draft, "missing-description", 'The description stands in "metadata", where only this program looks for it.', {
-      field: "metadata",
-      severity: "warning",
-      hint: 'Write it as "description".',
-    });
+    addProblem(
+      draft,
+      "missing-description",
+      'The description stands in "metadata", where only this program looks for it.',
+      {
+        field: "metadata",
+        severity: "warning",
+        hint: 'Write it as "description".',
+      },
+    );
   }
 }

@@ -1,9 +1,9 @@
 import { isAbsolute, normalize, sep } from "node:path";
-import type { FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { type Draft, type Fields, say } from "../fields/draft.ts";
-import { failed, joined, readRecord } from "../fields/records.ts";
+import { addProblem, type Draft, type Fields } from "../fields/draft.ts";
+import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { readToml, type TomlResult } from "../yaml/toml.ts";
 
@@ -11,26 +11,30 @@ import { readToml, type TomlResult } from "../yaml/toml.ts";
 export type RoleReader = Readonly<{ fields: Fields; settle(draft: Draft): void }>;
 
 /** The roles of Codex's `config.toml`, its tables `[agents.<role>]`. Other settings of the file are not looked at. */
-export function readCodexSettings(settings: Data, place: FilePlace, reader: RoleReader): Reading {
+export function readCodexSettings(settings: Data, place: FilePlace, reader: RoleReader): ParsedFile {
   const agents = settings["agents"];
   const roles = isRecord(agents) ? Object.entries(agents) : [];
-  return joined(roles.flatMap(([role, table]) => (isRecord(table) ? [readRole(role, table, { place, reader })] : [])));
+  return joinReadings(
+    roles.flatMap(([role, table]) => (isRecord(table) ? [readRole(role, table, { place, reader })] : [])),
+  );
 }
 
 const KEYS: ReadonlySet<string> = new Set(["description", "config_file", "nickname_candidates"]);
 
 /** A role is its table and the file that the table names; where both say something, the table counts. */
-function readRole(role: string, table: Data, { place, reader }: { place: FilePlace; reader: RoleReader }): Reading {
+function readRole(role: string, table: Data, { place, reader }: { place: FilePlace; reader: RoleReader }): ParsedFile {
   const unknown = Object.keys(table).find((key) => !KEYS.has(key));
   if (unknown !== undefined)
-    return failed(problem("unknown-field", `"${unknown}" is not a key of a role.`, { field: role, severity: "error" }));
+    return failedReading(
+      problem("unknown-field", `"${unknown}" is not a key of a role.`, { field: role, severity: "error" }),
+    );
   const { config_file: path, ...own } = table;
   const named = path === undefined ? { data: {} } : roleFile(path, place);
-  if ("problem" in named) return failed({ ...named.problem, field: role });
+  if ("problem" in named) return failedReading({ ...named.problem, field: role });
   const settle = (draft: Draft): void => {
     reader.settle(draft);
     if (draft.agent.instructions === undefined)
-      say(draft, "missing-prompt", `The role "${role}" has no "developer_instructions".`, { field: role });
+      addProblem(draft, "missing-prompt", `The role "${role}" has no "developer_instructions".`, { field: role });
   };
   return readRecord(reader.fields, { ...named.data, ...own }, { place, freeName: true, defaultName: role, settle });
 }

@@ -1,9 +1,9 @@
-import type { Dialect, Reading } from "../../core/agent/dialect.ts";
+import type { Dialect, ParsedFile } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { type Draft, defineFields, say } from "../fields/draft.ts";
+import { addProblem, type Draft, defineFields } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
-import { failed, readRecord } from "../fields/records.ts";
-import { kept, model, permission, text, thinking } from "../fields/rules.ts";
+import { failedReading, readRecord } from "../fields/records.ts";
+import { kept, model, readPermission, readThinking, text } from "../fields/rules.ts";
 import { readToml, tomlLineOf } from "../yaml/toml.ts";
 import { readCodexSettings } from "./codex-settings.ts";
 
@@ -46,21 +46,21 @@ const fields = defineFields(
     description: text("description"),
     developer_instructions: text("instructions"),
     model,
-    model_reasoning_effort: thinking,
-    sandbox_mode: permission,
+    model_reasoning_effort: readThinking,
+    sandbox_mode: readPermission,
   },
   { exact: true },
 );
 
 /** Codex roles, one in a file or those of its settings. As in Codex, a key it does not know makes a role malformed. */
-export const codex: Dialect = {
+export const codexDialect: Dialect = {
   id: "codex",
   accepts: (name) => name.endsWith(".toml"),
-  read: (source, place): Reading => {
+  read: (source, place): ParsedFile => {
     const read = readToml(source);
-    if ("problem" in read) return failed(read.problem);
+    if ("problem" in read) return failedReading(read.problem);
     if (isSettings(place.file)) return readCodexSettings(read.data, place, { fields, settle: strict });
-    if (read.data["name"] === undefined && read.data["description"] === undefined) return failed(ONLY_NAMED);
+    if (read.data["name"] === undefined && read.data["description"] === undefined) return failedReading(ONLY_NAMED);
     return readRecord(fields, read.data, {
       place,
       freeName: true,
@@ -91,6 +91,6 @@ function strict({ problems }: Draft): void {
 function complete(draft: Draft): void {
   strict(draft);
   if (draft.agent.instructions === undefined) {
-    say(draft, "bad-definition", '"developer_instructions" is missing.', { field: "developer_instructions" });
+    addProblem(draft, "bad-definition", '"developer_instructions" is missing.', { field: "developer_instructions" });
   }
 }

@@ -1,8 +1,8 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
-import { defineFields, type Rule, say } from "../fields/draft.ts";
+import { addProblem, defineFields, type KeyReader } from "../fields/draft.ts";
 import { listOf } from "../fields/lists.ts";
 import { isMarkdown, markdown } from "../fields/markdown.ts";
-import { flag, kept, model, note, text, thinking } from "../fields/rules.ts";
+import { flag, kept, model, note, readThinking, text } from "../fields/rules.ts";
 import { mistakenReadonly, mistakenTools, spawns, tools } from "../fields/tools.ts";
 
 const EDIT = ["edit_file", "write_file"];
@@ -42,7 +42,7 @@ const GROUPS = {
 /** `search/codebase` is a tool of VS Code's own set; other words before a slash are MCP servers. */
 const OWN_SET = /^(?:read|edit|search|execute|web|agent|todo|vscode)\//;
 
-const copilotTools: Rule = (draft, value, key) => {
+const copilotTools: KeyReader = (draft, value, key) => {
   const written = listOf(value);
   const rewritten = written?.map((name) => (OWN_SET.test(name) ? bareOf(name) : name));
   tools(GROUPS)(draft, rewritten ?? value, key);
@@ -54,19 +54,19 @@ function bareOf(name: string): string {
 }
 
 /** The file's name is the agent's; `name` is what people see. */
-const shownName: Rule = (draft, value, key) => {
+const shownName: KeyReader = (draft, value, key) => {
   text("displayName")(draft, value, key);
   if (typeof value === "string" && value.trim() !== "") draft.aliases = [value.trim()];
 };
 
 /** A retired key: `false` keeps models from choosing the agent. */
-const infer: Rule = (draft, value, key) => {
-  say(draft, "deprecated", `"${key}" is retired; "disable-model-invocation" says it now.`, { field: key });
+const infer: KeyReader = (draft, value, key) => {
+  addProblem(draft, "deprecated", `"${key}" is retired; "disable-model-invocation" says it now.`, { field: key });
   flag("hidden", { not: true })(draft, value, key);
 };
 
 /** GitHub Copilot's and VS Code's `.agent.md`, and any other Markdown in `.github/agents`. */
-export const copilot: Dialect = markdown({
+export const copilotDialect: Dialect = markdown({
   id: "copilot",
   accepts: isMarkdown,
   nameFromFile: true,
@@ -79,7 +79,7 @@ export const copilot: Dialect = markdown({
     allowedTools: mistakenTools(GROUPS),
     readonly: mistakenReadonly,
     model,
-    reasoningEffort: thinking,
+    reasoningEffort: readThinking,
     agents: spawns,
     disableModelInvocation: flag("hidden"),
     infer,

@@ -1,21 +1,21 @@
-import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { type Draft, defineFields, type Rule } from "../fields/draft.ts";
-import { failed, joined, readRecord } from "../fields/records.ts";
+import { type Draft, defineFields, type KeyReader } from "../fields/draft.ts";
+import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import { flagOf, kept, limit, model, text } from "../fields/rules.ts";
 import { allow, tools } from "../fields/tools.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { LONG_YAML, readYaml, yamlLineOf } from "../yaml/yaml.ts";
 
 /** Handed to its neighbours by the crew, to whom here any agent is one. */
-const allowDelegation: Rule = (draft, value, key) => {
+const allowDelegation: KeyReader = (draft, value, key) => {
   if (flagOf(value) !== true) return;
   draft.agent.spawns = "*";
   draft.from["spawns"] = key;
 };
 
-const part: Rule = (draft, _value, key) => void (draft.from["instructions"] ??= key);
+const part: KeyReader = (draft, _value, key) => void (draft.from["instructions"] ??= key);
 
 const fields = defineFields({
   role: text("displayName"),
@@ -37,15 +37,15 @@ const fields = defineFields({
 });
 
 /** CrewAI's `config/agents.yaml`: one file with all agents of a crew. Other files of that name are none of ours. */
-export const crewai: Dialect = {
+export const crewaiDialect: Dialect = {
   id: "crewai",
   accepts: (name) => name === "agents.yaml",
-  read: (source, place): Reading => {
+  read: (source, place): ParsedFile => {
     const read = readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), LONG_YAML);
     if (!read.ok)
-      return failed(problem("bad-yaml", `The agents cannot be read: ${read.reason}.`, { severity: "warning" }));
+      return failedReading(problem("bad-yaml", `The agents cannot be read: ${read.reason}.`, { severity: "warning" }));
     const agents = isRecord(read.value) ? Object.entries(read.value).filter(isAgent) : [];
-    return joined(agents.map(([name, data]) => readAgent(name, data, place)));
+    return joinReadings(agents.map(([name, data]) => readAgent(name, data, place)));
   },
   lineOf: yamlLineOf,
 };
@@ -55,7 +55,7 @@ const isAgent = (entry: [string, unknown]): entry is [string, Data] => {
   return isRecord(data) && ["role", "goal", "backstory"].every((key) => typeof data[key] === "string");
 };
 
-function readAgent(name: string, data: Data, place: FilePlace): Reading {
+function readAgent(name: string, data: Data, place: FilePlace): ParsedFile {
   const [role, goal, backstory] = ["role", "goal", "backstory"].map((key) => String(data[key]).trim());
   const settle = (draft: Draft): void => {
     draft.agent.displayName = role ?? name;

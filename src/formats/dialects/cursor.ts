@@ -5,7 +5,7 @@ import { flag, kept, model, text } from "../fields/rules.ts";
 import { mistakenTools, readonlyFlag, tools } from "../fields/tools.ts";
 
 /** Cursor's Markdown files. They know no list of tools; one that is there all the same narrows. */
-export const cursor: Dialect = markdown({
+export const cursorDialect: Dialect = markdown({
   id: "cursor",
   freeName: true,
   nameFromFile: true,

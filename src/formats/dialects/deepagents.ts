@@ -1,5 +1,5 @@
 import type { Dialect, FilePlace } from "../../core/agent/dialect.ts";
-import { defineFields, type Rule } from "../fields/draft.ts";
+import { defineFields, type KeyReader } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { model, text } from "../fields/rules.ts";
 import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
@@ -8,11 +8,11 @@ import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
 /** `provider:model` */
-const providerModel: Rule = (draft, value, key) =>
+const providerModel: KeyReader = (draft, value, key) =>
   model(draft, typeof value === "string" ? value.replace(/^([\w-]+):(?=\w)/, "$1/") : value, key);
 
 /** Folders of the deepagents command. They know no list of tools; one that is there all the same narrows. */
-export const deepagents: Dialect = markdown({
+export const deepagentsDialect: Dialect = markdown({
   id: "deepagents",
   accepts: (name) => name === "AGENTS.md",
   freeName: true,

@@ -1,7 +1,7 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
 import { defineFields } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
-import { kept, model, text, thinking } from "../fields/rules.ts";
+import { kept, model, readThinking, text } from "../fields/rules.ts";
 import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
 
 /** Factory's words for kinds of tools. */
@@ -14,7 +14,7 @@ const GROUPS = {
 };
 
 /** Factory droids. */
-export const factory: Dialect = markdown({
+export const factoryDialect: Dialect = markdown({
   id: "factory",
   freeName: true,
   description: "optional",
@@ -22,7 +22,7 @@ export const factory: Dialect = markdown({
     name: text("name"),
     description: text("description"),
     model,
-    reasoningEffort: thinking,
+    reasoningEffort: readThinking,
     tools: tools(GROUPS),
     allowedTools: mistakenTools(GROUPS),
     readonly: mistakenReadonly,

@@ -13,7 +13,7 @@ export type InputConfig = { inputs: Record<string, { type: string; description: 
 export type PromptConfig = { systemPrompt?: string; query?: string; initialMessages?: readonly unknown[] };
 
 /** `temp` and `top_p` are the spellings of 004's document. */
-export type ModelConfig = {
+export type GeminiModelConfig = {
   model: string;
   temp?: number;
   top_p?: number;
@@ -39,7 +39,7 @@ type BaseDefinition = {
 export type LocalAgentDefinition<Schema = unknown> = BaseDefinition & {
   kind: "local";
   promptConfig: PromptConfig;
-  modelConfig: ModelConfig;
+  modelConfig: GeminiModelConfig;
   runConfig: RunConfig;
   toolConfig?: { tools: readonly string[] };
   outputConfig?: OutputConfig<Schema>;

@@ -97,10 +97,10 @@ const shapeOfRemote = (data: Data): Shape =>
 
 const inList = (data: Data): Shape => ({ ...shapeOfRemote(data), kind: required(literal("remote")) });
 
-export type Verdict = { readonly kind: "local" | "remote" } | { readonly error: string };
+export type DefinitionKind = { readonly kind: "local" | "remote" } | { readonly error: string };
 
 /** Which kind of agent this is, or the whole complaint. */
-export function judge(data: Data): Verdict {
+export function definitionKind(data: Data): DefinitionKind {
   const asLocal = issuesOf(local, data);
   if (asLocal.length === 0) return { kind: "local" };
   const asRemote = issuesOf(shapeOfRemote(data), data);
@@ -121,7 +121,7 @@ export function judgeList(list: readonly Data[]): string | undefined {
   return issues.length === 0 ? undefined : `Validation failed: Remote Agents List:\n${issues.map(line).join("\n")}`;
 }
 
-const complaint = (text: string): Verdict => ({ error: `Validation failed: Agent Definition:\n${text}` });
+const complaint = (text: string): DefinitionKind => ({ error: `Validation failed: Agent Definition:\n${text}` });
 
 /** In the order of the shape, then the keys that it does not have. */
 function issuesOf(shape: Shape, data: Data, { known = {} }: { readonly known?: Shape } = {}): Issue[] {

@@ -1,17 +1,17 @@
-import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
-import { defineFields, type Rule } from "../fields/draft.ts";
+import { defineFields, type KeyReader } from "../fields/draft.ts";
 import { listOf } from "../fields/lists.ts";
 import { isMarkdown } from "../fields/markdown.ts";
-import { failed, joined, readRecord } from "../fields/records.ts";
+import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import { kept, limit, model, note, number, text } from "../fields/rules.ts";
 import { tools } from "../fields/tools.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { frontmatterLineOf, readFrontmatter, split } from "../yaml/frontmatter.ts";
 import { yamlFaultOf } from "../yaml/yaml.ts";
-import { judge, judgeList } from "./gemini-schema.ts";
+import { definitionKind, judgeList } from "./gemini-schema.ts";
 
 const MISSING = [
   "Invalid agent definition: Missing mandatory YAML frontmatter. Agent Markdown files MUST start with YAML frontmatter",
@@ -22,13 +22,13 @@ const DELEGATION =
   "Validation failed: tools list cannot include 'delegate_to_agent'. Sub-agents cannot delegate to other agents.";
 
 const card =
-  (field: "cardUrl" | "cardJson"): Rule =>
+  (field: "cardUrl" | "cardJson"): KeyReader =>
   (draft, value, key) => {
     draft.agent.remote = { ...draft.agent.remote, [field]: String(value) };
     draft.from["remote"] ??= key;
   };
 
-const auth: Rule = (draft, value, key) => {
+const auth: KeyReader = (draft, value, key) => {
   if (isRecord(value)) draft.agent.remote = { ...draft.agent.remote, auth: value };
   draft.from["remote"] ??= key;
 };
@@ -55,27 +55,27 @@ const fields = defineFields(
 );
 
 /** Gemini CLI: strict, local or remote, also a list of remotes. No delegation, and a result only through the finish tool. */
-export const gemini: Dialect = {
+export const geminiDialect: Dialect = {
   id: "gemini",
   accepts: (name) => isMarkdown(name) && !name.startsWith("_"),
-  read: (source, place): Reading => {
+  read: (source, place): ParsedFile => {
     const { data, list, body, problems } = readFrontmatter(source, { strict: true });
     if (list !== undefined) return readList(list, place);
     if (data !== undefined) return readOne(data, body, place);
-    if (problems.length === 0) return failed(problem("no-frontmatter", MISSING));
+    if (problems.length === 0) return failedReading(problem("no-frontmatter", MISSING));
     const { yaml } = split(source);
     const message = yaml === undefined ? undefined : yamlFaultOf(yaml);
-    return failed(
+    return failedReading(
       message === undefined ? problems[0]! : problem("bad-yaml", `YAML frontmatter parsing failed: ${message}`),
     );
   },
   lineOf: frontmatterLineOf,
 };
 
-function readOne(data: Data, body: string, place: FilePlace): Reading {
-  if (namesDelegation(data)) return failed(problem("bad-definition", DELEGATION, { field: "tools" }));
-  const verdict = judge(data);
-  if ("error" in verdict) return failed(problem("bad-definition", verdict.error));
+function readOne(data: Data, body: string, place: FilePlace): ParsedFile {
+  if (namesDelegation(data)) return failedReading(problem("bad-definition", DELEGATION, { field: "tools" }));
+  const verdict = definitionKind(data);
+  if ("error" in verdict) return failedReading(problem("bad-definition", verdict.error));
   return readRecord(fields, data, {
     place,
     body: verdict.kind === "local" ? body : "",
@@ -88,12 +88,12 @@ function readOne(data: Data, body: string, place: FilePlace): Reading {
   });
 }
 
-function readList(list: readonly unknown[], place: FilePlace): Reading {
+function readList(list: readonly unknown[], place: FilePlace): ParsedFile {
   if (!list.every(isRecord))
-    return failed(problem("bad-definition", "Validation failed: Remote Agents List:\n: Expected object"));
+    return failedReading(problem("bad-definition", "Validation failed: Remote Agents List:\n: Expected object"));
   const error = judgeList(list);
-  if (error !== undefined) return failed(problem("bad-definition", error));
-  return joined(list.map((data) => readOne(data, "", place)));
+  if (error !== undefined) return failedReading(problem("bad-definition", error));
+  return joinReadings(list.map((data) => readOne(data, "", place)));
 }
 
 function namesDelegation(data: Data): boolean {

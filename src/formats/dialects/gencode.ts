@@ -1,17 +1,17 @@
-import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { type Draft, defineFields, type Rule, say } from "../fields/draft.ts";
+import { addProblem, type Draft, defineFields, type KeyReader } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
 import { markdown } from "../fields/markdown.ts";
-import { failed, readRecord } from "../fields/records.ts";
-import { choice, flag, kept, limit, model, permission, skills, text, thinking } from "../fields/rules.ts";
+import { failedReading, readRecord } from "../fields/records.ts";
+import { choice, flag, kept, limit, model, readPermission, readSkills, readThinking, text } from "../fields/rules.ts";
 import { disallowedTools, mistakenReadonly, tools } from "../fields/tools.ts";
 import { split } from "../yaml/frontmatter.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 
 /** Only custom agents are written in files. */
-const type: Rule = (draft, value, key) => {
-  if (value !== "custom") say(draft, "bad-definition", `"${key}" has to be "custom" in a file.`, { field: key });
+const type: KeyReader = (draft, value, key) => {
+  if (value !== "custom") addProblem(draft, "bad-definition", `"${key}" has to be "custom" in a file.`, { field: key });
 };
 
 const fields = defineFields({
@@ -27,9 +27,9 @@ const fields = defineFields({
   defaultModel: model,
   model,
   maxTurns: limit("maxTurns"),
-  permissionMode: permission,
-  effort: thinking,
-  skills,
+  permissionMode: readPermission,
+  effort: readThinking,
+  skills: readSkills,
   background: flag("background"),
   isolation: choice("isolation", { worktree: "worktree" }),
   permissionConfig: kept(),
@@ -42,7 +42,7 @@ const fields = defineFields({
 const gencodeMarkdown = markdown({ id: "gencode", fields, freeName: true, nameFromFile: true });
 
 /** GenCode: Markdown, JSON, or JSON in a Markdown file. */
-export const gencode: Dialect = {
+export const gencodeDialect: Dialect = {
   id: "gencode",
   accepts: (name) => name.endsWith(".md") || name.endsWith(".json"),
   read: (text, place) => {
@@ -50,20 +50,21 @@ export const gencode: Dialect = {
     const { yaml, body, language } = split(text);
     if (yaml !== undefined || language !== undefined) return gencodeMarkdown.read(text, place);
     if (body.startsWith("{")) return readJsonAgent(body, place);
-    return failed(problem("no-frontmatter", "No valid frontmatter or JSON found in markdown agent file"));
+    return failedReading(problem("no-frontmatter", "No valid frontmatter or JSON found in markdown agent file"));
   },
   lineOf: (text, field) => gencodeMarkdown.lineOf?.(text, field) ?? jsonLineOf(text, field),
 };
 
-function readJsonAgent(text: string, place: FilePlace): Reading {
+function readJsonAgent(text: string, place: FilePlace): ParsedFile {
   const read = readJson(text);
-  if (!read.ok) return failed(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+  if (!read.ok)
+    return failedReading(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
   const data = asData(read.value);
-  if (data === undefined) return failed(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
+  if (data === undefined) return failedReading(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
   return readRecord(fields, data, { place, freeName: true, defaultName: stemOf(place.relative), settle: needsPrompt });
 }
 
 function needsPrompt(draft: Draft): void {
   if (draft.agent.instructions === undefined)
-    say(draft, "bad-definition", '"systemPrompt" is missing.', { field: "systemPrompt" });
+    addProblem(draft, "bad-definition", '"systemPrompt" is missing.', { field: "systemPrompt" });
 }

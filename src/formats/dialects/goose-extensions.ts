@@ -1,5 +1,5 @@
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
-import type { Rule } from "../fields/draft.ts";
+import type { KeyReader } from "../fields/draft.ts";
 import { listOf } from "../fields/lists.ts";
 import { bad, kept } from "../fields/rules.ts";
 import { allow } from "../fields/tools.ts";
@@ -16,7 +16,7 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
 const WORDS = { texteditor: ["read_file", "write_file", "edit_file"] };
 
 /** What a recipe lists is all that its agent has. A server's tools are those that the user runs under that name. */
-export const extensions: Rule = (draft, value, key) => {
+export const extensions: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) {
     allow(draft, [], key);
     return bad(draft, key, "a list of extensions; the agent gets no tools");

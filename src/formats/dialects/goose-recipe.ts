@@ -1,12 +1,12 @@
 import type { AgentInput } from "../../core/agent/agent.ts";
-import type { FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { RESERVED_INPUT } from "../../core/vocabulary/agent-name.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { type Draft, defineFields, put, type Rule, say } from "../fields/draft.ts";
+import { addProblem, type Draft, defineFields, type KeyReader, put } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
-import { reservedInput } from "../fields/inputs.ts";
-import { failed, readRecord } from "../fields/records.ts";
+import { reservedInputProblem } from "../fields/inputs.ts";
+import { failedReading, readRecord } from "../fields/records.ts";
 import { bad, kept, limit, model, note, number, output, text } from "../fields/rules.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { asData, readJson } from "../yaml/json.ts";
@@ -14,15 +14,15 @@ import { LONG_YAML, readYaml } from "../yaml/yaml.ts";
 import { extensions } from "./goose-extensions.ts";
 
 /** goose's recipes, in YAML or JSON, as the command and as the desktop write them. */
-export function readRecipe(source: string, place: FilePlace): Reading {
+export function readRecipe(source: string, place: FilePlace): ParsedFile {
   const read = place.relative.endsWith(".json") ? readJson(source) : readYaml(withPlainLines(source), LONG_YAML);
   if (!read.ok) {
     const line = read.line === undefined ? {} : { line: read.line };
-    return failed(problem("bad-yaml", `The recipe cannot be read: ${read.reason}.`, line));
+    return failedReading(problem("bad-yaml", `The recipe cannot be read: ${read.reason}.`, line));
   }
   const whole = asData(read.value);
   const data = asData(whole?.["recipe"]) ?? whole;
-  if (data === undefined) return failed(problem("bad-definition", "The file is not one recipe."));
+  if (data === undefined) return failedReading(problem("bad-definition", "The file is not one recipe."));
   const defaultName = stemOf(place.relative);
   return readRecord(fields, data, { place, freeName: true, defaultName, settle: (draft) => settle(draft, data) });
 }
@@ -30,13 +30,13 @@ export function readRecipe(source: string, place: FilePlace): Reading {
 const withPlainLines = (source: string): string => source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
 
 /** `[{ key, input_type, requirement, description }]`; what has to be given, or is asked for, is required here. */
-const parameters: Rule = (draft, value, key) => {
+const parameters: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) return bad(draft, key, "a list of parameters");
   const inputs = Object.create(null) as Record<string, AgentInput>;
   for (const parameter of value) {
     const { key: name, input_type: type, description, requirement } = asData(parameter) ?? {};
     if (typeof name !== "string") bad(draft, key, "a list of parameters, each with a key");
-    else if (name === RESERVED_INPUT) say(draft, "reserved-name", reservedInput(name), { field: key });
+    else if (name === RESERVED_INPUT) addProblem(draft, "reserved-name", reservedInputProblem(name), { field: key });
     else
       inputs[name] = {
         type: type === "number" || type === "boolean" ? type : "string",
@@ -48,7 +48,7 @@ const parameters: Rule = (draft, value, key) => {
 };
 
 /** `{ goose_provider, goose_model, temperature, max_turns }` */
-const settings: Rule = (draft, value, key) => {
+const settings: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "an object of settings");
   const { goose_provider: provider, goose_model: name, temperature, max_turns: turns, ...others } = value;
   if (typeof name === "string") model(draft, typeof provider === "string" ? `${provider}/${name}` : name, key);
@@ -57,11 +57,11 @@ const settings: Rule = (draft, value, key) => {
   for (const other of Object.keys(others)) kept()(draft, undefined, `${key}.${other}`);
 };
 
-const response: Rule = (draft, value, key) =>
+const response: KeyReader = (draft, value, key) =>
   isRecord(value) ? output(draft, value["json_schema"] ?? null, key) : bad(draft, key, "{ json_schema }");
 
 /** Beside instructions it is the first message; alone it is all there is. */
-const prompt: Rule = (draft, value, key) => {
+const prompt: KeyReader = (draft, value, key) => {
   if (typeof value !== "string") bad(draft, key, "a text");
 };
 
@@ -88,11 +88,11 @@ function settle(draft: Draft, { prompt: first }: Data): void {
   if (agent.instructions === undefined) text("instructions")(draft, first ?? null, "prompt");
   else if (first !== undefined) kept("is what goose begins with; here the task says that")(draft, first, "prompt");
   if (agent.instructions === undefined)
-    return say(draft, "bad-definition", 'The recipe has neither "instructions" nor a "prompt".');
+    return addProblem(draft, "bad-definition", 'The recipe has neither "instructions" nor a "prompt".');
   const inputs = agent.inputs ?? {};
   agent.instructions = agent.instructions.replace(/\{\{\s*(\w+)\s*\}\}/g, (written, name: string) =>
     Object.hasOwn(inputs, name) ? `\${${name}}` : written,
   );
   if (agent.instructions.includes("{%"))
-    say(draft, "no-effect", "Conditions and loops of its template stay as they are written.");
+    addProblem(draft, "no-effect", "Conditions and loops of its template stay as they are written.");
 }

@@ -25,7 +25,7 @@ const asMarkdown = markdown({
 });
 
 /** goose: agents in Markdown, recipes in YAML and JSON. */
-export const goose: Dialect = {
+export const gooseDialect: Dialect = {
   id: "goose",
   accepts: (name) => isMarkdown(name) || /\.(?:ya?ml|json)$/.test(name),
   read: (source, place) => (isMarkdown(place.relative) ? asMarkdown.read(source, place) : readRecipe(source, place)),

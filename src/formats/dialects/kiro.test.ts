@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { agentRuleText } from "../../core/rules/agent-rule.ts";
 import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
-import { kiro } from "./kiro.ts";
+import { kiroDialect } from "./kiro.ts";
 
 const read = (keys: object) => {
   const place = { file: "/x/a.json", relative: "a.json" };
-  return kiro.read(JSON.stringify({ name: "a", description: "d", prompt: "p", ...keys }), place);
+  return kiroDialect.read(JSON.stringify({ name: "a", description: "d", prompt: "p", ...keys }), place);
 };
 const rulesOf = (keys: object): string[] => (read(keys).agents[0]?.agent.rules ?? []).flat().map(agentRuleText);
 

@@ -1,13 +1,13 @@
-import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { ASK_ALL, narrowBy } from "../fields/agent-rules.ts";
-import { type Draft, defineFields, type Fields, type Rule, say } from "../fields/draft.ts";
+import { addProblem, type Draft, defineFields, type Fields, type KeyReader } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
 import { promptOrFile } from "../fields/include.ts";
 import { listOf } from "../fields/lists.ts";
 import { markdown } from "../fields/markdown.ts";
-import { failed, readRecord } from "../fields/records.ts";
+import { failedReading, readRecord } from "../fields/records.ts";
 import { bad, kept, model, text } from "../fields/rules.ts";
 import { disallowedTools, tools } from "../fields/tools.ts";
 import type { Data } from "../yaml/frontmatter.ts";
@@ -25,22 +25,22 @@ const GROUPS = {
 };
 
 /** Both are read together with the tools, once all keys are known. */
-const list: Rule = (draft, value, key) => {
+const list: KeyReader = (draft, value, key) => {
   if (listOf(value) === undefined) bad(draft, key, "a list of tools");
 };
-const record: Rule = (draft, value, key) => {
+const record: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) bad(draft, key, "an object with settings for each tool");
 };
 
 /** `{ rules: [...] }`, whose form is not settled yet: what it may restrict is asked. */
-const ruleset: Rule = (draft, _value, key) => {
+const ruleset: KeyReader = (draft, _value, key) => {
   narrowBy(draft, ASK_ALL, key);
-  say(draft, "tool-rule", `"${key}" cannot be read here; every call is asked about instead.`, { field: key });
+  addProblem(draft, "tool-rule", `"${key}" cannot be read here; every call is asked about instead.`, { field: key });
 };
 
 const settle = (draft: Draft, data: Data): void => narrowLikeKiro(draft, data, GROUPS);
 
-const fieldsFor = (prompt: Rule): Fields =>
+const fieldsFor = (prompt: KeyReader): Fields =>
   defineFields({
     name: text("name"),
     description: text("description"),
@@ -72,7 +72,7 @@ const asMarkdown = markdown({
 });
 
 /** Kiro's agents, in JSON and in Markdown. */
-export const kiro: Dialect = {
+export const kiroDialect: Dialect = {
   id: "kiro",
   accepts: (name) => name.endsWith(".json") || name.endsWith(".md"),
   read: (source, place) =>
@@ -80,11 +80,12 @@ export const kiro: Dialect = {
   lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? jsonLineOf(source, field),
 };
 
-function readJsonAgent(source: string, place: FilePlace): Reading {
+function readJsonAgent(source: string, place: FilePlace): ParsedFile {
   const read = readJson(source);
-  if (!read.ok) return failed(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+  if (!read.ok)
+    return failedReading(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
   const data = asData(read.value);
-  if (data === undefined) return failed(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
+  if (data === undefined) return failedReading(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
   const fields = fieldsFor(promptOrFile(place));
   return readRecord(fields, data, {
     place,

@@ -1,11 +1,11 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
-import { defineFields, type Fields, put, type Rule } from "../fields/draft.ts";
+import { defineFields, type Fields, type KeyReader, put } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
-import { bad, flagOf, kept, model, output, skills, text, thinking } from "../fields/rules.ts";
+import { bad, flagOf, kept, model, output, readSkills, readThinking, text } from "../fields/rules.ts";
 import { disallowedTools, mistakenReadonly, mistakenTools, spawns, tools } from "../fields/tools.ts";
 
 /** `true`: whoever starts it waits for it. `false` is what happens anyway. */
-const blocking: Rule = (draft, value, key) => {
+const blocking: KeyReader = (draft, value, key) => {
   const read = flagOf(value);
   if (read === undefined) bad(draft, key, "true or false");
   else if (read) put(draft, "background", false, key);
@@ -22,11 +22,11 @@ export const ompFields: Fields = defineFields({
   disallowedTools: disallowedTools(),
   spawns,
   model,
-  thinkingLevel: thinking,
-  thinking,
+  thinkingLevel: readThinking,
+  thinking: readThinking,
   output,
   blocking,
-  autoloadSkills: skills,
+  autoloadSkills: readSkills,
   readSummarize: kept(),
   prewalk: kept(),
   advisor: kept(),
@@ -34,7 +34,7 @@ export const ompFields: Fields = defineFields({
 });
 
 /** oh-my-pi. Comments in HTML are no part of the prompt, and a plain last message also counts as a result. */
-export const omp: Dialect = markdown({
+export const ompDialect: Dialect = markdown({
   id: "omp",
   fields: ompFields,
   freeName: true,

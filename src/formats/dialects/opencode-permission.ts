@@ -10,7 +10,7 @@ import {
   toolsNamed,
 } from "../../core/vocabulary/tool-names.ts";
 import { ASK_ALL, narrowBy } from "../fields/agent-rules.ts";
-import { type Draft, type Rule, say } from "../fields/draft.ts";
+import { addProblem, type Draft, type KeyReader } from "../fields/draft.ts";
 import { allow, deny } from "../fields/tools.ts";
 
 /** opencode's words for tools: everything that changes files is one. */
@@ -30,12 +30,12 @@ const NOT_TOOLS = new Set(["external_directory", "doom_loop", "lsp"]);
  * `{ edit: deny, bash: { "*": ask, "git *": allow } }`: the last rule that fits counts. What is denied altogether is
  * taken away; the rest is kept as rules about calls, none of which gives a right that the user did not give.
  */
-export const permission: Rule = (draft, value, key) => {
+export const opencodePermission: KeyReader = (draft, value, key) => {
   if (typeof value === "string") return settle(draft, rulesOf(draft, "*", value, key), key);
   if (Array.isArray(value)) return settle(draft, fromRules(draft, value, key), key);
   if (!isRecord(value)) {
     allow(draft, [], key);
-    return say(draft, "bad-value", `"${key}" cannot be read; the agent gets no tools.`, { field: key });
+    return addProblem(draft, "bad-value", `"${key}" cannot be read; the agent gets no tools.`, { field: key });
   }
   const { task, ...tools } = value;
   if (task !== undefined) spawnsBy(draft, task, key);
@@ -59,7 +59,7 @@ function rulesOf(draft: Draft, name: string, answer: unknown, key: string): Agen
 /** What cannot be read is asked. */
 function saysOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["says"] {
   if (answer === "allow" || answer === "ask" || answer === "deny") return answer;
-  say(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; it is asked.`, { field: key });
+  addProblem(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; it is asked.`, { field: key });
   return "ask";
 }
 
@@ -126,7 +126,7 @@ export function fromRules(draft: Draft, rules: readonly unknown[], key: string):
   return rules.flatMap((rule) => {
     const { permission: name, pattern, action } = isRecord(rule) ? rule : {};
     if (typeof name !== "string" || (pattern !== undefined && typeof pattern !== "string")) {
-      say(draft, "bad-value", `A rule of "${key}" cannot be read; everything is asked instead.`, { field: key });
+      addProblem(draft, "bad-value", `A rule of "${key}" cannot be read; everything is asked instead.`, { field: key });
       return ASK_ALL;
     }
     return rulesOf(draft, name, pattern === undefined ? action : { [pattern]: action }, key);

@@ -1,27 +1,27 @@
-import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { type Draft, defineFields, type Fields, type Rule, say } from "../fields/draft.ts";
+import { addProblem, type Draft, defineFields, type Fields, type KeyReader } from "../fields/draft.ts";
 import { promptOrFile } from "../fields/include.ts";
 import { markdown } from "../fields/markdown.ts";
-import { failed, joined, readRecord } from "../fields/records.ts";
-import { bad, flag, kept, limit, model, number, switchedOff, text, thinking } from "../fields/rules.ts";
+import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
+import { bad, flag, kept, limit, model, number, readThinking, switchedOff, text } from "../fields/rules.ts";
 import { mistakenReadonly, tools } from "../fields/tools.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
-import { OPENCODE_TOOLS, permission } from "./opencode-permission.ts";
+import { OPENCODE_TOOLS, opencodePermission } from "./opencode-permission.ts";
 
 /** Who may use it. One that is made to talk with people is not offered to models. */
-const mode: Rule = (draft, value, key) => {
+const mode: KeyReader = (draft, value, key) => {
   if (value === "primary") flag("hidden")(draft, true, key);
   else if (value !== "subagent" && value !== "all") bad(draft, key, "subagent, primary or all");
 };
 
-const maxSteps: Rule = (draft, value, key) => {
-  say(draft, "deprecated", `"${key}" is now "steps".`, { field: key });
+const maxSteps: KeyReader = (draft, value, key) => {
+  addProblem(draft, "deprecated", `"${key}" is now "steps".`, { field: key });
   limit("maxTurns")(draft, value, key);
 };
 
-const fieldsFor = (prompt: Rule): Fields =>
+const fieldsFor = (prompt: KeyReader): Fields =>
   defineFields({
     name: text("name"),
     description: text("description"),
@@ -34,11 +34,11 @@ const fieldsFor = (prompt: Rule): Fields =>
     system: prompt,
     tools: tools(OPENCODE_TOOLS),
     readonly: mistakenReadonly,
-    permission,
-    permissions: permission,
+    permission: opencodePermission,
+    permissions: opencodePermission,
     steps: limit("maxTurns"),
     maxSteps,
-    reasoningEffort: thinking,
+    reasoningEffort: readThinking,
     hidden: flag("hidden"),
     disable: switchedOff(true),
     disabled: switchedOff(true),
@@ -64,7 +64,7 @@ const asMarkdown = markdown({
 });
 
 /** opencode and Kilo: Markdown files, or the `agent` of their JSON settings. */
-export const opencode: Dialect = {
+export const opencodeDialect: Dialect = {
   id: "opencode",
   accepts: (name) => name.endsWith(".md"),
   read: (source, place) =>
@@ -73,21 +73,22 @@ export const opencode: Dialect = {
 };
 
 /** Other settings of the file are not looked at. */
-function readSettings(source: string, place: FilePlace): Reading {
+function readSettings(source: string, place: FilePlace): ParsedFile {
   const read = readJson(source);
-  if (!read.ok) return failed(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+  if (!read.ok)
+    return failedReading(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
   const settings = asData(read.value) ?? {};
   const entries = [settings["agent"], settings["mode"]].filter(isRecord).flatMap((agents) => Object.entries(agents));
   const fields = fieldsFor(promptOrFile(place));
-  return joined(entries.map(([name, entry]) => readEntry(name, entry, { fields, place })));
+  return joinReadings(entries.map(([name, entry]) => readEntry(name, entry, { fields, place })));
 }
 
-function readEntry(name: string, entry: unknown, { fields, place }: { fields: Fields; place: FilePlace }): Reading {
+function readEntry(name: string, entry: unknown, { fields, place }: { fields: Fields; place: FilePlace }): ParsedFile {
   const data = asData(entry);
   if (data === undefined)
-    return failed(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
+    return failedReading(problem("bad-definition", `The agent "${name}" is not an object.`, { field: name }));
   if (data["prompt"] === undefined && data["system"] === undefined && data["description"] === undefined) {
-    return failed(
+    return failedReading(
       problem("no-effect", `"${name}" only changes an agent that is built into opencode.`, { field: name }),
     );
   }

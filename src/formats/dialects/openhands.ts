@@ -1,7 +1,7 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
-import { defineFields, type Rule, say } from "../fields/draft.ts";
+import { addProblem, defineFields, type KeyReader } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
-import { bad, kept, limit, model, skills, text } from "../fields/rules.ts";
+import { bad, kept, limit, model, readSkills, text } from "../fields/rules.ts";
 import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
 
 const EDITOR = ["read_file", "write_file", "edit_file", "list_files"];
@@ -25,9 +25,9 @@ const GROUPS = {
 };
 
 /** When people are asked. That nobody is gives no rights here. */
-const permissionMode: Rule = (draft, value, key) => {
+const permissionMode: KeyReader = (draft, value, key) => {
   if (value === "never_confirm")
-    return say(draft, "no-effect", `"${key}: never_confirm" gives no rights here.`, { field: key });
+    return addProblem(draft, "no-effect", `"${key}: never_confirm" gives no rights here.`, { field: key });
   if (value === "always_confirm" || value === "confirm_risky") {
     draft.agent.permission = "default";
     draft.from["permission"] = key;
@@ -38,7 +38,7 @@ const permissionMode: Rule = (draft, value, key) => {
 };
 
 /** OpenHands' Markdown files. Their text goes behind the prompt of the one who asks. */
-export const openhands: Dialect = markdown({
+export const openhandsDialect: Dialect = markdown({
   id: "openhands",
   freeName: true,
   nameFromFile: true,
@@ -50,7 +50,7 @@ export const openhands: Dialect = markdown({
     allowedTools: mistakenTools(GROUPS),
     readonly: mistakenReadonly,
     model,
-    skills,
+    skills: readSkills,
     maxIterationPerRun: limit("maxTurns"),
     maxBudgetPerRun: kept("is not enforced here; `--max-usd` is"),
     permissionMode,

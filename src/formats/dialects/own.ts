@@ -15,13 +15,13 @@ import {
   note,
   number,
   output,
-  permission,
+  readPermission,
+  readSkills,
+  readThinking,
   runner,
-  skills,
   span,
   switchedOff,
   text,
-  thinking,
 } from "../fields/rules.ts";
 import { servers } from "../fields/servers.ts";
 import { disallowedTools, mistakenTools, readonlyFlag, spawns, tools } from "../fields/tools.ts";
@@ -43,9 +43,9 @@ export const ownFields: Fields = defineFields({
   rules,
   spawns,
   model,
-  thinking,
-  thinkingLevel: thinking,
-  effort: thinking,
+  thinking: readThinking,
+  thinkingLevel: readThinking,
+  effort: readThinking,
   temperature: number("temperature"),
   topP: number("topP"),
   limits,
@@ -57,8 +57,8 @@ export const ownFields: Fields = defineFields({
   outputSchema: output,
   outputName: text("outputName"),
   completion: choice("completion", { tool: "tool", "tool-or-text": "tool-or-text", text: "text" }),
-  permissionMode: permission,
-  skills,
+  permissionMode: readPermission,
+  skills: readSkills,
   background: flag("background"),
   isolation: choice("isolation", { worktree: "worktree", none: undefined, off: undefined }),
   runner,
@@ -81,7 +81,7 @@ export const ownFields: Fields = defineFields({
 });
 
 /** Our own Markdown, also read in `.agents/agents`. */
-export const own: Dialect = markdown({
+export const ownDialect: Dialect = markdown({
   id: "own",
   fields: ownFields,
   ignoreUnderscore: true,

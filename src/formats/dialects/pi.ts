@@ -1,6 +1,6 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { defineFields, type Rule } from "../fields/draft.ts";
+import { defineFields, type KeyReader } from "../fields/draft.ts";
 import { listOf } from "../fields/lists.ts";
 import { isMarkdown, markdown } from "../fields/markdown.ts";
 import {
@@ -12,17 +12,17 @@ import {
   limit,
   model,
   output,
-  skills,
+  readSkills,
+  readThinking,
   switchedOff,
   text,
-  thinking,
 } from "../fields/rules.ts";
 import { disallowedTools, mistakenReadonly, mistakenTools, spawns, tools } from "../fields/tools.ts";
 
 const GROUPS = { all: ["*"], none: [] };
 
 /** Models to try when the first is not there. */
-const fallbackModels: Rule = (draft, value, key) => {
+const fallbackModels: KeyReader = (draft, value, key) => {
   const more = listOf(value);
   if (more === undefined) return bad(draft, key, "a list of models");
   const first = draft.agent.model ?? [];
@@ -31,26 +31,26 @@ const fallbackModels: Rule = (draft, value, key) => {
 };
 
 /** `{ maxTurns, graceTurns }` */
-const turnBudget: Rule = (draft, value, key) => {
+const turnBudget: KeyReader = (draft, value, key) => {
   if (isRecord(value) && value["maxTurns"] !== undefined) limit("maxTurns")(draft, value["maxTurns"], key);
   else bad(draft, key, "{ maxTurns, graceTurns }");
 };
 
 /** A schema, or (in one of the extensions) the name of a file to write. */
-const outputOrFile: Rule = (draft, value, key) =>
+const outputOrFile: KeyReader = (draft, value, key) =>
   isRecord(value) ? output(draft, value, key) : kept()(draft, value, key);
 
-const memory: Rule = (draft, value, key) =>
+const memory: KeyReader = (draft, value, key) =>
   choice("memory", { user: "user", project: "project", local: "local" })(
     draft,
     isRecord(value) ? value["scope"] : value,
     key,
   );
 
-const toolsOrNone: Rule = (draft, value, key) => tools(GROUPS)(draft, value === "none" ? [] : value, key);
+const toolsOrNone: KeyReader = (draft, value, key) => tools(GROUPS)(draft, value === "none" ? [] : value, key);
 
 /** The pi family: its example and the parallel extension, and the two extensions called pi-subagents. */
-export const pi: Dialect = markdown({
+export const piDialect: Dialect = markdown({
   id: "pi",
   accepts: (name) => isMarkdown(name) && !name.endsWith(".chain.md"),
   freeName: true,
@@ -72,8 +72,8 @@ export const pi: Dialect = markdown({
     allowedSubagents: spawns,
     model,
     fallbackModels,
-    thinking,
-    skills,
+    thinking: readThinking,
+    skills: readSkills,
     output: outputOrFile,
     async: flag("background"),
     runInBackground: flag("background"),

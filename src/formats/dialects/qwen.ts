@@ -1,19 +1,19 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { defineFields, type Rule } from "../fields/draft.ts";
+import { defineFields, type KeyReader } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
-import { bad, flag, kept, limit, model, number, permission, text, thinking } from "../fields/rules.ts";
+import { bad, flag, kept, limit, model, number, readPermission, readThinking, text } from "../fields/rules.ts";
 import { disallowedTools, mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
 
 /** `{ max_turns, max_time_minutes }` */
-const runConfig: Rule = (draft, value, key) => {
+const runConfig: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "{ max_turns, max_time_minutes }");
   if (value["max_turns"] !== undefined) limit("maxTurns")(draft, value["max_turns"], key);
   if (value["max_time_minutes"] !== undefined) limit("maxDurationMs", 60_000)(draft, value["max_time_minutes"], key);
 };
 
 /** `{ model, temp, top_p }` of older files. */
-const modelConfig: Rule = (draft, value, key) => {
+const modelConfig: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "{ model, temp, top_p }");
   if (value["model"] !== undefined) model(draft, value["model"], key);
   if (value["temp"] !== undefined) number("temperature")(draft, value["temp"], key);
@@ -21,7 +21,7 @@ const modelConfig: Rule = (draft, value, key) => {
 };
 
 /** Qwen Code's Markdown files. */
-export const qwen: Dialect = markdown({
+export const qwenDialect: Dialect = markdown({
   id: "qwen",
   freeName: true,
   fields: defineFields({
@@ -33,11 +33,11 @@ export const qwen: Dialect = markdown({
     disallowedTools: disallowedTools(),
     model,
     modelConfig,
-    approvalMode: permission,
-    permissionMode: permission,
+    approvalMode: readPermission,
+    permissionMode: readPermission,
     maxTurns: limit("maxTurns"),
     runConfig,
-    effort: thinking,
+    effort: readThinking,
     background: flag("background"),
     mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
     hooks: kept("is never run from an agent file"),

@@ -1,8 +1,8 @@
-import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
-import { defineFields, type Rule, say } from "../fields/draft.ts";
-import { failed, joined, readRecord } from "../fields/records.ts";
+import { addProblem, defineFields, type KeyReader } from "../fields/draft.ts";
+import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import { globsOf } from "../fields/regex-glob.ts";
 import { bad, kept, text } from "../fields/rules.ts";
 import { allow, canonical } from "../fields/tools.ts";
@@ -19,7 +19,7 @@ const GROUPS = {
 };
 
 /** `read`, or `[edit, { fileRegex }]`: a group that is limited to files of which no globs can be made is left out. */
-const groups: Rule = (draft, value, key) => {
+const groups: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) {
     allow(draft, [], key);
     return bad(draft, key, "a list of groups; the agent gets none");
@@ -33,7 +33,7 @@ const groups: Rule = (draft, value, key) => {
     if (limited === undefined) names.push(name);
     else if (globs === undefined) {
       const message = `The group "${name}" is limited to the files ${JSON.stringify(limited)}, which cannot be checked here; it is left out.`;
-      say(draft, "tool-rule", message, { field: key });
+      addProblem(draft, "tool-rule", message, { field: key });
     } else {
       const tools = toolsNamed(name, GROUPS);
       names.push(...tools.flatMap((tool) => globs.map((glob) => `${tool}(${glob})`)));
@@ -43,7 +43,7 @@ const groups: Rule = (draft, value, key) => {
 };
 
 /** The prompt is the role, and then the instructions. */
-const customInstructions: Rule = (draft, value, key) => {
+const customInstructions: KeyReader = (draft, value, key) => {
   if (typeof value !== "string") return bad(draft, key, "a text");
   draft.agent.instructions = [draft.agent.instructions, value.trim()].filter(Boolean).join("\n\n");
   draft.from["instructions"] ??= key;
@@ -63,27 +63,27 @@ const fields = defineFields({
 });
 
 /** Roo Code's modes: one YAML or JSON file with all of them. */
-export const roo: Dialect = {
+export const rooDialect: Dialect = {
   id: "roo",
   accepts: (name) => name === ".roomodes" || name === "custom_modes.yaml",
-  read: (source, place): Reading => {
+  read: (source, place): ParsedFile => {
     const read = source.trimStart().startsWith("{")
       ? readJson(source)
       : readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), LONG_YAML);
     if (!read.ok) {
       const line = read.line === undefined ? {} : { line: read.line };
-      return failed(problem("bad-yaml", `The modes cannot be read: ${read.reason}.`, line));
+      return failedReading(problem("bad-yaml", `The modes cannot be read: ${read.reason}.`, line));
     }
     const modes = asData(read.value)?.["customModes"];
-    if (!Array.isArray(modes)) return failed(problem("bad-definition", 'The file has no list "customModes".'));
-    return joined(modes.map((mode) => readMode(mode, place)));
+    if (!Array.isArray(modes)) return failedReading(problem("bad-definition", 'The file has no list "customModes".'));
+    return joinReadings(modes.map((mode) => readMode(mode, place)));
   },
   lineOf: jsonLineOf,
 };
 
-function readMode(mode: unknown, place: FilePlace): Reading {
+function readMode(mode: unknown, place: FilePlace): ParsedFile {
   const data = asData(mode);
-  if (data === undefined) return failed(problem("bad-definition", "A mode is not an object."));
+  if (data === undefined) return failedReading(problem("bad-definition", "A mode is not an object."));
   // the role comes first in the prompt, wherever it stands in the file
   const { customInstructions: last, ...rest } = data;
   const ordered = last === undefined ? data : { ...rest, customInstructions: last };

@@ -1,5 +1,5 @@
 import type { Dialect, FilePlace } from "../../core/agent/dialect.ts";
-import { defineFields, say } from "../fields/draft.ts";
+import { addProblem, defineFields } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { kept, model, text } from "../fields/rules.ts";
 import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
@@ -8,7 +8,7 @@ import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
 /** `SUBAGENT.md` folders. A file without frontmatter is all prompt; the folder gives the name. */
-export const subagent: Dialect = markdown({
+export const subagentDialect: Dialect = markdown({
   id: "subagent",
   accepts: (name) => name === "SUBAGENT.md",
   nameRule: /^[a-z0-9][a-z0-9-]{0,63}$/,
@@ -19,7 +19,7 @@ export const subagent: Dialect = markdown({
     const { name } = draft.agent;
     if (name === undefined || name === folderOf(place)) return;
     const message = `The name "${name}" differs from the folder "${folderOf(place)}".`;
-    say(draft, "name-differs", message, { field: "name", hint: "Rename one of them." });
+    addProblem(draft, "name-differs", message, { field: "name", hint: "Rename one of them." });
   },
   fields: defineFields({
     name: text("name"),

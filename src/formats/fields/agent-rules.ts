@@ -1,10 +1,10 @@
 import { type AgentRules, parseAgentRule } from "../../core/rules/agent-rule.ts";
 import { isKnownTool } from "../../core/vocabulary/tool-names.ts";
-import { type Draft, type Rule, say } from "./draft.ts";
+import { addProblem, type Draft, type KeyReader } from "./draft.ts";
 import { unknownTool } from "./tools.ts";
 
 /** `[ask bash(git push *), deny write_file(docs/**)]`, or several such lists, each of which narrows on its own. */
-export const rules: Rule = (draft, value, key) => {
+export const rules: KeyReader = (draft, value, key) => {
   const lists = Array.isArray(value) && value.length > 0 && value.every(Array.isArray) ? value : [value];
   for (const list of lists) narrowBy(draft, readList(draft, list, key), key);
 };
@@ -25,7 +25,7 @@ function readList(draft: Draft, list: unknown, key: string): AgentRules {
     const read = typeof text === "string" ? parseAgentRule(text) : undefined;
     if (read === undefined) {
       const message = `"${String(text)}" of "${key}" is no rule; everything is asked instead.`;
-      say(draft, "bad-value", message, { field: key, hint: 'A rule looks like "ask bash(git push *)".' });
+      addProblem(draft, "bad-value", message, { field: key, hint: 'A rule looks like "ask bash(git push *)".' });
     }
     for (const { tool } of read ?? []) if (!isKnownTool(tool)) unknownTool(draft, tool, key);
     return read ?? ASK_ALL;

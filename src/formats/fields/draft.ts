@@ -18,19 +18,19 @@ export type Draft = {
 export const emptyDraft = (): Draft => ({ agent: {}, from: {}, problems: [], kept: [] });
 
 /** What one key of a file does to the agent. */
-export type Rule = (draft: Draft, value: unknown, key: string) => void;
+export type KeyReader = (draft: Draft, value: unknown, key: string) => void;
 
 /** The keys of a dialect. Adding one is adding a row. */
 export type Fields = Readonly<{
-  rows: Readonly<Record<string, Rule>>;
+  rows: Readonly<Record<string, KeyReader>>;
   /** The rule of a key in any spelling: `max-turns`, `max_turns`, `maxTurns`. */
-  ruleOf(key: string): Rule | undefined;
+  ruleOf(key: string): KeyReader | undefined;
   nearest(key: string): string | undefined;
 }>;
 
 /** Prepares a table of keys. `exact` dialects reject other spellings of a known key. */
 export function defineFields(
-  rows: Readonly<Record<string, Rule>>,
+  rows: Readonly<Record<string, KeyReader>>,
   { exact = false }: { readonly exact?: boolean } = {},
 ): Fields {
   const known = Object.keys(rows);
@@ -64,13 +64,16 @@ export function readFields(fields: Fields, data: Data, draft: Draft): void {
 function unknownField(draft: Draft, key: string, close: string | undefined): void {
   draft.kept.push(key);
   const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
-  say(draft, "unknown-field", `"${key}" is not a key of this kind of file; it has no effect.`, { field: key, ...hint });
+  addProblem(draft, "unknown-field", `"${key}" is not a key of this kind of file; it has no effect.`, {
+    field: key,
+    ...hint,
+  });
 }
 
 /** Sets a field once. A second key for the same field does not replace the first. */
 export function put<K extends keyof Agent>(draft: Draft, field: K, value: Agent[K], key: string): void {
   if (draft.agent[field] !== undefined) {
-    say(draft, "duplicate-key", `"${key}" says the same as "${draft.from[field]}", which counts.`, {
+    addProblem(draft, "duplicate-key", `"${key}" says the same as "${draft.from[field]}", which counts.`, {
       field: key,
       severity: "warning",
     });
@@ -80,7 +83,7 @@ export function put<K extends keyof Agent>(draft: Draft, field: K, value: Agent[
   draft.from[field] = key;
 }
 
-export function say(draft: Draft, code: ProblemCode, message: string, details?: ProblemDetails): void {
+export function addProblem(draft: Draft, code: ProblemCode, message: string, details?: ProblemDetails): void {
   draft.problems.push(problem(code, message, details));
 }
 

@@ -1,13 +1,13 @@
-import type { FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { AGENT_NAME, nameFault } from "../../core/vocabulary/agent-name.ts";
 import { hasError } from "../../core/vocabulary/file-problem.ts";
 import { DELEGATION_TOOL, isKnownTool, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import type { Data } from "../yaml/frontmatter.ts";
-import { type Draft, say, toReadAgent } from "./draft.ts";
+import { addProblem, type Draft, toReadAgent } from "./draft.ts";
 import { lookOnly, REPAIR } from "./look-only.ts";
 
 /** What a dialect wants of a whole agent, after its keys were read. */
-export type Finish = Readonly<{
+export type DialectDefaults = Readonly<{
   place: FilePlace;
   raw: Data;
   body: string;
@@ -21,7 +21,7 @@ export type Finish = Readonly<{
 }>;
 
 /** Completes the agent with its prompt, its name and the rules that hold in every dialect. */
-export function finish(draft: Draft, options: Finish): Reading {
+export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   const { agent, from } = draft;
   if (agent.instructions === undefined) {
     agent.instructions = options.body;
@@ -47,22 +47,23 @@ export const FILE_NAME = "(file name)";
 export const stemOf = (file: string): string =>
   file.slice(file.lastIndexOf("/") + 1).replace(/(?:\.agent)?\.[^.]+$/, "");
 
-function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName = false }: Finish): void {
+function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName = false }: DialectDefaults): void {
   const { agent, from } = draft;
   if (agent.name === undefined && defaultName !== undefined) {
     agent.name = defaultName;
     from["name"] = FILE_NAME;
   }
-  if (agent.name === undefined) return say(draft, "missing-name", 'The agent has no "name".', { hint: "Add one." });
+  if (agent.name === undefined)
+    return addProblem(draft, "missing-name", 'The agent has no "name".', { hint: "Add one." });
   if (freeName && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
   const fault = nameFault(agent.name, nameRule);
   if (fault === "bad-name") {
-    say(draft, fault, `"${agent.name.slice(0, 80)}" cannot be the name of an agent here.`, {
+    addProblem(draft, fault, `"${agent.name.slice(0, 80)}" cannot be the name of an agent here.`, {
       field: "name",
       hint: "Use letters, digits, dashes and underscores, at most 64.",
     });
   }
-  if (fault === "reserved-name") say(draft, fault, `"${agent.name}" is a reserved name.`, { field: "name" });
+  if (fault === "reserved-name") addProblem(draft, fault, `"${agent.name}" is a reserved name.`, { field: "name" });
 }
 
 /** A name of letters that cannot be typed here keeps what can, with a mark that tells it from others. */
@@ -75,10 +76,15 @@ function rename(draft: Draft, written: string): void {
   draft.agent.name = name;
   draft.agent.displayName ??= written;
   draft.aliases = [...(draft.aliases ?? []), written];
-  say(draft, "bad-name", `"${written.slice(0, 80)}" cannot be typed as a name; the agent is called "${name}" here.`, {
-    field: "name",
-    severity: "warning",
-  });
+  addProblem(
+    draft,
+    "bad-name",
+    `"${written.slice(0, 80)}" cannot be typed as a name; the agent is called "${name}" here.`,
+    {
+      field: "name",
+      severity: "warning",
+    },
+  );
 }
 
 /** A short mark of a text, the same on every machine. */
@@ -88,7 +94,7 @@ function fingerprint(text: string): string {
   return (hash >>> 0).toString(36).padStart(7, "0");
 }
 
-function settleDescription(draft: Draft, { description = "required" }: Finish): void {
+function settleDescription(draft: Draft, { description = "required" }: DialectDefaults): void {
   const written = draft.agent.description?.trim();
   if (written !== undefined && written !== "") {
     draft.agent.description = written;
@@ -96,16 +102,16 @@ function settleDescription(draft: Draft, { description = "required" }: Finish): 
   }
   draft.agent.description = "";
   const message = "The agent has no description, by which it would be chosen.";
-  say(draft, "missing-description", message, description === "required" ? {} : { severity: "warning" });
+  addProblem(draft, "missing-description", message, description === "required" ? {} : { severity: "warning" });
 }
 
 /** Recovered files and plan mode get what only looks; a delegation tool in the list means that any agent may be started. */
-function settleRights(draft: Draft, { recovered, raw }: Finish): void {
+function settleRights(draft: Draft, { recovered, raw }: DialectDefaults): void {
   const { agent, from } = draft;
   if (recovered && !Array.isArray(raw[from["tools"] ?? ""]) && !(agent.tools ?? []).some(isKnownTool)) {
     agent.tools = READ_ONLY_TOOLS;
     from["tools"] = REPAIR;
-    say(
+    addProblem(
       draft,
       "read-only",
       "The file had to be repaired and names no tools that could be read; the agent may only read.",

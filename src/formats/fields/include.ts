@@ -1,10 +1,10 @@
 import type { FilePlace } from "../../core/agent/dialect.ts";
-import { type Rule, say } from "./draft.ts";
+import { addProblem, type KeyReader } from "./draft.ts";
 import { text } from "./rules.ts";
 
 /** A prompt, or the name of the file that holds it: `{file:./prompt.md}` (opencode), `file://./prompt.md` (Kiro). */
 export const promptOrFile =
-  (place: FilePlace): Rule =>
+  (place: FilePlace): KeyReader =>
   (draft, value, key) => {
     const named =
       typeof value === "string"
@@ -14,7 +14,7 @@ export const promptOrFile =
     const content = place.include?.(named[1]!.trim());
     if (content === undefined) {
       const message = `The prompt "${named[1]!.trim()}" cannot be read, or lies where this file may not point.`;
-      return say(draft, "bad-definition", message, { field: key });
+      return addProblem(draft, "bad-definition", message, { field: key });
     }
     text("instructions")(draft, content.trim(), key);
   };

@@ -1,16 +1,16 @@
 import type { AgentInput } from "../../core/agent/agent.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { RESERVED_INPUT } from "../../core/vocabulary/agent-name.ts";
-import { put, type Rule, say } from "./draft.ts";
+import { addProblem, type KeyReader, put } from "./draft.ts";
 import { bad } from "./rules.ts";
 
 /** The inputs a prompt may refer to: `{ name: { type, description, required } }`. */
-export const inputs: Rule = (draft, value, key) => {
+export const inputs: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "an object of inputs");
   const read: Record<string, AgentInput> = Object.create(null) as Record<string, AgentInput>;
   for (const [name, input] of Object.entries(value)) {
     if (name === RESERVED_INPUT) {
-      say(draft, "reserved-name", reservedInput(name), { field: key });
+      addProblem(draft, "reserved-name", reservedInputProblem(name), { field: key });
       continue;
     }
     const given = isRecord(input) ? input : {};
@@ -23,5 +23,5 @@ export const inputs: Rule = (draft, value, key) => {
   put(draft, "inputs", read, key);
 };
 
-export const reservedInput = (name: string): string =>
+export const reservedInputProblem = (name: string): string =>
   `"${name}" cannot be an input: the tools that start agents use it themselves.`;

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { agentRuleText } from "../../core/rules/agent-rule.ts";
 import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
-import { claude } from "../dialects/claude.ts";
-import { opencode } from "../dialects/opencode.ts";
-import { own } from "../dialects/own.ts";
-import { subagent } from "../dialects/subagent.ts";
+import { claudeDialect } from "../dialects/claude.ts";
+import { opencodeDialect } from "../dialects/opencode.ts";
+import { ownDialect } from "../dialects/own.ts";
+import { subagentDialect } from "../dialects/subagent.ts";
 
 const place = { file: "/x/file-name.md", relative: "file-name.md" };
-const read = (frontmatter: string, dialect = own): ReadAgent =>
+const read = (frontmatter: string, dialect = ownDialect): ReadAgent =>
   dialect.read(`---\ndescription: d\n${frontmatter}\n---\nBody`, place).agents[0]!;
 
 describe("names", () => {
@@ -31,12 +31,12 @@ describe("names", () => {
   });
 
   test.each(["main", "sub"])("%s is reserved", (name) => {
-    const { agents, problems } = own.read(`---\nname: ${name}\ndescription: d\n---\n`, place);
+    const { agents, problems } = ownDialect.read(`---\nname: ${name}\ndescription: d\n---\n`, place);
     expect([agents, problems[0]?.code]).toEqual([[], "reserved-name"]);
   });
 
   test("a dialect with a rule of its own keeps it", () => {
-    const { agents, problems } = subagent.read("---\nname: Bad Name\n---\n", {
+    const { agents, problems } = subagentDialect.read("---\nname: Bad Name\n---\n", {
       file: "/x/b/SUBAGENT.md",
       relative: "b/SUBAGENT.md",
     });
@@ -60,7 +60,10 @@ describe("what narrows an agent is not passed over", () => {
 });
 
 /** Claude's dialect, which needs a name. */
-const claudeLike = { ...claude, read: (text: string) => claude.read(text.replace("---\n", "---\nname: a\n"), place) };
+const claudeLike = {
+  ...claudeDialect,
+  read: (text: string) => claudeDialect.read(text.replace("---\n", "---\nname: a\n"), place),
+};
 
 const EDITS = ["write_file", "edit_file", "delete_file", "move_file"];
 
@@ -90,7 +93,7 @@ describe("permissions of opencode", () => {
     ["lsp: deny", {}],
     ["mytool: deny", { disallowedTools: ["mytool"] }],
   ])("%s", (rules, expected) => {
-    const { tools, disallowedTools, spawns, ...agent } = read(`permission:\n  ${rules}`, opencode).agent;
+    const { tools, disallowedTools, spawns, ...agent } = read(`permission:\n  ${rules}`, opencodeDialect).agent;
     expect({ tools, disallowedTools, spawns, rules: agent.rules?.flat().map(agentRuleText) }).toEqual({
       tools: undefined,
       disallowedTools: undefined,
@@ -101,10 +104,10 @@ describe("permissions of opencode", () => {
   });
 
   test("one word for everything", () => {
-    expect(read("permission: deny", opencode).agent.tools).toEqual([]);
-    expect(read("permission: allow", opencode).agent.tools).toBeUndefined();
-    expect(read("permission: ask", opencode).agent.rules).toEqual([[{ tool: "*", says: "ask" }]]);
-    expect(read("permission: 5", opencode).agent.tools).toEqual([]);
+    expect(read("permission: deny", opencodeDialect).agent.tools).toEqual([]);
+    expect(read("permission: allow", opencodeDialect).agent.tools).toBeUndefined();
+    expect(read("permission: ask", opencodeDialect).agent.rules).toEqual([[{ tool: "*", says: "ask" }]]);
+    expect(read("permission: 5", opencodeDialect).agent.tools).toEqual([]);
   });
 });
 
@@ -121,7 +124,7 @@ describe("rules of our own files", () => {
     ["rules: 5", ["ask *"], ["bad-value"]],
     ["rules: [ask brew(tea)]", ["ask brew(tea)"], ["unknown-tool"]],
   ])("%s", (keys, rules, codes) => {
-    const { agents, problems } = own.read(`---\ndescription: d\n${keys}\n---\nBody`, place);
+    const { agents, problems } = ownDialect.read(`---\ndescription: d\n${keys}\n---\nBody`, place);
     expect(agents[0]!.agent.rules?.flat().map(agentRuleText)).toEqual(rules);
     expect(problems.map(({ code }) => code)).toEqual(codes);
   });
@@ -129,7 +132,7 @@ describe("rules of our own files", () => {
 
 describe("Claude's files that lack something", () => {
   const readings = (text: string) => {
-    const { agents, problems } = claude.read(text, place);
+    const { agents, problems } = claudeDialect.read(text, place);
     return [
       agents[0]?.agent.name,
       agents[0]?.agent.description,

@@ -1,4 +1,4 @@
-import type { Dialect, FilePlace, Reading } from "../../core/agent/dialect.ts";
+import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { type Data, frontmatterLineOf, readFrontmatter } from "../yaml/frontmatter.ts";
 import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
@@ -35,7 +35,7 @@ export function markdown(dialect: MarkdownDialect): Dialect {
 
 export const isMarkdown = (name: string): boolean => name.endsWith(".md");
 
-function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace): Reading {
+function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace): ParsedFile {
   const { data, body, recovered, problems } = readFrontmatter(text);
   if (data === undefined && !(dialect.bare && problems.length === 0)) {
     if (problems.length > 0) return { agents: [], problems };

@@ -1,15 +1,15 @@
-import type { FilePlace, ReadAgent, Reading } from "../../core/agent/dialect.ts";
+import type { FilePlace, ParsedFile, ReadAgent } from "../../core/agent/dialect.ts";
 import type { Problem } from "../../core/vocabulary/file-problem.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
-import { type Finish, finish } from "./finish.ts";
+import { type DialectDefaults, finish } from "./finish.ts";
 
 /** How the agents of a file that is all data are finished. */
-export type RecordOptions = Partial<Omit<Finish, "place" | "raw" | "recovered">> &
+export type RecordOptions = Partial<Omit<DialectDefaults, "place" | "raw" | "recovered">> &
   Readonly<{ place: FilePlace; settle?: (draft: Draft) => void }>;
 
 /** One agent from its keys, for dialects whose files are data and no prose. */
-export function readRecord(fields: Fields, data: Data, { settle, ...options }: RecordOptions): Reading {
+export function readRecord(fields: Fields, data: Data, { settle, ...options }: RecordOptions): ParsedFile {
   const draft = emptyDraft();
   readFields(fields, data, draft);
   settle?.(draft);
@@ -17,7 +17,7 @@ export function readRecord(fields: Fields, data: Data, { settle, ...options }: R
 }
 
 /** Several readings as one. */
-export function joined(readings: readonly Reading[]): Reading {
+export function joinReadings(readings: readonly ParsedFile[]): ParsedFile {
   const agents: ReadAgent[] = [];
   const problems: Problem[] = [];
   for (const reading of readings) {
@@ -27,4 +27,4 @@ export function joined(readings: readonly Reading[]): Reading {
   return { agents, problems };
 }
 
-export const failed = (...problems: readonly Problem[]): Reading => ({ agents: [], problems });
+export const failedReading = (...problems: readonly Problem[]): ParsedFile => ({ agents: [], problems });

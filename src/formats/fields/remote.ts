@@ -1,9 +1,9 @@
 import { isRecord } from "../../core/text/json.ts";
-import { put, type Rule } from "./draft.ts";
+import { type KeyReader, put } from "./draft.ts";
 import { bad } from "./rules.ts";
 
 /** An agent that runs elsewhere: `{ cardUrl, cardJson, auth }`. */
-export const remote: Rule = (draft, value, key) => {
+export const remote: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "{ cardUrl, cardJson, auth }");
   const { cardUrl, cardJson, auth } = value;
   if (typeof cardUrl !== "string" && typeof cardJson !== "string") return bad(draft, key, "an object with a cardUrl");

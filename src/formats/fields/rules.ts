@@ -4,7 +4,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { limitsIn } from "../../core/vocabulary/limits.ts";
 import { isRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
-import { type Draft, put, type Rule, say } from "./draft.ts";
+import { addProblem, type Draft, type KeyReader, put } from "./draft.ts";
 import { listOf } from "./lists.ts";
 
 type TextField =
@@ -19,7 +19,7 @@ type TextField =
 
 /** A word or a text. Numbers are taken as written; anything else is reported. */
 export const text =
-  (field: TextField): Rule =>
+  (field: TextField): KeyReader =>
   (draft, value, key) => {
     if (typeof value === "string") {
       if (field === "instructions" ? value.trim() !== "" : value !== "")
@@ -30,7 +30,7 @@ export const text =
 
 /** A number, in quotes or not. */
 export const number =
-  (field: "temperature" | "topP"): Rule =>
+  (field: "temperature" | "topP"): KeyReader =>
   (draft, value, key) => {
     const read = numberOf(value);
     if (read === undefined) bad(draft, key, "a number");
@@ -39,7 +39,7 @@ export const number =
 
 /** A span of time, as in `10m`; a bare number means seconds. */
 export const span =
-  (field: "cacheMs"): Rule =>
+  (field: "cacheMs"): KeyReader =>
   (draft, value, key) => {
     const ms = typeof value === "string" || typeof value === "number" ? parseDuration(String(value)) : undefined;
     if (ms === undefined) bad(draft, key, "a span of time, as in 10m");
@@ -48,7 +48,7 @@ export const span =
 
 /** `true`, `false`, or the words. */
 export const flag =
-  (field: "background" | "hidden", { not = false }: { readonly not?: boolean } = {}): Rule =>
+  (field: "background" | "hidden", { not = false }: { readonly not?: boolean } = {}): KeyReader =>
   (draft, value, key) => {
     const read = flagOf(value);
     if (read === undefined) bad(draft, key, "true or false");
@@ -57,7 +57,7 @@ export const flag =
 
 /** Switches the agent off when it reads `when`. */
 export const switchedOff =
-  (when: boolean): Rule =>
+  (when: boolean): KeyReader =>
   (draft, value, key) => {
     const read = flagOf(value);
     if (read === undefined) return bad(draft, key, "true or false");
@@ -66,7 +66,7 @@ export const switchedOff =
 
 /** One of a few words; `words` maps what is written to what it means. */
 export const choice =
-  <K extends keyof Agent>(field: K, words: Readonly<Record<string, NonNullable<Agent[K]> | undefined>>): Rule =>
+  <K extends keyof Agent>(field: K, words: Readonly<Record<string, NonNullable<Agent[K]> | undefined>>): KeyReader =>
   (draft, value, key) => {
     const written = String(value);
     if (!Object.hasOwn(words, written)) return bad(draft, key, `one of ${Object.keys(words).join(", ")}`);
@@ -75,14 +75,14 @@ export const choice =
   };
 
 /** Who carries its tasks out. */
-export const runner: Rule = (draft, value, key) => {
+export const runner: KeyReader = (draft, value, key) => {
   if (typeof value === "string" && isRunnerName(value)) put(draft, "runner", value, key);
   else bad(draft, key, `one of ${runnerWords}`);
 };
 
 /** A bound on turns or time; `unit` says how many milliseconds one is. */
 export const limit =
-  (which: "maxTurns" | "maxDurationMs", unit = 1): Rule =>
+  (which: "maxTurns" | "maxDurationMs", unit = 1): KeyReader =>
   (draft, value, key) => {
     const read = numberOf(value);
     const scaled = read === undefined ? undefined : Math.round(read * unit);
@@ -93,7 +93,7 @@ export const limit =
   };
 
 /** 003's limits, as one object. */
-export const limits: Rule = (draft, value, key) => {
+export const limits: KeyReader = (draft, value, key) => {
   const read = limitsIn(value);
   if (read === undefined) return bad(draft, key, "an object of limits");
   for (const name of Object.keys(read)) draft.from[`limits.${name}`] ??= key;
@@ -102,7 +102,7 @@ export const limits: Rule = (draft, value, key) => {
 };
 
 /** One model, or several in the order they are tried. */
-export const model: Rule = (draft, value, key) => {
+export const model: KeyReader = (draft, value, key) => {
   const models = listOf(value);
   if (models === undefined) return value === null ? undefined : bad(draft, key, "a model or a list of models");
   if (models.length > 0) put(draft, "model", models.length === 1 ? models[0]! : models, key);
@@ -129,26 +129,26 @@ export function thinkingOf(value: unknown): Thinking | undefined {
   return Object.hasOwn(LEVELS, word) ? LEVELS[word] : undefined;
 }
 
-export const thinking: Rule = (draft, value, key) => {
+export const readThinking: KeyReader = (draft, value, key) => {
   const read = thinkingOf(value);
   if (read === undefined) bad(draft, key, `one of ${Object.keys(LEVELS).join(", ")}, or a number of tokens`);
   else put(draft, "thinking", read, key);
 };
 
 /** The schema of the result; what is in it is checked when it is used. */
-export const output: Rule = (draft, value, key) => {
+export const output: KeyReader = (draft, value, key) => {
   if (isRecord(value)) put(draft, "output", value, key);
   else if (value !== null) bad(draft, key, "a schema");
 };
 
-export const skills: Rule = (draft, value, key) => {
+export const readSkills: KeyReader = (draft, value, key) => {
   const read = listOf(value);
   if (read === undefined) bad(draft, key, "a list of skills");
   else put(draft, "skills", read, key);
 };
 
 /** Other names for it. */
-export const aliases: Rule = (draft, value) => {
+export const aliases: KeyReader = (draft, value) => {
   draft.aliases = listOf(value) ?? [];
 };
 
@@ -171,7 +171,7 @@ const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
 };
 
 /** How much is asked. It can narrow an agent here, never widen it, so the wide ones are reported. */
-export const permission: Rule = (draft, value, key) => {
+export const readPermission: KeyReader = (draft, value, key) => {
   const written = String(value);
   if (!Object.hasOwn(PERMISSIONS, written)) {
     draft.agent.permission = "plan"; // what it may do cannot be read, so it may look
@@ -179,24 +179,26 @@ export const permission: Rule = (draft, value, key) => {
   }
   put(draft, "permission", PERMISSIONS[written], key);
   if (/bypass|auto|accept/.test(PERMISSIONS[written]!)) {
-    say(draft, "no-effect", `"${key}: ${written}" gives no rights here; the user's own settings do.`, { field: key });
+    addProblem(draft, "no-effect", `"${key}: ${written}" gives no rights here; the user's own settings do.`, {
+      field: key,
+    });
   }
 };
 
 /** Understood, kept with the agent's data, and without effect here. */
 export const kept =
-  (why = "has no effect here"): Rule =>
+  (why = "has no effect here"): KeyReader =>
   (draft, _value, key) => {
     draft.kept.push(key);
-    say(draft, "no-effect", `"${key}" ${why}.`, { field: key });
+    addProblem(draft, "no-effect", `"${key}" ${why}.`, { field: key });
   };
 
 /** Kept and not worth a word: the author's own notes. */
-export const note: Rule = (draft, _value, key) => void draft.kept.push(key);
+export const note: KeyReader = (draft, _value, key) => void draft.kept.push(key);
 
 export function bad(draft: Draft, key: string, wanted: string): void {
   draft.kept.push(key);
-  say(draft, "bad-value", `"${key}" has to be ${wanted}.`, { field: key });
+  addProblem(draft, "bad-value", `"${key}" has to be ${wanted}.`, { field: key });
 }
 
 function numberOf(value: unknown): number | undefined {

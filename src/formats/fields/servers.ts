@@ -1,17 +1,17 @@
 import { faultsOf } from "../../core/schema/parse.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type AgentServers, mcpServers, serverProblem } from "../../core/vocabulary/mcp-server.ts";
-import { put, type Rule, say } from "./draft.ts";
+import { addProblem, type KeyReader, put } from "./draft.ts";
 
 /** The servers of an agent: a list of names and of `name: definition`, or an object with `true` for those that are named. */
-export const servers: Rule = (draft, value, key) => {
+export const servers: KeyReader = (draft, value, key) => {
   const entries = Array.isArray(value) ? value.flatMap(entriesOf) : entriesOf(value);
   const read: Record<string, AgentServers[string]> = {};
   for (const [name, written] of entries) {
     const definition = written === true || written === null ? true : written;
     const problem = problemOf(name, definition);
     if (problem === undefined) read[name] = definition as AgentServers[string];
-    else say(draft, "bad-value", `The server "${name}" does not count: ${problem}`, { field: key });
+    else addProblem(draft, "bad-value", `The server "${name}" does not count: ${problem}`, { field: key });
   }
   put(draft, "mcpServers", read, key);
 };

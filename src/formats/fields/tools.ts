@@ -9,7 +9,7 @@ import {
   toolNames,
   toolsNamed,
 } from "../../core/vocabulary/tool-names.ts";
-import { type Draft, type Rule, say } from "./draft.ts";
+import { addProblem, type Draft, type KeyReader } from "./draft.ts";
 import { listOf } from "./lists.ts";
 import { lookOnly } from "./look-only.ts";
 import { flagOf } from "./rules.ts";
@@ -20,13 +20,15 @@ import { flagOf } from "./rules.ts";
  * `{ mode: allowlist, allow: [...] }` are read.
  */
 export const tools =
-  (groups?: ToolGroups): Rule =>
+  (groups?: ToolGroups): KeyReader =>
   (draft, value, key) => {
     if (isRecord(value) && !Array.isArray(value["allow"])) return byRecord(draft, value, { key, groups });
     const written = listOf(isRecord(value) ? value["allow"] : value);
     if (written !== undefined && written.length > MAX_TOOLS) return tooMany(draft, key);
     if (written === undefined && value !== null) {
-      say(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets none.`, { field: key });
+      addProblem(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets none.`, {
+        field: key,
+      });
     }
     allow(draft, canonical(draft, written ?? [], { key, groups }), key);
     if (written === undefined || written.length === 0) noTools(draft, key);
@@ -34,11 +36,11 @@ export const tools =
 
 /** The deny-list: what it names is taken away, and a name that nobody knows is kept, for it may belong to a server. */
 export const disallowedTools =
-  (groups?: ToolGroups): Rule =>
+  (groups?: ToolGroups): KeyReader =>
   (draft, value, key) => {
     const written = listOf(value);
     if (written === undefined) {
-      if (value !== null) say(draft, "bad-value", `"${key}" cannot be read as a list of tools.`, { field: key });
+      if (value !== null) addProblem(draft, "bad-value", `"${key}" cannot be read as a list of tools.`, { field: key });
       return;
     }
     if (written.length > MAX_TOOLS) return tooMany(draft, key);
@@ -58,32 +60,34 @@ function withRule(names: readonly string[], entry: string): readonly string[] {
 
 /** A key that this kind of file does not have, whose author meant the allow-list: it narrows, and is reported. */
 export const mistakenTools =
-  (groups?: ToolGroups): Rule =>
+  (groups?: ToolGroups): KeyReader =>
   (draft, value, key) => {
     const message = `"${key}" is not a key of this kind of file; it was read as "tools", so that the agent gets no more than it names.`;
-    say(draft, "unknown-field", message, { field: key, hint: 'Did you mean "tools"?' });
+    addProblem(draft, "unknown-field", message, { field: key, hint: 'Did you mean "tools"?' });
     tools(groups)(draft, value, key);
   };
 
 /** `readonly` leaves what only looks; a value that cannot be read counts as true. */
-export const readonlyFlag: Rule = (draft, value, key) => {
+export const readonlyFlag: KeyReader = (draft, value, key) => {
   const read = flagOf(value);
   if (read === undefined)
-    say(draft, "bad-value", `"${key}" has to be true or false; it counts as true.`, { field: key });
+    addProblem(draft, "bad-value", `"${key}" has to be true or false; it counts as true.`, { field: key });
   if (read !== false) lookOnly(draft, key);
 };
 
 /** The same in files that do not have the key: it narrows, and is reported. */
-export const mistakenReadonly: Rule = (draft, value, key) => {
-  say(draft, "unknown-field", `"${key}" is not a key of this kind of file; it was read as meant.`, { field: key });
+export const mistakenReadonly: KeyReader = (draft, value, key) => {
+  addProblem(draft, "unknown-field", `"${key}" is not a key of this kind of file; it was read as meant.`, {
+    field: key,
+  });
   readonlyFlag(draft, value, key);
 };
 
 /** Which agents it may start. `["*"]` is the same as `*`. */
-export const spawns: Rule = (draft, value, key) => {
+export const spawns: KeyReader = (draft, value, key) => {
   const names = value === null || value === false ? [] : value === true ? ["*"] : listOf(value);
   if (names === undefined)
-    return say(draft, "bad-value", `"${key}" has to be "*" or a list of agents.`, { field: key });
+    return addProblem(draft, "bad-value", `"${key}" has to be "*" or a list of agents.`, { field: key });
   draft.agent.spawns = names.includes("*") ? "*" : names;
   draft.from["spawns"] = key;
 };
@@ -131,7 +135,7 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
   });
   if (unknown > MAX_TOLD) {
     const message = `${unknown - MAX_TOLD} more tools of "${key}" are unknown to this program.`;
-    say(draft, "unknown-tool", message, { field: key });
+    addProblem(draft, "unknown-tool", message, { field: key });
   }
   return names;
 }
@@ -170,7 +174,7 @@ function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key,
     if (name === "*" && wanted === false) closed = true;
     else if (wanted === true) on.push(name);
     else if (wanted === false) off.push(name);
-    else say(draft, "bad-value", `"${name}" of "${key}" has to be true or false.`, { field: key });
+    else addProblem(draft, "bad-value", `"${name}" of "${key}" has to be true or false.`, { field: key });
     if (wanted === undefined) off.push(name);
   }
   if (closed) allow(draft, canonical(draft, on, { key, groups }), key);
@@ -184,7 +188,7 @@ function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key,
 
 /** A list that is not read, of either kind, leaves nothing. */
 function tooMany(draft: Draft, key: string): void {
-  say(draft, "bad-value", `"${key}" names more than ${MAX_TOOLS} tools; the agent gets none.`, { field: key });
+  addProblem(draft, "bad-value", `"${key}" names more than ${MAX_TOOLS} tools; the agent gets none.`, { field: key });
   allow(draft, [], key);
 }
 
@@ -192,11 +196,11 @@ export function unknownTool(draft: Draft, name: string, key: string): void {
   const close = nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name)));
   const message = `No tool of this program is called "${name}"; it counts only where the caller brings it.`;
   const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
-  say(draft, "unknown-tool", message, { field: key, ...hint });
+  addProblem(draft, "unknown-tool", message, { field: key, ...hint });
 }
 
 function noTools(draft: Draft, key: string): void {
-  say(draft, "no-tools", `"${key}" is empty, so the agent can only hand in its result.`, {
+  addProblem(draft, "no-tools", `"${key}" is empty, so the agent can only hand in its result.`, {
     field: key,
     severity: "info",
     hint: `Leave "${key}" out to give it every tool.`,

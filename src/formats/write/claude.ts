@@ -2,7 +2,7 @@ import type { PermissionMode } from "../../core/agent/agent.ts";
 import { frontmatter } from "./markdown.ts";
 import { effortWord, type ModelWords, modelFor } from "./model-words.ts";
 import { claudeTools } from "./spelling.ts";
-import { csv, described, fileName, formOf, said, some, type Writer, withSpawns } from "./writer.ts";
+import { csv, described, fileName, formOf, some, type Writer, withSpawns, writtenKeys } from "./writer.ts";
 
 export const claudeModels: ModelWords = {
   words: {
@@ -50,6 +50,6 @@ export const claudeWriter: Writer = {
       effort: effortWord(agent, ["low", "medium", "high", "xhigh"]),
       isolation: agent.isolation,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

@@ -2,7 +2,7 @@ import { stringify } from "smol-toml";
 import type { PermissionMode } from "../../core/agent/agent.ts";
 import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { effortWord, modelFor } from "./model-words.ts";
-import { described, fileName, onlyLooks, said, type Writer } from "./writer.ts";
+import { described, fileName, onlyLooks, type Writer, writtenKeys } from "./writer.ts";
 
 const SANDBOX: Readonly<Partial<Record<PermissionMode, string>>> = {
   plan: "read-only",
@@ -31,6 +31,6 @@ export const codexWriter: Writer = {
       sandbox_mode: looks ? "read-only" : agent.permission && SANDBOX[agent.permission],
       developer_instructions: agent.instructions.trim() === "" ? described(agent) : agent.instructions,
     };
-    return `${stringify(said({ ...keys, ...extra })).trimEnd()}\n`;
+    return `${stringify(writtenKeys({ ...keys, ...extra })).trimEnd()}\n`;
   },
 };

@@ -1,7 +1,7 @@
 import { frontmatter } from "./markdown.ts";
 import { effortWord, modelsFor } from "./model-words.ts";
 import { copilotTools } from "./spelling.ts";
-import { fileName, formOf, said, type Writer } from "./writer.ts";
+import { fileName, formOf, type Writer, writtenKeys } from "./writer.ts";
 
 /** GitHub Copilot's `.agent.md`. The file's name is the agent's. */
 export const copilotWriter: Writer = {
@@ -24,6 +24,6 @@ export const copilotWriter: Writer = {
       "reasoning-effort": effortWord(agent, ["minimal", "low", "medium", "high", "xhigh"]),
       "disable-model-invocation": agent.hidden,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

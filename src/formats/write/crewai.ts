@@ -1,6 +1,6 @@
 import { yamlOf } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
-import { described, hasAllTools, said, type Writer } from "./writer.ts";
+import { described, hasAllTools, type Writer, writtenKeys } from "./writer.ts";
 
 /** CrewAI's file of agents, with this one in it. */
 export const crewaiWriter: Writer = {
@@ -24,6 +24,6 @@ export const crewaiWriter: Writer = {
       max_execution_time: maxDurationMs === undefined ? undefined : Math.ceil(maxDurationMs / 1000),
       allow_delegation: agent.spawns === "*" ? true : undefined,
     };
-    return yamlOf({ [agent.name]: said({ ...keys, ...extra }) });
+    return yamlOf({ [agent.name]: writtenKeys({ ...keys, ...extra }) });
   },
 };

@@ -1,7 +1,7 @@
 import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
-import { described, fileName, onlyLooks, said, type Writer } from "./writer.ts";
+import { described, fileName, onlyLooks, type Writer, writtenKeys } from "./writer.ts";
 
 /** Cursor's Markdown. */
 export const cursorWriter: Writer = {
@@ -17,6 +17,6 @@ export const cursorWriter: Writer = {
       readonly: onlyLooks(agent, READ_ONLY_TOOLS) || agent.permission === "plan" ? true : undefined,
       is_background: agent.background,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

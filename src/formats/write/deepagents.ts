@@ -1,6 +1,6 @@
 import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
-import { described, fileName, said, type Writer } from "./writer.ts";
+import { described, fileName, type Writer, writtenKeys } from "./writer.ts";
 
 /** Agents of the deepagents command, each in a folder of its own. */
 export const deepagentsWriter: Writer = {
@@ -11,6 +11,6 @@ export const deepagentsWriter: Writer = {
   write: ({ agent }, extra) => {
     const model = modelFor(agent, {})?.toString().replace("/", ":");
     const keys = { name: agent.name, description: described(agent), model };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

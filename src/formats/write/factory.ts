@@ -1,7 +1,7 @@
 import { frontmatter } from "./markdown.ts";
 import { effortWord, modelFor } from "./model-words.ts";
 import { factoryTools } from "./spelling.ts";
-import { described, fileName, formOf, hasAllTools, said, type Writer } from "./writer.ts";
+import { described, fileName, formOf, hasAllTools, type Writer, writtenKeys } from "./writer.ts";
 
 /** Factory's droids. */
 export const factoryWriter: Writer = {
@@ -21,6 +21,6 @@ export const factoryWriter: Writer = {
       reasoningEffort: effortWord(agent, ["off", "low", "medium", "high"]),
       tools: hasAllTools(agent) ? undefined : tools,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

@@ -2,7 +2,7 @@ import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { frontmatter } from "./markdown.ts";
 import { type ModelWords, modelFor } from "./model-words.ts";
 import { geminiTools } from "./spelling.ts";
-import { described, formOf, said, type Writer } from "./writer.ts";
+import { described, formOf, type Writer, writtenKeys } from "./writer.ts";
 
 const models: ModelWords = {
   words: {
@@ -40,7 +40,7 @@ export const geminiWriter: Writer = {
     const named = { name: slug(agent.name), description: described(agent), display_name: agent.displayName };
     if (remote !== undefined) {
       const card = { agent_card_url: remote.cardUrl, agent_card_json: remote.cardJson, auth: remote.auth };
-      return frontmatter(said({ kind: "remote", ...named, ...card, ...extra }), "");
+      return frontmatter(writtenKeys({ kind: "remote", ...named, ...card, ...extra }), "");
     }
     const keys = {
       kind: "local",
@@ -51,6 +51,6 @@ export const geminiWriter: Writer = {
       max_turns: limits?.maxTurns,
       timeout_mins: limits?.maxDurationMs === undefined ? undefined : limits.maxDurationMs / 60_000,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

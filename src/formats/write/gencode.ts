@@ -2,7 +2,7 @@ import { claudeModels, claudePermissions } from "./claude.ts";
 import { frontmatter } from "./markdown.ts";
 import { effortWord, modelFor } from "./model-words.ts";
 import { gencodeTools } from "./spelling.ts";
-import { described, fileName, formOf, said, some, type Writer, withSpawns } from "./writer.ts";
+import { described, fileName, formOf, some, type Writer, withSpawns, writtenKeys } from "./writer.ts";
 
 /** GenCode's Markdown. */
 export const gencodeWriter: Writer = {
@@ -26,6 +26,6 @@ export const gencodeWriter: Writer = {
       background: agent.background,
       isolation: agent.isolation,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

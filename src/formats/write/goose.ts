@@ -1,6 +1,6 @@
 import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
-import { described, fileName, said, type Writer } from "./writer.ts";
+import { described, fileName, type Writer, writtenKeys } from "./writer.ts";
 
 /** Agents of goose. */
 export const gooseWriter: Writer = {
@@ -10,6 +10,6 @@ export const gooseWriter: Writer = {
   notes: { tools: "goose knows no list of tools: the agent has all of them there" },
   write: ({ agent }, extra) => {
     const keys = { name: agent.name, description: described(agent), model: modelFor(agent, { bare: "any" }) };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

@@ -1,6 +1,6 @@
 import { modelFor } from "./model-words.ts";
 import { kiroTools } from "./spelling.ts";
-import { fileName, formOf, said, some, type Writer } from "./writer.ts";
+import { fileName, formOf, some, type Writer, writtenKeys } from "./writer.ts";
 
 /** Kiro's JSON. */
 export const kiroWriter: Writer = {
@@ -17,6 +17,6 @@ export const kiroWriter: Writer = {
       excludedTools: some(denied),
       model: modelFor(agent, { bare: "any" }),
     };
-    return `${JSON.stringify(said({ ...keys, ...extra }), null, 2)}\n`;
+    return `${JSON.stringify(writtenKeys({ ...keys, ...extra }), null, 2)}\n`;
   },
 };

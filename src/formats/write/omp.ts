@@ -1,6 +1,6 @@
 import { frontmatter } from "./markdown.ts";
 import { ompTools } from "./spelling.ts";
-import { described, fileName, formOf, said, type Writer } from "./writer.ts";
+import { described, fileName, formOf, type Writer, writtenKeys } from "./writer.ts";
 
 /** oh-my-pi's Markdown. */
 export const ompWriter: Writer = {
@@ -26,6 +26,6 @@ export const ompWriter: Writer = {
       blocking: agent.background === false ? true : undefined,
       autoloadSkills: agent.skills,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

@@ -4,7 +4,7 @@ import { ALL_TOOLS, DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts"
 import { frontmatter } from "./markdown.ts";
 import { effortWord, modelFor } from "./model-words.ts";
 import { opencodeTools, spelled } from "./spelling.ts";
-import { type Form, formOf, hasAllTools, said, type Writer } from "./writer.ts";
+import { type Form, formOf, hasAllTools, type Writer, writtenKeys } from "./writer.ts";
 
 /** opencode's Markdown, also Kilo's. The path is the name. */
 export const opencodeWriter: Writer = {
@@ -27,7 +27,7 @@ export const opencodeWriter: Writer = {
       hidden: agent.hidden,
       disable: read.disabled ? true : undefined,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };
 

@@ -1,7 +1,7 @@
 import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { openhandsTools } from "./spelling.ts";
-import { described, fileName, formOf, hasAllTools, said, some, type Writer } from "./writer.ts";
+import { described, fileName, formOf, hasAllTools, some, type Writer, writtenKeys } from "./writer.ts";
 
 /** OpenHands' agents. Its editor reads and writes, so an agent that only reads gets none. */
 export const openhandsWriter: Writer = {
@@ -24,6 +24,6 @@ export const openhandsWriter: Writer = {
       skills: some(agent.skills),
       max_iteration_per_run: agent.limits?.maxTurns,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

@@ -3,14 +3,14 @@ import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { agentRuleText } from "../../core/rules/agent-rule.ts";
 import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { fitsBody, frontmatter } from "./markdown.ts";
-import { described, fileName, said, some, type Writer } from "./writer.ts";
+import { described, fileName, some, type Writer, writtenKeys } from "./writer.ts";
 
 /** Our own files. They hold everything there is. */
 export const ownWriter: Writer = {
   folder: ".agents/agents",
   file: (name) => `${fileName(name)}.md`,
   carries: "color hooks metadata version author license tags".split(" "),
-  write: (read, extra) => frontmatter(said({ ...keysOf(read), ...extra }), bodyOf(read)),
+  write: (read, extra) => frontmatter(writtenKeys({ ...keysOf(read), ...extra }), bodyOf(read)),
 };
 
 function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { modelNames } from "../../core/vocabulary/model-name.ts";
 import { frontmatter } from "./markdown.ts";
 import { piTools } from "./spelling.ts";
-import { csv, described, fileName, formOf, said, some, type Writer } from "./writer.ts";
+import { csv, described, fileName, formOf, some, type Writer, writtenKeys } from "./writer.ts";
 
 /** The pi family's Markdown, with the keys of its subagent extensions. */
 export const piWriter: Writer = {
@@ -31,6 +31,6 @@ export const piWriter: Writer = {
       memory: agent.memory,
       enabled: read.disabled ? false : undefined,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

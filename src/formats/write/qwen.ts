@@ -2,7 +2,7 @@ import type { PermissionMode } from "../../core/agent/agent.ts";
 import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { qwenTools } from "./spelling.ts";
-import { described, fileName, formOf, said, some, type Writer } from "./writer.ts";
+import { described, fileName, formOf, some, type Writer, writtenKeys } from "./writer.ts";
 
 const APPROVAL: Readonly<Record<PermissionMode, string>> = {
   plan: "plan",
@@ -32,9 +32,9 @@ export const qwenWriter: Writer = {
       runConfig:
         maxDurationMs === undefined
           ? undefined
-          : said({ max_turns: maxTurns, max_time_minutes: maxDurationMs / 60_000 }),
+          : writtenKeys({ max_turns: maxTurns, max_time_minutes: maxDurationMs / 60_000 }),
       background: agent.background,
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

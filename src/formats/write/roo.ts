@@ -1,6 +1,6 @@
 import { yamlOf } from "./markdown.ts";
 import { rooGroups } from "./spelling.ts";
-import { formOf, said, type Writer } from "./writer.ts";
+import { formOf, type Writer, writtenKeys } from "./writer.ts";
 
 /** What every mode may have. */
 const ALL = ["read", "edit", "command", "mcp"];
@@ -25,6 +25,6 @@ export const rooWriter: Writer = {
       roleDefinition: agent.instructions,
       groups: agent.tools === undefined || agent.tools.includes("*") ? ALL : tools,
     };
-    return yamlOf({ customModes: [said({ ...mode, ...extra })] });
+    return yamlOf({ customModes: [writtenKeys({ ...mode, ...extra })] });
   },
 };

@@ -1,7 +1,7 @@
 import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { ownTools } from "./spelling.ts";
-import { csv, formOf, said, type Writer } from "./writer.ts";
+import { csv, formOf, type Writer, writtenKeys } from "./writer.ts";
 
 /** What the folder, and so the agent, may be called. */
 const slug = (name: string): string =>
@@ -25,6 +25,6 @@ export const subagentWriter: Writer = {
       tools: csv(tools),
       model: modelFor(agent, { words: { fast: "fast", balanced: "balanced", powerful: "powerful" } }),
     };
-    return frontmatter(said({ ...keys, ...extra }), agent.instructions);
+    return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);
   },
 };

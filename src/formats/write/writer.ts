@@ -89,7 +89,7 @@ export const some = <T>(list: readonly T[] | undefined): readonly T[] | undefine
   list === undefined || list.length === 0 ? undefined : list;
 
 /** The keys that say something. */
-export function said(keys: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function writtenKeys(keys: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }
 

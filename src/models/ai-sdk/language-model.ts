@@ -9,7 +9,7 @@ import { estimatedUsage } from "../wires/estimate.ts";
 import { abortedFault } from "../wires/fault.ts";
 import type { Prices } from "../wires/prices.ts";
 import type { LanguageModel } from "./is-language-model.ts";
-import { createParts, type Finish, reasonOf, usageOf } from "./library-answer.ts";
+import { createParts, type FinishPart, finishReasonOf, usageOf } from "./library-answer.ts";
 import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
 import { optionsFor } from "./library-request.ts";
 
@@ -35,7 +35,7 @@ export function fromLanguageModel(
       const price = prices.of(endpoint, model.modelId);
       const parts = createParts();
       let said = "";
-      let finish: Finish | undefined;
+      let finish: FinishPart | undefined;
       for (;;) {
         const { done, value } = await unlessAborted(reader.read(), signal);
         if (done) break;
@@ -54,7 +54,7 @@ export function fromLanguageModel(
         yield fail(fault);
         return;
       }
-      if (reasonOf(finish) === "length")
+      if (finishReasonOf(finish) === "length")
         yield { type: "notice", code: "MODEL_CUT", text: "The answer reached its greatest length and was cut." };
       const usage = usageOf(finish?.usage) ?? estimatedUsage(request, said);
       const cost = (await price)(usage);

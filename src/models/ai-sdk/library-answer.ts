@@ -61,10 +61,10 @@ export function createParts(): { take(part: LanguageModelV3StreamPart): ModelEve
   };
 }
 
-export type Finish = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
+export type FinishPart = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
 
 /** The reason as one word, in any version; `other` without a word of the provider means that none came. */
-export function reasonOf(finish: Finish | undefined): string {
+export function finishReasonOf(finish: FinishPart | undefined): string {
   const reason: unknown = finish?.finishReason;
   if (typeof reason === "string") return reason === "unknown" ? "none" : reason;
   if (!isRecord(reason)) return "none";

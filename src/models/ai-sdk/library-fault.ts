@@ -3,7 +3,7 @@ import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
 import { badAnswer, brokenOff, faultOfEvent, faultOfNetwork, faultOfStatus, refused } from "../wires/fault.ts";
 import { NotAStreamError } from "./library.ts";
-import { type Finish, reasonOf } from "./library-answer.ts";
+import { type FinishPart, finishReasonOf } from "./library-answer.ts";
 
 /** Errors of the library, told apart by their fields: other copies of it have other classes. */
 export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
@@ -45,8 +45,8 @@ function headersOf(given: unknown): Record<string, string> {
 }
 
 /** An answer whose end says that it is none. */
-export function faultOfFinish(finish: Finish | undefined, endpoint: Endpoint): Fault | undefined {
-  const reason = reasonOf(finish);
+export function faultOfFinish(finish: FinishPart | undefined, endpoint: Endpoint): Fault | undefined {
+  const reason = finishReasonOf(finish);
   if (reason === "none") return brokenOff(endpoint);
   if (reason === "content-filter") return refused(endpoint);
   return reason === "error" ? badAnswer("it ended with an error", endpoint) : undefined;

@@ -1,13 +1,13 @@
 import { cutHead } from "../../core/text/cut.ts";
 import type { Evidence } from "./evidence.ts";
-import type { Question } from "./question.ts";
-import type { Finding, Section } from "./report.ts";
+import type { ParsedQuestion } from "./question.ts";
+import type { ReportedPlace, Section } from "./report.ts";
 import { allTerms } from "./steps.ts";
 import { ADVICE, INTRODUCTION, SEARCHED, VERDICT } from "./voice.ts";
 
 /** Everything an answer is made of. */
-export type Answer = Readonly<{
-  question: Question;
+export type AnswerParts = Readonly<{
+  question: ParsedQuestion;
   evidence: Evidence;
   sections: readonly Section[];
   /** Lines of what came with the task. */
@@ -17,7 +17,7 @@ export type Answer = Readonly<{
 }>;
 
 /** The answer in full: what this is, what was searched, the places with their lines, and what to do for more. */
-export function answerText(answer: Answer): string {
+export function answerText(answer: AnswerParts): string {
   const { question, sections, quoted } = answer;
   const found = sections.some(({ findings }) => findings.length > 0);
   return [
@@ -38,7 +38,7 @@ export function answerText(answer: Answer): string {
 }
 
 /** The answer in one sentence. */
-export function summaryText({ question, sections, quoted, canSearch }: Answer): string {
+export function summaryText({ question, sections, quoted, canSearch }: AnswerParts): string {
   const best = sections.flatMap(({ findings }) => findings.slice(0, 2).map(named));
   const places = [...new Set(best)].slice(0, 4);
   if (places.length > 0)
@@ -51,7 +51,7 @@ export function summaryText({ question, sections, quoted, canSearch }: Answer): 
 }
 
 /** What was done, step by step. */
-export function stepsText({ question, evidence }: Answer): string[] {
+export function stepsText({ question, evidence }: AnswerParts): string[] {
   const terms = allTerms(question).map(({ name }) => name);
   return [
     ...(terms.length > 0 && evidence.rounds.searched > 0 ? [`searched for ${terms.join(", ")}`] : []),
@@ -60,11 +60,11 @@ export function stepsText({ question, evidence }: Answer): string[] {
   ];
 }
 
-function wishText({ wants }: Question): string[] {
+function wishText({ wants }: ParsedQuestion): string[] {
   return wants === "change" ? ["It cannot write or change anything. These are places to start from."] : [];
 }
 
-function searchedText({ question, evidence, canSearch }: Answer): string {
+function searchedText({ question, evidence, canSearch }: AnswerParts): string {
   const terms = allTerms(question);
   if (terms.length === 0 || evidence.rounds.all === 0 || !canSearch) return "";
   const files = new Set([
@@ -82,7 +82,7 @@ function searchedText({ question, evidence, canSearch }: Answer): string {
   ].join(" ");
 }
 
-function nothingText({ question, evidence, quoted, canSearch }: Answer): string {
+function nothingText({ question, evidence, quoted, canSearch }: AnswerParts): string {
   if (question.wants === "review") return "";
   if (allTerms(question).length === 0 && question.paths.length === 0) {
     return quoted.length > 0
@@ -105,7 +105,7 @@ function sectionText({ title: asked, findings, more }: Section, titled: boolean)
   return [...title, ...(rows.length > 0 ? rows : ["Nothing was found for this part."]), ...also].join("\n\n");
 }
 
-function findingText(finding: Finding, number: number): string {
+function findingText(finding: ReportedPlace, number: number): string {
   const width = Math.max(...finding.lines.map((line) => String(line.number).length));
   const lines = finding.lines.map(
     (line) => `   ${String(line.number).padStart(width)}  ${short(line.text.trimEnd(), 160)}`,
@@ -113,7 +113,7 @@ function findingText(finding: Finding, number: number): string {
   return [`${number}. ${named(finding)} (${finding.reason})`, ...lines].join("\n");
 }
 
-function named({ path, line, symbol }: Finding): string {
+function named({ path, line, symbol }: ReportedPlace): string {
   return symbol === undefined ? `${path}:${line}` : `${path}:${line} ${symbol}`;
 }
 

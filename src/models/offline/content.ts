@@ -1,5 +1,5 @@
 import { cutHead } from "../../core/text/cut.ts";
-import type { Finding } from "./report.ts";
+import type { ReportedPlace } from "./report.ts";
 import type { Schema } from "./schema.ts";
 
 /** What there is to hand in. */
@@ -7,7 +7,7 @@ export type Report = Readonly<{
   title: string;
   text: string;
   summary: string;
-  findings: readonly Finding[];
+  findings: readonly ReportedPlace[];
   quoted: readonly string[];
   steps: readonly string[];
 }>;
@@ -16,7 +16,7 @@ export type Report = Readonly<{
 export type Slot = Readonly<{
   name: string;
   report: Report;
-  finding: Finding | undefined;
+  finding: ReportedPlace | undefined;
   /** A text that was chosen already. */
   text?: string;
   /** Set to learn whether the name means anything: an unknown one gives an empty text. */

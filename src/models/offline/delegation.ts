@@ -2,8 +2,8 @@ import type { Message, ToolSpec } from "../../core/model/model.ts";
 import { cutHead } from "../../core/text/cut.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { exchanges } from "./evidence.ts";
-import type { Question } from "./question.ts";
-import type { Wish } from "./steps.ts";
+import type { ParsedQuestion } from "./question.ts";
+import type { PlannedCall } from "./steps.ts";
 import { ADVICE, INTRODUCTION, withoutVoice } from "./voice.ts";
 
 /** A tool that hands a task to another agent, as far as its schema says how. */
@@ -19,7 +19,11 @@ const EXPLORERS = ["explore", "Explore", "codebase-investigator", "general"];
 const MOST_HANDED = 3;
 
 /** One agent for each part of the question; nothing when there is no tool for that, or they were asked already. */
-export function handings(question: Question, tools: readonly ToolSpec[], after: readonly Message[]): Wish[] {
+export function handings(
+  question: ParsedQuestion,
+  tools: readonly ToolSpec[],
+  after: readonly Message[],
+): PlannedCall[] {
   const hand = handIn(tools);
   if (hand === undefined || question.wants === "review" || question.clauses.length === 0) return [];
   if ([...exchanges(after)].some(({ call }) => call.name === hand.tool)) return [];

@@ -2,7 +2,7 @@ import type { Message, ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { isRecord } from "../../core/text/json.ts";
 
 /** A line of a file, as a tool showed it. */
-export type Line = Readonly<{ path: string; number: number; text: string }>;
+export type ShownLine = Readonly<{ path: string; number: number; text: string }>;
 
 /** What the tools have shown since the task was given. */
 export type Evidence = Readonly<{
@@ -33,7 +33,7 @@ export function evidenceFrom(messages: readonly Message[], isFinish: (name: stri
   const failures: { tool: string; reason: string }[] = [];
   let tree = "";
   let rejected = 0;
-  const see = ({ path, number, text }: Line): void => {
+  const see = ({ path, number, text }: ShownLine): void => {
     const lines = files.get(path) ?? new Map<number, string>();
     files.set(path, lines.set(number, text));
   };
@@ -77,14 +77,14 @@ function roundsOf(messages: readonly Message[]): Evidence["rounds"] {
 /** What tools say about their own output stands in brackets. */
 const rowsOf = (text: string): string[] => text.split("\n").filter((row) => row !== "" && !row.startsWith("["));
 
-function linesFound(text: string): Line[] {
+function linesFound(text: string): ShownLine[] {
   return rowsOf(text).flatMap((row) => {
     const [, path, number, found] = /^(.+?):(\d+): (.*)$/.exec(row) ?? /^(.+?)-(\d+)- (.*)$/.exec(row) ?? [];
     return path === undefined ? [] : [{ path, number: Number(number), text: found ?? "" }];
   });
 }
 
-function linesRead(path: string, text: string): Line[] {
+function linesRead(path: string, text: string): ShownLine[] {
   return rowsOf(text).flatMap((row) => {
     const [, number, found] = /^(\d+)\t(.*)$/.exec(row) ?? [];
     return number === undefined ? [] : [{ path, number: Number(number), text: found ?? "" }];

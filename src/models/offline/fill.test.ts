@@ -3,7 +3,7 @@ import { Ajv as AjvJtd } from "ajv/dist/jtd.js";
 import addFormats from "ajv-formats";
 import { expect, test } from "vitest";
 import type { Report } from "./content.ts";
-import { filled } from "./fill.ts";
+import { fillSchema } from "./fill.ts";
 
 const report: Report = {
   title: "Where is the login?",
@@ -156,7 +156,11 @@ addFormats.default(ajv);
 
 test.each(Object.entries(schemas))("%s", (_, schema) => {
   const validate = ajv.compile(schema);
-  for (const value of [filled(schema, report), filled(schema, nothing), filled(schema, report, { bare: true })]) {
+  for (const value of [
+    fillSchema(schema, report),
+    fillSchema(schema, nothing),
+    fillSchema(schema, report, { bare: true }),
+  ]) {
     expect({ value, errors: validate(value) ? [] : validate.errors }).toEqual({ value, errors: [] });
   }
 });
@@ -198,13 +202,17 @@ const jtd: Record<string, Record<string, unknown>> = {
 
 test.each(Object.entries(jtd))("JTD: %s", (_, schema) => {
   const validate = ajvJtd.compile(schema);
-  for (const value of [filled(schema, report), filled(schema, nothing), filled(schema, report, { bare: true })]) {
+  for (const value of [
+    fillSchema(schema, report),
+    fillSchema(schema, nothing),
+    fillSchema(schema, report, { bare: true }),
+  ]) {
     expect({ value, errors: validate(value) ? [] : validate.errors }).toEqual({ value, errors: [] });
   }
 });
 
 test("findings go where their names say", () => {
-  expect(filled(schemas["a report on code"], report)).toEqual({
+  expect(fillSchema(schemas["a report on code"], report)).toEqual({
     SummaryOfFindings: "Most likely src/login.ts:3.",
     ExplorationTrace: ["searched for login", "read src/login.ts"],
     RelevantLocations: [
@@ -216,16 +224,16 @@ test("findings go where their names say", () => {
       { FilePath: "src/session.ts", Reasoning: "matches login: start(user);", KeySymbols: [] },
     ],
   });
-  expect(filled(schemas["places with lines"], report)).toMatchObject({
+  expect(fillSchema(schemas["places with lines"], report)).toMatchObject({
     places: [{ path: "src/login.ts", line: 3 }, { line: 30 }, { path: "src/session.ts", line: 8 }],
   });
-  expect(filled(schemas["optional fields"], report)).toEqual({ answer: "The whole answer.\nWith lines." });
-  expect(filled(schemas.choices, report)).toMatchObject({ status: "ok", severity: "low", maybe: "x" });
+  expect(fillSchema(schemas["optional fields"], report)).toEqual({ answer: "The whole answer.\nWith lines." });
+  expect(fillSchema(schemas.choices, report)).toMatchObject({ status: "ok", severity: "low", maybe: "x" });
 });
 
 test("definitions count also when their schema is embedded", () => {
   const inner = { $defs: { item: object({ file: text }) }, type: "array", items: { $ref: "#/$defs/item" } };
-  expect(filled(object({ result: inner }), report)).toEqual({
+  expect(fillSchema(object({ result: inner }), report)).toEqual({
     result: [{ file: "src/login.ts" }, { file: "src/session.ts" }],
   });
 });

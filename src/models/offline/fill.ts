@@ -16,7 +16,7 @@ import { resolved, type Schema } from "./schema.ts";
  * leaves out everything that is not required. Keywords that only a validator can weigh (not, if, contains) are not
  * looked at.
  */
-export function filled(schema: unknown, report: Report, { bare = false }: { bare?: boolean } = {}): unknown {
+export function fillSchema(schema: unknown, report: Report, { bare = false }: { bare?: boolean } = {}): unknown {
   return valueFor(schema, { report, bare, name: "", finding: undefined, depth: 0, roots: [] });
 }
 

@@ -1,8 +1,8 @@
-import type { Question } from "./question.ts";
+import type { ParsedQuestion } from "./question.ts";
 import { isOwnVoice } from "./voice.ts";
 
 /** Lines that came with the task and say most, in their order: places in files, headings, what fits the question. */
-export function keyLines({ material, clauses }: Question, most = 8): string[] {
+export function keyLines({ material, clauses }: ParsedQuestion, most = 8): string[] {
   const terms = clauses.flatMap((clause) => clause.terms);
   const scored = material.map((line, at) => {
     const text = line.slice(0, 400).trim();

@@ -2,14 +2,14 @@ import type { Model, ModelEvent, ModelRequest, ToolSpec } from "../../core/model
 import { isFinishTool } from "../../core/policy/permit.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { estimatedUsage, written } from "../wires/estimate.ts";
-import { type Answer, answerText, stepsText, summaryText } from "./answer.ts";
+import { type AnswerParts, answerText, stepsText, summaryText } from "./answer.ts";
 import { handings, ownWork, relayed } from "./delegation.ts";
 import { evidenceFrom } from "./evidence.ts";
-import { filled } from "./fill.ts";
+import { fillSchema } from "./fill.ts";
 import { keyLines } from "./material.ts";
 import { isDemand, questionOf, taskIndex } from "./question.ts";
 import { sectionsOf } from "./report.ts";
-import { nextCalls, type Wish } from "./steps.ts";
+import { nextCalls, type PlannedCall } from "./steps.ts";
 
 /**
  * The model for when there is no other: it looks for the words of the question with the tools it is given, reads what
@@ -33,7 +33,7 @@ export const offline: Model = async function* (request, signal) {
 };
 
 /** What the model does in one turn. */
-type Turn = Readonly<{ text: string; calls: readonly Wish[] }>;
+type Turn = Readonly<{ text: string; calls: readonly PlannedCall[] }>;
 
 function turnFor(request: ModelRequest): Turn {
   const { messages, tools, toolChoice } = request;
@@ -53,7 +53,7 @@ function turnFor(request: ModelRequest): Turn {
       ? []
       : either(handings(question, tools, after), () => nextCalls({ question, evidence, tools }));
   if (calls.length > 0) return { text: "", calls: forced === undefined ? calls : only(forced, calls, request) };
-  const answer: Answer = {
+  const answer: AnswerParts = {
     question,
     evidence,
     sections: sectionsOf(question, evidence),
@@ -66,14 +66,14 @@ function turnFor(request: ModelRequest): Turn {
 }
 
 /** Whoever can hand work on does that; who cannot looks for itself. */
-const either = (handed: readonly Wish[], own: () => readonly Wish[]): readonly Wish[] =>
+const either = (handed: readonly PlannedCall[], own: () => readonly PlannedCall[]): readonly PlannedCall[] =>
   handed.length > 0 ? handed : own();
 
 const SEARCH_TOOLS: readonly string[] = ["grep_files", "glob", "list_files", "read_file"];
 const MOST_REJECTED = 2;
 
 /** A model that must call one certain tool calls it, if need be with made-up arguments. */
-function only(forced: string, calls: readonly Wish[], { tools }: ModelRequest): readonly Wish[] {
+function only(forced: string, calls: readonly PlannedCall[], { tools }: ModelRequest): readonly PlannedCall[] {
   const fitting = calls.filter(({ name }) => name === forced);
   const spec = tools.find(({ name }) => name === forced);
   return fitting.length > 0 || spec === undefined
@@ -86,7 +86,7 @@ function finishTool({ tools }: ModelRequest): ToolSpec | undefined {
 }
 
 /** The arguments of the finish tool; after a refusal with nothing but what is required. */
-function handedIn(finish: ToolSpec, answer: Answer, text: string): Wish["input"] {
+function handedIn(finish: ToolSpec, answer: AnswerParts, text: string): PlannedCall["input"] {
   const findings = answer.sections.flatMap((section) => section.findings);
   const report = {
     title: answer.question.text,
@@ -103,10 +103,10 @@ const emptyReport = { title: "", text: "", summary: "", findings: [], quoted: []
 
 function objectFor(
   spec: ToolSpec,
-  report: typeof emptyReport | Parameters<typeof filled>[1],
+  report: typeof emptyReport | Parameters<typeof fillSchema>[1],
   bare: boolean,
-): Wish["input"] {
-  const value = filled(spec.input, report, { bare });
+): PlannedCall["input"] {
+  const value = fillSchema(spec.input, report, { bare });
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 

@@ -5,7 +5,7 @@ import { isOwnVoice, withoutVoice } from "./voice.ts";
 import { CHANGES } from "./words.ts";
 
 /** What is asked, taken apart as far as words allow. */
-export type Question = Readonly<{
+export type ParsedQuestion = Readonly<{
   /** The question on one line. */
   text: string;
   /** Its parts, each with what it asks about. */
@@ -21,7 +21,7 @@ export type Question = Readonly<{
 export type Clause = Readonly<{ text: string; terms: readonly Term[] }>;
 
 /** Reads a prompt. However long it is, only so much of it counts as the question. */
-export function questionOf(prompt: string): Question {
+export function questionOf(prompt: string): ParsedQuestion {
   const { asked, material } = parted(prompt);
   const paths = [...new Set(Array.from(asked.matchAll(PATH), ([path]) => path.replace(/^\.\//, "")))].slice(0, 4);
   const withoutPaths = asked.replace(PATH, " ");
@@ -115,7 +115,7 @@ function clausesOf(asked: string): Clause[] {
   return clauses;
 }
 
-function wishOf(prompt: string, asked: string): Question["wants"] {
+function wishOf(prompt: string, asked: string): ParsedQuestion["wants"] {
   if (prompt.includes("APPROVED") && prompt.includes("REVISION_NEEDED")) return "review";
   const first =
     /^(?:please|now|then|first|can you|could you|i want you to|i'd like you to)?[\s,:]*(\p{L}+)/iu.exec(

@@ -1,16 +1,21 @@
 import { defined } from "../../core/text/defined.ts";
 import type { Evidence } from "./evidence.ts";
-import type { Question } from "./question.ts";
+import type { ParsedQuestion } from "./question.ts";
 import type { Term } from "./terms.ts";
 
 /** A file that may hold the answer, and its lines that speak for it, best first. */
-export type Place = Readonly<{ path: string; score: number; lines: readonly Scored[]; terms: readonly string[] }>;
+export type RankedFile = Readonly<{
+  path: string;
+  score: number;
+  lines: readonly ScoredLine[];
+  terms: readonly string[];
+}>;
 
 /** A line, what it is worth, and the name that it defines, if it does. */
-export type Scored = Readonly<{ number: number; text: string; score: number; defines?: string }>;
+export type ScoredLine = Readonly<{ number: number; text: string; score: number; defines?: string }>;
 
 /** Files by how much they say about these terms: rare terms count more, several together much more. */
-export function ranked(evidence: Evidence, terms: readonly Term[], question: Question): Place[] {
+export function ranked(evidence: Evidence, terms: readonly Term[], question: ParsedQuestion): RankedFile[] {
   const paths = [
     ...new Set([
       ...evidence.files.keys(),
@@ -53,7 +58,7 @@ type Scale = Readonly<{
   counts: ReadonlyMap<Term, ReadonlyMap<string, number>>;
   /** How much a term says: what is everywhere says little. */
   rarity: ReadonlyMap<Term, number>;
-  question: Question;
+  question: ParsedQuestion;
 }>;
 
 function countsOf(term: Term, paths: readonly string[], { counts, files }: Evidence): Map<string, number> {
@@ -66,7 +71,7 @@ function countsOf(term: Term, paths: readonly string[], { counts, files }: Evide
   return counted;
 }
 
-function placeOf(path: string, lines: ReadonlyMap<number, string>, scale: Scale): Place {
+function placeOf(path: string, lines: ReadonlyMap<number, string>, scale: Scale): RankedFile {
   const { terms, rarity, counts } = scale;
   const scored = [...lines]
     .map(([number, text]) => scoredLine(number, text, { ...scale, lines }))
@@ -87,7 +92,7 @@ type Seen = ReadonlyMap<number, string>;
  * What a line says itself counts, what the lines right beside it say by half. A definition speaks with the comment
  * above it, and most of all with its name.
  */
-function scoredLine(number: number, text: string, { terms, rarity, lines }: Scale & { lines: Seen }): Scored {
+function scoredLine(number: number, text: string, { terms, rarity, lines }: Scale & { lines: Seen }): ScoredLine {
   const name = definedIn(text);
   const comment = name === undefined ? "" : commentAbove(number, lines);
   const beside = [number - 2, number - 1, number + 1, number + 2].map((near) => lines.get(near) ?? "").join("\n");
@@ -176,7 +181,7 @@ const KINDS: readonly Readonly<{ path: RegExp; unless: RegExp; worth: number }>[
   { path: /\.(?:md|mdx|rst|adoc)$/i, unless: /\bdocs?\b|document|readme|guide|prompt/i, worth: 0.45 },
 ];
 
-function worthOf(path: string, { text }: Question): number {
+function worthOf(path: string, { text }: ParsedQuestion): number {
   return KINDS.reduce(
     (worth, kind) => (kind.path.test(path) && !kind.unless.test(text) ? worth * kind.worth : worth),
     1,

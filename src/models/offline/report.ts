@@ -1,9 +1,9 @@
 import type { Evidence } from "./evidence.ts";
-import type { Clause, Question } from "./question.ts";
-import { definedIn, type Place, ranked, type Scored } from "./rank.ts";
+import type { Clause, ParsedQuestion } from "./question.ts";
+import { definedIn, type RankedFile, ranked, type ScoredLine } from "./rank.ts";
 
 /** One place worth looking at. */
-export type Finding = Readonly<{
+export type ReportedPlace = Readonly<{
   path: string;
   line: number;
   /** The line as it stands in the file. */
@@ -17,7 +17,7 @@ export type Finding = Readonly<{
 /** The findings for one part of the question, or for a file that it names. */
 export type Section = Readonly<{
   title: string;
-  findings: readonly Finding[];
+  findings: readonly ReportedPlace[];
   /** Further places, as `path:line`. */
   more: readonly string[];
 }>;
@@ -27,14 +27,14 @@ const MOST_LINES = 6;
 const MOST_OUTLINE = 12;
 
 /** What the files that are named hold, then the best places for each part of the question. */
-export function sectionsOf(question: Question, evidence: Evidence): Section[] {
+export function sectionsOf(question: ParsedQuestion, evidence: Evidence): Section[] {
   const outlines = question.paths
     .filter((path) => evidence.read.has(path))
     .map((path) => ({ title: path, findings: [outlineOf(path, evidence)], more: [] }));
   return [...outlines, ...question.clauses.map((clause) => sectionOf(clause, question, evidence))];
 }
 
-function sectionOf({ text, terms }: Clause, question: Question, evidence: Evidence): Section {
+function sectionOf({ text, terms }: Clause, question: ParsedQuestion, evidence: Evidence): Section {
   const places = ranked(evidence, terms, question).filter(({ lines }) => lines.length > 0);
   const least = (places[0]?.score ?? 0) * 0.25;
   const good = places.filter(({ score }) => score >= least);
@@ -46,7 +46,7 @@ function sectionOf({ text, terms }: Clause, question: Question, evidence: Eviden
 }
 
 /** A file by what it defines. */
-function outlineOf(path: string, evidence: Evidence): Finding {
+function outlineOf(path: string, evidence: Evidence): ReportedPlace {
   const seen = evidence.files.get(path) ?? new Map<number, string>();
   const defining = [...seen]
     .filter(([, text]) => definedIn(text) !== undefined)
@@ -66,7 +66,7 @@ function outlineOf(path: string, evidence: Evidence): Finding {
   };
 }
 
-function findingIn({ path, lines, terms }: Place, evidence: Evidence): Finding {
+function findingIn({ path, lines, terms }: RankedFile, evidence: Evidence): ReportedPlace {
   const [best] = lines;
   const seen = evidence.files.get(path) ?? new Map<number, string>();
   const main = best === undefined ? firstOf(seen) : codeBelow(best, seen);
@@ -112,7 +112,7 @@ const firstOf = (seen: ReadonlyMap<number, string>): Main => {
 };
 
 /** A comment explains the line that follows it, and that is the place to go to. */
-function codeBelow(line: Scored, seen: ReadonlyMap<number, string>): Main {
+function codeBelow(line: ScoredLine, seen: ReadonlyMap<number, string>): Main {
   if (!isComment(line.text)) return line;
   for (let number = line.number + 1; number < line.number + 15; number++) {
     const text = seen.get(number);

@@ -5,10 +5,10 @@ import { isRecord } from "../../core/text/json.ts";
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** The schemas in which a reference may point, the innermost last. */
-export type Resolved = Readonly<{ schema: Schema; roots: readonly Schema[] }>;
+export type ResolvedSchema = Readonly<{ schema: Schema; roots: readonly Schema[] }>;
 
 /** One plain schema: JTD translated, references followed, `allOf` put together, of alternatives the best one taken. */
-export function resolved(given: unknown, roots: readonly Schema[]): Resolved {
+export function resolved(given: unknown, roots: readonly Schema[]): ResolvedSchema {
   let schema = plain(given);
   let inside = within(roots, schema);
   for (let steps = 0; steps < MOST_STEPS; steps++) {

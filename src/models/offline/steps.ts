@@ -2,18 +2,18 @@ import type { ToolSpec } from "../../core/model/model.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { Evidence } from "./evidence.ts";
 import { importedBy, pathsIn } from "./paths.ts";
-import type { Question } from "./question.ts";
-import { type Place, ranked } from "./rank.ts";
+import type { ParsedQuestion } from "./question.ts";
+import { type RankedFile, ranked } from "./rank.ts";
 import type { Term } from "./terms.ts";
 
 /** A tool call that is still without an id. */
-export type Wish = Readonly<{ name: string; input: Readonly<Record<string, unknown>> }>;
+export type PlannedCall = Readonly<{ name: string; input: Readonly<Record<string, unknown>> }>;
 
 /** Everything a step is decided from. */
-export type Standing = Readonly<{ question: Question; evidence: Evidence; tools: readonly ToolSpec[] }>;
+export type StepContext = Readonly<{ question: ParsedQuestion; evidence: Evidence; tools: readonly ToolSpec[] }>;
 
 /** What to ask the tools for next; nothing when it is time to answer. */
-export function nextCalls(standing: Standing): Wish[] {
+export function nextCalls(standing: StepContext): PlannedCall[] {
   const { rounds } = standing.evidence;
   if (rounds.all >= MOST_ROUNDS || standing.question.wants === "review") return [];
   if (rounds.all === 0) return searches(standing);
@@ -27,10 +27,10 @@ const MOST_READS = 12;
 const WHOLE_LINES = 200;
 
 /** First, everything at once: each word, words together, definitions, file names, and the layout. */
-function searches({ question, tools }: Standing): Wish[] {
+function searches({ question, tools }: StepContext): PlannedCall[] {
   const terms = allTerms(question);
   if (terms.length === 0 && question.paths.length === 0) return [];
-  const wishes: Wish[] = question.paths.map((path) => ({ name: "read_file", input: { path, limit: 200 } }));
+  const wishes: PlannedCall[] = question.paths.map((path) => ({ name: "read_file", input: { path, limit: 200 } }));
   if (terms.length > 0) {
     const words = terms.filter(({ pattern }) => !pattern.startsWith("(?i)"));
     for (const clause of question.clauses) {
@@ -49,9 +49,9 @@ function searches({ question, tools }: Standing): Wish[] {
 }
 
 /** Second, the best files, around their best lines. */
-function readings(standing: Standing): Wish[] {
+function readings(standing: StepContext): PlannedCall[] {
   const { question, evidence, tools } = standing;
-  const wishes: Wish[] = [];
+  const wishes: PlannedCall[] = [];
   const most = Math.ceil(MOST_READS / question.clauses.length);
   for (const { terms } of question.clauses) {
     for (const { path, lines } of ranked(evidence, terms, question).slice(0, most)) {
@@ -79,7 +79,7 @@ function readings(standing: Standing): Wish[] {
 }
 
 /** Third, what the places found lead to: files they import, and what they call, if it is named after the matter. */
-function followings({ question, evidence, tools }: Standing): Wish[] {
+function followings({ question, evidence, tools }: StepContext): PlannedCall[] {
   const terms = allTerms(question);
   const isNamed = (name: string): boolean => terms.some(({ either }) => either.test(name));
   const known = new Set([...evidence.files.keys(), ...evidence.named]);
@@ -93,7 +93,9 @@ function followings({ question, evidence, tools }: Standing): Wish[] {
   }
   const best = question.clauses.flatMap((clause) => ranked(evidence, clause.terms, question).slice(0, 3));
   const called = new Set(best.flatMap((place) => callsIn(place, evidence)).filter(isNamed));
-  const wishes: Wish[] = [...imports].slice(0, 4).map((path) => ({ name: "read_file", input: { path, limit: 60 } }));
+  const wishes: PlannedCall[] = [...imports]
+    .slice(0, 4)
+    .map((path) => ({ name: "read_file", input: { path, limit: 60 } }));
   if (called.size > 0)
     wishes.push(definitions({ rest: `\\s+(?:${[...called].slice(0, 10).join("|")})\\b`, context: 2, maxResults: 100 }));
   return possible(wishes, tools);
@@ -101,13 +103,16 @@ function followings({ question, evidence, tools }: Standing): Wish[] {
 
 const grep = (
   input: Readonly<{ pattern: string; path?: string; maxPerFile?: number; context?: number; maxResults?: number }>,
-): Wish => ({
+): PlannedCall => ({
   name: "grep_files",
   input: { maxResults: 300, ...input },
 });
 
 /** Lines that define something. */
-const definitions = ({ rest, ...input }: Readonly<{ rest: string; context?: number; maxResults: number }>): Wish =>
+const definitions = ({
+  rest,
+  ...input
+}: Readonly<{ rest: string; context?: number; maxResults: number }>): PlannedCall =>
   grep({
     pattern: `\\b(?:function\\*?|class|interface|type|const|enum|struct|trait|def|fn|func|module)\\b${rest}`,
     maxPerFile: 4,
@@ -115,14 +120,14 @@ const definitions = ({ rest, ...input }: Readonly<{ rest: string; context?: numb
   });
 
 /** The terms of all clauses, each once. */
-export function allTerms({ clauses }: Question): Term[] {
+export function allTerms({ clauses }: ParsedQuestion): Term[] {
   const found = new Map<string, Term>();
   for (const { terms } of clauses) for (const term of terms) if (!found.has(term.root)) found.set(term.root, term);
   return [...found.values()].sort((a, b) => b.weight - a.weight).slice(0, 10);
 }
 
 /** The names of what a place calls, as far as it was seen. */
-function callsIn({ path }: Place, { files }: Evidence): string[] {
+function callsIn({ path }: RankedFile, { files }: Evidence): string[] {
   const text = [...(files.get(path)?.values() ?? [])].join("\n");
   return Array.from(text.matchAll(/(?<![\w$])([A-Za-z_]\w{2,60})\(/g), ([, name]) => name ?? "");
 }
@@ -152,7 +157,7 @@ function apart(numbers: readonly number[]): number[] {
 }
 
 /** Without a search by content, files whose names fit, from the search by name or the tree. */
-function byName({ question, evidence }: Standing): string[] {
+function byName({ question, evidence }: StepContext): string[] {
   const terms = allTerms(question);
   const paths = [...evidence.named, ...pathsIn(evidence.tree)].filter((path) => !evidence.read.has(path));
   return [...new Set(paths)].filter((path) => terms.some(({ either }) => either.test(path))).slice(0, MOST_READS);
@@ -161,7 +166,7 @@ function byName({ question, evidence }: Standing): string[] {
 const has = (tools: readonly ToolSpec[], name: string): boolean => tools.some((tool) => tool.name === name);
 
 /** Only tools that are there, with only the arguments that they take. */
-function possible(wishes: readonly Wish[], tools: readonly ToolSpec[]): Wish[] {
+function possible(wishes: readonly PlannedCall[], tools: readonly ToolSpec[]): PlannedCall[] {
   const seen = new Set<string>();
   return wishes.flatMap(({ name, input }) => {
     const tool = tools.find((each) => each.name === name);

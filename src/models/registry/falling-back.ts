@@ -1,10 +1,10 @@
-import { type Candidate, mayFallBack } from "../../core/model/choose.ts";
+import { type ModelCandidate, mayFallBack } from "../../core/model/choose.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
 
 /** A model that was chosen, ready to be asked. */
-export type Contender = Pick<Candidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
+export type Contender = Pick<ModelCandidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
 
 /**
  * Asks the first of these models, and the next one when it fails in a way that allows it before anything was shown. For

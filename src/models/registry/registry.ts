@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import {
-  type Candidate,
   type Catalogue,
   type Choice,
   chooseModel,
   type Miss,
+  type ModelCandidate,
   type ModelWish,
   type Wisher,
 } from "../../core/model/choose.ts";
@@ -25,7 +25,7 @@ import { providers } from "./providers.ts";
 import { retrying } from "./retrying.ts";
 
 /** What models there are, and which one is meant by a name. */
-export type ModelConfig = Readonly<{
+export type ModelRegistryConfig = Readonly<{
   /** Settings of known providers, and providers of one's own. */
   providers?: Readonly<Record<string, ProviderSettings>>;
   /** What the tiers mean here. */
@@ -60,7 +60,7 @@ export type ModelRegistry = ModelSource &
   }>;
 
 /** The models of one crew. */
-export function createModelRegistry(config: ModelConfig): ModelRegistry {
+export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry {
   const { models = {}, builtin = {}, env = {}, random = Math.random } = config;
   const prices = createPrices();
   const means = { prices };
@@ -94,7 +94,7 @@ export function createModelRegistry(config: ModelConfig): ModelRegistry {
   };
 
   /** The model of a candidate; one that is handed in as a function looks after its own retries. */
-  const modelOf = async ({ name, provider: at }: Candidate, retry: boolean): Promise<Model> => {
+  const modelOf = async ({ name, provider: at }: ModelCandidate, retry: boolean): Promise<Model> => {
     const again = (model: Model): Model => (retry ? retrying(model, retries) : model);
     if (at !== undefined) return again(ofProvider(provider(at)!));
     const given = own(models, name);
@@ -104,7 +104,7 @@ export function createModelRegistry(config: ModelConfig): ModelRegistry {
     return row.open(row.rest);
   };
 
-  const facts = ({ id, provider: at }: Candidate): Pick<ChosenModel, "contextWindow" | "price"> => {
+  const facts = ({ id, provider: at }: ModelCandidate): Pick<ChosenModel, "contextWindow" | "price"> => {
     const found = at === undefined ? undefined : provider(at);
     const window = contextWindow(id);
     return {
@@ -168,7 +168,7 @@ const own = <T>(record: Readonly<Record<string, T>> | undefined, name: string): 
 /** The row of a built-in model, and what follows its colon. */
 function rowOf(
   name: string,
-  builtin: NonNullable<ModelConfig["builtin"]>,
+  builtin: NonNullable<ModelRegistryConfig["builtin"]>,
 ): { open(rest: string): Promise<Model>; rest: string } | undefined {
   const [, prefix = name, rest = ""] = /^([^:]+:)(.+)$/s.exec(name) ?? [];
   const open = own(builtin, prefix);
@@ -182,7 +182,7 @@ function shown(name: string): string {
 }
 
 /** `provider/model` as it stands; anything else is a tier, and a tier that is not set is the default. */
-function specOf(nameOrTier: string, config: ModelConfig): string {
+function specOf(nameOrTier: string, config: ModelRegistryConfig): string {
   if (nameOrTier.includes("/")) return nameOrTier;
   const tier = tierNames.find((one) => one === nameOrTier);
   if (tier === undefined) return nameOrTier;

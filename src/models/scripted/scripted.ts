@@ -23,13 +23,13 @@ export type ScriptedTurn =
 export type Script = ScriptedTurn | ((request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>);
 
 /** A model from data, with all it was asked so far. */
-export type Scripted = Model & { readonly requests: readonly ModelRequest[] };
+export type ScriptedModel = Model & { readonly requests: readonly ModelRequest[] };
 
 /**
  * A model that plays these turns, one per request whoever asks, and then fails. For tests: the same script gives the
  * same events, and `requests` shows what the model was told.
  */
-export function scripted(...turns: readonly Script[]): Scripted {
+export function scripted(...turns: readonly Script[]): ScriptedModel {
   const requests: ModelRequest[] = [];
   const model: Model = async function* (request, signal) {
     const number = requests.push({ ...request, messages: [...request.messages], tools: [...request.tools] });

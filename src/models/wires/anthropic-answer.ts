@@ -3,7 +3,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { argumentsFrom } from "./call-arguments.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { faultOfEvent, refused, tooLong } from "./fault.ts";
-import { type Reading, say } from "./wire.ts";
+import { type AnswerReader, appendText } from "./wire.ts";
 
 /** A part of a message as the provider has it. */
 export type Block = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export type Block = Readonly<Record<string, unknown>>;
 export const CARRIED = "anthropic";
 
 /** One answer: blocks of text, thinking and calls, each begun, continued and ended. */
-export function readAnswer(endpoint: Endpoint): Reading {
+export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
   const blocks: Building[] = [];
   let usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   let stop: string | undefined;
@@ -91,7 +91,7 @@ function begun(given: unknown, out: ModelEvent[]): Building {
       return { type: "tool_use", id: text(block["id"]), name: text(block["name"]), json: whole };
     }
     default:
-      say(out, "text", text(block["text"]));
+      appendText(out, "text", text(block["text"]));
       return { type: "text", text: text(block["text"]) };
   }
 }
@@ -100,12 +100,12 @@ function grow(block: Building, delta: Readonly<Record<string, unknown>>, out: Mo
   switch (block.type) {
     case "text":
       block.text += text(delta["text"]);
-      say(out, "text", text(delta["text"]));
+      appendText(out, "text", text(delta["text"]));
       break;
     case "thinking":
       block.thinking += text(delta["thinking"]);
       block.signature += text(delta["signature"]);
-      say(out, "thinking", text(delta["thinking"]));
+      appendText(out, "thinking", text(delta["thinking"]));
       break;
     case "tool_use":
       block.json += text(delta["partial_json"]);

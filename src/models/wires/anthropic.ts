@@ -1,8 +1,8 @@
 import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
-import { type Block, CARRIED, readAnswer } from "./anthropic-answer.ts";
-import { claude } from "./claude.ts";
+import { type Block, CARRIED, readAnthropicAnswer } from "./anthropic-answer.ts";
+import { claudeFeatures } from "./claude.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { thinkingOptions } from "./thinking-options.ts";
 import { type Means, speak, type Wire } from "./wire.ts";
@@ -59,7 +59,7 @@ function wireFor(endpoint: Endpoint): Wire {
       const tooling = tools.length > 0 ? `"tools":[${toolTexts}],` : "";
       return `{${tooling}${JSON.stringify(head).slice(1, -1)},"messages":[${texts.join(",")}]}`;
     },
-    read: () => readAnswer(endpoint),
+    read: () => readAnthropicAnswer(endpoint),
   };
 }
 
@@ -68,7 +68,7 @@ const CACHED = { cache_control: { type: "ephemeral" } } as const;
 
 /** Length, thinking and sampling, as far as the model takes them. */
 function limitsFor({ model, thinking, toolChoice, maxOutputTokens, temperature, topP }: ModelRequest): object {
-  const { maxOutput, sampling } = claude(model);
+  const { maxOutput, sampling } = claudeFeatures(model);
   const mayThink = toolChoice === "auto" || (thinking !== undefined && thinkingLevel(thinking) === "off");
   const options = thinking === undefined || !mayThink ? {} : thinkingOptions.anthropic(thinking, model);
   const budget = options.thinking?.budget_tokens ?? 0;
@@ -84,7 +84,7 @@ function limitsFor({ model, thinking, toolChoice, maxOutputTokens, temperature, 
 }
 
 function choiceFor(choice: ModelRequest["toolChoice"], model: string): object {
-  if (choice === "auto" || !claude(model).forced) return { type: "auto" };
+  if (choice === "auto" || !claudeFeatures(model).forced) return { type: "auto" };
   return choice === "required" ? { type: "any" } : { type: "tool", name: choice.tool };
 }
 

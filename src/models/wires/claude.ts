@@ -31,6 +31,6 @@ const rows: readonly (readonly [RegExp, ClaudeModel])[] = [
 const other: ClaudeModel = { ...plain, maxOutput: 32_000, thinking: "budget" };
 
 /** What is known about a model of the messages API. */
-export function claude(id: string): ClaudeModel {
+export function claudeFeatures(id: string): ClaudeModel {
   return rows.find(([pattern]) => pattern.test(id))?.[1] ?? other;
 }

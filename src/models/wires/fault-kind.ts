@@ -3,7 +3,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { type Endpoint, withoutLogin } from "./endpoint.ts";
 
 /** What an error means, whoever sends it. */
-export type Kind =
+export type FaultKind =
   | "auth"
   | "forbidden"
   | "credit"
@@ -18,57 +18,62 @@ export type Kind =
 type Meaning = Omit<Fault, "message">;
 
 /** What each kind is called, whether it is worth another try, and what to do about it. */
-export const kinds: Readonly<Record<Kind, (endpoint: Pick<Endpoint, "provider"> & Partial<Endpoint>) => Meaning>> = {
-  auth: ({ provider, keyName }) => ({
-    code: "MODEL_AUTH",
-    hint:
-      keyName === undefined
-        ? `${provider} wants a key: set one, or use --model ollama/...`
-        : `${keyName} was not accepted: correct it, or use --model ollama/...`,
-    retryable: false,
-  }),
-  forbidden: ({ keyName }) => ({
-    code: "MODEL_AUTH",
-    hint: `${keyName ?? "The key"} may not do this: ask for access, or choose another model.`,
-    retryable: false,
-  }),
-  credit: ({ provider }) => ({
-    code: "MODEL_RATE_LIMIT",
-    hint: `There is no credit left at ${provider}: add some, or choose another model.`,
-    retryable: false,
-  }),
-  rate: () => ({
-    code: "MODEL_RATE_LIMIT",
-    hint: "Wait, lower --concurrency, or choose another model.",
-    retryable: true,
-  }),
-  overloaded: () => ({ code: "MODEL_OVERLOADED", hint: "Try again later, or choose another model.", retryable: true }),
-  unknown: ({ provider, baseURL }) => ({
-    code: "MODEL_UNKNOWN",
-    hint: `Check the name of the model${baseURL === undefined ? "" : ` and the address ${withoutLogin(baseURL)}`}; \`subcrew models\` shows what ${provider} is set to.`,
-    retryable: false,
-  }),
-  context: () => ({
-    code: "MODEL_CONTEXT",
-    hint: "Give it less to read, split the task, or choose a model with a larger window.",
-    retryable: false,
-  }),
-  refused: () => ({
-    code: "MODEL_REFUSED",
-    hint: "Word the task differently, or choose another model.",
-    retryable: false,
-  }),
-  request: () => ({
-    code: "MODEL_BAD_ANSWER",
-    hint: "The provider did not accept the request: check that the model knows tools and the thinking level.",
-    retryable: false,
-  }),
-  redirect: ({ provider }) => ({
-    code: "MODEL_NETWORK",
-    hint: `The address of ${provider} has moved: set the new one; a key is not sent to another place by itself.`,
-    retryable: false,
-  }),
-};
+export const kinds: Readonly<Record<FaultKind, (endpoint: Pick<Endpoint, "provider"> & Partial<Endpoint>) => Meaning>> =
+  {
+    auth: ({ provider, keyName }) => ({
+      code: "MODEL_AUTH",
+      hint:
+        keyName === undefined
+          ? `${provider} wants a key: set one, or use --model ollama/...`
+          : `${keyName} was not accepted: correct it, or use --model ollama/...`,
+      retryable: false,
+    }),
+    forbidden: ({ keyName }) => ({
+      code: "MODEL_AUTH",
+      hint: `${keyName ?? "The key"} may not do this: ask for access, or choose another model.`,
+      retryable: false,
+    }),
+    credit: ({ provider }) => ({
+      code: "MODEL_RATE_LIMIT",
+      hint: `There is no credit left at ${provider}: add some, or choose another model.`,
+      retryable: false,
+    }),
+    rate: () => ({
+      code: "MODEL_RATE_LIMIT",
+      hint: "Wait, lower --concurrency, or choose another model.",
+      retryable: true,
+    }),
+    overloaded: () => ({
+      code: "MODEL_OVERLOADED",
+      hint: "Try again later, or choose another model.",
+      retryable: true,
+    }),
+    unknown: ({ provider, baseURL }) => ({
+      code: "MODEL_UNKNOWN",
+      hint: `Check the name of the model${baseURL === undefined ? "" : ` and the address ${withoutLogin(baseURL)}`}; \`subcrew models\` shows what ${provider} is set to.`,
+      retryable: false,
+    }),
+    context: () => ({
+      code: "MODEL_CONTEXT",
+      hint: "Give it less to read, split the task, or choose a model with a larger window.",
+      retryable: false,
+    }),
+    refused: () => ({
+      code: "MODEL_REFUSED",
+      hint: "Word the task differently, or choose another model.",
+      retryable: false,
+    }),
+    request: () => ({
+      code: "MODEL_BAD_ANSWER",
+      hint: "The provider did not accept the request: check that the model knows tools and the thinking level.",
+      retryable: false,
+    }),
+    redirect: ({ provider }) => ({
+      code: "MODEL_NETWORK",
+      hint: `The address of ${provider} has moved: set the new one; a key is not sent to another place by itself.`,
+      retryable: false,
+    }),
+  };
 
 const TOO_LONG =
   /context_length_exceeded|model_context_window|maximum context length|prompt is too long|input is too long|exceeds? (?:the )?(?:maximum|max|model'?s?)[\w\s']*(?:context|tokens|token count|length)|too many (?:input )?tokens|context (?:window|size|length) (?:is )?exceed/i;
@@ -83,10 +88,10 @@ const BUSY = /overloaded|UNAVAILABLE|capacity|temporarily/i;
 const SLOW_DOWN = /rate_limit|RESOURCE_EXHAUSTED|too many requests/i;
 
 /** What a provider says about an error; `all` is every word of it. */
-export type Said = Readonly<{ message: string; all: string; status?: number }>;
+export type ErrorText = Readonly<{ message: string; all: string; status?: number }>;
 
 /** The kind of an error, by its status and by the words that providers use. */
-export function kindOf(status: number, { all }: Said): Kind {
+export function faultKindOf(status: number, { all }: ErrorText): FaultKind {
   if (status >= 300 && status < 400) return "redirect";
   if (status === 401) return "auth";
   if (status === 402 || ([400, 403, 429].includes(status) && NO_CREDIT.test(all) && !/RESOURCE_EXHAUSTED/.test(all)))
@@ -101,7 +106,7 @@ export function kindOf(status: number, { all }: Said): Kind {
 }
 
 /** The message inside of an error in any of the shapes that providers give it. */
-export function saidIn(given: unknown): Said {
+export function saidIn(given: unknown): ErrorText {
   const value = typeof given === "string" ? parsed(given) : given;
   const all = typeof given === "string" ? given : (JSON.stringify(given) ?? "");
   const first: unknown = Array.isArray(value) ? value[0] : value;

@@ -5,10 +5,10 @@ import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { type Endpoint, withoutLogin } from "./endpoint.ts";
-import { kindOf, kinds, saidIn } from "./fault-kind.ts";
+import { faultKindOf, kinds, saidIn } from "./fault-kind.ts";
 
 /** An answer that is no answer, as it came. */
-export type Refusal = Readonly<{
+export type ErrorResponse = Readonly<{
   status: number;
   /** Header names in lower case. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -16,9 +16,9 @@ export type Refusal = Readonly<{
 }>;
 
 /** What an HTTP status with its body means. */
-export function faultOfStatus({ status, headers, body }: Refusal, endpoint: Endpoint): Fault {
+export function faultOfStatus({ status, headers, body }: ErrorResponse, endpoint: Endpoint): Fault {
   const said = saidIn(body);
-  const kind = kindOf(status, said);
+  const kind = faultKindOf(status, said);
   const text = sayable(said.message || body, endpoint);
   const retryAfterMs = retryAfter(headers, body);
   return {
@@ -31,7 +31,7 @@ export function faultOfStatus({ status, headers, body }: Refusal, endpoint: Endp
 /** What an error inside of a stream means; there is no status, only what it says. */
 export function faultOfEvent(error: unknown, endpoint: Endpoint): Fault {
   const said = saidIn(error);
-  const kind = kindOf(said.status ?? 500, said);
+  const kind = faultKindOf(said.status ?? 500, said);
   return { ...kinds[kind](endpoint), message: `${endpoint.provider} broke off: ${sayable(said.message, endpoint)}` };
 }
 
@@ -105,7 +105,7 @@ function sayable(text: string, { key, headers }: Endpoint): string {
 }
 
 /** How long to wait: in milliseconds, seconds, or until a date; Google says it in the body. */
-function retryAfter(headers: Refusal["headers"], body: string): number | undefined {
+function retryAfter(headers: ErrorResponse["headers"], body: string): number | undefined {
   const header = (name: string): string | undefined => [headers[name]].flat()[0];
   const exact = Number(header("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(exact) && exact >= 0) return Math.ceil(exact);

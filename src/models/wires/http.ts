@@ -5,7 +5,7 @@ import { onAbort } from "../../runtime/async/on-abort.ts";
 import { proxyHeaders, tunnelAgent } from "./tunnel.ts";
 
 /** Sends requests to one provider over connections that are kept. */
-export type Connection = Readonly<{ post(path: string, request: PostRequest): Promise<IncomingMessage> }>;
+export type ProviderConnection = Readonly<{ post(path: string, request: PostRequest): Promise<IncomingMessage> }>;
 
 export type PostRequest = Readonly<{
   headers: Readonly<Record<string, string>>;
@@ -28,7 +28,10 @@ const SILENCE_MS = 10 * 60_000;
  * node:http and not fetch: a turn over it costs half the processor time. Redirects are not followed, so a key never
  * reaches another origin.
  */
-export function connect(baseURL: string, { silenceMs = SILENCE_MS, proxy }: ConnectOptions = {}): Connection {
+export function connectProvider(
+  baseURL: string,
+  { silenceMs = SILENCE_MS, proxy }: ConnectOptions = {},
+): ProviderConnection {
   const isSecure = baseURL.startsWith("https:");
   const client = isSecure ? https : http;
   const gate = proxy === undefined ? undefined : new URL(proxy);

@@ -4,10 +4,10 @@ import { isRecord } from "../../core/text/json.ts";
 import { argumentsFrom } from "./call-arguments.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { faultOfEvent, refused } from "./fault.ts";
-import { type Reading, say } from "./wire.ts";
+import { type AnswerReader, appendText } from "./wire.ts";
 
 /** One answer: pieces of text, of thinking and of calls. */
-export function readAnswer(endpoint: Endpoint): Reading {
+export function readChatAnswer(endpoint: Endpoint): AnswerReader {
   const { provider, quirks } = endpoint;
   const calls: Building[] = [];
   let usage: TurnUsage | undefined;
@@ -44,10 +44,10 @@ export function readAnswer(endpoint: Endpoint): Reading {
       const thought = delta["reasoning_content"] ?? delta["reasoning"];
       if (typeof thought === "string") {
         thinking += thought;
-        say(out, "thinking", thought);
+        appendText(out, "thinking", thought);
       }
       if (Array.isArray(delta["reasoning_details"])) details.push(...(delta["reasoning_details"] as unknown[]));
-      if (typeof delta["content"] === "string") say(out, "text", delta["content"]);
+      if (typeof delta["content"] === "string") appendText(out, "text", delta["content"]);
       if (Array.isArray(delta["tool_calls"])) for (const call of delta["tool_calls"]) takeCall(call);
       return undefined;
     },

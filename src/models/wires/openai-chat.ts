@@ -2,7 +2,7 @@ import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/mo
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint, Quirks } from "./endpoint.ts";
-import { readAnswer } from "./openai-chat-answer.ts";
+import { readChatAnswer } from "./openai-chat-answer.ts";
 import { thinkingOptions } from "./thinking-options.ts";
 import { type Means, speak, type Wire } from "./wire.ts";
 
@@ -58,7 +58,7 @@ function wireFor(endpoint: Endpoint): Wire {
       const spoken = texts.filter((text) => text !== "").join(",");
       return `${JSON.stringify(head).slice(0, -1)},"messages":[${spoken}]${tooling}}`;
     },
-    read: () => readAnswer(endpoint),
+    read: () => readChatAnswer(endpoint),
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Thinking, type ThinkingLevel, thinkingBudget, thinkingLevel } from "../../core/vocabulary/thinking.ts";
-import { claude } from "./claude.ts";
+import { claudeFeatures } from "./claude.ts";
 
 /** How a provider is told to think. */
 export type ThinkingStyle = keyof typeof thinkingOptions;
@@ -62,7 +62,7 @@ type AnthropicThinking = Readonly<{
 const LEAST_BUDGET = 1_024;
 
 function anthropic(wish: Thinking, id: string): AnthropicThinking {
-  const { thinking, most } = claude(id);
+  const { thinking, most } = claudeFeatures(id);
   const level = thinkingLevel(wish);
   switch (thinking) {
     case "none":

@@ -6,7 +6,7 @@ import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { estimatedUsage } from "./estimate.ts";
 import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus } from "./fault.ts";
-import { connect } from "./http.ts";
+import { connectProvider } from "./http.ts";
 import type { Prices } from "./prices.ts";
 import { createEventReader } from "./sse.ts";
 
@@ -16,18 +16,18 @@ export type Wire = Readonly<{
   headers(endpoint: Endpoint): Record<string, string>;
   /** A request as JSON text. What was said before is written once and kept, so a turn costs only what is new. */
   body(request: ModelRequest): string;
-  read(): Reading;
+  read(): AnswerReader;
 }>;
 
 /** Reads one answer, event by event. */
-export type Reading = Readonly<{
+export type AnswerReader = Readonly<{
   /** Puts what an event says on `out`; a fault ends the answer. */
   take(event: Readonly<Record<string, unknown>>, out: ModelEvent[]): Fault | undefined;
   /** The rest, once everything came; `undefined` when the answer was not complete. */
-  finish(out: ModelEvent[]): Finished | Fault | undefined;
+  finish(out: ModelEvent[]): FinishedAnswer | Fault | undefined;
 }>;
 
-export type Finished = Readonly<{ usage?: TurnUsage; carry?: Carry }>;
+export type FinishedAnswer = Readonly<{ usage?: TurnUsage; carry?: Carry }>;
 
 /** What speaking needs besides a format and an address. */
 export type Means = Readonly<{ prices: Prices }>;
@@ -35,7 +35,7 @@ export type Means = Readonly<{ prices: Prices }>;
 /** A model that speaks a format over HTTP. Text that arrives together is one event. */
 export function speak(wire: Wire, endpoint: Endpoint, { prices }: Means): Model {
   const { silenceMs, proxy } = endpoint;
-  const connection = connect(endpoint.baseURL, {
+  const connection = connectProvider(endpoint.baseURL, {
     ...defined({ silenceMs, proxy }),
   });
   const headers = { ...wire.headers(endpoint), ...endpoint.headers };
@@ -90,14 +90,14 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: Means): Model 
 }
 
 /** Adds text to an event that is already waiting, so that what came in one piece is one event. */
-export function say(out: ModelEvent[], type: "text" | "thinking", text: string): void {
+export function appendText(out: ModelEvent[], type: "text" | "thinking", text: string): void {
   if (text === "") return;
   const last = out.at(-1);
   if (last?.type === type) out[out.length - 1] = { type, text: last.text + text };
   else out.push({ type, text });
 }
 
-type Round = Readonly<{ reading: Reading; out: ModelEvent[]; endpoint: Endpoint }>;
+type Round = Readonly<{ reading: AnswerReader; out: ModelEvent[]; endpoint: Endpoint }>;
 
 function readAll(events: readonly string[], { reading, out, endpoint }: Round): Fault | undefined {
   for (const data of events) {

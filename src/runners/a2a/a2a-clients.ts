@@ -7,7 +7,7 @@ import { type TokenFiles, tokenFiles } from "../../runtime/network/token-files.t
 import { type CredentialParts, type Credentials, checked, createCredentials, signedFetch } from "./a2a-auth.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 import type { SignIn } from "./a2a-oauth.ts";
-import { type AgentCard, connect, type RemoteClient, readCard, schemesOf } from "./a2a-sdk.ts";
+import { type AgentCard, connectAgent, type RemoteClient, readCard, schemesOf } from "./a2a-sdk.ts";
 
 /** What is known of agents elsewhere, as long as the crew lasts: a card is fetched once, a token asked for once. */
 export type RemoteClients = Readonly<{
@@ -50,7 +50,7 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
     open: async (place, how) => {
       const card = await cardOf(place, how);
       const signed = signedFetch(how.fetch, credentials(place), { ...how, schemes: schemesOf(card) });
-      return connect(card, signed).catch((error: unknown) => {
+      return connectAgent(card, signed).catch((error: unknown) => {
         throw isCrewError(error)
           ? error
           : remoteFailure(

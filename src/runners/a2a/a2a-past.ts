@@ -8,7 +8,7 @@ import { isRecord } from "../../core/text/json.ts";
 const CARRIED_BY = "a2a";
 
 /** Where a conversation with an agent elsewhere stands, as the journal has it. */
-export type Standing = Readonly<{
+export type RemoteProgress = Readonly<{
   ids: RemoteIds;
   turns: number;
   usage: Usage;
@@ -27,11 +27,11 @@ export function carryOf(ids: RemoteIds, state: RemoteState): Carry {
 }
 
 /** A conversation that begins, or goes on with that of an earlier task: the ids belong to this chain of calls alone. */
-export function standingOf({ past }: Pick<PerformContext, "past">, before: readonly Message[] = []): Standing {
+export function standingOf({ past }: Pick<PerformContext, "past">, before: readonly Message[] = []): RemoteProgress {
   const carried = before
     .flatMap((message) => (message.role === "assistant" && message.carry ? [message.carry] : []))
     .at(-1);
-  let at: Standing = { ids: carriedIn(carried)?.ids ?? {}, turns: 0, usage: noUsage(), cost: noCost() };
+  let at: RemoteProgress = { ids: carriedIn(carried)?.ids ?? {}, turns: 0, usage: noUsage(), cost: noCost() };
   for (const event of past) {
     switch (event.type) {
       case "turn.started":
@@ -56,7 +56,7 @@ export function standingOf({ past }: Pick<PerformContext, "past">, before: reado
         break;
       }
       case "gate.answered":
-        if (event.call?.startsWith(INPUT) && event.answer.approve) at = { ...at, answered: wordsOf(event.answer) };
+        if (event.call?.startsWith(INPUT) && event.answer.approve) at = { ...at, answered: textOfAnswer(event.answer) };
         break;
       default:
         break;
@@ -69,9 +69,9 @@ export function standingOf({ past }: Pick<PerformContext, "past">, before: reado
 export const INPUT = "input-";
 
 /** What is sent for an answer; who only says yes says that. */
-export const wordsOf = ({ text }: Readonly<{ text?: string | undefined }>): string => text?.trim() || "yes";
+export const textOfAnswer = ({ text }: Readonly<{ text?: string | undefined }>): string => text?.trim() || "yes";
 
-function without({ underWay: _underWay, answered: _answered, ...rest }: Standing): Standing {
+function without({ underWay: _underWay, answered: _answered, ...rest }: RemoteProgress): RemoteProgress {
   return rest;
 }
 

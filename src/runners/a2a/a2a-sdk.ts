@@ -24,7 +24,7 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 
 /** What an agent elsewhere says about itself. */
-export type RemoteCard = Readonly<{
+export type RemoteAgentCard = Readonly<{
   name: string;
   description: string;
   /** Where messages go. */
@@ -44,7 +44,7 @@ export type Outgoing = RemoteIds & Readonly<{ messageId: string; text: string }>
 
 /** One agent elsewhere. Everything throws what went wrong. */
 export type RemoteClient = Readonly<{
-  card: RemoteCard;
+  card: RemoteAgentCard;
   /** Sends a message; what comes back comes in pieces where the agent can do that. */
   send(message: Outgoing, signal: AbortSignal): AsyncIterable<RemoteUpdate>;
   /** Listens to a task that goes on. */
@@ -60,7 +60,7 @@ export async function readCard(json: unknown): Promise<AgentCard> {
 }
 
 /** A client for the agent that a card describes; every request goes through `fetch`. */
-export async function connect(card: AgentCard, fetchImpl: typeof fetch): Promise<RemoteClient> {
+export async function connectAgent(card: AgentCard, fetchImpl: typeof fetch): Promise<RemoteClient> {
   const { client: sdk, core } = await load();
   const options = { fetchImpl, legacyCompat: { enabled: true } };
   const factory = new sdk.ClientFactory({

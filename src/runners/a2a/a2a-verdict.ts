@@ -3,18 +3,22 @@ import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts
 import type { Assignment } from "../../core/task/runner.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
-import { type Finish, finishText, finishWith } from "../../runtime/loop/finish-tool.ts";
+import { type FinishAttempt, finishText, finishWith } from "../../runtime/loop/finish-tool.ts";
 
 /** What an answer comes to: the end of the task, a question, or something that cannot be used and is asked for again. */
-export type Verdict =
+export type AnswerVerdict =
   | Readonly<{ is: "over"; outcome: Outcome }>
   | Readonly<{ is: "asks"; question: string }>
   | Readonly<{ is: "unusable"; outcome: Failed; remind: string }>;
 
 /** What an answer means for the task. */
-export function verdictOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): Verdict {
+export function verdictOf(
+  answer: RemoteAnswer,
+  assignment: Assignment,
+  clean: (text: string) => string,
+): AnswerVerdict {
   const { name } = assignment.agent;
-  const over = (outcome: Outcome): Verdict => ({ is: "over", outcome });
+  const over = (outcome: Outcome): AnswerVerdict => ({ is: "over", outcome });
   const state = answer.kind === "message" ? "completed" : answer.status.state;
   const said = clean(answer.kind === "message" ? extractMessageText(answer) : extractTaskText(answer));
   const because = said === "" ? "." : `: ${said}`;
@@ -36,14 +40,14 @@ export function verdictOf(answer: RemoteAnswer, assignment: Assignment, clean: (
   }
 }
 
-function finishOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): Finish {
+function finishOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): FinishAttempt {
   const { text, data } = remoteResult(answer);
   if (data !== undefined && assignment.validate) return finishWith({ result: data }, assignment);
   const finish = finishText(clean(text), assignment);
   return data !== undefined && "output" in finish ? { ...finish, data } : finish;
 }
 
-function finished(finish: Finish): Verdict {
+function finished(finish: FinishAttempt): AnswerVerdict {
   if ("output" in finish) return { is: "over", outcome: { status: "ok", ...finish } };
   if ("gaveUp" in finish) return { is: "over", outcome: failed("AGENT_REPORTED", finish.gaveUp) };
   const { problem, empty } = finish;

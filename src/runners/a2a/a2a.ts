@@ -27,7 +27,7 @@ import type { Credentials } from "./a2a-auth.ts";
 import type { RemoteClients } from "./a2a-clients.ts";
 import { isPassing, remoteFailure, remoteFault } from "./a2a-fault.ts";
 import { createGate } from "./a2a-gate.ts";
-import { carryOf, INPUT, standingOf, wordsOf } from "./a2a-past.ts";
+import { carryOf, INPUT, standingOf, textOfAnswer } from "./a2a-past.ts";
 import type { RemoteClient } from "./a2a-sdk.ts";
 import { verdictOf } from "./a2a-verdict.ts";
 
@@ -257,7 +257,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
       return nobody;
     }
     const said = await context.ask(`${agent.name} asks: ${about}`, { call: `${INPUT}${turns}`, signal: clock.signal });
-    if (said?.approve) return wordsOf(said);
+    if (said?.approve) return textOfAnswer(said);
     if (clock.signal.aborted) throw clock.signal.reason;
     giveUp();
     if (!said) return nobody;

@@ -2,13 +2,14 @@ import { approvalText } from "../../core/policy/approval.ts";
 import { rulesAlike } from "../../core/policy/judge.ts";
 import { readBans } from "../../core/policy/judge-call.ts";
 import { permit } from "../../core/policy/permit.ts";
-import type { Located, Subject } from "../../core/rules/call-subject.ts";
+import type { LocatedSubject, Subject } from "../../core/rules/call-subject.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { verdictOn } from "../../runtime/access/approve-call.ts";
-import { isInside, isRefusal, openInside, rootOf } from "../../runtime/files/open-contained.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
+import { isOpenRefusal, openInside, rootOf } from "../../runtime/files/open-contained.ts";
 import { callTool } from "../../runtime/loop/call-tool.ts";
 import type { AcpHost, ToolCallUpdate } from "./acp-sdk.ts";
 import { field, listIn, textIn } from "./tool.ts";
@@ -27,7 +28,7 @@ export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
     const { allowed, rule } = permit(rights, tool.name);
     if (!allowed) return deny(call, tool.name, rule, `DENIED: ${tool.name} is not available (${rule}).`);
     const located = await locateAll(subjects, assignment).catch((thrown: unknown) => {
-      if (isRefusal(thrown)) return thrown;
+      if (isOpenRefusal(thrown)) return thrown;
       throw thrown;
     });
     if (located instanceof Error)
@@ -119,9 +120,9 @@ function commandIn({ rawInput, title }: Pick<ToolCallUpdate, "rawInput" | "title
   return typeof command === "string" ? command : (title ?? "");
 }
 
-async function locateAll(subjects: readonly Subject[], { access }: Assignment): Promise<Located[]> {
+async function locateAll(subjects: readonly Subject[], { access }: Assignment): Promise<LocatedSubject[]> {
   return Promise.all(
-    subjects.map(async (subject): Promise<Located> => {
+    subjects.map(async (subject): Promise<LocatedSubject> => {
       if (access) return access.locate(subject);
       return subject.kind === "path" ? { kind: "path", places: [subject.path], change: subject.change } : subject;
     }),
@@ -133,7 +134,7 @@ const MOST_BYTES = 10_000_000;
 /** The text of a file that really lies where the task may look. */
 async function contentsOf(path: string, { toolContext, access }: Assignment): Promise<string> {
   const folders = [toolContext.cwd, ...(access?.roots ?? [])];
-  const root = await rootOf(folders.find((folder) => isInside(folder, path)) ?? toolContext.cwd);
+  const root = await rootOf(folders.find((folder) => folderContains(folder, path)) ?? toolContext.cwd);
   const bans = access && readBans(access.policy());
   const isClosed = bans && ((place: string): boolean => bans(access.placeOf(`${root.real}/${place}`)));
   const { handle, kind, stats } = await openInside({ ...root, ...defined({ isClosed }) }, path);

@@ -14,7 +14,7 @@ import { findProgram } from "./find-program.ts";
 import { type ForeignParts, type HandedOver, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
 import { foreignTable } from "./table.ts";
 import { createTally } from "./tally.ts";
-import { field, type Heard, listIn, numberIn, textIn, together } from "./tool.ts";
+import { field, listIn, numberIn, type ToolListener, textIn, together } from "./tool.ts";
 
 const MARKER = "SUBCREW_TASK";
 const GRACE_MS = 1_500;
@@ -24,7 +24,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Hands each task to a process that speaks the Agent Client Protocol; what it asks is judged by the task's own rules. */
 export function acpRunner(command: string, parts: ForeignParts): Runner {
   const keeps = { without: "asks", patterns: false, places: false, sandbox: false } as const;
-  const [program = "", ...args] = wordsOf(command);
+  const [program = "", ...args] = splitCommandLine(command);
   const called = basename(program);
   return handOver(called, { keeps }, async (task) => {
     const { toolContext } = task.assignment;
@@ -128,7 +128,7 @@ const STOPS: Readonly<Record<string, (called: string) => Outcome>> = {
 };
 
 /** Reads what an agent tells while it works. Text after a result begins a new turn: the protocol knows no turns. */
-function readerOf(heard: Heard): Readonly<{ take(update: SessionUpdate): void; end(): void }> {
+function readerOf(heard: ToolListener): Readonly<{ take(update: SessionUpdate): void; end(): void }> {
   let answered = false;
   let spoke = false;
   let spent: Readonly<{ contextTokens: number; usd: number | undefined }> | undefined;
@@ -181,7 +181,7 @@ async function variablesOf(program: string): Promise<readonly string[]> {
 }
 
 /** The words of a command line; quotes keep blanks together, and nothing else is special. */
-export function wordsOf(command: string): string[] {
+export function splitCommandLine(command: string): string[] {
   return Array.from(
     command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
     ([, double, single, plain]) => double ?? single ?? plain ?? "",

@@ -33,7 +33,7 @@ export type Bounds = Readonly<{
   network: boolean;
 }>;
 
-export type Bound = Readonly<{
+export type ForeignBound = Readonly<{
   rights: Rights;
   policy: Policy;
   sandbox: "required" | "auto" | "off";
@@ -42,7 +42,7 @@ export type Bound = Readonly<{
 }>;
 
 /** Rights and policy as bounds. */
-export function boundsOf({ rights, policy, sandbox, checkedLater }: Bound): Bounds {
+export function boundsOf({ rights, policy, sandbox, checkedLater }: ForeignBound): Bounds {
   const patterned = (rules: readonly Rule[]): Rule[] => rules.filter(({ pattern }) => pattern !== undefined);
   const may = Object.fromEntries(abilityNames.map((name) => [name, mayDo(name, rights, policy)])) as Bounds["may"];
   const about = (rules: readonly Rule[]): Rule[] =>

@@ -2,7 +2,7 @@ import type { Usage } from "../../core/outcome/usage.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
-import { type ForeignTool, field, type Heard, listIn, numberIn, textIn, withoutProvider } from "./tool.ts";
+import { type ForeignTool, field, listIn, numberIn, type ToolListener, textIn, withoutProvider } from "./tool.ts";
 
 /** What Claude Code calls what we can do. It has no tool that only lists files. */
 const names: Readonly<Partial<Record<Ability, string>>> = {
@@ -17,7 +17,7 @@ const names: Readonly<Partial<Record<Ability, string>>> = {
 };
 
 /** Claude Code, headless: what is not allowed is refused, since nobody is asked; no settings but ours count. */
-export const claude: ForeignTool = {
+export const claudeTool: ForeignTool = {
   program: "claude",
   install: "npm install -g @anthropic-ai/claude-code",
   variables: [
@@ -100,7 +100,7 @@ function ruleFor({ tool, pattern = "" }: Rule): string[] {
 }
 
 /** A turn is told when it is known to be over, with the price of all of them in the last: before that nobody says it. */
-function reader(heard: Heard): (event: Readonly<Record<string, unknown>>) => void {
+function reader(heard: ToolListener): (event: Readonly<Record<string, unknown>>) => void {
   let usage: Partial<Usage> = {};
   let over = false;
   const end = (usd: number): void => {

@@ -4,7 +4,7 @@ import { type ForeignTool, field, numberIn, textIn, together, withoutProvider } 
 const SHELL = "it reads by running commands, so it cannot be kept from running them";
 
 /** Codex, headless: everything it does goes through commands in its own sandbox, and nobody is asked. */
-export const codex: ForeignTool = {
+export const codexTool: ForeignTool = {
   program: "codex",
   install: "npm install -g @openai/codex",
   variables: ["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"],

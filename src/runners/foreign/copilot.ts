@@ -24,7 +24,7 @@ const rights: Readonly<Partial<Record<Ability, string>>> = {
 const NONE = "none";
 
 /** Copilot CLI, headless: it has no more tools than it is told, and paths outside of the folder are refused. */
-export const copilot: ForeignTool = {
+export const copilotTool: ForeignTool = {
   program: "copilot",
   install: "npm install -g @github/copilot",
   variables: [

@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { isInside } from "../../runtime/files/open-contained.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
 
 /** Where a program is: in PATH, but never in a folder that agents write, or by its own absolute path. */
 export function findProgram(name: string, path: string | undefined, writable: readonly string[]): string | undefined {
@@ -12,7 +12,7 @@ export function findProgram(name: string, path: string | undefined, writable: re
           .split(delimiter)
           .filter((folder) => isAbsolute(folder))
           .map((folder) => join(folder, name));
-  const isOutside = (file: string): boolean => !writable.some((root) => isInside(root, file));
+  const isOutside = (file: string): boolean => !writable.some((root) => folderContains(root, file));
   return places.find((file) => isProgram(file) && isOutside(file) && isOutside(realpathSync.native(file)));
 }
 

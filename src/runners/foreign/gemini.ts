@@ -17,7 +17,7 @@ const names: Readonly<Record<Ability, readonly string[]>> = {
 const others = ["invoke_agent", "delegate_to_agent", "activate_skill", "save_memory", "ask_user", "enter_plan_mode"];
 
 /** Gemini CLI, headless: its policy engine is told each tool, in the tier that nothing of the project can overrule. */
-export const gemini: ForeignTool = {
+export const geminiTool: ForeignTool = {
   program: "gemini",
   install: "npm install -g @google/gemini-cli",
   variables: [

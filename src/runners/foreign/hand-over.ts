@@ -13,7 +13,7 @@ import { topOf } from "../../runtime/git/git.ts";
 import { finishText } from "../../runtime/loop/finish-tool.ts";
 import { type Bounds, boundsOf, lacking } from "./bounds.ts";
 import type { Tally } from "./tally.ts";
-import type { Asked, ForeignTool } from "./tool.ts";
+import type { ForeignTask, ForeignTool } from "./tool.ts";
 
 /** What runners of other tools share. */
 export type ForeignParts = Readonly<{
@@ -34,7 +34,7 @@ export type HandedOver = Readonly<{
   assignment: Assignment;
   context: PerformContext;
   bounds: Bounds;
-  asked: Omit<Asked, "bounds" | "rulesFile">;
+  asked: Omit<ForeignTask, "bounds" | "rulesFile">;
 }>;
 
 /**

@@ -15,7 +15,7 @@ const names: Readonly<Record<Ability, readonly string[]>> = {
 };
 
 /** opencode, headless: its permissions are told for each tool, and whatever would be asked is refused. */
-export const opencode: ForeignTool = {
+export const opencodeTool: ForeignTool = {
   program: "opencode",
   install: "npm install -g opencode-ai",
   variables: [

@@ -14,7 +14,7 @@ const names: Readonly<Partial<Record<Ability, string>>> = {
 };
 
 /** pi, headless: it has the tools that it is told and asks for nothing; where they write, it does not look. */
-export const pi: ForeignTool = {
+export const piTool: ForeignTool = {
   program: "pi",
   install: "npm install -g @earendil-works/pi-coding-agent",
   variables: [

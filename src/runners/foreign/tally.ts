@@ -7,10 +7,10 @@ import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
-import type { Heard } from "./tool.ts";
+import type { ToolListener } from "./tool.ts";
 
 /** What was heard of a tool, told as the events of a task. */
-export type Tally = Heard &
+export type Tally = ToolListener &
   Readonly<{
     spent(): Spent;
     /** What it answered: what it gave as its answer, or the text of its last turn. */
@@ -81,7 +81,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     if ("settle" in reserved) reserved.settle(wish);
     else stop(failed("BUDGET", `The task was stopped: ${reserved.refused}.`, { hint: "Allow more for the run." }));
   };
-  const ended: Heard["turnEnded"] = ({ text, usage: used = {}, usd, model: other } = {}) => {
+  const ended: ToolListener["turnEnded"] = ({ text, usage: used = {}, usd, model: other } = {}) => {
     const { text: heard, calls } = begun();
     const all = text ?? heard;
     const spent = addUsage(noUsage(), { contextTokens: (used.input ?? 0) + (used.cacheRead ?? 0), ...used, turns: 1 });

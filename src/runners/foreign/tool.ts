@@ -14,13 +14,13 @@ export type ForeignTool = Readonly<{
   /** Files of a project that it obeys, hooks and servers among them, and that no flag of its makes it ignore. */
   obeys?: readonly string[];
   /** Pure: the command line for a task. */
-  translate(asked: Asked): Invocation;
+  translate(asked: ForeignTask): Invocation;
   /** Reads what it prints, one JSON value after the other. */
-  reader(heard: Heard): (value: Readonly<Record<string, unknown>>) => void;
+  reader(heard: ToolListener): (value: Readonly<Record<string, unknown>>) => void;
 }>;
 
 /** A task as a tool is told it. */
-export type Asked = Readonly<{
+export type ForeignTask = Readonly<{
   prompt: string;
   instructions: string;
   cwd: string;
@@ -44,7 +44,7 @@ export type Invocation = Readonly<{
 }>;
 
 /** What can be heard of a tool at work. A turn begins with the first word or call after the last one ended. */
-export type Heard = Readonly<{
+export type ToolListener = Readonly<{
   /** A piece of text while it is written. */
   text(piece: string): void;
   thinking(piece: string): void;
@@ -88,5 +88,5 @@ export const withoutProvider = (model: string, ...providers: readonly string[]):
   );
 
 /** Instructions and task in one text, for tools without a place for the first. */
-export const together = ({ instructions, prompt }: Pick<Asked, "instructions" | "prompt">): string =>
+export const together = ({ instructions, prompt }: Pick<ForeignTask, "instructions" | "prompt">): string =>
   instructions.trim() === "" ? prompt : `${instructions.trim()}\n\n${prompt}`;

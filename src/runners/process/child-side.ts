@@ -3,7 +3,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { following, stopped } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import type { Job, Request, Requests, TaskChannel, ToTask } from "./protocol.ts";
+import type { ChildRequest, Job, Requests, TaskChannel, ToTask } from "./protocol.ts";
 
 /** Carries out a job; the context is that of the run, wherever it is. */
 export type Work = (job: Job, context: PerformContext) => Promise<Outcome>;
@@ -36,7 +36,7 @@ export function beGuest(channel: TaskChannel, work: Work, stop: AbortSignal): Pr
           reject(error);
         },
       });
-      channel.send({ type: "request", id, request: { ask, give } as Request });
+      channel.send({ type: "request", id, request: { ask, give } as ChildRequest });
       if (signal?.aborted) drop();
       else if (signal) done = onAbort(signal, drop);
     });

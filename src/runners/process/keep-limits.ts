@@ -3,11 +3,11 @@ import type { PerformContext } from "../../core/task/engine.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { GRACE_MS, type Limits } from "../../core/vocabulary/limits.ts";
 import { pause } from "../../runtime/async/cancel.ts";
-import type { Used } from "../../runtime/commands/process-meter.ts";
+import type { ResourceUse } from "../../runtime/commands/process-meter.ts";
 
 /** What limits are kept with. */
-export type Watched = Readonly<{
-  used(): Promise<Used>;
+export type WatchedProcess = Readonly<{
+  used(): Promise<ResourceUse>;
   /** Resolves when the place of the task shows that it still works. */
   ping(): Promise<void>;
   emit: PerformContext["emit"];
@@ -25,7 +25,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * Keeps the limits that a task cannot keep itself: its memory and processor time, and its time when it stands still.
  * One that is not enforced is reported once.
  */
-export function keepLimits(limits: Limits, { used, ping, emit, passed }: Watched): Readonly<{ stop(): void }> {
+export function keepLimits(limits: Limits, { used, ping, emit, passed }: WatchedProcess): Readonly<{ stop(): void }> {
   const { maxMemoryMB, maxCpuSeconds, maxTimeMs, enforce } = limits;
   const over = new AbortController();
   const reported = new Set<string>();

@@ -4,7 +4,7 @@ import type { Outcome } from "../../core/outcome/outcome.ts";
 import { createBudget } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { beGuest, type Work } from "./child-side.ts";
-import { type Hosted, host } from "./parent-side.ts";
+import { type ChildCall, host } from "./parent-side.ts";
 import type { FromTask, Job, ToTask } from "./protocol.ts";
 import { portChannel } from "./thread-channel.ts";
 
@@ -29,7 +29,7 @@ const job: Job = {
 function meet(
   work: Work,
   more: Partial<PerformContext> = {},
-): { hosted: Hosted; heard: string[]; guest: Promise<void> } {
+): { hosted: ChildCall; heard: string[]; guest: Promise<void> } {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
   const heard: string[] = [];

@@ -4,10 +4,10 @@ import type { Reservation } from "../../core/run/budget.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { deferred } from "../../runtime/async/deferred.ts";
-import type { FromTask, HostChannel, Job, Request, Requests } from "./protocol.ts";
+import type { ChildRequest, FromTask, HostChannel, Job, Requests } from "./protocol.ts";
 
 /** A task that is carried out at the other end of a channel. */
-export type Hosted = Readonly<{
+export type ChildCall = Readonly<{
   /** What it handed in; never settles for one that ends without a word. */
   outcome: Promise<Outcome>;
   /** The other end will not say anything any more. */
@@ -20,7 +20,7 @@ export type Hosted = Readonly<{
 }>;
 
 /** Hands a job to the other end and answers what it asks, from the context that a task here would have had. */
-export function host(channel: HostChannel, job: Job, context: PerformContext): Hosted {
+export function host(channel: HostChannel, job: Job, context: PerformContext): ChildCall {
   const outcome = deferred<Outcome>();
   const silent = deferred<void>();
   const pongs: (() => void)[] = [];
@@ -51,7 +51,7 @@ export function host(channel: HostChannel, job: Job, context: PerformContext): H
       ended: async (key, { signal }) => context.background?.ended(key, signal),
       stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
     };
-  const answer = async (id: number, { ask, give }: Request): Promise<void> => {
+  const answer = async (id: number, { ask, give }: ChildRequest): Promise<void> => {
     const controller = new AbortController();
     asked.set(id, controller);
     try {

@@ -4,10 +4,10 @@ import type { Failed, Outcome } from "../../core/outcome/outcome.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import type { Amount, Budget, Refusal } from "../../core/run/budget.ts";
+import type { Amount, Budget, BudgetRefusal } from "../../core/run/budget.ts";
 import type { Delta, Fact, KeptEvent } from "../../core/run/event.ts";
 import type { Receipt } from "../../core/run/run-command.ts";
-import type { Begun, Call, Delegated, Parent, Tells } from "../../core/task/engine.ts";
+import type { Call, DelegationOutcome, Parent, StartedNode, Tells } from "../../core/task/engine.ts";
 import { isRecord } from "../../core/text/json.ts";
 
 /** Everything that a task needs to be carried out elsewhere, as JSON. */
@@ -28,21 +28,21 @@ export type Job = Readonly<{
 /** What a task may ask of whoever started it, and what it is answered. */
 export type Requests = {
   durable: { give: null; get: void };
-  delegate: { give: { what: AnyInput | Plan; parent: Parent }; get: Delegated };
-  start: { give: { what: AnyInput | Plan; parent: Parent; tells: Tells }; get: Begun | Failed };
-  ended: { give: string; get: Delegated | undefined };
+  delegate: { give: { what: AnyInput | Plan; parent: Parent }; get: DelegationOutcome };
+  start: { give: { what: AnyInput | Plan; parent: Parent; tells: Tells }; get: StartedNode | Failed };
+  ended: { give: string; get: DelegationOutcome | undefined };
   stop: { give: { key: string; reason: string }; get: boolean };
   agents: { give: null; get: Catalog };
   send: { give: { to: string; text: string }; get: Receipt };
-  reserve: { give: Parameters<Budget["reserve"]>[0]; get: Refusal | undefined };
-  count: { give: Parameters<Budget["count"]>[0]; get: Refusal | undefined };
+  reserve: { give: Parameters<Budget["reserve"]>[0]; get: BudgetRefusal | undefined };
+  count: { give: Parameters<Budget["count"]>[0]; get: BudgetRefusal | undefined };
   room: { give: null; get: number | undefined };
   ask: { give: { question: string; call: string }; get: Answer | undefined };
   mail: { give: { wait: boolean }; get: readonly string[] };
 };
 
 /** One question, with a number that its answer bears. */
-export type Request = { [K in keyof Requests]: Readonly<{ ask: K; give: Requests[K]["give"] }> }[keyof Requests];
+export type ChildRequest = { [K in keyof Requests]: Readonly<{ ask: K; give: Requests[K]["give"] }> }[keyof Requests];
 
 /** To the task. A reservation has the number of the request that made it. */
 export type ToTask =
@@ -59,7 +59,7 @@ export type FromTask =
   | Readonly<{ type: "emit"; fact: Fact }>
   | Readonly<{ type: "live"; delta: Delta }>
   | Readonly<{ type: "tell"; text: string }>
-  | Readonly<{ type: "request"; id: number; request: Request }>
+  | Readonly<{ type: "request"; id: number; request: ChildRequest }>
   /** The answer is not wanted any more. */
   | Readonly<{ type: "drop"; id: number }>
   | Readonly<{ type: "settle"; id: number; actual: Amount }>

@@ -7,9 +7,9 @@ import type { Assignment, Runner } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { reasonOf } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import type { Used } from "../../runtime/commands/process-meter.ts";
+import type { ResourceUse } from "../../runtime/commands/process-meter.ts";
 import { keepLimits } from "./keep-limits.ts";
-import { type Hosted, host } from "./parent-side.ts";
+import { type ChildCall, host } from "./parent-side.ts";
 import type { HostChannel, Job } from "./protocol.ts";
 
 /** What a runner needs to carry out tasks outside of this thread. */
@@ -17,7 +17,7 @@ export type ElsewhereParts = Readonly<{
   /** The program that carries out a task when it is handed one. */
   entry: URL;
   /** What a world like this one is built from, as JSON. */
-  setup: Setup;
+  setup: ChildSetup;
   /** Tools and models that are code of this process, by name. */
   code: Readonly<{ tools: ReadonlySet<string>; models: ReadonlySet<string> }>;
   prices: boolean;
@@ -26,13 +26,13 @@ export type ElsewhereParts = Readonly<{
 }>;
 
 /** Where one task is carried out. */
-export type Place = Readonly<{
+export type ChildHost = Readonly<{
   /** What people read: `process`, `thread`. */
   called: string;
   channel: HostChannel;
   /** How it ended. Settles when it, and whatever it started, is gone. */
   ended: Promise<Gone>;
-  used(): Promise<Used>;
+  used(): Promise<ResourceUse>;
   /** Ends it and whatever it started, after so long if it does not end by itself. */
   stop(graceMs: number): Promise<void>;
 }>;
@@ -41,15 +41,15 @@ export type Place = Readonly<{
 export type Gone = Readonly<{ how: string; said: string; outOfMemory: boolean }>;
 
 /** Of a setup, what concerns a place itself. */
-export type Setup = Readonly<{
+export type ChildSetup = Readonly<{
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   passEnv?: readonly string[];
 }>;
 
 /** What a place is opened with. `marker` is in the environment of everything that is started in it, as `NAME=value`. */
-export type Opening = Readonly<{ entry: URL; setup: Setup; marker: string; limits: Assignment["limits"] }>;
-export type Open = (opening: Opening) => Place;
+export type Opening = Readonly<{ entry: URL; setup: ChildSetup; marker: string; limits: Assignment["limits"] }>;
+export type Open = (opening: Opening) => ChildHost;
 
 const MARKER = "SUBCREW_TASK";
 
@@ -79,7 +79,7 @@ export function elsewhere(open: Open, parts: ElsewhereParts): Runner {
 type Ending = Readonly<{ outcome: Outcome; graceMs: number }>;
 
 /** The task is over when it hands in its outcome, is stopped, passes a limit, or its place is gone, whichever is first. */
-function firstOf(place: Place, hosted: Hosted, assignment: Assignment, tally: Tally): Promise<Ending> {
+function firstOf(place: ChildHost, hosted: ChildCall, assignment: Assignment, tally: Tally): Promise<Ending> {
   const { signal } = tally.context;
   const partly = (outcome: Parameters<typeof withPartial>[0]): Outcome => ({
     ...withPartial(outcome, tally.text()),
@@ -122,7 +122,11 @@ function firstOf(place: Place, hosted: Hosted, assignment: Assignment, tally: Ta
 /** How long the last words of a place may take to arrive once it is gone. */
 const DRAIN_MS = 500;
 
-function crashed({ called }: Place, { how, said, outOfMemory }: Gone, { limits: { maxMemoryMB } }: Assignment): Failed {
+function crashed(
+  { called }: ChildHost,
+  { how, said, outOfMemory }: Gone,
+  { limits: { maxMemoryMB } }: Assignment,
+): Failed {
   const words = said.trim() === "" ? "" : `: ${said.trim().slice(-SAID_CHARS)}`;
   const limit = maxMemoryMB === undefined ? "" : ` of ${maxMemoryMB} MB`;
   return outOfMemory
@@ -154,7 +158,7 @@ function cannotCross({ call, rights, model, tools, runner }: Assignment, { code 
   );
 }
 
-function marked(setup: Setup, mark: string): Setup {
+function marked(setup: ChildSetup, mark: string): ChildSetup {
   return { ...setup, env: { ...setup.env, [MARKER]: mark }, passEnv: [...(setup.passEnv ?? []), MARKER] };
 }
 

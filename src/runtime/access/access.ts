@@ -7,7 +7,7 @@ import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { lifts } from "../../core/policy/judge-call.ts";
 import { type Permissions, policyOf } from "../../core/policy/permissions.ts";
-import { leased, mayUseNetwork, narrow, notWider, type Policy } from "../../core/policy/policy.ts";
+import { intersect, mayUseNetwork, narrow, type Policy, withLease } from "../../core/policy/policy.ts";
 import { wholeFolders } from "../../core/rules/lease.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -18,7 +18,8 @@ import { type CommandHost, createCommands } from "../commands/commands.ts";
 import { Guards } from "../commands/protected-mounts.ts";
 import { probeSandbox, type SandboxLevel } from "../commands/sandbox.ts";
 import { closedByName, closedPaths } from "../files/closed-paths.ts";
-import { isInside, type Root, rootOf } from "../files/open-contained.ts";
+import { folderContains } from "../files/folder-contains.ts";
+import { type Root, rootOf } from "../files/open-contained.ts";
 import { locate } from "../files/resolve-subject.ts";
 
 /** What all runs of a crew share about what may be done. */
@@ -78,7 +79,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       const place = await placesFor(parts, task);
       if (!place) return undefined;
       const writes = task.task?.writes;
-      const own = leased(policyFor(task.agent, task.policy), writes && { of: task.path, globs: writes });
+      const own = withLease(policyFor(task.agent, task.policy), writes && { of: task.path, globs: writes });
       const policy = (): Policy => (agreed.length === 0 ? own : { ...own, allow: [...own.allow, ...agreed] });
       const { roots, placeOf } = place;
       const note = (level: SandboxLevel): void => {
@@ -103,8 +104,8 @@ export function createRunAccess(parts: AccessParts): RunAccess {
         placeOf,
         roots: roots.slice(1).map(({ real }) => real),
         ...handed,
-        hand: (told) => {
-          for (const file of told) if (folder !== undefined && isInside(folder, file)) files.add(file);
+        allowReading: (told) => {
+          for (const file of told) if (folder !== undefined && folderContains(folder, file)) files.add(file);
         },
         demands: { sandbox: parts.settings.sandbox ?? "auto", weaker: parts.settings.allowWeaker ?? false },
         seen: new Map(),
@@ -127,11 +128,11 @@ async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth
   const top = await rootAt(workspace);
   const own = await rootOf(cwd);
   const others = await Promise.all((settings.writableRoots ?? []).map((folder) => rootAt(resolve(workspace, folder))));
-  if (depth > 0 && ![top, ...others].some(({ real }) => isInside(real, own.real))) return undefined;
-  const base = isInside(top.real, own.real) ? top.real : own.real;
+  if (depth > 0 && ![top, ...others].some(({ real }) => folderContains(real, own.real))) return undefined;
+  const base = folderContains(top.real, own.real) ? top.real : own.real;
   const placeOf = (absolute: string): string =>
-    isInside(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute;
-  return { roots: [own, ...others.filter(({ real }) => !isInside(own.real, real))], placeOf };
+    folderContains(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute;
+  return { roots: [own, ...others.filter(({ real }) => !folderContains(own.real, real))], placeOf };
 }
 
 async function commandsFor(
@@ -149,7 +150,7 @@ async function commandsFor(
   const closed = (): string[] => [
     ...closedByName(policy()),
     ...closedPaths(policy(), workspace, (path) => relative(workspace, path).split(sep).join("/")),
-    ...writable.flatMap((root) => (isInside(workspace, root) ? [] : closedPaths(policy(), root, placeOf))),
+    ...writable.flatMap((root) => (folderContains(workspace, root) ? [] : closedPaths(policy(), root, placeOf))),
   ];
   note(level);
   return createCommands({
@@ -175,13 +176,13 @@ async function commandsFor(
 /** Of what may be written, the folders that every lease covers whole, as far as they are there. */
 function leasedFolders({ leases = [] }: Policy, roots: readonly Root[], placeOf: Places["placeOf"]): string[] {
   const isCovered = (folder: string): boolean =>
-    leases.every((lease) => wholeFolders(lease).some((whole) => isInside(`/${whole}`, `/${placeOf(folder)}`)));
+    leases.every((lease) => wholeFolders(lease).some((whole) => folderContains(`/${whole}`, `/${placeOf(folder)}`)));
   const wanted = leases.flatMap(wholeFolders).flatMap((whole) =>
     roots.flatMap(({ real }) => {
       const place = placeOf(real);
       if (isAbsolute(place)) return []; // leases speak of the workspace
-      if (isInside(`/${whole}`, `/${place}`)) return [real];
-      return isInside(`/${place}`, `/${whole}`) ? [join(real, relative(`/${place}`, `/${whole}`))] : [];
+      if (folderContains(`/${whole}`, `/${place}`)) return [real];
+      return folderContains(`/${place}`, `/${whole}`) ? [join(real, relative(`/${place}`, `/${whole}`))] : [];
     }),
   );
   return [...new Set(wanted)].filter((folder) => isCovered(folder) && isPlainFolder(folder));
@@ -222,7 +223,7 @@ export type AccessPlace = Readonly<{
 }>;
 
 /** The same, with no more rights than a run was started with: taking it up again must not widen them. */
-export function boundBy(parts: AccessParts, before: Permissions, own: readonly string[]): AccessParts {
+export function restrictTo(parts: AccessParts, before: Permissions, own: readonly string[]): AccessParts {
   const strictness = ["off", "auto", "required"] as const;
   const wish = ({ sandbox = "auto" }: Permissions): number => strictness.indexOf(sandbox);
   const sandbox = strictness[Math.max(wish(parts.settings), wish(before))]!;
@@ -232,7 +233,7 @@ export function boundBy(parts: AccessParts, before: Permissions, own: readonly s
   return {
     ...parts,
     settings: { ...parts.settings, sandbox, writableRoots, allowWeaker },
-    policy: notWider(parts.policy, policyOf(before, own)),
+    policy: intersect(parts.policy, policyOf(before, own)),
   };
 }
 

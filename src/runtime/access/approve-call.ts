@@ -1,18 +1,18 @@
 import { approvalText } from "../../core/policy/approval.ts";
 import { judge, rulesAlike } from "../../core/policy/judge.ts";
-import type { Ask } from "../../core/policy/judge-call.ts";
+import type { CallToJudge } from "../../core/policy/judge-call.ts";
 import { createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { Verdict } from "../../core/policy/verdict.ts";
-import type { Located } from "../../core/rules/call-subject.ts";
+import type { LocatedSubject } from "../../core/rules/call-subject.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
-import { isDenial, isRefusal } from "../files/open-contained.ts";
+import { isDenial, isOpenRefusal } from "../files/open-contained.ts";
 
 /** A call that may be carried out on exactly these subjects, one that may not, or one that makes no sense. */
-export type Approved =
-  | Readonly<{ judged: readonly Located[] }>
+export type ApprovedCall =
+  | Readonly<{ judged: readonly LocatedSubject[] }>
   | Readonly<{ rule: string; text: string }>
   | Readonly<{ problem: string }>;
 
@@ -22,7 +22,7 @@ export async function approve(
   input: unknown,
   call: string,
   { assignment, context }: { assignment: Assignment; context: PerformContext },
-): Promise<Approved> {
+): Promise<ApprovedCall> {
   const { access, agent } = assignment;
   const located = await locateAll(tool, input, assignment);
   if (!Array.isArray(located)) return located;
@@ -57,7 +57,7 @@ export async function approve(
 const careful: Policy = createPolicy("default");
 
 /** What the policy of a task says about a call on these subjects. */
-export function verdictOn(tool: Tool, { access }: Assignment, about: Pick<Ask, "subjects" | "shell">): Verdict {
+export function verdictOn(tool: Tool, { access }: Assignment, about: Pick<CallToJudge, "subjects" | "shell">): Verdict {
   return judge(access?.policy() ?? careful, { tool: tool.name, does: classOf(tool), effect: tool.effect, ...about });
 }
 
@@ -65,17 +65,17 @@ async function locateAll(
   tool: Tool,
   input: unknown,
   { access }: Assignment,
-): Promise<Located[] | Exclude<Approved, { judged: unknown }>> {
+): Promise<LocatedSubject[] | Exclude<ApprovedCall, { judged: unknown }>> {
   const subjects = tool.subjects?.(input) ?? [];
   try {
     return await Promise.all(
-      subjects.map(async (subject): Promise<Located> => {
+      subjects.map(async (subject): Promise<LocatedSubject> => {
         if (access) return access.locate(subject);
         return subject.kind === "path" ? { kind: "path", places: [subject.path], change: subject.change } : subject;
       }),
     );
   } catch (thrown) {
-    if (!isRefusal(thrown)) throw thrown;
+    if (!isOpenRefusal(thrown)) throw thrown;
     return isDenial(thrown)
       ? { rule: thrown.code.toLowerCase(), text: `DENIED: ${thrown.message}.` }
       : { problem: `${tool.name} failed: ${thrown.message}` };

@@ -15,12 +15,12 @@ export type KeptRules = Readonly<{
   keep(rules: readonly Rule[], scope: RuleScope, project: string): Promise<void>;
 }>;
 
-type Kept = Readonly<{ user: readonly string[]; projects: Readonly<Record<string, readonly string[]>> }>;
+type ApprovedRules = Readonly<{ user: readonly string[]; projects: Readonly<Record<string, readonly string[]>> }>;
 
 /** The rules below a home folder. */
 export function openKeptRules(home: string): KeptRules {
   const file = join(home, "rules.json");
-  const all = async (): Promise<Kept> => {
+  const all = async (): Promise<ApprovedRules> => {
     const data = parsed(await readFile(file, "utf8").catch(() => ""));
     const projects = isRecord(data["projects"]) ? Object.entries(data["projects"]) : [];
     return {
@@ -38,7 +38,7 @@ export function openKeptRules(home: string): KeptRules {
       if (texts.length === 0) return;
       const { user, projects } = await all();
       const added = (before: readonly string[] = []): string[] => [...new Set([...before, ...texts])];
-      const kept: Kept =
+      const kept: ApprovedRules =
         scope === "user"
           ? { user: added(user), projects }
           : { user, projects: { ...projects, [project]: added(projects[project]) } };

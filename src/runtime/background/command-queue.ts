@@ -48,7 +48,7 @@ export async function waiting(run: string): Promise<readonly Command[]> {
 export type CarryOut = (command: Command, signal: AbortSignal) => Promise<Receipt | undefined>;
 
 /** Carries out the commands that wait for a run, oldest first, and those that come, until the signal aborts. */
-export async function serve(run: string, carryOut: CarryOut, signal: AbortSignal): Promise<void> {
+export async function serveCommands(run: string, carryOut: CarryOut, signal: AbortSignal): Promise<void> {
   const folder = join(run, FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   let looked = new AbortController();

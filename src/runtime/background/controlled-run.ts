@@ -1,5 +1,5 @@
 import { type Driver, Run } from "../run/run.ts";
-import { serve, serveRest } from "./command-queue.ts";
+import { serveCommands, serveRest } from "./command-queue.ts";
 import { obey } from "./handle-command.ts";
 
 /** A run that also obeys what is put into its folder, from the moment it is ours until it has ended. */
@@ -14,7 +14,9 @@ export function servedRun(id: string, folder: string | undefined, driver: Driver
           it.connect(connection);
           // What cannot be heard from outside is no reason for the work to stop.
           if (folder !== undefined)
-            serving = serve(folder, (command, signal) => obey(run, command, signal), over.signal).catch(() => {});
+            serving = serveCommands(folder, (command, signal) => obey(run, command, signal), over.signal).catch(
+              () => {},
+            );
         },
       });
     } finally {

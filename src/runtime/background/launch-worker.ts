@@ -9,7 +9,7 @@ import { fault } from "../disk/fault-points.ts";
 import { isOwned } from "../disk/run-claim.ts";
 import { firstEvent, lastEvent, type Store } from "../store/store.ts";
 import { takePlace } from "./background-slots.ts";
-import { type Request, writeRequest } from "./worker-request.ts";
+import { type BackgroundRequest, writeRequest } from "./worker-request.ts";
 
 /** What its worker says that is no event: how it broke, most of all. */
 export const WORKER_LOG = "worker.log";
@@ -18,8 +18,8 @@ export const WORKER_LOG = "worker.log";
 const START_MS = 30_000;
 
 /** What is asked of a worker, how it is started, and how many there may be. */
-export type Handed = Readonly<{
-  request: Omit<Request, "version" | "plan"> & { plan?: unknown };
+export type LaunchSpec = Readonly<{
+  request: Omit<BackgroundRequest, "version" | "plan"> & { plan?: unknown };
   worker: Worker;
   most: number;
 }>;
@@ -30,7 +30,7 @@ export const OUTPUT_FILE = "output.md";
 /** Writes down what is to be done and starts a worker that does it. */
 export async function inBackground(
   store: Store,
-  { request, worker, most }: Handed,
+  { request, worker, most }: LaunchSpec,
 ): Promise<{ id: string; folder: string; outputFile: string }> {
   const folder = store.folder(request.id);
   const started = await takePlace(store, request.id, most);

@@ -50,11 +50,11 @@ export type KeptRuns = Readonly<{
   /** Takes a run away, unless somebody works on it. */
   remove(id: string): Promise<void>;
   /** Takes away what is too old, and the oldest of what is too much; never what somebody works on or can resume. */
-  collect(limits: CollectLimits): Promise<readonly Collected[]>;
+  collect(limits: CollectLimits): Promise<readonly CollectedRun[]>;
 }>;
 
 export type CollectLimits = Readonly<{ olderThanMs: number; maxBytes?: number; dryRun?: boolean; now: number }>;
-export type Collected = Readonly<{ id: string; bytes: number; why: string }>;
+export type CollectedRun = Readonly<{ id: string; bytes: number; why: string }>;
 
 /** How often a run is looked at that says nothing. */
 const LOOK_EVERY_MS = 200;
@@ -156,7 +156,7 @@ export function keptRuns(store: Store): KeptRuns {
         }),
       );
       let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
-      const collected: Collected[] = [];
+      const collected: CollectedRun[] = [];
       for (const { id, life, bytes, at, owner } of all.toSorted((a, b) => a.at - b.at)) {
         if (owner !== undefined) continue;
         const old = now - at > olderThanMs;

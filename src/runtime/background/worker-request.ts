@@ -21,19 +21,19 @@ const request = z.strictObject({
   /** Whatever asks for approval gets it. */
   yes: z.boolean().optional(),
 });
-export type Request = z.infer<typeof request>;
+export type BackgroundRequest = z.infer<typeof request>;
 
 /** Writes down what a worker has to do, beside the journal it will write. */
-export async function writeRequest(folder: string, asked: Request): Promise<void> {
+export async function writeRequest(folder: string, asked: BackgroundRequest): Promise<void> {
   await writeAtomic(join(folder, FILE), `${JSON.stringify(asked)}\n`);
 }
 
 /** What a worker has to do. */
-export async function readRequest(folder: string): Promise<Request> {
+export async function readRequest(folder: string): Promise<BackgroundRequest> {
   const text = await readFile(join(folder, FILE), "utf8").catch(() => {
     throw new CrewError("UNKNOWN_RUN", `Nothing was asked for in ${folder}.`, "Start it again with --bg.");
   });
-  return parseAs<Request>(request, JSON.parse(text) as unknown, { code: "BAD_FILE", what: FILE });
+  return parseAs<BackgroundRequest>(request, JSON.parse(text) as unknown, { code: "BAD_FILE", what: FILE });
 }
 
 /** True for a run that was started in the background. */

@@ -75,7 +75,7 @@ const cassette = z.strictObject({
 
 /** The traffic of one run with its models and tools. No secret is in it. */
 export type Cassette = z.infer<typeof cassette>;
-export type Asked = Cassette["turns"][number]["asked"];
+export type RecordedRequest = Cassette["turns"][number]["asked"];
 
 /** Reads a recording. */
 export async function readCassette(file: string): Promise<Cassette> {
@@ -128,7 +128,7 @@ const BEGINS = 100;
 const DAY = /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{2} \d{4}\b/g;
 
 /** What a model is asked, message by message, so that it can be compared and told apart; the system prompt is the first. */
-export function askedIn({ system, messages, tools }: ModelRequest, same: Sameness): Asked {
+export function askedIn({ system, messages, tools }: ModelRequest, same: Sameness): RecordedRequest {
   const texts = [`${system}\n${tools.map(({ name }) => name).join()}`, ...messages.map(textOf)];
   return texts.map((text) => {
     const plain = same.redact(text).replaceAll(same.cwd, ".").replace(DAY, "today");

@@ -6,12 +6,12 @@ import type { Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import {
   ACCEPTANCE,
-  type Asked,
   askedIn,
   type Cassette,
   callKey,
   type DeckMaker,
   peerKey,
+  type RecordedRequest,
   type Sameness,
   stable,
   taskKey,
@@ -132,7 +132,7 @@ function inOrder<T>(all: readonly T[], kind: (one: T) => string): (key: string) 
 }
 
 /** Where what is asked first differs from what was recorded. */
-function difference(recorded: Asked, now: Asked): string | undefined {
+function difference(recorded: RecordedRequest, now: RecordedRequest): string | undefined {
   const at = now.findIndex(({ hash }, index) => hash !== recorded[index]?.hash);
   if (at < 0 && now.length === recorded.length) return undefined;
   const what = at === 0 ? "the system prompt or its tools" : `message ${at < 0 ? now.length : at}`;

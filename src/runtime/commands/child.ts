@@ -111,15 +111,15 @@ export function startChild(spec: ChildSpec): Child {
 }
 
 /** Why a program was ended before it was done. */
-export type Cut = Readonly<{ by: "timeout" }> | Readonly<{ by: "cancelled"; reason: string }>;
+export type EarlyEnd = Readonly<{ by: "timeout" }> | Readonly<{ by: "cancelled"; reason: string }>;
 
 /** Waits for a program, but no longer than this; then it is ended. */
 export async function within(
   child: Child,
   { timeoutMs, signal, graceMs }: { timeoutMs: number; signal: AbortSignal; graceMs?: number },
-): Promise<{ exit: Exit; cut?: Cut }> {
-  let cut: Cut | undefined;
-  const stop = (why: Cut) => (): void => {
+): Promise<{ exit: Exit; cut?: EarlyEnd }> {
+  let cut: EarlyEnd | undefined;
+  const stop = (why: EarlyEnd) => (): void => {
     cut ??= why;
     child.kill(graceMs).catch(() => {});
   };

@@ -3,12 +3,12 @@ import { mkdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import type { BackgroundCommand, CommandResult, Commands } from "../../core/task/shell-commands.ts";
 import { defined } from "../../core/text/defined.ts";
-import { isInside } from "../files/open-contained.ts";
+import { folderContains } from "../files/folder-contains.ts";
 import { type SetAside, setAside } from "../files/quarantine.ts";
 import { secretPlaces } from "../files/secret-places.ts";
-import { type Child, type ChildSpec, type Cut, type Exit, HANDED, startChild, within } from "./child.ts";
+import { type Child, type ChildSpec, type EarlyEnd, type Exit, HANDED, startChild, within } from "./child.ts";
 import { hostSockets, isShown } from "./host-sockets.ts";
-import { foldersAbove, type Guard, type Guards } from "./protected-mounts.ts";
+import { foldersAbove, type Guards, type MountGuard } from "./protected-mounts.ts";
 import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
 import { type Box, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
 
@@ -128,7 +128,7 @@ type End = Readonly<{ exit: Exit; aside: readonly SetAside[] }>;
 function resultOf(
   { output }: Child,
   { exit: { code, signal, problem }, aside }: End,
-  cut: Cut | undefined,
+  cut: EarlyEnd | undefined,
 ): CommandResult {
   const file = output.file();
   const rest = {
@@ -197,9 +197,9 @@ async function boxFor(
 ): Promise<{ box: Box; release: Release }> {
   const secrets = secretPlaces(homes, await hidden());
   const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
-  const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => isInside(root, path)));
+  const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => folderContains(root, path)));
   // Saying that it writes something does not show a task what is hidden from it.
-  const writable = leased?.filter((folder) => !inside.some((path) => isInside(path, folder))) ?? all;
+  const writable = leased?.filter((folder) => !inside.some((path) => folderContains(path, folder))) ?? all;
   const guarded = writable.map((root) => guards.take({ root, isLifted }));
   // name resolution, and the programs of systems that keep them there
   const kept = [
@@ -209,7 +209,7 @@ async function boxFor(
     ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : []),
   ];
   const view = { emptied: [...EMPTIED, ...hiddenFolders], shown: [...writable, ...kept] };
-  const isOwn = (path: string): boolean => network && all.some((root) => isInside(root, path));
+  const isOwn = (path: string): boolean => network && all.some((root) => folderContains(root, path));
   const sockets = hostSockets().filter((path) => isShown(path, view) && !isOwn(path));
   const box: Box = {
     cwd,
@@ -230,9 +230,9 @@ async function boxFor(
 }
 
 /** What is hidden or guarded by its place must not come to light at another one, with a folder above it that was renamed. */
-function pinnedIn(root: string, { readOnly, pinned }: Guard, hidden: readonly string[]): string[] {
-  const here = hidden.filter((path) => isInside(root, path));
-  const covered = (path: string): boolean => [...readOnly, ...here].some((cover) => isInside(cover, path));
+function pinnedIn(root: string, { readOnly, pinned }: MountGuard, hidden: readonly string[]): string[] {
+  const here = hidden.filter((path) => folderContains(root, path));
+  const covered = (path: string): boolean => [...readOnly, ...here].some((cover) => folderContains(cover, path));
   return [...new Set([...pinned, ...here.flatMap((path) => foldersAbove(root, path))])].filter(
     (path) => !covered(path),
   );
@@ -244,6 +244,6 @@ const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 export function safePath(path: string | undefined, writable: readonly string[]): string {
   const folders = (path ?? "")
     .split(":")
-    .filter((folder) => isAbsolute(folder) && !writable.some((root) => isInside(root, folder)));
+    .filter((folder) => isAbsolute(folder) && !writable.some((root) => folderContains(root, folder)));
   return folders.length === 0 ? USUAL_PATH : folders.join(":");
 }

@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
-import { isInside } from "../files/open-contained.ts";
+import { folderContains } from "../files/folder-contains.ts";
 
 /**
  * The sockets that programs of this machine listen on, by their paths. A mount that is read-only keeps nobody from connecting to
@@ -33,6 +33,6 @@ function listedSockets(): string {
 /** Whether a program sees a path of whose folders some are emptied for it and some shown all the same: the nearest counts. */
 export function isShown(path: string, { emptied, shown }: Record<"emptied" | "shown", readonly string[]>): boolean {
   const nearest = (folders: readonly string[]): number =>
-    Math.max(-1, ...folders.filter((folder) => isInside(folder, path)).map((folder) => folder.length));
+    Math.max(-1, ...folders.filter((folder) => folderContains(folder, path)).map((folder) => folder.length));
   return nearest(shown) >= nearest(emptied);
 }

@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 
 /** What processes use right now: memory at this moment, processor time since they began. */
-export type Used = Readonly<{ memoryMB: number; cpuSeconds: number }>;
+export type ResourceUse = Readonly<{ memoryMB: number; cpuSeconds: number }>;
 
 /** Whom to measure: everybody below us who bears the marker (`NAME=value` in the environment), and all that they started. */
-export type Metered = Readonly<{
+export type ProcessMeter = Readonly<{
   marker: string;
   /** The first of them, where environments cannot be read. */
   root?: number;
@@ -15,7 +15,7 @@ export type Metered = Readonly<{
  * Measures a tree of processes. Who was seen once still counts when the one that started it is gone, and the time of
  * those that have ended is not forgotten.
  */
-export function createMeter({ marker, root }: Metered): () => Promise<Used> {
+export function createMeter({ marker, root }: ProcessMeter): () => Promise<ResourceUse> {
   let known = new Map<string, Process>();
   let ended = 0;
   return async () => {

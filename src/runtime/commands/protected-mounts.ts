@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { guardedAtTop, protectedPart } from "../../core/policy/protected-paths.ts";
 
 /** What keeps protected places from being written by a program that may write everything around them. */
-export type Guard = Readonly<{
+export type MountGuard = Readonly<{
   /** To be mounted read-only. */
   readOnly: readonly string[];
   /** To be mounted on themselves, so that they cannot be moved away with what is in them. */
@@ -13,7 +13,7 @@ export type Guard = Readonly<{
 }>;
 
 /** The folder to guard, as it really is, and what somebody allowed to be written although it is protected. */
-export type Guarded = Readonly<{ root: string; isLifted(place: string): boolean }>;
+export type GuardedFolder = Readonly<{ root: string; isLifted(place: string): boolean }>;
 
 /**
  * Guards of the folders of one process. A mount needs something to be mounted on, so for some of what is missing an empty
@@ -26,7 +26,7 @@ export class Guards {
   readonly #users = new Map<string, number>();
 
   /** Takes hold of everything protected in a folder. */
-  take({ root, isLifted }: Guarded): Guard {
+  take({ root, isLifted }: GuardedFolder): MountGuard {
     const shut = (): string[] => protectedIn(root).filter((path) => !isLifted(placeIn(root, path)));
     const readOnly = new Set(shut());
     const made: string[] = [];

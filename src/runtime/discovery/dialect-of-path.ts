@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
-import { families, type Row } from "./sources.ts";
+import { agentFamilies, type Row } from "./sources.ts";
 
 /** How a file is written, as its path says, and its path below the place it lies in. */
 export type DialectPlace = Readonly<{ dialect: string; relative: string; family: string }>;
@@ -8,7 +8,7 @@ export type DialectPlace = Readonly<{ dialect: string; relative: string; family:
 /** The dialect of a file by where it lies; nothing when the path says nothing. */
 export function dialectPlaceOf(file: string): DialectPlace | undefined {
   const path = file.split(sep).join("/");
-  const places = families
+  const places = agentFamilies
     .flat()
     .flatMap((row) => [...row.project, ...row.user].map((place) => matched(row, place, path)));
   const [deepest] = places.filter((place) => place !== undefined).sort((a, b) => a.relative.length - b.relative.length);

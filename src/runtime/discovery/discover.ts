@@ -2,12 +2,12 @@ import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
 import { HERITAGE, type Heir, inherit, lineages } from "../../core/agent/inherit.ts";
 import { type AgentAdjustments, type AgentSettings, applySettings } from "../../core/agent/settings.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
-import type { Origin } from "../../core/vocabulary/provenance.ts";
+import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
 import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
 import type { FoundAgent } from "./discover-found.ts";
-import { type Finding, loadPlace, type PlaceReport, type Skipped, type Trust } from "./load.ts";
+import { type LoadedDefinition, loadPlace, type PlaceReport, type Skipped, type Trust } from "./load.ts";
 import { findPlaces } from "./places.ts";
-import { type Order, type Preset, type PresetName, presets, type Row, type Scope } from "./sources.ts";
+import { type Order, type Preset, type PresetName, presets, type Row, type SourceScope } from "./sources.ts";
 
 export { createDiscoveryCache, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
 export type { FoundAgent } from "./discover-found.ts";
@@ -24,7 +24,7 @@ export type DiscoverOptions = AgentAdjustments &
     preset?: PresetName;
     /** Other places than the preset's, in order. */
     sources?: readonly (readonly Row[])[];
-    scope?: Scope;
+    scope?: SourceScope;
     order?: Order;
     /** Who says which project counts; without it none does. */
     trust?: Trust;
@@ -63,7 +63,7 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
       : { ...named, families: options.sources, plugins: hasClaude(options.sources) };
   const { scope = preset.scope, order = preset.order, protectBundled = preset.protectBundled } = options;
   const places = findPlaces({ cwd: options.cwd, home: options.home, preset, order, scope });
-  const findings: Finding[] = (options.inline ?? []).map((read) => given(read, "inline"));
+  const findings: LoadedDefinition[] = (options.inline ?? []).map((read) => given(read, "inline"));
   const skipped: Skipped[] = [];
   const sources: PlaceReport[] = [];
   for (const place of places) {
@@ -86,7 +86,7 @@ const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
   sources.flat().some(({ family }) => family === "claude");
 
 /** An agent that comes from no file. */
-function given(read: ReadAgent, kind: "inline" | "bundled"): Finding {
+function given(read: ReadAgent, kind: "inline" | "bundled"): LoadedDefinition {
   return {
     read,
     agent: Object.freeze({ ...read.agent, source: { ...read.agent.source, kind } }),
@@ -102,12 +102,12 @@ const RANKS = { bundled: 3, inline: 2 } as const;
 type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" };
 
 /** Bases and settings are applied here, once; what has no base is skipped and hides nothing. */
-function resolveAll(findings: readonly Finding[], options: Resolving, skipped: Skipped[]): FoundAgent[] {
+function resolveAll(findings: readonly LoadedDefinition[], options: Resolving, skipped: Skipped[]): FoundAgent[] {
   if (!findings.some(({ trusted, agent }) => trusted && agent.extends !== undefined))
     return findings.map((finding) => foundAgent(finding, undefined, options));
   const heirs = findings.map(heirOf);
   const lines = lineages(heirs.filter(({ finding }) => finding.trusted));
-  const done = new Map<Finding, FoundAgent>();
+  const done = new Map<LoadedDefinition, FoundAgent>();
   const resolve = (heir: (typeof heirs)[number]): FoundAgent => {
     const earlier = done.get(heir.finding);
     if (earlier !== undefined) return earlier;
@@ -131,15 +131,15 @@ function resolveAll(findings: readonly Finding[], options: Resolving, skipped: S
   return found;
 }
 
-function heirOf(finding: Finding): Heir & { readonly finding: Finding } {
+function heirOf(finding: LoadedDefinition): Heir & { readonly finding: LoadedDefinition } {
   const { agent, rank, trusted } = finding;
   const heir = { finding, name: agent.name, rank };
   return trusted && agent.extends !== undefined ? { ...heir, extends: agent.extends } : heir;
 }
 
-function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Resolving): FoundAgent {
+function foundAgent(finding: LoadedDefinition, base: FoundAgent | undefined, options: Resolving): FoundAgent {
   let { agent } = finding;
-  const origins: Record<string, Origin> = {};
+  const origins: Record<string, FieldOrigin> = {};
   if (base !== undefined) {
     const heir = inherit(agent, base.agent);
     for (const field of HERITAGE) {
@@ -174,9 +174,9 @@ function foundAgent(finding: Finding, base: FoundAgent | undefined, options: Res
 const settingsOf = ({ settings }: DiscoverOptions, name: string): AgentSettings | undefined =>
   settings !== undefined && Object.hasOwn(settings, name) ? settings[name] : undefined;
 
-function fromBase(base: FoundAgent, finding: Finding, field: string): Origin {
+function fromBase(base: FoundAgent, finding: LoadedDefinition, field: string): FieldOrigin {
   const key = finding.read.from[field];
-  const own: Origin | undefined =
+  const own: FieldOrigin | undefined =
     key === undefined
       ? undefined
       : { from: "file", key, ...(finding.file === undefined ? {} : { file: finding.file }) };

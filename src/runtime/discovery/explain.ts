@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Dialects } from "../../core/agent/dialect.ts";
-import type { Origin } from "../../core/vocabulary/provenance.ts";
+import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
 import type { FoundAgent } from "./discover-found.ts";
 
 /** One field of an agent, its value, and where that came from. */
-export type ExplainedField = Readonly<{ field: string; value: unknown; origin: Origin }>;
+export type ExplainedField = Readonly<{ field: string; value: unknown; origin: FieldOrigin }>;
 
 /** Each field of an agent with its origin. The lines in files are looked up here and nowhere else. */
 export function explainFields(found: FoundAgent, dialects: Dialects): readonly ExplainedField[] {
@@ -15,10 +15,13 @@ export function explainFields(found: FoundAgent, dialects: Dialects): readonly E
 }
 
 /** Says where a field of an agent came from; of limits also one by one, as `limits.maxTurns`. */
-export function originsOf({ agent, read, origins, file }: FoundAgent, dialects: Dialects): (field: string) => Origin {
+export function originsOf(
+  { agent, read, origins, file }: FoundAgent,
+  dialects: Dialects,
+): (field: string) => FieldOrigin {
   const text = file === undefined ? undefined : readIfThere(file);
   const lineOf = dialects[agent.source?.dialect ?? ""]?.lineOf;
-  const inFile = (key: string): Origin => {
+  const inFile = (key: string): FieldOrigin => {
     const line = text === undefined || key.startsWith("(") ? undefined : lineOf?.(text, key);
     return { from: "file", key, ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };
   };

@@ -2,26 +2,26 @@ import { createHash } from "node:crypto";
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { AgentSource } from "../../core/agent/agent.ts";
-import type { Dialect, Reading } from "../../core/agent/dialect.ts";
+import type { Dialect, ParsedFile } from "../../core/agent/dialect.ts";
 import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import { folderContains } from "../files/folder-contains.ts";
 import { isUnchanged, type OpenOptions, openText, type Stamp } from "./open.ts";
-import type { Place } from "./places.ts";
-import { isInside } from "./plugins.ts";
+import type { SourceFolder } from "./places.ts";
 
 const MAX_FILES = 20_000;
 const MAX_DEPTH = 8;
 
 /** A file that may hold agents. `outside` is set where a link leaves the project. */
-export type Candidate = Readonly<{ path: string; relative: string; real?: string; outside?: boolean }>;
+export type CandidateFile = Readonly<{ path: string; relative: string; real?: string; outside?: boolean }>;
 
 /** What a place lists: the files in the order they are read, or why it could not be listed. */
-export type Listing = Readonly<{ files: readonly Candidate[]; problem?: Problem }>;
+export type Listing = Readonly<{ files: readonly CandidateFile[]; problem?: Problem }>;
 
 /** The files of a place that its dialect reads, by path. A directory that cannot be read is empty, and that is said. */
-export function listFiles(place: Place, dialect: Dialect): Listing {
+export function listAgentFiles(place: SourceFolder, dialect: Dialect): Listing {
   const state: Walk = { place, dialect, files: [], seen: new Set() };
   try {
     const stats = statSync(place.path, { throwIfNoEntry: false });
@@ -34,9 +34,9 @@ export function listFiles(place: Place, dialect: Dialect): Listing {
 }
 
 type Walk = {
-  readonly place: Place;
+  readonly place: SourceFolder;
   readonly dialect: Dialect;
-  readonly files: Candidate[];
+  readonly files: CandidateFile[];
   readonly seen: Set<string>;
   problem?: Problem;
 };
@@ -47,7 +47,7 @@ function walk(state: Walk, below: string, depth: number): void {
   const real = realpathSync.native(dir);
   if (state.seen.has(real)) return; // a link to a directory may lead back up
   state.seen.add(real);
-  const outside = place.root !== undefined && !isInside(real, place.root);
+  const outside = place.root !== undefined && !folderContains(place.root, real);
   for (const entry of readdirSync(dir, { withFileTypes: true }).sort(byName)) {
     const { name } = entry;
     if (name.startsWith(".") || files.length >= MAX_FILES) continue;
@@ -86,19 +86,19 @@ function isDirectory(entry: Dirent, dir: string): boolean {
 }
 
 /** Where a file really lies: a project must not make us read what is not its own. */
-function linked(path: string, relative: string, place: Place): Candidate {
+function linked(path: string, relative: string, place: SourceFolder): CandidateFile {
   let real: string;
   try {
     real = realpathSync.native(path);
   } catch {
     return { path, relative }; // reading it will say what is wrong
   }
-  const outside = place.root !== undefined && !isInside(real, place.root);
+  const outside = place.root !== undefined && !folderContains(place.root, real);
   return { path, relative, ...(real === path ? {} : { real }), ...(outside ? { outside } : {}) };
 }
 
 /** What one file held, and what is needed to know it again: its stamp, and those of the files it named. */
-export type FileReading = Reading &
+export type FileReading = ParsedFile &
   Readonly<{
     /** None when it could not be opened. */
     stamp?: Stamp;
@@ -109,7 +109,7 @@ export type FileReading = Reading &
   }>;
 
 /** Reads one file as its dialect says. Nothing is thrown: what is wrong with it is part of the answer. */
-export function readAgentFile(file: Candidate, dialect: Dialect, options: ReadOptions): FileReading {
+export function readAgentFile(file: CandidateFile, dialect: Dialect, options: ReadOptions): FileReading {
   const { known, hashed = false } = options;
   try {
     if (known !== undefined && (!hashed || known.hash !== undefined) && isAsBefore(file.path, known)) return known;
@@ -119,7 +119,7 @@ export function readAgentFile(file: Candidate, dialect: Dialect, options: ReadOp
   }
 }
 
-function readAfresh(file: Candidate, dialect: Dialect, options: ReadOptions): FileReading {
+function readAfresh(file: CandidateFile, dialect: Dialect, options: ReadOptions): FileReading {
   const { within, source, hashed = false } = options;
   const opened = openText(file.path, options);
   if ("problem" in opened) return unread(opened.stamp, opened.problem);
@@ -141,7 +141,7 @@ function readAfresh(file: Candidate, dialect: Dialect, options: ReadOptions): Fi
   };
   if (stamp !== undefined) reading.stamp = stamp;
   if (includes !== undefined) reading.includes = includes;
-  if (hashed) reading.hash = hashOf(texts);
+  if (hashed) reading.hash = hashTexts(texts);
   return reading;
 }
 
@@ -155,7 +155,7 @@ export type ReadOptions = Readonly<{
   OpenOptions;
 
 /** The hash by which a person's trust knows a file again, with everything it names: of what was read, not of what is there now. */
-export function hashOf(texts: readonly string[]): string {
+export function hashTexts(texts: readonly string[]): string {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text).update("\0");
   return hash.digest("hex");
@@ -169,7 +169,7 @@ function isAsBefore(path: string, { stamp, includes }: FileReading): boolean {
 
 /** A named file is read when it really lies inside `within`. */
 function includedText(path: string, within: string, includes: Map<string, Stamp>): string | undefined {
-  if (!existsSync(path) || !isInside(realpathSync.native(path), realpathSync.native(within))) return undefined;
+  if (!existsSync(path) || !folderContains(realpathSync.native(within), realpathSync.native(path))) return undefined;
   const opened = openText(path);
   if ("problem" in opened) return undefined;
   if (opened.stamp !== undefined) includes.set(path, opened.stamp);

@@ -3,8 +3,8 @@ import type { Agent, AgentSource } from "../../core/agent/agent.ts";
 import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { DiscoveryCache } from "./cache.ts";
-import { type Candidate, type FileReading, listFiles, readAgentFile } from "./files.ts";
-import type { Place } from "./places.ts";
+import { type CandidateFile, type FileReading, listAgentFiles, readAgentFile } from "./files.ts";
+import type { SourceFolder } from "./places.ts";
 
 /** Who says whether a project's files count. Both are asked with canonical paths. */
 export type Trust = Readonly<{
@@ -14,7 +14,7 @@ export type Trust = Readonly<{
 }>;
 
 /** One definition of an agent, before the strongest is chosen. */
-export type Finding = Readonly<{
+export type LoadedDefinition = Readonly<{
   read: ReadAgent;
   /** With its source. */
   agent: Agent;
@@ -32,7 +32,7 @@ export type Skipped = Readonly<{ file?: string; name?: string; problems: readonl
 /** What one place held. */
 export type PlaceReport = Readonly<{
   family: string;
-  scope: Place["scope"];
+  scope: SourceFolder["scope"];
   dialect: string;
   path: string;
   plugin?: string;
@@ -46,15 +46,15 @@ export type LoadOptions = Readonly<{ dialects: Dialects; home: string; trust?: T
 
 /** Reads every file of a place. Between batches the program gets its turn. */
 export async function loadPlace(
-  place: Place,
+  place: SourceFolder,
   options: LoadOptions,
-): Promise<{ findings: Finding[]; skipped: Skipped[]; report: PlaceReport }> {
+): Promise<{ findings: LoadedDefinition[]; skipped: Skipped[]; report: PlaceReport }> {
   const dialect = options.dialects[place.dialect];
   const trusted = place.root === undefined || options.trust?.project(place.root) === true;
-  const findings: Finding[] = [];
+  const findings: LoadedDefinition[] = [];
   const skipped: Skipped[] = [];
   if (dialect === undefined) return { findings, skipped, report: report(place, { trusted, findings, files: 0 }) };
-  const listing = listFiles(place, dialect);
+  const listing = listAgentFiles(place, dialect);
   const label = `${place.dialect} ${place.family} ${place.scope} ${place.plugin?.name ?? ""}`;
   const within = place.root ?? place.plugin?.path ?? options.home;
   const hashed = trusted && place.root !== undefined && options.trust?.file !== undefined;
@@ -99,9 +99,9 @@ const BATCH = 200;
 const RANKS = { user: 2, plugin: 2, project: 1 } as const;
 
 function add(
-  findings: Finding[],
+  findings: LoadedDefinition[],
   { agents, problems }: FileReading,
-  { place, file, trusted }: { place: Place; file: Candidate; trusted: boolean },
+  { place, file, trusted }: { place: SourceFolder; file: CandidateFile; trusted: boolean },
 ): void {
   let untold = problems; // problems of a file with several agents are told once
   for (const read of agents) {
@@ -112,26 +112,31 @@ function add(
 }
 
 /** Content that changed since it was agreed to does not count, nor do hidden characters that nobody agreed to. */
-function agreed({ hash, hidden }: FileReading, place: Place, file: Candidate, { trust }: LoadOptions): boolean {
+function agreed(
+  { hash, hidden }: FileReading,
+  place: SourceFolder,
+  file: CandidateFile,
+  { trust }: LoadOptions,
+): boolean {
   if (place.root === undefined) return true;
   if (trust?.file === undefined) return !hidden;
   return hash !== undefined && trust.file({ root: place.root, path: file.real ?? file.path, hash, hidden });
 }
 
 /** Where the agents of a file were found. */
-function sourceOf({ scope, family, dialect, plugin }: Place, file: string): AgentSource {
+function sourceOf({ scope, family, dialect, plugin }: SourceFolder, file: string): AgentSource {
   const source = { kind: scope, file, family, dialect };
   return plugin === undefined ? source : { ...source, plugin: plugin.name, pluginScope: plugin.scope };
 }
 
 type Held = {
   readonly trusted: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LoadedDefinition[];
   readonly files: number;
   readonly problem?: Problem | undefined;
 };
 
-const report = (place: Place, { trusted, findings, files, problem: wrong }: Held): PlaceReport => ({
+const report = (place: SourceFolder, { trusted, findings, files, problem: wrong }: Held): PlaceReport => ({
   family: place.family,
   scope: place.scope,
   dialect: place.dialect,

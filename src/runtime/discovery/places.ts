@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type PluginRoot, pluginRoots } from "./plugins.ts";
-import type { Order, Preset, Row, Scope } from "./sources.ts";
+import type { Order, Preset, Row, SourceScope } from "./sources.ts";
 
 /** A place that is there, on this machine and for this directory. */
-export type Place = Readonly<{
+export type SourceFolder = Readonly<{
   family: string;
   dialect: string;
   scope: "project" | "user" | "plugin";
@@ -16,13 +16,13 @@ export type Place = Readonly<{
   plugin?: PluginRoot;
 }>;
 
-export type PlacesOptions = Readonly<{ cwd: string; home: string; preset: Preset; order: Order; scope: Scope }>;
+export type PlacesOptions = Readonly<{ cwd: string; home: string; preset: Preset; order: Order; scope: SourceScope }>;
 
 /** The places that exist, the strongest first. */
-export function findPlaces({ cwd, home, preset, order, scope }: PlacesOptions): readonly Place[] {
+export function findPlaces({ cwd, home, preset, order, scope }: PlacesOptions): readonly SourceFolder[] {
   const ancestors = scope === "user" ? [] : ancestorsOf(cwd, home);
-  const project: Place[][] = preset.families.map((rows) => rows.flatMap((row) => projectPlaces(row, ancestors)));
-  const user: Place[][] =
+  const project: SourceFolder[][] = preset.families.map((rows) => rows.flatMap((row) => projectPlaces(row, ancestors)));
+  const user: SourceFolder[][] =
     scope === "project" ? [] : preset.families.map((rows) => rows.flatMap((row) => userPlaces(row, home)));
   const inFamilies =
     order === "scope-first"
@@ -83,7 +83,7 @@ function seer(dir: string): (relative: string) => boolean {
   };
 }
 
-function projectPlaces(row: Row, ancestors: readonly Ancestor[]): Place[] {
+function projectPlaces(row: Row, ancestors: readonly Ancestor[]): SourceFolder[] {
   for (const { dir, root, has } of ancestors) {
     const there = row.project.filter(has);
     if (there.length > 0)
@@ -92,12 +92,12 @@ function projectPlaces(row: Row, ancestors: readonly Ancestor[]): Place[] {
   return [];
 }
 
-function userPlaces(row: Row, home: string): Place[] {
+function userPlaces(row: Row, home: string): SourceFolder[] {
   const has = seer(home);
   return row.user.filter(has).map((path) => placeOf(row, join(home, path), "user"));
 }
 
-function pluginPlaces({ cwd, home, preset, scope }: Omit<PlacesOptions, "order">): Place[] {
+function pluginPlaces({ cwd, home, preset, scope }: Omit<PlacesOptions, "order">): SourceFolder[] {
   const row = preset.families.flat().find(({ family }) => family === "claude");
   return pluginRoots(home, cwd, row?.inPlugins)
     .filter((plugin) => scope === "both" || plugin.scope === scope)
@@ -117,7 +117,7 @@ function pluginPlaces({ cwd, home, preset, scope }: Omit<PlacesOptions, "order">
     );
 }
 
-const placeOf = (row: Row, path: string, scope: "project" | "user"): Place => ({
+const placeOf = (row: Row, path: string, scope: "project" | "user"): SourceFolder => ({
   family: row.family,
   dialect: row.dialect,
   scope,

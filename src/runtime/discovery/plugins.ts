@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { isRecord } from "../../core/text/json.ts";
+import { folderContains } from "../files/folder-contains.ts";
 
 /** A plugin that Claude Code installed, and where in it agents lie. */
 export type PluginRoot = Readonly<{ name: string; scope: "user" | "project"; path: string; places: readonly string[] }>;
@@ -11,7 +12,7 @@ const REGISTRY = ".claude/plugins/installed_plugins.json";
 export function pluginRoots(home: string, cwd: string, folder = "agents"): readonly PluginRoot[] {
   const entries = parsePluginRegistry(readJson(join(home, REGISTRY)));
   const roots = (entries ?? [])
-    .filter(({ projectPath }) => projectPath === undefined || isInside(cwd, projectPath))
+    .filter(({ projectPath }) => projectPath === undefined || folderContains(projectPath, cwd))
     .map(({ id, scope, installPath }) => ({
       name: id.split("@")[0]!,
       scope,
@@ -64,16 +65,10 @@ function placesIn(root: string, folder: string): string[] {
 
 function staysInside(path: string, root: string): boolean {
   try {
-    return isInside(realpathSync.native(path), realpathSync.native(root));
+    return folderContains(realpathSync.native(root), realpathSync.native(path));
   } catch {
     return false;
   }
-}
-
-/** True for the directory itself and everything below it. */
-export function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 function readJson(file: string): unknown {

@@ -20,7 +20,7 @@ export type Row = Readonly<{
  * are one family: their project places all come before their user places. Help, documents and `agents sources` are
  * made from this list.
  */
-export const families: readonly (readonly Row[])[] = [
+export const agentFamilies: readonly (readonly Row[])[] = [
   [
     { family: "subcrew", dialect: "own", project: [".subcrew/agents"], user: [".subcrew/agents"] },
     { family: "agents", dialect: "own", project: [".agents/agents"], user: [".agents/agents"] },
@@ -102,14 +102,14 @@ export const families: readonly (readonly Row[])[] = [
   ],
 ];
 
-export type Scope = "user" | "project" | "both";
+export type SourceScope = "user" | "project" | "both";
 export type Order = "family-first" | "scope-first";
 
 /** What one of the five systems does by itself, restored as a whole. */
 export type Preset = Readonly<{
   families: readonly (readonly Row[])[];
   order: Order;
-  scope: Scope;
+  scope: SourceScope;
   plugins: boolean;
   /** Which bundled agents there are; absent: all of them. */
   bundled?: readonly string[];
@@ -120,7 +120,7 @@ export type Preset = Readonly<{
 }>;
 
 const unified: Preset = {
-  families,
+  families: agentFamilies,
   order: "family-first",
   scope: "both",
   plugins: true,
@@ -130,7 +130,7 @@ const unified: Preset = {
 
 /** The rows of some families, read in one dialect when that is how the system reads them. */
 function only(names: readonly string[], dialect?: string): readonly (readonly Row[])[] {
-  const rows = families.flat();
+  const rows = agentFamilies.flat();
   return names.map((name) => {
     const row = rows.find(({ family }) => family === name)!;
     return [dialect === undefined ? row : { ...row, dialect }];

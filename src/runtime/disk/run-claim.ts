@@ -94,10 +94,10 @@ function cannotLink(error: unknown): boolean {
 }
 
 /** What a process is told apart by: its number is used again, and after a start of the machine so is its start time. */
-export type Claimed = Readonly<{ pid: number; started: string; boot?: string; nonce?: string }>;
+export type RunClaim = Readonly<{ pid: number; started: string; boot?: string; nonce?: string }>;
 
 /** This process, in words that tell it from every other. */
-export async function whoWeAre(disk: Disk = machineDisk): Promise<Claimed> {
+export async function whoWeAre(disk: Disk = machineDisk): Promise<RunClaim> {
   const [started = "", boot] = await Promise.all([startOf(process.pid, disk), bootOf(disk)]);
   return { pid: process.pid, started, ...defined({ boot }), nonce: randomBytes(8).toString("hex") };
 }
@@ -118,7 +118,7 @@ export async function livingClaim(
 }
 
 /** What a claim says; `undefined` when it is empty, half written, or no claim. */
-function claimIn(text: string): Claimed | undefined {
+function claimIn(text: string): RunClaim | undefined {
   try {
     const claimed: unknown = JSON.parse(text);
     if (!isRecord(claimed)) return undefined;

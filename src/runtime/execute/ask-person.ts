@@ -2,7 +2,7 @@ import type { Answer } from "../../core/plan/gate.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { following, stopped } from "../async/cancel.ts";
-import type { Place, RunScope } from "./scope.ts";
+import type { NodeContext, RunScope } from "./scope.ts";
 
 /** Where the answer to a question is handed in: every question has a place of its own, so no answer meets another. */
 export function questionKey(run: string, path: string, call: string | undefined): string {
@@ -36,7 +36,7 @@ export function patienceOf(
 export function createAsking({
   path,
   scope: { run },
-}: Pick<Place, "path" | "scope">): Pick<PerformContext, "attended" | "ask"> {
+}: Pick<NodeContext, "path" | "scope">): Pick<PerformContext, "attended" | "ask"> {
   const attended = run.asksCalls ?? !run.unattended;
   const asked = new Map<string, number>();
   let before: Promise<unknown> = Promise.resolve();

@@ -1,7 +1,7 @@
 import { explain, type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import type { Background, Delegated, Parent, Tells } from "../../core/task/engine.ts";
+import type { Background, DelegationOutcome, Parent, Tells } from "../../core/task/engine.ts";
 import { cutHead } from "../../core/text/cut.ts";
 import { stopped } from "../async/cancel.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
@@ -9,7 +9,7 @@ import type { RunScope } from "./scope.ts";
 import { tell } from "./send-message.ts";
 
 /** What a task started without waiting for it. */
-export type BackgroundDesk = Readonly<{
+export type BackgroundHelpers = Readonly<{
   /** What it came to is told to the task. */
   background: Background;
   /** Waits until helpers in the background have ended; false when there are none, or the signal aborted first. */
@@ -17,21 +17,21 @@ export type BackgroundDesk = Readonly<{
 }>;
 
 /** A plan that was started: where it is, and what it comes to. */
-export type Launched = Readonly<{ plan: Plan; under: string; ended: Promise<Delegated> }>;
-export type Cancelled = Extract<Outcome, { status: "cancelled" }>;
+export type LaunchedHelper = Readonly<{ plan: Plan; under: string; ended: Promise<DelegationOutcome> }>;
+export type CancelledOutcome = Extract<Outcome, { status: "cancelled" }>;
 export type Launch = (
   what: AnyInput | Plan,
   parent: Parent,
   stop: AbortSignal,
-) => Promise<Launched | Failed | Cancelled>;
+) => Promise<LaunchedHelper | Failed | CancelledOutcome>;
 
 /** Helpers that a task started without waiting for them. */
 export function createBackground({
   path,
   run,
   launch,
-}: Readonly<{ path: string; run: RunScope; launch: Launch }>): BackgroundDesk {
-  type Helper = { readonly ended: Promise<Delegated>; readonly controller: AbortController; over: boolean };
+}: Readonly<{ path: string; run: RunScope; launch: Launch }>): BackgroundHelpers {
+  type Helper = { readonly ended: Promise<DelegationOutcome>; readonly controller: AbortController; over: boolean };
   const helpers = new Map<string, Helper>();
   return {
     background: {
@@ -74,7 +74,7 @@ export function createBackground({
 }
 
 /** What a task is told when its helpers have ended. */
-function endingText(delegated: Delegated, tells: Tells): string {
+function endingText(delegated: DelegationOutcome, tells: Tells): string {
   const nodes = Object.entries(delegated.nodes ?? {});
   const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);
   if (tells === "ending") return `Ended in the background:\n${lines.join("\n")}`;

@@ -1,13 +1,13 @@
 import { refsOf } from "../../core/plan/graph.ts";
 import type { Node, Plan } from "../../core/plan/plan.ts";
-import type { Started } from "../../core/run/history.ts";
+import type { NodeStarted } from "../../core/run/history.ts";
 import type { RunScope } from "./scope.ts";
 
 /**
  * Where each plan below a task goes. After a crash a task asks again, perhaps in another order, so a plan takes the
  * place in which the same one was begun before; any other gets a number that was never used.
  */
-export function placesBelow(path: string, run: RunScope): Places {
+export function placesBelow(path: string, run: RunScope): ChildPaths {
   const before = [...run.history.delegated(path)];
   let last = Math.max(0, ...before.map(({ number }) => number));
   return {
@@ -28,7 +28,7 @@ export function placesBelow(path: string, run: RunScope): Places {
   };
 }
 
-export type Places = Readonly<{
+export type ChildPaths = Readonly<{
   claim(plan: Plan): string;
   /** The tasks of plans that nobody has claimed and that have not ended; from then on nobody can. */
   left(): string[];
@@ -38,7 +38,11 @@ export type Places = Readonly<{
 export const lostText = (tasks: readonly string[]): string =>
   `The run was interrupted while helpers of yours worked in the background, and these have not ended: ${tasks.join(", ")}. Start them again if you still need them.`;
 
-function isSame(node: Node | undefined, { kind, agent, prompt }: Started, redact: (text: string) => string): boolean {
+function isSame(
+  node: Node | undefined,
+  { kind, agent, prompt }: NodeStarted,
+  redact: (text: string) => string,
+): boolean {
   if (node?.kind !== kind) return false;
   if (node.kind !== "task") return true;
   return node.task.agent === agent && (redact(node.task.prompt) === prompt || Object.keys(refsOf(node)).length > 0);

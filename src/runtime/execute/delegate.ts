@@ -4,25 +4,30 @@ import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { isCrewError } from "../../core/schema/error.ts";
-import type { Delegated, Parent } from "../../core/task/engine.ts";
+import type { DelegationOutcome, Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type Follower, following, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
-import { type BackgroundDesk, type Cancelled, createBackground, type Launched } from "./background-helpers.ts";
-import { lostText, type Places, placesBelow } from "./child-paths.ts";
-import type { Place, Scope } from "./scope.ts";
+import {
+  type BackgroundHelpers,
+  type CancelledOutcome,
+  createBackground,
+  type LaunchedHelper,
+} from "./background-helpers.ts";
+import { type ChildPaths, lostText, placesBelow } from "./child-paths.ts";
+import type { NodeContext, PlanScope } from "./scope.ts";
 import { tell } from "./send-message.ts";
 
 /** A task's slot, and what it may start below itself. */
-export type Delegation = BackgroundDesk &
+export type DelegationSlot = BackgroundHelpers &
   Readonly<{
     /** Begins an attempt with the slot in hand; false when the task was cancelled first. */
     begin(): Promise<boolean>;
     /** Ends the attempt: stops what was started in it and waits until that has ended. */
     end(): Promise<void>;
     /** Gives the slot back until the next attempt. */
-    letGo(): void;
-    delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<Delegated>;
+    releaseSlot(): void;
+    delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
     /** Tells the task which helpers of an earlier life nobody has asked for again: they did not come to an end. */
     lost(): void;
   }>;
@@ -38,15 +43,15 @@ export function createDelegation({
   scope,
   signal,
   held,
-}: Pick<Place, "path" | "scope" | "signal" | "held">): Delegation {
+}: Pick<NodeContext, "path" | "scope" | "signal" | "held">): DelegationSlot {
   const children = new Set<Promise<unknown>>();
-  let places: Places | undefined;
+  let places: ChildPaths | undefined;
   /** Most tasks start nothing: what the plans below them follow is made for the first one. */
   let attempt: { follower?: Follower } | undefined;
   let waitsFor = 0;
   let taking: Promise<void> | undefined;
 
-  const letGo = (): void => {
+  const releaseSlot = (): void => {
     held.slot?.();
     held.slot = undefined;
   };
@@ -83,7 +88,7 @@ export function createDelegation({
     what: AnyInput | Plan,
     parent: Parent,
     stop: AbortSignal | undefined,
-  ): Promise<Launched | Failed | Cancelled> => {
+  ): Promise<LaunchedHelper | Failed | CancelledOutcome> => {
     const depth = scope.depth + 1;
     if (scope.run.maxDepth >= 0 && depth > scope.run.maxDepth) {
       return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, {
@@ -105,7 +110,7 @@ export function createDelegation({
     places ??= placesBelow(path, scope.run);
     const { controller, release: unfollow } = following(attempt.follower.controller.signal, ...(stop ? [stop] : []));
     waitsFor += 1;
-    letGo();
+    releaseSlot();
     const prefix = places.claim(plan);
     const work = scope.run.execute(plan, {
       ...withoutRound(scope),
@@ -121,7 +126,7 @@ export function createDelegation({
       depth,
     });
     children.add(work);
-    const ended = async (): Promise<Delegated> => {
+    const ended = async (): Promise<DelegationOutcome> => {
       try {
         const { outcome, outcomeOf } = await work;
         return { ...endingOf(outcome, outcomeOf), under: prefix, nodes: outcomesOf(plan, outcomeOf) };
@@ -134,7 +139,7 @@ export function createDelegation({
     };
     return { plan, under: prefix, ended: ended() };
   };
-  const delegate: Delegation["delegate"] = async (what, parent, stop) => {
+  const delegate: DelegationSlot["delegate"] = async (what, parent, stop) => {
     const launched = await launch(what, parent, stop);
     return "ended" in launched ? launched.ended : launched;
   };
@@ -144,7 +149,7 @@ export function createDelegation({
     if (left.length > 0) tell(scope.run, path, { from: path, text: lostText(left) });
   };
   const helpers = createBackground({ path, run: scope.run, launch });
-  return { begin, end, letGo, delegate, lost, ...helpers };
+  return { begin, end, releaseSlot, delegate, lost, ...helpers };
 }
 
 const ENDED = "the task that asked for it has ended";
@@ -169,6 +174,6 @@ function planned(compile: () => Plan): Plan | Failed {
   }
 }
 
-function withoutRound({ round: _round, ...scope }: Scope): Scope {
+function withoutRound({ round: _round, ...scope }: PlanScope): PlanScope {
   return scope;
 }

@@ -4,7 +4,7 @@ import type { Body } from "../../core/plan/plan.ts";
 import { applyChange, type Change } from "../../core/schedule/change.ts";
 import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
 import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
-import { type Entry, type Schedule, type Step, schedule } from "../../core/schedule/schedule.ts";
+import { type Schedule, type ScheduleEntry, type Step, schedule } from "../../core/schedule/schedule.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { reasonOf, type Stop, type Stoppable, stopped } from "../async/cancel.ts";
@@ -12,7 +12,7 @@ import { deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
 import type { Release } from "../async/slots.ts";
 import { carryOut } from "./carry-out.ts";
-import type { Executed, Held, Scope } from "./scope.ts";
+import type { HeldSlot, PlanOutcome, PlanScope } from "./scope.ts";
 import { promptFor } from "./task-node.ts";
 
 /** A handle on a plan while it runs. */
@@ -22,7 +22,11 @@ export type Growing = Readonly<{ change(change: Change): void }>;
  * Carries out a plan below `scope.prefix`: starts what may start, cancels what nobody needs, and resolves when
  * every node has ended. It decides nothing itself: `core/decide` does.
  */
-export async function execute(body: Body, scope: Scope, started?: (growing: Growing) => void): Promise<Executed> {
+export async function execute(
+  body: Body,
+  scope: PlanScope,
+  started?: (growing: Growing) => void,
+): Promise<PlanOutcome> {
   const all = schedule(body, scope.roots);
   const running = new Map<string, Stoppable>();
   const over = deferred<void>();
@@ -62,7 +66,7 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     else if (node.kind === "task") standInLine(id);
     else follow(id, go(id));
   };
-  const follow = (id: string, work: Promise<Outcome>, held?: Held): void => {
+  const follow = (id: string, work: Promise<Outcome>, held?: HeldSlot): void => {
     const ended = (outcome: Outcome): void => {
       running.delete(id);
       scope.run.stoppable.delete(scope.prefix + id);
@@ -78,7 +82,7 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     running.set(id, stoppable);
     scope.run.stoppable.set(scope.prefix + id, stoppable);
   };
-  const go = (id: string, held: Held = { slot: undefined }): Promise<Outcome> => {
+  const go = (id: string, held: HeldSlot = { slot: undefined }): Promise<Outcome> => {
     const controller = new AbortController();
     watch(id, controller);
     const { outcomeOf, promptOf } = lookup; // to spread an object of functions costs as much as to make the controller
@@ -110,7 +114,7 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
   const standForSlot = (id: string, lease?: Release): void => {
     let stop: Stop | undefined;
     const ticket = scope.slots.queue((slot) => {
-      const held: Held = { slot, ...defined({ lease }) };
+      const held: HeldSlot = { slot, ...defined({ lease }) };
       follow(
         id,
         inSlot(id, held, () => stop),
@@ -124,7 +128,7 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
     };
     watch(id, { abort });
   };
-  const inSlot = async (id: string, held: Held, stop: () => Stop | undefined): Promise<Outcome> => {
+  const inSlot = async (id: string, held: HeldSlot, stop: () => Stop | undefined): Promise<Outcome> => {
     await Promise.resolve(); // a turn later, so that no task begins while a step is still being taken
     const reason = stop();
     return reason ? cancelled(reason) : go(id, held);
@@ -158,7 +162,7 @@ export async function execute(body: Body, scope: Scope, started?: (growing: Grow
 const cancelled = ({ stop }: Stop): Outcome => ({ status: "cancelled", reason: stop });
 
 /** Feeds what an earlier life recorded to the schedule; what is left over is what still has to be done. */
-function replay(all: Schedule, scope: Scope, lookup: Lookup): Step {
+function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
   const { history } = scope.run;
   const start = new Set(begin(all).start);
   const stopping = new Set<string>();
@@ -187,7 +191,7 @@ function replay(all: Schedule, scope: Scope, lookup: Lookup): Step {
  * Whether a recorded outcome answers what is asked now. A model that is asked again may delegate something else under
  * the same name, and what follows on that has to be done again, too.
  */
-function isAsBefore(entry: Entry | undefined, scope: Scope, lookup: Lookup): boolean {
+function isAsBefore(entry: ScheduleEntry | undefined, scope: PlanScope, lookup: Lookup): boolean {
   if (entry?.state !== "running") return false;
   if (entry.givenUp) return true;
   const before = scope.run.history.started(scope.prefix + entry.id);

@@ -3,10 +3,10 @@ import type { GateNode } from "../../core/plan/plan.ts";
 import { fillIn } from "../../core/schedule/fill-references.ts";
 import { reasonOf } from "../async/cancel.ts";
 import { patienceOf, questionKey } from "./ask-person.ts";
-import type { Place } from "./scope.ts";
+import type { NodeContext } from "./scope.ts";
 
 /** Asks, and waits for as long as it takes. Nobody there to answer is a failure, never a yes. */
-export async function carryOutGate(node: GateNode, place: Place): Promise<Outcome> {
+export async function carryOutGate(node: GateNode, place: NodeContext): Promise<Outcome> {
   const { path, signal, scope } = place;
   const { run } = scope;
   let answer = run.history.answer(path);

@@ -4,12 +4,12 @@ import type { LoopNode, Node } from "../../core/plan/plan.ts";
 import { parseReview } from "../../core/plan/review.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
-import type { Place, Round } from "./scope.ts";
+import type { NodeContext, Round } from "./scope.ts";
 
 /** Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. */
 export async function carryOutLoop(
   node: LoopNode,
-  { path, scope, signal, outcomeOf, promptOf }: Place,
+  { path, scope, signal, outcomeOf, promptOf }: NodeContext,
 ): Promise<Outcome> {
   const { run } = scope;
   const judge = node.body.nodes[node.until]?.kind;

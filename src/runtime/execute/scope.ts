@@ -52,11 +52,11 @@ export type RunScope = Readonly<{
   /** A number in [0, 1) that spreads waits. */
   random(): number;
   /** The executor, for nodes that hold or start plans of their own. */
-  execute(body: Body, scope: Scope): Promise<Executed>;
+  execute(body: Body, scope: PlanScope): Promise<PlanOutcome>;
 }>;
 
 /** Where one plan of a run is carried out. */
-export type Scope = Readonly<{
+export type PlanScope = Readonly<{
   run: RunScope;
   /** Empty, or the path of the node above and a slash. */
   prefix: string;
@@ -85,10 +85,10 @@ export type Scope = Readonly<{
 export type Round = Readonly<{ output: string; feedback: string }>;
 
 /** Where one node is carried out. */
-export type Place = Lookup & Readonly<{ path: string; scope: Scope; signal: AbortSignal; held: Held }>;
+export type NodeContext = Lookup & Readonly<{ path: string; scope: PlanScope; signal: AbortSignal; held: HeldSlot }>;
 
 /** What a task has in hand: its slot, unless it waits for something. Whoever carries it out gives it back in the end. */
-export type Held = { slot: Release | undefined; readonly lease?: Release };
+export type HeldSlot = { slot: Release | undefined; readonly lease?: Release };
 
 /** What executing a plan came to. */
-export type Executed = Readonly<{ outcome: Outcome; outcomeOf(id: string): Outcome | undefined }>;
+export type PlanOutcome = Readonly<{ outcome: Outcome; outcomeOf(id: string): Outcome | undefined }>;

@@ -1,6 +1,6 @@
 import { canRetry, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
-import { fillIn, type Lookup, outputOf } from "../../core/schedule/fill-references.ts";
+import { fillIn, type Lookup, outputOfNode } from "../../core/schedule/fill-references.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Background, Call } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -9,14 +9,14 @@ import { reasonOf } from "../async/cancel.ts";
 import { createAsking } from "./ask-person.ts";
 import { createDelegation } from "./delegate.ts";
 import { withRetry } from "./retry.ts";
-import type { Place, Scope } from "./scope.ts";
+import type { NodeContext, PlanScope } from "./scope.ts";
 import { sendTo, tell } from "./send-message.ts";
 
 /** By how much a wait is stretched at random, so that many do not come back at once. */
 const JITTER = 0.25;
 
 /** Hands a task to the engine once it has a slot, and again as its retry rule says. */
-export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcome> {
+export async function carryOutTask(node: TaskNode, place: NodeContext): Promise<Outcome> {
   const { path, scope, signal } = place;
   const { run } = scope;
   const { next, used, underWay } = run.history.attempts(path);
@@ -82,7 +82,7 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
       const asked = outcome.status === "failed" ? (outcome.fault.retryAfterMs ?? 0) : 0;
       const delayMs = Math.round(Math.max(asked, backoffMs) * (1 + run.random() * JITTER));
       run.emit(path, { type: "node.retried", attempt: numberOf(n), outcome, delayMs });
-      delegation.letGo();
+      delegation.releaseSlot();
       await run.engine.sleep(`${run.id}/${path}#${numberOf(n)}`, delayMs, signal);
       return signal.aborted ? stoppedAfter(outcome, signal) : undefined;
     },
@@ -90,7 +90,7 @@ export async function carryOutTask(node: TaskNode, place: Place): Promise<Outcom
 }
 
 /** Where the run has helpers that outlive it, a task that a person started leaves to them what it need not hear of itself. */
-function outliving(own: Background, { run, depth }: Scope): Background {
+function outliving(own: Background, { run, depth }: PlanScope): Background {
   const others = run.background;
   if (!others || depth > 0) return own;
   return {
@@ -101,7 +101,7 @@ function outliving(own: Background, { run, depth }: Scope): Background {
 }
 
 /** What a task is asked: its references filled in, and in a later round of a loop, what is to be revised. */
-export function promptFor(node: TaskNode, { round }: Scope, lookup: Lookup): string {
+export function promptFor(node: TaskNode, { round }: PlanScope, lookup: Lookup): string {
   const asked = fillIn(node, lookup);
   if (!round || node.task.revise === undefined) return asked;
   return fill(
@@ -115,10 +115,10 @@ export function promptFor(node: TaskNode, { round }: Scope, lookup: Lookup): str
 }
 
 /** The call for a task, and what it was promised attached. */
-function callFor(node: TaskNode, place: Place): Call {
+function callFor(node: TaskNode, place: NodeContext): Call {
   const { path, scope, outcomeOf } = place;
   const { refs: _refs, include = [], revise: _revise, ...task } = node.task;
-  const attachments = include.map((id) => ({ title: id, text: outputOf(outcomeOf(id)) }));
+  const attachments = include.map((id) => ({ title: id, text: outputOfNode(outcomeOf(id)) }));
   return {
     run: scope.run.id,
     path,

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { messageOf } from "../../core/schema/error.ts";
 import { MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
 import { fence } from "../../core/text/fence.ts";
-import { isRefusal, oneLine, openInside } from "./open-contained.ts";
+import { isOpenRefusal, openInside, printableName } from "./open-contained.ts";
 
 /**
  * Files as Markdown, in the given order; a promise, where the document's function answers at once.
@@ -14,7 +14,7 @@ export async function readContextFiles(filePaths: readonly string[], cwd = "."):
   for (const path of filePaths) {
     const { text, bytes } = await section(cwd, path, Math.min(left, FILE_BYTES));
     left -= bytes;
-    sections.push(`## File: ${oneLine(path)}\n\n${text}`);
+    sections.push(`## File: ${printableName(path)}\n\n${text}`);
   }
   return sections.join("\n\n");
 }
@@ -35,7 +35,7 @@ async function section(cwd: string, path: string, most: number): Promise<Section
       await handle.close();
     }
   } catch (error) {
-    return unread(isRefusal(error) && error.code === "MISSING" ? MISSING : messageOf(error));
+    return unread(isOpenRefusal(error) && error.code === "MISSING" ? MISSING : messageOf(error));
   }
 }
 

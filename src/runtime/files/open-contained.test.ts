@@ -4,7 +4,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { isInside, isRefusal, openInside, openWalked, quoted, rootOf } from "./open-contained.ts";
+import { folderContains } from "./folder-contains.ts";
+import { isOpenRefusal, openInside, openWalked, quoted, rootOf } from "./open-contained.ts";
 
 const CANARY = "canary-3f9a";
 
@@ -27,7 +28,7 @@ async function read(root: string, path: string): Promise<string> {
     await handle.close();
     return text;
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isOpenRefusal(error)) throw error;
     return error.code;
   }
 }
@@ -214,7 +215,7 @@ test.each([
   ["/ws", "/", false],
   ["/", "/anything", true],
 ])("inside %s: %s is %s", (folder, path, inside) => {
-  expect(isInside(folder, path)).toBe(inside);
+  expect(folderContains(folder, path)).toBe(inside);
 });
 
 test("a quoted path is short and stays on one line", () => {

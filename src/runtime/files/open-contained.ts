@@ -1,24 +1,25 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { cutHead } from "../../core/text/cut.ts";
 import { defined } from "../../core/text/defined.ts";
 import { reveal } from "../../core/text/sanitize.ts";
+import { folderContains } from "./folder-contains.ts";
 
 /**
  * Opens a file or folder for reading, if the thing that was opened really lies inside `root`.
  *
  * The path may be relative to the root or absolute, and links that stay inside are fine. What counts in the end is
  * where the open descriptor leads, so a folder that is swapped for a link in between gains nothing. Pipes, sockets and
- * devices are refused without being opened. Throws a {@link Refusal}; the caller closes the handle.
+ * devices are refused without being opened. Throws a {@link OpenRefusal}; the caller closes the handle.
  */
-export async function openInside(root: string | Root, path: string): Promise<Opened> {
+export async function openInside(root: string | Root, path: string): Promise<OpenedFile> {
   const top = typeof root === "string" ? await rootOf(root) : root;
   const wanted = wantedPath(top, path);
   const target = await realpath(wanted).catch(async (error: unknown) => {
     throw await unreachable(top, { path, wanted, code: codeOf(error) });
   });
-  if (!isInside(top.real, target)) throw strayLink(path);
+  if (!folderContains(top.real, target)) throw strayLink(path);
   return openTarget(top, { path, target });
 }
 
@@ -27,7 +28,7 @@ export function wantedPath(top: Root, path: string): string {
   if (path.includes("\0")) throw refusal("BAD_PATH", `${quoted(path)} holds a NUL character: no file has such a name`);
   if (path.length > MOST_CHARS) throw unopened(path, "ENAMETOOLONG");
   const wanted = resolve(top.given, path);
-  if (!isInside(top.given, wanted) && !isInside(top.real, wanted)) throw outside(path);
+  if (!folderContains(top.given, wanted) && !folderContains(top.real, wanted)) throw outside(path);
   return wanted;
 }
 
@@ -35,7 +36,7 @@ export function wantedPath(top: Root, path: string): string {
  * Opens what a walk has come upon: a path from the root on that holds no link. If there is one by now it is refused.
  * Half the work of {@link openInside}; what kind of thing it is, the caller has to ask.
  */
-export async function openWalked(root: Root, path: string): Promise<Walked> {
+export async function openWalked(root: Root, path: string): Promise<WalkedFolder> {
   if (root.isClosed?.(slashed(path))) throw closed(path);
   const target = join(root.real, path);
   const handle = await open(target, FLAGS).catch((error: unknown) => {
@@ -49,7 +50,7 @@ export async function openWalked(root: Root, path: string): Promise<Walked> {
 }
 
 /** Something open, and the path to read it under: on Linux the open thing itself, wherever its name leads by now. */
-export type Walked = Readonly<{ handle: FileHandle; place: string }>;
+export type WalkedFolder = Readonly<{ handle: FileHandle; place: string }>;
 
 /** A folder that access is confined to: as it was given, and where it really is. */
 export type Root = Readonly<{
@@ -60,7 +61,7 @@ export type Root = Readonly<{
 }>;
 
 /** Something inside the root that is open for reading. */
-export type Opened = Readonly<{
+export type OpenedFile = Readonly<{
   handle: FileHandle;
   kind: "file" | "directory";
   stats: Stats;
@@ -71,15 +72,15 @@ export type Opened = Readonly<{
 }>;
 
 /** Why something was not opened: `OUTSIDE`, `SPECIAL`, `BAD_PATH` and `DENIED` are refused on principle. */
-export type Refusal = Error & { readonly code: RefusalCode };
+export type OpenRefusal = Error & { readonly code: RefusalCode };
 export type RefusalCode = "OUTSIDE" | "SPECIAL" | "BAD_PATH" | "DENIED" | "MISSING" | "UNREADABLE";
 
-export function isRefusal(error: unknown): error is Refusal {
+export function isOpenRefusal(error: unknown): error is OpenRefusal {
   return error instanceof Error && error.name === "Refusal";
 }
 
 /** True for a refusal that is about what may be done, not about what is there. */
-export function isDenial({ code }: Refusal): boolean {
+export function isDenial({ code }: OpenRefusal): boolean {
   return code !== "MISSING" && code !== "UNREADABLE";
 }
 
@@ -92,20 +93,14 @@ export async function rootOf(root: string, isClosed?: Root["isClosed"]): Promise
   return { given, real, ...defined({ isClosed }) };
 }
 
-/** Whether a resolved path is the folder or lies below it; a sibling whose name begins alike does not. */
-export function isInside(folder: string, path: string): boolean {
-  const steps = relative(folder, path);
-  return steps !== ".." && !steps.startsWith(`..${sep}`) && !isAbsolute(steps);
-}
-
 /** A path in quotes and on one line, whatever is in it. */
 export function quoted(path: string): string {
   const { text, cut } = cutHead(path, 200);
-  return `"${oneLine(text)}${cut ? "..." : ""}"`;
+  return `"${printableName(text)}${cut ? "..." : ""}"`;
 }
 
 /** A name that cannot begin a new line or drive a terminal. */
-export function oneLine(name: string): string {
+export function printableName(name: string): string {
   return reveal(name).replaceAll("\n", "\u240a").replaceAll("\t", "\u2409");
 }
 
@@ -118,7 +113,7 @@ type Target = Readonly<{ path: string; target: string }>;
 const FLAGS =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
-async function openTarget(top: Root, { path, target }: Target): Promise<Opened> {
+async function openTarget(top: Root, { path, target }: Target): Promise<OpenedFile> {
   let handle: FileHandle | undefined;
   try {
     if (kindOf(await lstat(target)) === undefined) throw special(path);
@@ -127,13 +122,13 @@ async function openTarget(top: Root, { path, target }: Target): Promise<Opened> 
     const kind = kindOf(stats);
     if (kind === undefined) throw special(path);
     const real = (await knownPlace(handle)) ?? (await comparedPlace(handle, target));
-    if (real === undefined || !isInside(top.real, real)) throw outside(path);
+    if (real === undefined || !folderContains(top.real, real)) throw outside(path);
     const place = slashed(relative(top.real, real));
     if (top.isClosed?.(place)) throw closed(path);
     return { handle, kind, stats, real, path: place };
   } catch (error) {
     await handle?.close();
-    throw isRefusal(error) ? error : unopened(path, codeOf(error));
+    throw isOpenRefusal(error) ? error : unopened(path, codeOf(error));
   }
 }
 
@@ -152,7 +147,7 @@ export async function comparedPlace(handle: FileHandle, target: string): Promise
   return open.dev === named.dev && open.ino === named.ino ? real : undefined;
 }
 
-function kindOf(stats: Stats): Opened["kind"] | undefined {
+function kindOf(stats: Stats): OpenedFile["kind"] | undefined {
   if (stats.isFile()) return "file";
   return stats.isDirectory() ? "directory" : undefined;
 }
@@ -160,11 +155,11 @@ function kindOf(stats: Stats): Opened["kind"] | undefined {
 type Attempt = Readonly<{ path: string; wanted: string; code: string }>;
 
 /** Whether something exists out there is nobody's business: a link out of the root is told before "missing". */
-async function unreachable(top: Root, { path, wanted, code }: Attempt): Promise<Refusal> {
+async function unreachable(top: Root, { path, wanted, code }: Attempt): Promise<OpenRefusal> {
   if (code !== "ENOENT" && code !== "ELOOP") return unopened(path, code);
-  for (let at = wanted; isInside(top.given, at) || isInside(top.real, at); at = dirname(at)) {
+  for (let at = wanted; folderContains(top.given, at) || folderContains(top.real, at); at = dirname(at)) {
     const real = await realpath(at).catch(() => undefined);
-    if (real !== undefined) return isInside(top.real, real) ? unopened(path, code) : strayLink(path);
+    if (real !== undefined) return folderContains(top.real, real) ? unopened(path, code) : strayLink(path);
     const isLink = await lstat(at).then(
       (stats) => stats.isSymbolicLink(),
       () => false,
@@ -184,7 +179,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: "could not be opened: too many files are open, try again",
 };
 
-function unopened(path: string, code: string): Refusal {
+function unopened(path: string, code: string): OpenRefusal {
   const missing = code === "ENOENT" || code === "ENOTDIR";
   return refusal(
     missing ? "MISSING" : "UNREADABLE",
@@ -192,23 +187,23 @@ function unopened(path: string, code: string): Refusal {
   );
 }
 
-export function outside(path: string): Refusal {
+export function outside(path: string): OpenRefusal {
   return refusal("OUTSIDE", `${quoted(path)} is outside of the working folder: use a path inside it`);
 }
 
-export function strayLink(path: string): Refusal {
+export function strayLink(path: string): OpenRefusal {
   return refusal("OUTSIDE", `${quoted(path)} is a link that leads nowhere or outside of the working folder`);
 }
 
-function closed(path: string): Refusal {
+function closed(path: string): OpenRefusal {
   return refusal("DENIED", `${quoted(path)} may not be read: a rule forbids it`);
 }
 
-export function special(path: string): Refusal {
+export function special(path: string): OpenRefusal {
   return refusal("SPECIAL", `${quoted(path)} is not a regular file: pipes, sockets and devices cannot be read`);
 }
 
-export function refusal(code: RefusalCode, message: string): Refusal {
+export function refusal(code: RefusalCode, message: string): OpenRefusal {
   return Object.assign(new Error(message), { name: "Refusal", code });
 }
 

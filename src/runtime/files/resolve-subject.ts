@@ -1,8 +1,9 @@
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { Located, Subject } from "../../core/rules/call-subject.ts";
+import type { LocatedSubject, Subject } from "../../core/rules/call-subject.ts";
 import type { HandedFiles } from "../../core/rules/readable-outputs.ts";
-import { isInside, outside, type Root, strayLink, wantedPath } from "./open-contained.ts";
+import { folderContains } from "./folder-contains.ts";
+import { outside, type Root, strayLink, wantedPath } from "./open-contained.ts";
 
 /** Where a task may look and write, and how rules call what is there. */
 export type Grounds = Readonly<{
@@ -18,22 +19,22 @@ export type Grounds = Readonly<{
  * Looks up what a call is about, so that it is judged by where things really are and by how they were named. Throws a refusal
  * for what lies outside, also behind a link.
  */
-export async function locate(subject: Subject, { roots, placeOf, handed }: Grounds): Promise<Located> {
+export async function locate(subject: Subject, { roots, placeOf, handed }: Grounds): Promise<LocatedSubject> {
   if (subject.kind !== "path") return subject;
   const { path, change, itself } = subject;
   if (!change && handed?.files.has(path)) return { kind: "path", places: [placeOf(path)], change };
   const root = rootFor(roots, path);
   const wanted = wantedPath(root, path);
   const real = itself ? join(await existing(dirname(wanted), path), basename(wanted)) : await existing(wanted, path);
-  if (!isInside(root.real, real)) throw strayLink(path);
-  const named = isInside(root.given, wanted) ? join(root.real, wanted.slice(root.given.length)) : wanted;
+  if (!folderContains(root.real, real)) throw strayLink(path);
+  const named = folderContains(root.given, wanted) ? join(root.real, wanted.slice(root.given.length)) : wanted;
   return { kind: "path", places: [...new Set([placeOf(named), placeOf(real)])], change };
 }
 
 /** The root that a path is meant from: the working folder, unless it is absolute and lies in another one. */
 export function rootFor(roots: readonly Root[], path: string): Root {
   const other = isAbsolute(path)
-    ? roots.find(({ given, real }) => isInside(given, path) || isInside(real, path))
+    ? roots.find(({ given, real }) => folderContains(given, path) || folderContains(real, path))
     : undefined;
   const root = other ?? roots[0];
   if (root === undefined) throw outside(path);

@@ -17,10 +17,10 @@ const SYSTEM: readonly string[] = words(
   "/etc/shadow /etc/gshadow /etc/sudoers /etc/sudoers.d /etc/ssl/private /root/.ssh",
 );
 
-export type Places = Readonly<{ folders: readonly string[]; files: readonly string[] }>;
+export type SecretPlaces = Readonly<{ folders: readonly string[]; files: readonly string[] }>;
 
 /** Those that are there, as they really are, so that they can be hidden; with `more` that somebody named. */
-export function secretPlaces(homes: readonly string[], more: readonly string[] = []): Places {
+export function secretPlaces(homes: readonly string[], more: readonly string[] = []): SecretPlaces {
   const wanted = [
     ...homes.flatMap((home) => [...FOLDERS, ...FILES].map((name) => join(home, name))),
     ...SYSTEM,

@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
+import { folderContains } from "./folder-contains.ts";
 import {
   codeOf,
   comparedPlace,
   descriptor,
-  isInside,
-  isRefusal,
+  isOpenRefusal,
   knownPlace,
   outside,
   quoted,
@@ -82,7 +82,7 @@ export async function replace(spot: Spot, text: string): Promise<void> {
     await rename(draft, spot.at());
   } catch (error) {
     await rm(draft, { force: true });
-    throw isRefusal(error) ? error : unwritable(spot.path, error);
+    throw isOpenRefusal(error) ? error : unwritable(spot.path, error);
   }
 }
 
@@ -100,7 +100,7 @@ async function behindLink(root: Root, wanted: string, path: string): Promise<str
   );
   if (!isLink) return wanted;
   const target = await realpath(wanted).catch(() => undefined);
-  if (target === undefined || !isInside(root.real, target)) throw strayLink(path);
+  if (target === undefined || !folderContains(root.real, target)) throw strayLink(path);
   return target;
 }
 
@@ -133,14 +133,14 @@ async function openFolder(
     });
     return await opened(root, step, { path, expected: join(above.real, basename(wanted)) });
   } catch (error) {
-    throw isRefusal(error) ? error : unwritable(path, error);
+    throw isOpenRefusal(error) ? error : unwritable(path, error);
   } finally {
     await above.handle.close();
   }
 }
 
 async function openReal(root: Root, real: string, path: string): Promise<Folder> {
-  if (!isInside(root.real, real)) throw strayLink(path);
+  if (!folderContains(root.real, real)) throw strayLink(path);
   return opened(root, real, { path, expected: real });
 }
 
@@ -151,7 +151,7 @@ async function opened(root: Root, at: string, { path, expected }: { path: string
   });
   const known = await knownPlace(handle);
   const real = known ?? (await comparedPlace(handle, expected).catch(() => undefined));
-  if (real !== undefined && isInside(root.real, real))
+  if (real !== undefined && folderContains(root.real, real))
     return { handle, real, place: known === undefined ? real : descriptor(handle) };
   await handle.close();
   throw outside(path);

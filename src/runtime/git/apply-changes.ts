@@ -6,11 +6,11 @@ import { createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import { isInside } from "../files/open-contained.ts";
-import { applyPatch, type Origin } from "./worktree.ts";
+import { folderContains } from "../files/folder-contains.ts";
+import { applyPatch, type SourceTree } from "./worktree.ts";
 
 /** What a task changed, and where that may go. */
-type Proposal = Readonly<{ changes: readonly FileChange[]; patch: string; origin: Origin; base: string }>;
+type Proposal = Readonly<{ changes: readonly FileChange[]; patch: string; origin: SourceTree; base: string }>;
 
 type Working = Readonly<{
   call: Call;
@@ -29,7 +29,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
   const { changes, patch, origin } = proposal;
   const { call, context, appliedBy, inTurn } = working;
   const files = changes.map(({ path }) => path);
-  const what = `${files.length} ${files.length === 1 ? "file" : "files"} (${namesOf(files)})`;
+  const what = `${files.length} ${files.length === 1 ? "file" : "files"} (${listNames(files)})`;
   const kept = (why: string, code: string, conflicts?: readonly string[]): Changes => {
     const how = `Apply it with: git -C ${quoted(origin.tree.folder)} apply ${quoted(patch)}`;
     const text = `The changes of "${call.path}" to ${what} were not applied: ${why}. They are in ${patch}. ${how}`;
@@ -88,13 +88,13 @@ async function refused(
 }
 
 function placeOf(absolute: string, base: string): string {
-  return isInside(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute;
+  return folderContains(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute;
 }
 
 const SHOWN = 10;
 
 /** Some names, and how many more there are. */
-export function namesOf(names: readonly string[]): string {
+export function listNames(names: readonly string[]): string {
   const shown = names
     .slice(0, SHOWN)
     .map((name) => sanitize(name))

@@ -6,23 +6,23 @@ import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts
 import { type Isolation, movedInto } from "../../core/plan/isolation.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
-import { isInside } from "../files/open-contained.ts";
-import { namesOf, settleChanges } from "./apply-changes.ts";
+import { folderContains } from "../files/folder-contains.ts";
+import { listNames, settleChanges } from "./apply-changes.ts";
 import { topOf } from "./git.ts";
 import {
   capture,
   foundWorktree,
   type OpenWorktree,
-  type Origin,
   openOrigin,
   openWorktree,
   removeWorktree,
   removeWorktrees,
+  type SourceTree,
   WORKTREES,
 } from "./worktree.ts";
 
 /** What a task came to, and what its calls were judged by at its end. */
-export type Worked = Readonly<{ outcome: Outcome; policy?: Policy }>;
+export type WorktreeOutcome = Readonly<{ outcome: Outcome; policy?: Policy }>;
 
 /** Lets tasks of one run work in worktrees of their own. */
 export type Isolate = Readonly<{
@@ -30,7 +30,7 @@ export type Isolate = Readonly<{
     call: Call,
     isolation: Isolation,
     context: PerformContext,
-    work: (call: Call) => Promise<Worked>,
+    work: (call: Call) => Promise<WorktreeOutcome>,
   ): Promise<Outcome>;
   /** Takes away what an earlier life of the run left and nobody took up. */
   sweep(): Promise<void>;
@@ -111,7 +111,7 @@ function worktreeFolder(kept: string, { run, path, attempt }: Call): string {
 }
 
 /** The repository around the folder that a task is to work in; for what an isolated task starts, its worktree. */
-async function originOf(call: Call, cwd: string, home: string | undefined): Promise<Origin | Failed> {
+async function originOf(call: Call, cwd: string, home: string | undefined): Promise<SourceTree | Failed> {
   const cannot = (why: string, hint: string): Failed =>
     failed("UNSUPPORTED", `"${call.path}" cannot have a worktree of its own: ${why}.`, { hint });
   const wanted = resolve(cwd, call.task.cwd ?? ".");
@@ -123,7 +123,7 @@ async function originOf(call: Call, cwd: string, home: string | undefined): Prom
   return "unable" in origin ? cannot(`git cannot use ${top}: ${origin.unable}`, none) : origin;
 }
 
-type Opening = Readonly<{ call: Call; origin: Origin; isolation: Isolation; context: PerformContext }>;
+type Opening = Readonly<{ call: Call; origin: SourceTree; isolation: Isolation; context: PerformContext }>;
 
 async function opened(folder: string, { call, origin, isolation, context }: Opening): Promise<OpenWorktree | Failed> {
   const begun = context.past.length > 1;
@@ -145,11 +145,11 @@ async function opened(folder: string, { call, origin, isolation, context }: Open
 async function baseOf({ task, worktree }: Call, cwd: string): Promise<string> {
   const real = (path: string): Promise<string> => realpath(path).catch(() => path);
   const [workspace, own] = await Promise.all([real(cwd), real(resolve(cwd, task.cwd ?? "."))]);
-  const base = isInside(workspace, own) ? workspace : own;
+  const base = folderContains(workspace, own) ? workspace : own;
   return worktree ? movedInto(worktree, base) : base;
 }
 
 function leftBehind({ path }: Call, left: readonly string[]): Parameters<PerformContext["emit"]>[0] {
-  const text = `What "${path}" made there and git does not keep was not taken over: ${namesOf(left)}.`;
+  const text = `What "${path}" made there and git does not keep was not taken over: ${listNames(left)}.`;
   return { type: "warning", code: "CHANGES_LEFT", text };
 }

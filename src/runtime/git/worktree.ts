@@ -5,7 +5,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { type GitAnswer, type GitTree, openRepository, type Repository } from "./git.ts";
 
 /** A repository and one of its work trees: where a worktree comes from and where its changes go. */
-export type Origin = Readonly<{
+export type SourceTree = Readonly<{
   repository: Repository;
   /** The folder with the `.git`, as it really is. */
   top: string;
@@ -14,10 +14,10 @@ export type Origin = Readonly<{
 }>;
 
 /** A worktree while a task works in it. Beside its folder lies a file that says so, for whoever finds it after a crash. */
-export type OpenWorktree = Readonly<{ folder: string; gitDir: string; base: string; origin: Origin }>;
+export type OpenWorktree = Readonly<{ folder: string; gitDir: string; base: string; origin: SourceTree }>;
 
 /** What a task changed: the files, the patch, and what cannot be in a patch. */
-export type Captured = Readonly<{
+export type CapturedChanges = Readonly<{
   changes: readonly FileChange[];
   /** Files that git ignores, and repositories inside of this one: they are not taken over. */
   left: readonly string[];
@@ -31,14 +31,14 @@ export async function openOrigin(
   top: string,
   tree: GitTree | undefined,
   home: string | undefined,
-): Promise<Origin | Unable> {
+): Promise<SourceTree | Unable> {
   const repository = await openRepository(top, home === undefined ? {} : { home });
   if (!repository.ok) return { unable: repository.reason };
   return { repository, top, tree: { ...tree, folder: tree?.folder ?? top } };
 }
 
 /** Makes a worktree at the last commit; `dirty`: with what is not committed yet, which then counts as given. */
-export async function openWorktree(folder: string, origin: Origin, dirty: boolean): Promise<OpenWorktree | Unable> {
+export async function openWorktree(folder: string, origin: SourceTree, dirty: boolean): Promise<OpenWorktree | Unable> {
   const { repository, tree, top } = origin;
   const head = await repository.work(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], tree);
   if (!head.ok) return { unable: "it has no commit yet" };
@@ -60,7 +60,7 @@ export async function openWorktree(folder: string, origin: Origin, dirty: boolea
 }
 
 /** The worktree that an earlier life of the run left here, when it was ready for work. */
-export async function foundWorktree(folder: string, origin: Origin): Promise<OpenWorktree | undefined> {
+export async function foundWorktree(folder: string, origin: SourceTree): Promise<OpenWorktree | undefined> {
   const { gitDir, base } = await noted(folder);
   const there = gitDir !== undefined && (await gitDirOf(folder).catch(() => undefined)) === gitDir;
   return there && base !== undefined ? { folder, gitDir, base, origin } : undefined;
@@ -87,7 +87,7 @@ async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: 
 export async function capture(
   { folder, gitDir, base, origin }: OpenWorktree,
   patch: string,
-): Promise<Captured | Unable> {
+): Promise<CapturedChanges | Unable> {
   const tree = { folder, gitDir };
   const staged = await stage(folder, join(gitDir, "index"), { at: folder, origin, tree });
   if ("unable" in staged) return staged;
@@ -117,7 +117,7 @@ type Staged = Readonly<{ git(...args: readonly string[]): Promise<GitAnswer>; mo
 async function stage(
   folder: string,
   index: string,
-  { at, origin, tree }: { at: string; origin: Origin; tree: GitTree },
+  { at, origin, tree }: { at: string; origin: SourceTree; tree: GitTree },
 ): Promise<Staged | Unable> {
   const objects = await origin.repository.work(["rev-parse", "--git-path", "objects"], origin.tree);
   if (!objects.ok) return { unable: objects.reason };
@@ -158,7 +158,7 @@ async function copyWithTime(from: string, to: string): Promise<void> {
   await utimes(to, atime, mtime);
 }
 
-async function patchOf({ git }: Staged, base: string, file: string): Promise<Captured | Unable> {
+async function patchOf({ git }: Staged, base: string, file: string): Promise<CapturedChanges | Unable> {
   const raw = await git("diff-index", "--cached", "--raw", "-z", "--abbrev=40", "--no-renames", base, "--");
   if (!raw.ok) return { unable: raw.reason };
   const all = readChanges(raw.text);
@@ -176,14 +176,17 @@ async function patchOf({ git }: Staged, base: string, file: string): Promise<Cap
 }
 
 /** How applying a patch went: it is applied, it was applied before, or these files stand in its way. */
-export type Applied = "applied" | "already" | Readonly<{ conflicts: Readonly<Record<string, string>>; reason: string }>;
+export type ApplyResult =
+  | "applied"
+  | "already"
+  | Readonly<{ conflicts: Readonly<Record<string, string>>; reason: string }>;
 
 /** Applies a patch to the files of a work tree, all of it or nothing. The index is not touched. */
 export async function applyPatch(
   patch: string,
-  { repository, tree }: Origin,
+  { repository, tree }: SourceTree,
   files: readonly string[],
-): Promise<Applied> {
+): Promise<ApplyResult> {
   const apply = (...how: readonly string[]): Promise<GitAnswer> =>
     repository.work(["apply", "--whitespace=nowarn", "-p1", ...how, patch], tree);
   const check = await apply("--check");

@@ -1,7 +1,7 @@
 import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { readBans } from "../../core/policy/judge-call.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
-import type { Located } from "../../core/rules/call-subject.ts";
+import type { LocatedSubject } from "../../core/rules/call-subject.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Parent, PerformContext } from "../../core/task/engine.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
@@ -18,7 +18,7 @@ import type { ToolStatus } from "../../core/vocabulary/tool-status.ts";
 import { approve, verdictOn } from "../access/approve-call.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
 import { onAbort } from "../async/on-abort.ts";
-import { isDenial, isRefusal } from "../files/open-contained.ts";
+import { isDenial, isOpenRefusal } from "../files/open-contained.ts";
 import { diagnosticsAfter } from "./diagnostics.ts";
 
 /** How long a tool may take when it says nothing itself. */
@@ -105,7 +105,7 @@ async function fitting(
 /** The end of a result that is searched for secrets: what is shown of it, and a good deal before that. */
 const LOOKED_AT = 4 * MAX_OUTPUT_BYTES;
 
-type Started = Readonly<{ input: unknown; id: string; judged: readonly Located[] }>;
+type Started = Readonly<{ input: unknown; id: string; judged: readonly LocatedSubject[] }>;
 type Ended = Readonly<{
   text: string;
   status: ToolStatus;
@@ -132,7 +132,7 @@ async function runTool(
   const files = new Set<string>();
   const tell = (told: Iterable<string | undefined>): void => {
     for (const file of told) if (file !== undefined) files.add(file);
-    assignment.access?.hand([...files]);
+    assignment.access?.allowReading([...files]);
   };
   const helpers: Promise<unknown>[] = [];
   const limit = tool.timeoutMs ?? DEFAULT_TOOL_MS;
@@ -179,7 +179,7 @@ async function runTool(
       ...recordable(whole.details),
     };
   } catch (thrown) {
-    if (isRefusal(thrown) && isDenial(thrown))
+    if (isOpenRefusal(thrown) && isDenial(thrown))
       return {
         text: `DENIED: ${redact(thrown.message)}.`,
         status: "failed",
@@ -217,7 +217,7 @@ function parentOf({ call, tools, rights, model, access }: Assignment): Parent {
 function accessFor(
   { policy, placeOf, roots, handed, seen, commands }: TaskAccess,
   tool: Tool,
-  judged: readonly Located[],
+  judged: readonly LocatedSubject[],
   assignment: Assignment,
 ): Access {
   const isClosed = readBans(policy());

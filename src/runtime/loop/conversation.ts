@@ -10,7 +10,7 @@ import { createRepeats } from "../../core/model/repeated-calls.ts";
 import type { Spent } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage } from "../../core/outcome/usage.ts";
 import { isFinishTool } from "../../core/policy/permit.ts";
-import type { Refusal } from "../../core/run/budget.ts";
+import type { BudgetRefusal } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { toolSpecs } from "../../core/task/tool-specs.ts";
@@ -20,9 +20,9 @@ import { prompts } from "../../embedded.ts";
 import { following, stopped } from "../async/cancel.ts";
 import { mapLimited } from "../async/map-limited.ts";
 import { callTool } from "./call-tool.ts";
-import { type Finish, finishSpec, finishText, finishWith } from "./finish-tool.ts";
+import { type FinishAttempt, finishSpec, finishText, finishWith } from "./finish-tool.ts";
 import { type TakenUp, takeUp } from "./rebuild-conversation.ts";
-import { type Answered, type Turn, takeTurn } from "./turn.ts";
+import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
 
 /** The largest answer that is asked for when tokens or money are limited. */
 const MAX_ANSWER_TOKENS = 8_192;
@@ -32,9 +32,9 @@ const FULL = 0.8;
 const MAX_DENIALS = 12;
 
 /** What a turn's calls came to. */
-export type Reply =
+export type TurnReply =
   | Readonly<{ is: "more" }>
-  | Readonly<{ is: "over"; finish: Finish }>
+  | Readonly<{ is: "over"; finish: FinishAttempt }>
   | Readonly<{ is: "stuck"; text: string }>
   | Readonly<{ is: "denied"; text: string }>;
 
@@ -44,7 +44,7 @@ export type Talk = ReturnType<typeof createTalk>;
 export function createTalk(assignment: Assignment, context: PerformContext) {
   const { agent, model, limits, completion } = assignment;
   const past: TakenUp = takeUp(context.past);
-  assignment.access?.hand(past.files);
+  assignment.access?.allowReading(past.files);
   const messages: Message[] = [
     ...(assignment.call.before ?? []),
     { role: "user", text: assignment.prompt },
@@ -78,7 +78,10 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
   };
 
   /** One model call within the budget. `last`: only handing in is possible. */
-  const next = async (signal: AbortSignal, { last = false }: { last?: boolean } = {}): Promise<Turn | Refusal> => {
+  const next = async (
+    signal: AbortSignal,
+    { last = false }: { last?: boolean } = {},
+  ): Promise<Turn | BudgetRefusal> => {
     const refusal = last ? undefined : await context.budget.count("maxTurns");
     if (refusal) return refusal;
     await readMail();
@@ -113,7 +116,11 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     return turn;
   };
 
-  const withinBudget = async (request: ModelRequest, signal: AbortSignal, last: boolean): Promise<Turn | Refusal> => {
+  const withinBudget = async (
+    request: ModelRequest,
+    signal: AbortSignal,
+    last: boolean,
+  ): Promise<Turn | BudgetRefusal> => {
     const { controller, release } = following(signal);
     const input = estimateTokens(fixedChars + chars);
     const room = await context.budget.room();
@@ -165,12 +172,12 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
 
   /** Executes the calls of a turn side by side. A finish call counts once its companions ran; a second one does not. */
   const answer = async (
-    turn: Answered,
+    turn: AnsweredTurn,
     signal: AbortSignal,
     known: ReadonlyMap<string, ToolAnswer> = NOTHING,
-  ): Promise<Reply> => {
+  ): Promise<TurnReply> => {
     if (turn.calls.length === 0) {
-      const finish: Finish =
+      const finish: FinishAttempt =
         completion === "tool"
           ? { problem: "the finish tool was not called", empty: turn.text.trim() === "" }
           : finishText(turn.text, assignment);
@@ -179,7 +186,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     const finishCall = completion === "text" ? undefined : turn.calls.find(({ name }) => isFinishTool(name));
     const finish = finishCall && finishWith(finishCall.input, assignment);
     const inner = { ...context, signal };
-    let reply: Reply = finish ? { is: "over", finish } : { is: "more" };
+    let reply: TurnReply = finish ? { is: "over", finish } : { is: "more" };
     const results = await mapLimited(turn.calls, limits.maxConcurrentToolCalls, async (call): Promise<ToolAnswer> => {
       if (call === finishCall) return receipt(call, finish);
       if (finishCall && isFinishTool(call.name))
@@ -288,7 +295,7 @@ function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnsw
 }
 
 /** What a model reads about its finish call when the talk goes on. */
-function receipt({ id, name }: ToolCall, finish: Finish | undefined): ToolAnswer {
+function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined): ToolAnswer {
   const problem = finish && "problem" in finish ? finish.problem : undefined;
   return {
     id,
@@ -304,6 +311,6 @@ function receipt({ id, name }: ToolCall, finish: Finish | undefined): ToolAnswer
 }
 
 /** True for a call that was not made because the budget said no. */
-export function isRefusal(turn: Turn | Refusal): turn is Refusal {
+export function isBudgetRefusal(turn: Turn | BudgetRefusal): turn is BudgetRefusal {
   return "refused" in turn;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Finish, finishSpec, finishText, finishWith } from "./finish-tool.ts";
+import { type FinishAttempt, finishSpec, finishText, finishWith } from "./finish-tool.ts";
 
 const schema = { type: "object", properties: { n: { type: "number" } } };
 /** Takes `{ n: number }` and nothing else. */
@@ -8,12 +8,12 @@ const validate = (value: unknown): string | undefined =>
     ? undefined
     : "n must be a number";
 const checked = { schema, validate };
-const data: Finish = { output: '{\n  "n": 1\n}', data: { n: 1 } };
+const data: FinishAttempt = { output: '{\n  "n": 1\n}', data: { n: 1 } };
 
 const agent = { name: "a", description: "d", instructions: "" };
 
 describe("handing in without a schema", () => {
-  test.each<[string, unknown, Finish]>([
+  test.each<[string, unknown, FinishAttempt]>([
     ["a text", { result: "done" }, { output: "done" }],
     ["under another name", { report: "done" }, { output: "done" }],
     ["in data", { result: { data: "done" } }, { output: "done" }],
@@ -33,7 +33,7 @@ describe("handing in without a schema", () => {
 });
 
 describe("handing in against a schema", () => {
-  test.each<[string, unknown, Finish]>([
+  test.each<[string, unknown, FinishAttempt]>([
     ["in result", { result: { n: 1 } }, data],
     ["in result and data", { result: { data: { n: 1 } } }, data],
     ["under the output's own name", { answer: { n: 1 } }, data],
@@ -47,14 +47,14 @@ describe("handing in against a schema", () => {
 });
 
 describe("the last words", () => {
-  test.each<[string, string, Finish]>([
+  test.each<[string, string, FinishAttempt]>([
     ["are the result", "all done", { output: "all done" }],
     ["may not be empty", " ", { problem: "the result is empty", empty: true }],
   ])("%s", (_what, text, wanted) => {
     expect(finishText(text, {})).toEqual(wanted);
   });
 
-  test.each<[string, string, Finish]>([
+  test.each<[string, string, FinishAttempt]>([
     ["JSON", '{"n": 1}', data],
     ["JSON in a fence", 'Here:\n```json\n{"n": 1}\n```\nThat is all.', data],
     ["no JSON", "n is 1", { problem: "the answer is not JSON", empty: false }],

@@ -4,7 +4,7 @@ import type { Assignment } from "../../core/task/runner.ts";
 import { isRecord } from "../../core/text/json.ts";
 
 /** What handing in a result came to. */
-export type Finish =
+export type FinishAttempt =
   | Readonly<{ output: string; data?: unknown }>
   | Readonly<{ problem: string; empty: boolean }>
   | Readonly<{ gaveUp: string }>;
@@ -24,7 +24,7 @@ export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent
 }
 
 /** The result in the arguments of a finish call, in any of the shapes that models know: `{result: {data}}`, `{result}`, or the value itself. */
-export function finishWith(input: unknown, assignment: Pick<Assignment, "schema" | "validate">): Finish {
+export function finishWith(input: unknown, assignment: Pick<Assignment, "schema" | "validate">): FinishAttempt {
   const given = isRecord(input) ? input : {};
   const result =
     "result" in given ? given["result"] : Object.keys(given).length === 1 ? Object.values(given)[0] : input;
@@ -47,7 +47,7 @@ export function finishWith(input: unknown, assignment: Pick<Assignment, "schema"
 }
 
 /** The result in the last words of a model that did not use the finish tool. */
-export function finishText(text: string, assignment: Pick<Assignment, "schema" | "validate">): Finish {
+export function finishText(text: string, assignment: Pick<Assignment, "schema" | "validate">): FinishAttempt {
   if (!assignment.validate) return asText(text);
   if (text.trim() === "") return { problem: "the answer is empty", empty: true };
   const parsed = jsonIn(text);
@@ -56,7 +56,7 @@ export function finishText(text: string, assignment: Pick<Assignment, "schema" |
     : finishWith({ result: parsed }, assignment);
 }
 
-function asText(value: unknown): Finish {
+function asText(value: unknown): FinishAttempt {
   const isNothing = typeof value === "object" && (value === null || Object.keys(value).length === 0);
   const text =
     typeof value === "string" ? value : value === undefined || isNothing ? "" : JSON.stringify(value, null, 2);

@@ -6,15 +6,15 @@ import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
 import { type Deadline, deadlineOf } from "../async/deadline.ts";
-import { createTalk, isRefusal, type Talk } from "./conversation.ts";
-import type { Finish } from "./finish-tool.ts";
-import type { Unfinished } from "./rebuild-conversation.ts";
-import type { Answered } from "./turn.ts";
+import { createTalk, isBudgetRefusal, type Talk } from "./conversation.ts";
+import type { FinishAttempt } from "./finish-tool.ts";
+import type { UnfinishedTurn } from "./rebuild-conversation.ts";
+import type { AnsweredTurn } from "./turn.ts";
 
 /** Our own runner: the model and its tools take turns until a result is handed in or a limit ends it. */
 export async function loop(assignment: Assignment, context: PerformContext): Promise<Outcome> {
   const clock = deadlineOf(assignment.limits, context);
-  const waiting = untimed(context, clock);
+  const waiting = pauseDeadline(context, clock);
   const talk = createTalk(assignment, waiting);
   try {
     const outcome = await converse(assignment, waiting, { talk, clock });
@@ -25,7 +25,7 @@ export async function loop(assignment: Assignment, context: PerformContext): Pro
 }
 
 /** The same context, in which waiting for helpers and for people takes none of the task's time. */
-function untimed(context: PerformContext, { standing }: Deadline): PerformContext {
+function pauseDeadline(context: PerformContext, { standing }: Deadline): PerformContext {
   return {
     ...context,
     delegate: (...asked) => standing(() => context.delegate(...asked)),
@@ -50,7 +50,7 @@ async function converse(
   const watch = createWatch(assignment, context);
   const partly = (outcome: Ended): Outcome => withPartial(outcome, last);
   for (;;) {
-    let turn: Answered;
+    let turn: AnsweredTurn;
     const known = taken?.known;
     if (taken?.limit !== undefined) {
       const reached = { ...reachedAs(taken.limit, assignment), last, ms: assignment.limits.graceMs };
@@ -63,7 +63,7 @@ async function converse(
       const limit = watch(talk, clock);
       if (limit) return grace({ ...limit, last, ms: assignment.limits.graceMs }, talk, context);
       const got = await talk.next(clock.signal, { last: narrow });
-      if (isRefusal(got)) {
+      if (isBudgetRefusal(got)) {
         context.emit({
           type: "limit.reached",
           limit: got.limit,
@@ -112,7 +112,7 @@ function reminder({ completion }: Assignment, { problem, empty }: { problem: str
   return empty ? prompts.remindEmpty : fill(prompts.remindJson, new Map([["problem", problem]]));
 }
 
-function unusable({ problem, empty }: Extract<Finish, { problem: string }>): Failed {
+function unusable({ problem, empty }: Extract<FinishAttempt, { problem: string }>): Failed {
   if (empty) return failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true });
   return failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true });
 }
@@ -160,10 +160,10 @@ async function grace(
   { code, limit, last, ms }: Reached & { last: string; ms: number },
   talk: Talk,
   context: PerformContext,
-  taken?: Unfinished,
+  taken?: UnfinishedTurn,
 ): Promise<Outcome> {
   const turn = taken?.turn ?? (await lastTurn({ limit, ms }, talk, context));
-  const said = isRefusal(turn) ? "" : turn.text;
+  const said = isBudgetRefusal(turn) ? "" : turn.text;
   const partial = said || last;
   if (context.signal.aborted) return withPartial({ status: "cancelled", reason: reasonOf(context.signal) }, partial);
   const reply = "calls" in turn ? await talk.answer(turn, context.signal, taken?.known) : undefined;

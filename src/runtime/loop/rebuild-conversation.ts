@@ -4,7 +4,7 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
-import type { Answered } from "./turn.ts";
+import type { AnsweredTurn } from "./turn.ts";
 
 /** A conversation as far as an earlier life recorded it. */
 export type TakenUp = Readonly<{
@@ -18,11 +18,11 @@ export type TakenUp = Readonly<{
   /** Files that it was told of. */
   files: readonly string[];
   /** The last turn, when some of its calls have no result yet, and the results that are known. */
-  unfinished?: Unfinished;
+  unfinished?: UnfinishedTurn;
 }>;
 
 /** A turn whose calls have to be seen to. `limit`: it was the one after this limit, in which only handing in is possible. */
-export type Unfinished = Readonly<{ turn: Answered; known: ReadonlyMap<string, ToolAnswer>; limit?: string }>;
+export type UnfinishedTurn = Readonly<{ turn: AnsweredTurn; known: ReadonlyMap<string, ToolAnswer>; limit?: string }>;
 
 /**
  * Puts a conversation together from its events. What was recorded is not asked or done again. A writing tool that
@@ -37,7 +37,7 @@ export function takeUp(past: readonly KeptEvent[]): TakenUp {
   let asked = false;
   const mail: string[] = [];
   const files: string[] = [];
-  let open: { turn: Answered; known: Map<string, ToolAnswer>; limit?: string } | undefined;
+  let open: { turn: AnsweredTurn; known: Map<string, ToolAnswer>; limit?: string } | undefined;
   let limit: string | undefined;
   const close = (): void => {
     if (!open) return;

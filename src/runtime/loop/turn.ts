@@ -9,7 +9,7 @@ import { following, stopped } from "../async/cancel.ts";
 
 /** What one call of the model gave. */
 export type Turn =
-  | Answered
+  | AnsweredTurn
   | Readonly<{ fault: Fault; text: string }>
   | Readonly<{
       aborted: true;
@@ -17,7 +17,7 @@ export type Turn =
       /** For something that was said meanwhile. */
       urgent?: true;
     }>;
-export type Answered = Readonly<{
+export type AnsweredTurn = Readonly<{
   text: string;
   calls: readonly ToolCall[];
   usage: Usage;

@@ -25,7 +25,7 @@ export type WebAnswer = Readonly<{
 /** Asks a server of the public internet. Throws a refusal with a code, or an error that says what went wrong. */
 export type GuardedFetch = (request: WebRequest, signal: AbortSignal) => Promise<WebAnswer>;
 
-export const MAX_BODY_BYTES = 5_000_000;
+export const MAX_ANSWER_BYTES = 5_000_000;
 const TOTAL_MS = 30_000;
 
 /** The way in which tools reach the network: one request, and its whole answer within half a minute. */
@@ -51,7 +51,7 @@ export function createGuardedFetch(rules: NetworkRules = {}, parts: NetworkParts
 /** The answer with its body, as much of it as is kept: what is packed counts by what it becomes. */
 async function whole({ url, status, headers, body, close }: OpenAnswer): Promise<WebAnswer> {
   const chunks: Buffer[] = [];
-  let left = MAX_BODY_BYTES;
+  let left = MAX_ANSWER_BYTES;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       chunks.push(chunk.subarray(0, left));

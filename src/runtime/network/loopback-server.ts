@@ -19,14 +19,14 @@ export type ServerOptions = Readonly<{
   onError(error: unknown): void;
 }>;
 
-export type Serving = Readonly<{ url: string; port: number; close(): Promise<void> }>;
+export type RunningServer = Readonly<{ url: string; port: number; close(): Promise<void> }>;
 
 /** The shortest token that cannot be guessed: 128 bits in hex or in anything denser. */
 export const SHORTEST_TOKEN = 22;
-export const MAX_BODY_BYTES = 1_000_000;
+export const MAX_REQUEST_BYTES = 1_000_000;
 
 /** Listens, and hands on what may come in. Of what goes wrong inside, nothing is told outside. */
-export async function openServer(options: ServerOptions): Promise<Serving> {
+export async function openServer(options: ServerOptions): Promise<RunningServer> {
   const { host = "127.0.0.1", port = 0, tokens, hosts = [], isOpen = () => false, handle, onError } = options;
   for (const token of Object.values(tokens)) checkToken(token);
   const http = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 });
@@ -90,13 +90,13 @@ function checkToken(token: string): void {
 type GuardOptions = Pick<ServerOptions, "tokens"> & Readonly<{ port: number; hosts: readonly string[] }>;
 
 /** Who asks, or the status with which it is refused. */
-export type Guard = (headers: IncomingHttpHeaders, open?: boolean) => Readonly<{ caller: string }> | 401 | 403;
+export type RequestGuard = (headers: IncomingHttpHeaders, open?: boolean) => Readonly<{ caller: string }> | 401 | 403;
 
 /**
  * Judges requests before anything of them is read. A page in a browser can reach loopback under a name of its own, so
  * name and origin have to be ours; and another program of this machine can reach it anyway, so a secret is needed.
  */
-export function createGuard({ tokens, port, hosts }: GuardOptions): Guard {
+export function createGuard({ tokens, port, hosts }: GuardOptions): RequestGuard {
   const names = [...LOOPBACK, ...hosts.map(bracketed)];
   const authorities = new Set(
     names.flatMap((name) => [`${name}:${port}`, ...(port === 80 || port === 443 ? [name] : [])]),
@@ -137,7 +137,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw httpError(413, "too long");
+    if (size > MAX_REQUEST_BYTES) throw httpError(413, "too long");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -23,7 +23,7 @@ export type Waiting = Readonly<{
 }>;
 
 /** What the browser brought; `issuer` where the provider says who it is. */
-export type CameBack = Readonly<{ code: string; redirect: string; issuer?: string }>;
+export type SignInAnswer = Readonly<{ code: string; redirect: string; issuer?: string }>;
 
 /** Why there is no code. */
 export type SignInProblem = "PORT" | "REFUSED" | "UNFINISHED";
@@ -47,8 +47,8 @@ export async function waitForCode({
   patienceMs = PATIENCE_MS,
   ready,
   pasted,
-}: Waiting): Promise<CameBack> {
-  const answer = deferred<Omit<CameBack, "redirect">>();
+}: Waiting): Promise<SignInAnswer> {
+  const answer = deferred<Omit<SignInAnswer, "redirect">>();
   answer.promise.catch(() => {}); // it may come while nobody waits for it yet
   const expected: Expected = { state, answer, isOver: false };
   const server = createServer((request, response) => receive(request, response, expected));
@@ -78,7 +78,7 @@ export async function waitForCode({
   }
 }
 
-type Expected = Readonly<{ state: string; answer: Deferred<Omit<CameBack, "redirect">> }> & { isOver: boolean };
+type Expected = Readonly<{ state: string; answer: Deferred<Omit<SignInAnswer, "redirect">> }> & { isOver: boolean };
 
 function receive({ url = "/", method }: IncomingMessage, response: ServerResponse, expected: Expected): void {
   const settle = method === "GET" ? settlement(url, expected) : undefined;

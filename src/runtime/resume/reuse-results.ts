@@ -11,7 +11,7 @@ import { stableText } from "../../core/text/stable-text.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { callTool } from "../loop/call-tool.ts";
 import { readJournal } from "../store/journal.ts";
-import { addToIndex, type Entry, readIndex } from "../store/result-index.ts";
+import { addToIndex, type IndexedResult, readIndex } from "../store/result-index.ts";
 import type { Store } from "../store/store.ts";
 import { sha256 } from "./recorded-agent.ts";
 
@@ -32,7 +32,7 @@ export function createReuse(
     clock,
   }: { always: boolean; readonly redact: (text: string) => string; readonly clock: () => number },
 ): Reuse {
-  let index: Promise<ReadonlyMap<string, readonly Entry[]>> | undefined;
+  let index: Promise<ReadonlyMap<string, readonly IndexedResult[]>> | undefined;
   return {
     find: async (key, assignment, context) => {
       const { cacheMs } = assignment.agent;

@@ -2,7 +2,7 @@ import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Result } from "../../core/run/result.ts";
-import type { Background, Delegated, Parent } from "../../core/task/engine.ts";
+import type { Background, DelegationOutcome, Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
 import type { Run } from "./run.ts";
@@ -53,11 +53,11 @@ export function createOutliving({ plan: compile, run, file, ended }: OutlivingPa
 }
 
 /** What a run of its own came to, as whoever asked for it is told. */
-export function delegatedOf(result: Result): Delegated {
+export function delegatedOf(result: Result): DelegationOutcome {
   return { ...outcomeOf(result), run: result.id, under: "", nodes: result.nodes };
 }
 
-const brokenRun = (thrown: unknown): Delegated => failed("CRASHED", `It did not start: ${String(thrown)}`);
+const brokenRun = (thrown: unknown): DelegationOutcome => failed("CRASHED", `It did not start: ${String(thrown)}`);
 
 function outcomeOf({ status, output, data, fault }: Result): Outcome {
   const told = { output, ...defined({ data }) };

@@ -20,7 +20,7 @@ import { Slots } from "../async/slots.ts";
 import { execute, type Growing } from "../execute/execute.ts";
 import { createLeases } from "../execute/leases.ts";
 import { createMailbox } from "../execute/mailbox.ts";
-import type { RunScope, Scope } from "../execute/scope.ts";
+import type { PlanScope, RunScope } from "../execute/scope.ts";
 import { type Note, tell } from "../execute/send-message.ts";
 import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
@@ -207,7 +207,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
 }
 
 /** What a run takes from whoever asked for it. */
-function under({ ceiling, model, policy, depth }: NonNullable<Start["parent"]>): Partial<Scope> {
+function under({ ceiling, model, policy, depth }: NonNullable<Start["parent"]>): Partial<PlanScope> {
   return { depth, ceiling, parentModel: model, ...defined({ policy }) };
 }
 

@@ -23,10 +23,10 @@ export type Drive = {
   readonly state: State;
   publish(event: Event): void;
   /** Makes the run answerable: what it is kept in, where questions are asked, how its plan grows. */
-  connect(connection: Connection): void;
+  connect(connection: RunConnection): void;
 };
 
-export type Connection = Readonly<{
+export type RunConnection = Readonly<{
   journal: Journal;
   engine: Engine;
   change(change: Change): void;
@@ -41,7 +41,7 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
   readonly #events = new Broadcast<Event>();
   readonly #controller = new AbortController();
   readonly #result = deferred<Result>();
-  #connection: Connection | undefined;
+  #connection: RunConnection | undefined;
 
   constructor(id: string, driver: Driver) {
     this.id = id;

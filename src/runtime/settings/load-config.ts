@@ -6,7 +6,7 @@ import { type ConfigLayer, type SettledConfig, settleConfig } from "../../core/c
 import { configFromVariables } from "../../core/config/variables.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { faultsOf } from "../../core/schema/parse.ts";
-import { hashOf } from "../discovery/files.ts";
+import { hashTexts } from "../discovery/files.ts";
 import type { Trust } from "../discovery/load.ts";
 import { openText } from "../discovery/open.ts";
 import { nearestInProject } from "../discovery/places.ts";
@@ -87,7 +87,7 @@ type Whose = Readonly<{ layer: ConfigLayer; root?: string; trust?: Trust }>;
 function fileAt(path: string, { layer, root, trust }: Whose): Opened | undefined {
   if (!existsSync(path)) return undefined;
   const text = textAt(path);
-  const hash = hashOf([text]);
+  const hash = hashTexts([text]);
   const hidden = hiddenCharacters(text) !== undefined;
   const counts = (): boolean => {
     if (root === undefined) return true;

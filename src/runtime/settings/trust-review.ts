@@ -2,14 +2,14 @@ import { realpathSync } from "node:fs";
 import { relative } from "node:path";
 import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
 import type { Discovery, FoundAgent, Trust } from "../discovery/discover.ts";
-import { hashOf } from "../discovery/files.ts";
+import { hashTexts } from "../discovery/files.ts";
 import { openText } from "../discovery/open.ts";
 import { nearestInProject } from "../discovery/places.ts";
 import { PROJECT_CONFIG } from "./load-config.ts";
 import type { Grant } from "./trust.ts";
 
 /** A file that a project would bring in. */
-export type Brought = Readonly<{
+export type ProjectSource = Readonly<{
   kind: "agent" | "skill" | "command" | "settings";
   /** What is in it: the names of agents, say. */
   names: readonly string[];
@@ -25,7 +25,7 @@ export type Brought = Readonly<{
 /** What one project would bring in, and what is different since somebody agreed to it. */
 export type TrustReview = Readonly<{
   root: string;
-  brought: readonly Brought[];
+  brought: readonly ProjectSource[];
   gone: readonly string[];
   since?: string;
 }>;
@@ -33,7 +33,7 @@ export type TrustReview = Readonly<{
 type Asked = Parameters<NonNullable<Trust["file"]>>[0];
 
 /** Looks for something with a trust that agrees to everything and remembers what it was asked. */
-export type Looking = Readonly<{ kind: Brought["kind"]; find(trust: Trust): Promise<Discovery> }>;
+export type Looking = Readonly<{ kind: ProjectSource["kind"]; find(trust: Trust): Promise<Discovery> }>;
 
 export type ReviewOptions = Readonly<{
   cwd: string;
@@ -44,7 +44,7 @@ export type ReviewOptions = Readonly<{
 
 /** What the project of a folder would bring in. Nothing of it is run, and nothing is agreed to. */
 export async function reviewTrust({ cwd, home, looking, granted }: ReviewOptions): Promise<readonly TrustReview[]> {
-  const seen: { asked: Asked; kind: Brought["kind"]; found: readonly FoundAgent[] }[] = [];
+  const seen: { asked: Asked; kind: ProjectSource["kind"]; found: readonly FoundAgent[] }[] = [];
   for (const { kind, find } of looking) {
     const asked: Asked[] = [];
     const discovery = await find({ project: () => true, file: (file) => (asked.push(file), true) });
@@ -59,7 +59,7 @@ export async function reviewTrust({ cwd, home, looking, granted }: ReviewOptions
     const files = granted(root)?.files ?? {};
     const brought = seen
       .filter(({ asked }) => asked.root === root)
-      .map(({ asked: { path, hash, hidden }, kind, found }): Brought => {
+      .map(({ asked: { path, hash, hidden }, kind, found }): ProjectSource => {
         const file = relative(root, path);
         const before = Object.hasOwn(files, file) ? files[file] : undefined;
         const state = before === undefined ? "new" : before === hash ? "same" : "changed";
@@ -83,5 +83,5 @@ function projectSettings(cwd: string, home: string): Asked | undefined {
   const opened = openText(near.path);
   if (!("text" in opened)) return undefined;
   const hidden = hiddenCharacters(opened.text) !== undefined;
-  return { root: near.root, path: realpathSync.native(near.path), hash: hashOf([opened.text]), hidden };
+  return { root: near.root, path: realpathSync.native(near.path), hash: hashTexts([opened.text]), hidden };
 }

@@ -32,7 +32,7 @@ function writeHex(bytes: Buffer, at: number, sum: number): void {
   for (let place = at + 7, left = sum; place >= at; place -= 1, left >>>= 4) bytes[place] = HEX[left & 15]!;
 }
 
-export type Decoded = Readonly<{ event: KeptEvent; epoch: number }>;
+export type DecodedLine = Readonly<{ event: KeptEvent; epoch: number }>;
 
 const SUM_AT = '{"crc":"'.length;
 const BODY_AT = '{"crc":"00000000",'.length;
@@ -42,21 +42,21 @@ export const LINE_END = 0x0a;
 const CLOSE = 0x7d;
 
 /** The record in a line, or `undefined` when it is not whole. */
-export function decodeLine(line: string): Decoded | undefined {
+export function decodeLine(line: string): DecodedLine | undefined {
   return decodeBytes(Buffer.from(line));
 }
 
 /** The same for a line as it lies on the disk: its checksum is over bytes, so that no two spellings are taken for one. */
-export function decodeBytes(line: Buffer): Decoded | undefined {
+export function decodeBytes(line: Buffer): DecodedLine | undefined {
   if (line.length <= BODY_AT || line[line.length - 1] !== CLOSE) return undefined;
   const head = `{"crc":"${checksum(line.subarray(BODY_AT, -1))}",`;
   return line.toString("latin1", 0, BODY_AT) === head ? recordIn(line.toString("utf8")) : undefined;
 }
 
 /** A right checksum only says that nothing was changed since, not that it was a record of ours. */
-function recordIn(line: string): Decoded | undefined {
+function recordIn(line: string): DecodedLine | undefined {
   try {
-    const { event, epoch } = JSON.parse(line) as Partial<Decoded>;
+    const { event, epoch } = JSON.parse(line) as Partial<DecodedLine>;
     if (typeof event?.seq !== "number" || typeof event.type !== "string" || typeof epoch !== "number") return undefined;
     return { event: completed(event), epoch };
   } catch {

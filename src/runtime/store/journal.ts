@@ -23,7 +23,7 @@ export async function openJournal(
   disk: Disk = machineDisk,
 ): Promise<Journal> {
   const { owner, file, kept } = await take(folder, disk).catch(cannotWrite(folder));
-  let opened: Kept | undefined = kept; // until something is added, it need not be read again
+  let opened: JournalContents | undefined = kept; // until something is added, it need not be read again
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
   let flushing: Promise<void> | undefined;
@@ -99,7 +99,7 @@ export function memoryJournal({ kept }: JournalListener): Journal {
 }
 
 /** What a journal holds, and up to where. */
-export type Kept = Readonly<{
+export type JournalContents = Readonly<{
   events: readonly KeptEvent[];
   /** What was wrong with it and does not matter any more, in words. */
   problems: readonly string[];
@@ -114,7 +114,7 @@ export type Kept = Readonly<{
  * Everything in a journal that is whole. A torn last record is left out and reported; damage before it throws. So is what
  * an earlier owner wrote after a later one had begun: the journal belongs to whoever has the highest epoch.
  */
-export async function readJournal(folder: string, disk: Disk = machineDisk): Promise<Kept> {
+export async function readJournal(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   return readRecords(await disk.readFile(join(folder, JOURNAL_FILE)), folder);
 }
 
@@ -123,7 +123,7 @@ export function readRecords(
   bytes: Buffer,
   folder: string,
   before: Readonly<{ seq: number; epoch: number }> = { seq: 0, epoch: 0 },
-): Kept {
+): JournalContents {
   const events: KeptEvent[] = [];
   let start = 0;
   let { epoch } = before;
@@ -170,7 +170,7 @@ function isTorn(bytes: Buffer, start: number, end: number): boolean {
 }
 
 /** A journal that is to be gone on with. A damaged one is kept aside as it is now, and the run stops here. */
-export async function readForResume(folder: string, disk: Disk = machineDisk): Promise<Kept> {
+export async function readForResume(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   return readJournal(folder, disk).catch(async (error: unknown) => {
     if (!isCrewError(error) || error.code !== "RUN_DAMAGED") throw error;
     const aside = join(folder, "journal.damaged.jsonl");
@@ -186,7 +186,7 @@ export async function readForResume(folder: string, disk: Disk = machineDisk): P
   });
 }
 
-type Taken = Readonly<{ owner: Owner; file: DiskFile; kept: Kept }>;
+type Taken = Readonly<{ owner: Owner; file: DiskFile; kept: JournalContents }>;
 
 /** Makes the run ours and its journal whole. */
 async function take(folder: string, disk: Disk): Promise<Taken> {
@@ -211,7 +211,7 @@ async function take(folder: string, disk: Disk): Promise<Taken> {
 }
 
 /** Opens the journal at the end of what is whole. A torn last record is cut off, so that the next one does not grow into it. */
-async function openWhole(folder: string, disk: Disk): Promise<{ file: DiskFile; kept: Kept }> {
+async function openWhole(folder: string, disk: Disk): Promise<{ file: DiskFile; kept: JournalContents }> {
   fault("journal.open");
   const file = await disk.open(join(folder, JOURNAL_FILE), "a", 0o600);
   try {

@@ -3,11 +3,11 @@ import { isRecord } from "../../core/text/json.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
 /** Where a result is that others may use. */
-export type Entry = Readonly<{ key: string; run: string; path: string; at: number }>;
+export type IndexedResult = Readonly<{ key: string; run: string; path: string; at: number }>;
 
 /** Every entry of an index by its key, oldest first. An index only helps to find things: the journals have the results. */
-export async function readIndex(file: string): Promise<ReadonlyMap<string, readonly Entry[]>> {
-  const entries = new Map<string, Entry[]>();
+export async function readIndex(file: string): Promise<ReadonlyMap<string, readonly IndexedResult[]>> {
+  const entries = new Map<string, IndexedResult[]>();
   for (const line of await linesOf(file)) {
     const entry = entryIn(line);
     if (!entry) continue;
@@ -19,7 +19,7 @@ export async function readIndex(file: string): Promise<ReadonlyMap<string, reado
 }
 
 /** Adds an entry; where that cannot be done, the next one does the work again. */
-export async function addToIndex(file: string, entry: Entry): Promise<void> {
+export async function addToIndex(file: string, entry: IndexedResult): Promise<void> {
   await appendFile(file, `${JSON.stringify(entry)}\n`, { mode: 0o600 }).catch(() => {});
 }
 
@@ -34,7 +34,7 @@ async function linesOf(file: string): Promise<string[]> {
   return (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
 }
 
-function entryIn(line: string): Entry | undefined {
+function entryIn(line: string): IndexedResult | undefined {
   try {
     const value: unknown = JSON.parse(line);
     if (!isRecord(value)) return undefined;

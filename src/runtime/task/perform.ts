@@ -5,7 +5,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
 import type { Acceptance } from "../../core/task/runner.ts";
 import { promptly } from "../async/settle-on-abort.ts";
-import type { Worked } from "../git/worktree-task.ts";
+import type { WorktreeOutcome } from "../git/worktree-task.ts";
 import { recordAgent, withEarlier } from "../resume/previous-runs.ts";
 import { reuseKey } from "../resume/reuse-results.ts";
 import { acceptedByCommand } from "./acceptance-command.ts";
@@ -29,20 +29,20 @@ async function perform(call: Call, world: World, context: PerformContext): Promi
   const taken = earlier ? await withEarlier(call, { ...world, earlier }, context.emit) : { call, roster: world.roster };
   if ("status" in taken) return taken;
   const { roster } = taken;
-  const work = (inner: Call): Promise<Worked> => carryOut(inner, { ...world, roster }, context);
+  const work = (inner: Call): Promise<WorktreeOutcome> => carryOut(inner, { ...world, roster }, context);
   const isolation = chooseIsolation(call.task, agentOf(call.task, roster), call.depth);
   if (!isolation || !world.isolate) return (await work(taken.call)).outcome;
   return world.isolate.run(taken.call, isolation, context, work);
 }
 
 /** One task, from its assignment to its end. */
-async function carryOut(call: Call, world: World, context: PerformContext): Promise<Worked> {
+async function carryOut(call: Call, world: World, context: PerformContext): Promise<WorktreeOutcome> {
   const { earlier } = world;
   const assignment = await assign(call, world, context.emit);
   if ("status" in assignment) return { outcome: assignment };
   if (earlier) recordAgent(assignment, { roster: world.roster, earlier }, context.emit);
   const { access } = assignment;
-  const worked = (outcome: Outcome): Worked => ({ outcome, ...(access && { policy: access.policy() }) });
+  const worked = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });
   try {
     const key = world.reuse && reuseKey(assignment);
     const known =

@@ -6,7 +6,7 @@ import { openWalked, quoted, type Root, refusal } from "../../runtime/files/open
 import { openSpot, type Spot } from "../../runtime/files/write-contained.ts";
 
 /** One thing in a folder that is changed as a whole. */
-export type Content = Readonly<{
+export type FileEntry = Readonly<{
   path: string;
   folder: boolean;
   /** Opens the folder it is in. */
@@ -22,8 +22,12 @@ type Handling = Readonly<{ signal: AbortSignal; access?: Access; movedTo?: Pick<
  * Everything in a folder, each thing after the folder it is in; links and other file systems are not entered. Throws when one of
  * them may not be changed: agreeing to a folder is not agreeing to what is protected in it.
  */
-export async function contentsOf(root: Root, path: string, { signal, access, movedTo }: Handling): Promise<Content[]> {
-  const found: Content[] = [];
+export async function contentsOf(
+  root: Root,
+  path: string,
+  { signal, access, movedTo }: Handling,
+): Promise<FileEntry[]> {
+  const found: FileEntry[] = [];
   const folders = [path];
   const device = (await deviceOf(root, path)) ?? -1;
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {

@@ -6,7 +6,7 @@ import { replace } from "../../runtime/files/write-contained.ts";
 import { isBinary } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { checkUnchanged, lookOf, remember, rootOfCall, spotFor } from "../workspace/writable-path.ts";
-import { missingText, type Place, placesOf } from "./near-text.ts";
+import { missingText, placesOf, type TextPosition } from "./near-text.ts";
 
 const MOST_BYTES = 10_000_000;
 
@@ -71,7 +71,7 @@ function edited(text: string, { path, oldText, newText, replaceAll = false }: z.
   return text.replaceAll(old, () => (carriage ? newText.replaceAll(/\r?\n/g, "\r\n") : newText));
 }
 
-function ambiguous(path: string, places: readonly Place[]): string {
+function ambiguous(path: string, places: readonly TextPosition[]): string {
   const lines = places.slice(0, 10).map(({ line }) => line);
   const more = places.length > lines.length ? " and more" : "";
   return `oldText is in ${quoted(path)} ${places.length} times, at lines ${lines.join(", ")}${more}: give more of the text around the one you mean, or set replaceAll`;

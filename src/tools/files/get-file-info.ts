@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
-import { type Opened, oneLine, openInside } from "../../runtime/files/open-contained.ts";
+import { type OpenedFile, openInside, printableName } from "../../runtime/files/open-contained.ts";
 import { isBinary, linesOf } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { entriesOf } from "../workspace/walk.ts";
@@ -28,7 +28,7 @@ export const getFileInfo = defineTool({
           ? await contentOf(opened, signal)
           : `entries: ${(await entriesOf(root, { path: opened.path, ignore: undefined })).length}`;
       return [
-        `path: ${oneLine(opened.path) || "."}`,
+        `path: ${printableName(opened.path) || "."}`,
         `kind: ${opened.kind === "file" ? "file" : "folder"}`,
         ...(opened.kind === "file" ? [`size: ${opened.stats.size} bytes`] : []),
         content,
@@ -44,7 +44,7 @@ export const getFileInfo = defineTool({
 /** Counting stops here: nobody needs the exact number. */
 const MOST_COUNTED = 10_000_000;
 
-async function contentOf({ handle, stats }: Opened, signal: AbortSignal): Promise<string> {
+async function contentOf({ handle, stats }: OpenedFile, signal: AbortSignal): Promise<string> {
   if (await isBinary(handle)) return "content: binary";
   if (stats.size > MOST_COUNTED) return "content: text";
   let lines = 0;

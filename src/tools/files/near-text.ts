@@ -1,12 +1,12 @@
 import { cutHead } from "../../core/text/cut.ts";
-import { oneLine } from "../../runtime/files/open-contained.ts";
+import { printableName } from "../../runtime/files/open-contained.ts";
 
 /** Where a text is found: lines count from 1. */
-export type Place = Readonly<{ index: number; line: number }>;
+export type TextPosition = Readonly<{ index: number; line: number }>;
 
 /** Every place at which a text is, one after the other; they do not overlap. */
-export function placesOf(text: string, wanted: string): Place[] {
-  const places: Place[] = [];
+export function placesOf(text: string, wanted: string): TextPosition[] {
+  const places: TextPosition[] = [];
   let line = 1;
   let from = 0;
   for (let index = text.indexOf(wanted); index >= 0; index = text.indexOf(wanted, index + wanted.length)) {
@@ -39,7 +39,7 @@ export function missingText(text: string, wanted: string, file: string): string 
     .slice(0, MOST_SHOWN)
     .toSorted((one, other) => one.at - other.at);
   if (near.length === 0) return `oldText is not in ${file}, nor is anything like it: read the file first`;
-  const shown = near.map(({ line, at }) => `line ${at + 1}: ${oneLine(cutHead(line, 200).text)}`);
+  const shown = near.map(({ line, at }) => `line ${at + 1}: ${printableName(cutHead(line, 200).text)}`);
   return `oldText is not in ${file}. The nearest lines:\n${shown.join("\n")}\nRead the file and copy the text exactly`;
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
-import { type Opened, openInside, quoted } from "../../runtime/files/open-contained.ts";
+import { type OpenedFile, openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { handedRoot } from "../workspace/handed-root.ts";
 import { isBinary, linesOf, shown } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
@@ -52,7 +52,7 @@ export const readFile = defineTool({
 const NOTE_BYTES = 100;
 
 async function numbered(
-  { handle }: Opened,
+  { handle }: OpenedFile,
   { path, offset = 1, limit = MAX_OUTPUT_LINES }: z.infer<typeof input>,
   signal: AbortSignal,
 ): Promise<string> {

@@ -44,7 +44,7 @@ const LIST_MS = 15_000;
 const MOST_TOOLS = 500;
 
 /** Connects. What a server may ask of its client - models, forms, folders - is not offered, and so refused. */
-export async function connect(sdk: ClientSdk, transport: McpTransport, signal: AbortSignal): Promise<McpSession> {
+export async function connectServer(sdk: ClientSdk, transport: McpTransport, signal: AbortSignal): Promise<McpSession> {
   const client = new sdk.Client(
     { name: "subcrew", version },
     { capabilities: {}, versionNegotiation: { mode: "auto" } },

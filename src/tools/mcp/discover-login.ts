@@ -7,7 +7,7 @@ import type { Login, LoginNote } from "./login-note.ts";
 export type Challenge = Readonly<{ resourceMetadataUrl?: URL; scope?: string }>;
 
 /** Where to log in to a server, and for what. */
-export type Found = Pick<Login, "issuer" | "server" | "metadata" | "resource"> &
+export type DiscoveredLogin = Pick<Login, "issuer" | "server" | "metadata" | "resource"> &
   Readonly<{
     /** What the server asks for. */
     scope?: string;
@@ -18,7 +18,7 @@ export type Found = Pick<Login, "issuer" | "server" | "metadata" | "resource"> &
 export type DiscoverSpec = Readonly<{ url: URL; challenge: Challenge; fetch: typeof fetch }>;
 
 /** Finds the authorization server of a server. That one has to name itself rightly, and the server may only speak for itself. */
-export async function discover(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<Found> {
+export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<DiscoveredLogin> {
   const { resourceMetadataUrl } = challenge;
   const {
     authorizationServerUrl: server,
@@ -40,7 +40,11 @@ export async function discover(sdk: ClientSdk, { url, challenge, fetch }: Discov
 }
 
 /** What to ask for: what the settings say, else what the server says; what it missed before, and a login that lasts. */
-export function scopeFor({ oauth }: McpServer, { scope, hasOffline }: Found, note?: LoginNote): string | undefined {
+export function scopeFor(
+  { oauth }: McpServer,
+  { scope, hasOffline }: DiscoveredLogin,
+  note?: LoginNote,
+): string | undefined {
   const wanted = [oauth?.scopes?.join(" ") ?? scope, note?.wanted?.scope].join(" ").split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return undefined;
   return [...new Set([...wanted, ...(hasOffline ? ["offline_access"] : [])])].join(" ");

@@ -3,15 +3,15 @@ import { type McpServer, withVariables } from "../../core/vocabulary/mcp-server.
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** A text of a definition with the variables that it names; one that is not set is said. */
-export function filled(written: string, variables: Variables): string {
+export function fillVariables(written: string, variables: Variables): string {
   const { text, missing } = withVariables(written, variables);
   if (missing.length > 0) throw new Error(`the variable ${missing[0]} is not set`);
   return text;
 }
 
 export const filledAll = (written: McpServer["env"], variables: Variables): Record<string, string> =>
-  Object.fromEntries(Object.entries(written ?? {}).map(([name, text]) => [name, filled(text, variables)]));
+  Object.fromEntries(Object.entries(written ?? {}).map(([name, text]) => [name, fillVariables(text, variables)]));
 
 /** A secret of a definition, for which `$NAME` is a variable, too. */
 export const filledSecret = (written: string, variables: Variables): string =>
-  filled(written.replace(/^\$(\w+)$/, "$${$1}"), variables);
+  fillVariables(written.replace(/^\$(\w+)$/, "$${$1}"), variables);

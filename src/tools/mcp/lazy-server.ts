@@ -5,7 +5,7 @@ import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
 import type { OfferedTool } from "./client.ts";
 import type { Logins } from "./logins.ts";
 import type { PinnedTool, Pins } from "./pins.ts";
-import { type Started, startServer } from "./start.ts";
+import { type StartedServer, startServer } from "./start.ts";
 
 /** What the servers of a run are made from. */
 export type ServerParts = Readonly<{
@@ -24,7 +24,7 @@ export type Lazy = Readonly<{
   name: string;
   definition: McpServer;
   /** Connected, and started again when it ended by itself, a few times. */
-  session(run: string, signal: AbortSignal): Promise<Started>;
+  session(run: string, signal: AbortSignal): Promise<StartedServer>;
   /** What it offered when somebody agreed to it, without starting it where that is known. */
   pinned(run: string, signal: AbortSignal): Promise<readonly PinnedTool[]>;
   /** Agrees to a tool as it is now. */
@@ -46,9 +46,9 @@ export function lazyServer(
   { pins, logins, cwd, env, passEnv, open, users, listed, over }: ServerParts & Whose & { over: AbortSignal },
 ): Lazy {
   const passed = passedEnv(env, passEnv);
-  let current: Promise<Started> | undefined;
+  let current: Promise<StartedServer> | undefined;
   let starts = 0;
-  const start = async (run: string, signal: AbortSignal): Promise<Started> => {
+  const start = async (run: string, signal: AbortSignal): Promise<StartedServer> => {
     over.throwIfAborted();
     if (starts >= MOST_STARTS) throw new Error(`it ended ${starts} times, and is not started again in this run`);
     if (starts > 0) await sleep(BACKOFF_MS * 2 ** (starts - 1), undefined, { signal });

@@ -5,8 +5,8 @@ import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
 import { signInProblem, type Waiting, waitForCode } from "../../runtime/network/sign-in-callback.ts";
 import { authFetch } from "./auth-fetch.ts";
-import { type ClientSdk, connect, loadClient } from "./client.ts";
-import { type Challenge, discover, type Found, scopeFor } from "./discover-login.ts";
+import { type ClientSdk, connectServer, loadClient } from "./client.ts";
+import { type Challenge, type DiscoveredLogin, discoverLogin, scopeFor } from "./discover-login.ts";
 import { type HttpSpec, httpTransport } from "./http.ts";
 import { type Login, type LoginNote, logsInByHeader, secretsOf } from "./login-note.ts";
 import type { Logins } from "./logins.ts";
@@ -37,7 +37,7 @@ export async function logIn(spec: LoginSpec): Promise<boolean> {
     const challenge = await challengeOf(sdk, spec, note);
     if (!challenge) return false;
     const fetch = authFetch({ open: spec.open, own: url, signal });
-    const found = await discover(sdk, { url, challenge, fetch });
+    const found = await discoverLogin(sdk, { url, challenge, fetch });
     refuseAnother(name, note, found);
     const login = await inBrowser(sdk, { spec, found, fetch, secrets, scope: scopeFor(definition, found, note) });
     await logins.keep(url.href, login, signal);
@@ -70,7 +70,7 @@ async function challengeOf(
     },
   };
   try {
-    const session = await connect(sdk, httpTransport(sdk, { ...spec, users: true }, { auth }), spec.signal);
+    const session = await connectServer(sdk, httpTransport(sdk, { ...spec, users: true }, { auth }), spec.signal);
     await session.close();
   } catch (error) {
     if (!asked) throw error;
@@ -80,7 +80,7 @@ async function challengeOf(
 }
 
 /** Whoever answers at the address today does not decide anew where the user's password and our secret are typed in. */
-function refuseAnother(name: string, note: LoginNote | undefined, { issuer }: Found): void {
+function refuseAnother(name: string, note: LoginNote | undefined, { issuer }: DiscoveredLogin): void {
   const before = note?.login?.issuer;
   if (before === undefined || before === issuer) return;
   throw new CrewError(
@@ -92,7 +92,7 @@ function refuseAnother(name: string, note: LoginNote | undefined, { issuer }: Fo
 
 type Going = Readonly<{
   spec: LoginSpec;
-  found: Found;
+  found: DiscoveredLogin;
   scope: string | undefined;
   fetch: typeof fetch;
   /** Filled with what must not be seen. */

@@ -1,7 +1,7 @@
 import { defined } from "../../core/text/defined.ts";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { ClientSdk } from "./client.ts";
-import { filled, filledSecret, type Variables } from "./fill-in.ts";
+import { filledSecret, fillVariables, type Variables } from "./fill-in.ts";
 import type { Login, Tokens } from "./login-note.ts";
 import type { Renewal } from "./logins.ts";
 
@@ -12,7 +12,7 @@ type Given = Awaited<ReturnType<ClientSdk["refreshAuthorization"]>>;
 export function clientIn({ oauth }: McpServer, variables: Variables): Login["client"] | undefined {
   if (oauth?.clientId === undefined) return undefined;
   return {
-    client_id: filled(oauth.clientId, variables),
+    client_id: fillVariables(oauth.clientId, variables),
     ...(oauth.clientSecret !== undefined && { client_secret: filledSecret(oauth.clientSecret, variables) }),
   };
 }

@@ -55,13 +55,13 @@ async function pinsIn(file: string): Promise<readonly PinnedTool[] | undefined> 
 
 /** What makes a tool what it is; another order of keys does not. */
 export function toolHash({ name, description, inputSchema, outputSchema, annotations }: OfferedTool): string {
-  return hashOf(stableText({ name, description, inputSchema, outputSchema, annotations }));
+  return hashText(stableText({ name, description, inputSchema, outputSchema, annotations }));
 }
 
 /** What a tool is called in front of a model. */
-export const nameOf = (server: string, tool: string): string => mcpToolName(server, tool, hashOf);
+export const pinnedToolName = (server: string, tool: string): string => mcpToolName(server, tool, hashText);
 
-export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+export const hashText = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 const pinned = ({ name, description, inputSchema, outputSchema, annotations }: OfferedTool): PinnedTool => {
   const tool: OfferedTool = {
@@ -74,7 +74,7 @@ const pinned = ({ name, description, inputSchema, outputSchema, annotations }: O
 
 /** Another program behind the same name is another server. Variables and headers may change, as keys do. */
 const keyOf = (server: string, { command, args, url }: McpServer): string =>
-  `${server}-${hashOf(stableText({ command, args, url })).slice(0, 16)}`;
+  `${server}-${hashText(stableText({ command, args, url })).slice(0, 16)}`;
 
 /** One that somebody changed in the file was not agreed to. */
 function isPinned(value: unknown): value is PinnedTool {

@@ -5,7 +5,7 @@ import type { Tool } from "../../core/task/tool.ts";
 import { couldUse, describeServer, type McpServer, type McpServers } from "../../core/vocabulary/mcp-server.ts";
 import { MCP_PREFIX } from "../../core/vocabulary/tool-names.ts";
 import { type Lazy, lazyServer, type ServerParts, type Whose } from "./lazy-server.ts";
-import { hashOf } from "./pins.ts";
+import { hashText } from "./pins.ts";
 import { serverTool } from "./tool.ts";
 
 /** The servers of one run. Nothing is started until an agent may use it, and everything ends with the run. */
@@ -13,7 +13,7 @@ export function createServers(parts: ServerParts): PeerTools {
   const known = new Map<string, Lazy>();
   const over = new AbortController();
   const lazyFor = ({ name, definition, ...whose }: Named): Lazy => {
-    const key = `${name} ${hashOf(JSON.stringify([definition, whose]))}`;
+    const key = `${name} ${hashText(JSON.stringify([definition, whose]))}`;
     const server = known.get(key) ?? lazyServer(name, definition, { ...parts, ...whose, over: over.signal });
     known.set(key, server);
     return server;

@@ -6,8 +6,8 @@ import { startChild } from "../../runtime/commands/child.ts";
 import { safePath } from "../../runtime/commands/commands.ts";
 import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
 import { createBearer } from "./bearer.ts";
-import { connect, loadClient, type McpSession } from "./client.ts";
-import { filled, filledAll, type Variables } from "./fill-in.ts";
+import { connectServer, loadClient, type McpSession } from "./client.ts";
+import { filledAll, fillVariables, type Variables } from "./fill-in.ts";
 import { httpTransport } from "./http.ts";
 import { logsInByHeader } from "./login-note.ts";
 import type { Logins } from "./logins.ts";
@@ -35,12 +35,12 @@ export type StartSpec = Readonly<{
 }>;
 
 /** A connected server, and the last words of its program where it is one. */
-export type Started = McpSession & Readonly<{ complaint(): string }>;
+export type StartedServer = McpSession & Readonly<{ complaint(): string }>;
 
 const MOST_COMPLAINT = 500;
 
 /** Starts a server and connects to it. Whatever goes wrong is thrown in words, and nothing is left running then. */
-export async function startServer(spec: StartSpec, signal: AbortSignal): Promise<Started> {
+export async function startServer(spec: StartSpec, signal: AbortSignal): Promise<StartedServer> {
   const problem = serverProblem(spec.definition);
   if (problem !== undefined) throw new Error(problem);
   return spec.definition.command === undefined ? overHttp(spec, signal) : asProgram(spec, signal);
@@ -49,13 +49,13 @@ export async function startServer(spec: StartSpec, signal: AbortSignal): Promise
 async function asProgram(
   { name, definition, run, cwd, passed, variables }: StartSpec,
   signal: AbortSignal,
-): Promise<Started> {
+): Promise<StartedServer> {
   const sdk = await loadClient();
   const path = safePath(passed["PATH"], [cwd]);
   const id = `${run}/mcp-${name}-${randomBytes(6).toString("hex")}`;
   const child = startChild({
     file: programAt(definition.command ?? "", path, cwd),
-    args: (definition.args ?? []).map((word) => filled(word, variables)),
+    args: (definition.args ?? []).map((word) => fillVariables(word, variables)),
     cwd: resolve(cwd, definition.cwd ?? "."),
     env: { ...passed, PATH: path, ...filledAll(definition.env, variables), SUBCREW_RUN: id },
     marker: `SUBCREW_RUN=${id}`,
@@ -63,7 +63,7 @@ async function asProgram(
   });
   const complaint = (): string => child.output.text().trim().slice(-MOST_COMPLAINT);
   try {
-    const session = await connect(sdk, childTransport(sdk, child), signal);
+    const session = await connectServer(sdk, childTransport(sdk, child), signal);
     return { ...session, complaint };
   } catch (error) {
     await child.kill(0);
@@ -74,14 +74,14 @@ async function asProgram(
   }
 }
 
-async function overHttp(spec: StartSpec, signal: AbortSignal): Promise<Started> {
+async function overHttp(spec: StartSpec, signal: AbortSignal): Promise<StartedServer> {
   const sdk = await loadClient();
   const complaint = (): string => "";
   if (logsInByHeader(spec.definition))
-    return { ...(await connect(sdk, httpTransport(sdk, spec, {}), signal)), complaint };
+    return { ...(await connectServer(sdk, httpTransport(sdk, spec, {}), signal)), complaint };
   const bearer = createBearer(sdk, spec);
   const { explain } = bearer;
-  const session = await connect(sdk, httpTransport(sdk, spec, bearer), signal).catch(explain);
+  const session = await connectServer(sdk, httpTransport(sdk, spec, bearer), signal).catch(explain);
   return {
     ...session,
     tools: (stop) => session.tools(stop).catch(explain),

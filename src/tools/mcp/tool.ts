@@ -5,7 +5,7 @@ import type { Tool, ToolContext, ToolResult } from "../../core/task/tool.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { OfferedTool } from "./client.ts";
 import type { Lazy } from "./lazy-server.ts";
-import { nameOf, type PinnedTool, toolHash } from "./pins.ts";
+import { type PinnedTool, pinnedToolName, toolHash } from "./pins.ts";
 import { resultText } from "./result-text.ts";
 
 const CALL_MS = 120_000;
@@ -18,7 +18,7 @@ export type ToolRules = Readonly<{ isTrusted(tool: string): boolean; say(text: s
  * until a rule of the user trusts it. Its texts are those that were agreed to, never what the server says today.
  */
 export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules): Tool {
-  const name = nameOf(server.name, offered.name);
+  const name = pinnedToolName(server.name, offered.name);
   const harmless = offered.annotations?.readOnlyHint === true && rules.isTrusted(name);
   return {
     name,

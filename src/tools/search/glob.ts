@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { globMatcher } from "../../core/rules/glob.ts";
 import { defineTool } from "../../core/task/tool.ts";
-import { oneLine, openInside, quoted } from "../../runtime/files/open-contained.ts";
+import { openInside, printableName, quoted } from "../../runtime/files/open-contained.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { folderAt, walk } from "../workspace/walk.ts";
 import { rootOfCall } from "../workspace/writable-path.ts";
@@ -41,7 +41,7 @@ export const glob = defineTool({
       if (found.length === MOST_PATHS) {
         return `${found.join("\n")}\n[cut at ${MOST_PATHS} paths: use a narrower pattern, or a path]`;
       }
-      found.push(oneLine(entry.path));
+      found.push(printableName(entry.path));
     }
     return found.length > 0 ? found.join("\n") : `[no file matches ${quoted(pattern)}]`;
   },

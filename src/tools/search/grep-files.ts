@@ -2,7 +2,7 @@ import { z } from "zod";
 import { globMatcher } from "../../core/rules/glob.ts";
 import { defineTool, type Tool, type ToolContext } from "../../core/task/tool.ts";
 import { cutHead, MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
-import { oneLine, openInside, quoted, type Root } from "../../runtime/files/open-contained.ts";
+import { openInside, printableName, quoted, type Root } from "../../runtime/files/open-contained.ts";
 import { linesOf } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { folderAt } from "../workspace/walk.ts";
@@ -108,7 +108,7 @@ function filterOf(glob: string | undefined): (path: string) => boolean {
 
 /** The files with their numbers of matching lines; which lines these are was not looked at. */
 function counted({ hits, notice }: Found): string {
-  const rows = [...byFile(hits)].map(([path, lines]) => `${oneLine(path)}: ${lines.size}`);
+  const rows = [...byFile(hits)].map(([path, lines]) => `${printableName(path)}: ${lines.size}`);
   return [...rows, ...(notice === "" ? [] : [notice])].join("\n");
 }
 
@@ -155,7 +155,7 @@ async function rowsOf(root: Root, { path, lines, context, signal }: Wanted): Pro
     [...lines].flatMap((line) => Array.from({ length: 2 * context + 1 }, (_, n) => line - context + n)),
   );
   const last = Math.max(...around);
-  const name = oneLine(path);
+  const name = printableName(path);
   const rows: string[] = [];
   let before = 0;
   try {

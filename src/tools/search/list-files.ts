@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
-import { oneLine, openInside, quoted, type Root } from "../../runtime/files/open-contained.ts";
+import { openInside, printableName, quoted, type Root } from "../../runtime/files/open-contained.ts";
 import { withNearNames } from "../workspace/near-names.ts";
-import { type Entry, entriesOf, type Folder, folderAt } from "../workspace/walk.ts";
+import { entriesOf, type Folder, type FolderEntry, folderAt } from "../workspace/walk.ts";
 import { rootOfCall } from "../workspace/writable-path.ts";
 
 const MOST_ENTRIES = 1_000;
@@ -38,7 +38,7 @@ export const listFiles = defineTool({
   },
 });
 
-type Branch = Readonly<{ entry: Entry; below: Branch[] }>;
+type Branch = Readonly<{ entry: FolderEntry; below: Branch[] }>;
 type Levels = Readonly<{ depth: number; signal: AbortSignal }>;
 
 /** Level by level, so that a limit cuts what lies deep and never hides a neighbour of the first folder. */
@@ -66,11 +66,16 @@ async function levels(
   return { tree, left: false };
 }
 
-const MARKS: Readonly<Record<Entry["kind"], string>> = { file: "", directory: "/", link: "@", other: " (not a file)" };
+const MARKS: Readonly<Record<FolderEntry["kind"], string>> = {
+  file: "",
+  directory: "/",
+  link: "@",
+  other: " (not a file)",
+};
 
 function printed(branches: readonly Branch[], indent = ""): string[] {
   return branches.flatMap(({ entry, below }) => [
-    `${indent}${oneLine(entry.name)}${MARKS[entry.kind]}`,
+    `${indent}${printableName(entry.name)}${MARKS[entry.kind]}`,
     ...printed(below, `${indent}  `),
   ]);
 }

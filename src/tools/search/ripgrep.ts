@@ -5,7 +5,7 @@ import { access, realpath } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import { isInside } from "../../runtime/files/open-contained.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { type Hit, type Query, unusable } from "./query.ts";
 
 /**
@@ -51,7 +51,7 @@ export async function findRipgrep({ env, root }: Pick<Query, "env" | "root">): P
   for (const folder of (env.PATH ?? env.Path ?? "").split(delimiter)) {
     if (!isAbsolute(folder)) continue;
     const program = await realpath(join(folder, name)).catch(() => undefined);
-    if (program === undefined || isInside(root.real, program) || isInside(root.real, folder)) continue;
+    if (program === undefined || folderContains(root.real, program) || folderContains(root.real, folder)) continue;
     if (await isProgram(program)) return program;
   }
   const packaged = await import("@vscode/ripgrep").then(

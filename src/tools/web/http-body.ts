@@ -7,10 +7,14 @@ export const bodySchema = {
   json: z.unknown().optional().describe("a value to send as JSON, in place of `body`"),
 } as const;
 
-export type Content = Readonly<{ headers: Readonly<Record<string, string>>; body: string | undefined; json: unknown }>;
+export type RequestBody = Readonly<{
+  headers: Readonly<Record<string, string>>;
+  body: string | undefined;
+  json: unknown;
+}>;
 
 /** Headers and body of a request; the type of the content is told unless the caller does. */
-export function contentFor({ headers, body, json }: Content): Pick<WebRequest, "headers" | "body"> {
+export function contentFor({ headers, body, json }: RequestBody): Pick<WebRequest, "headers" | "body"> {
   const text = json === undefined ? body : JSON.stringify(json);
   if (text === undefined) return { headers };
   const named = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");

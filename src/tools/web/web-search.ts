@@ -3,8 +3,8 @@ import { defineTool, type Tool } from "../../core/task/tool.ts";
 import { cutHead } from "../../core/text/cut.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { createGuardedFetch } from "../../runtime/network/guarded-fetch.ts";
-import type { ToolParts } from "../parts/tool-parts.ts";
 import { parsedAnswer, type SearchResult } from "../parts/search-backends.ts";
+import type { ToolParts } from "../parts/tool-parts.ts";
 
 const input = z.strictObject({
   query: z.string().min(1).max(400).describe("what to look for"),

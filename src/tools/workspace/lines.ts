@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 
 /** One line without its ending; of a very long one only the beginning is kept. */
-export type Line = Readonly<{
+export type FileLine = Readonly<{
   number: number;
   text: string;
   /** How many bytes of the line are missing. */
@@ -17,7 +17,7 @@ const CHUNK_BYTES = 65_536;
  * memory.
  * An ending at the very end does not begin another line, and a byte order mark is not part of the first.
  */
-export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1): AsyncGenerator<Line> {
+export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1): AsyncGenerator<FileLine> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let number = 1;
   let kept: Buffer[] = [];
@@ -28,7 +28,7 @@ export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1):
     if (number >= from && room > 0) kept.push(Buffer.from(piece.subarray(0, room)));
     length += piece.length;
   };
-  const finish = (): Line => {
+  const finish = (): FileLine => {
     const line = lineOf(number, Buffer.concat(kept), length);
     kept = [];
     length = 0;
@@ -63,7 +63,7 @@ export async function isBinary(file: FileHandle): Promise<boolean> {
 }
 
 /** The line as it is shown, with a remark when it was cut. */
-export function shown({ text, cut }: Line): string {
+export function shown({ text, cut }: FileLine): string {
   return cut > 0 ? `${text} [line cut: ${cut} more bytes]` : text;
 }
 
@@ -72,7 +72,7 @@ function nextLine(chunk: Buffer, start: number, end: number): number {
   return at < end ? at : -1;
 }
 
-function lineOf(number: number, bytes: Buffer, length: number): Line {
+function lineOf(number: number, bytes: Buffer, length: number): FileLine {
   const cut = length - bytes.length;
   // While streaming, a character whose end is missing is held back instead of being replaced.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: number > 1 });

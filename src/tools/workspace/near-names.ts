@@ -1,6 +1,6 @@
 import { dirname, posix } from "node:path";
 import { nearest } from "../../core/text/nearest.ts";
-import { isRefusal, oneLine, openInside, type Root, rootOf } from "../../runtime/files/open-contained.ts";
+import { isOpenRefusal, openInside, printableName, type Root, rootOf } from "../../runtime/files/open-contained.ts";
 import { entriesOf } from "./walk.ts";
 
 const MOST = 5;
@@ -8,7 +8,7 @@ const MOST = 5;
 /** Completes the error about something missing with the names that are there, and throws it. */
 export function withNearNames(root: string | Root, path: string): (error: unknown) => Promise<never> {
   return async (error) => {
-    if (!isRefusal(error) || error.code !== "MISSING") throw error;
+    if (!isOpenRefusal(error) || error.code !== "MISSING") throw error;
     throw Object.assign(error, { message: `${error.message}. ${await hint(root, path)}` });
   };
 }
@@ -21,10 +21,10 @@ async function hint(root: string | Root, path: string): Promise<string> {
     if (names === undefined && folder !== at) continue;
     if (names === undefined || names.length === 0) return "Use list_files to see what is there.";
     const near = resembling(posix.basename(at), names);
-    const place = folder === "." ? "the working folder" : `"${oneLine(folder)}"`;
-    if (near.length > 0) return `Near names in ${place}: ${near.map(oneLine).join(", ")}`;
+    const place = folder === "." ? "the working folder" : `"${printableName(folder)}"`;
+    if (near.length > 0) return `Near names in ${place}: ${near.map(printableName).join(", ")}`;
     const more = names.length > MOST ? `, and ${names.length - MOST} more` : "";
-    return `In ${place} there are: ${names.slice(0, MOST).map(oneLine).join(", ")}${more}`;
+    return `In ${place} there are: ${names.slice(0, MOST).map(printableName).join(", ")}${more}`;
   }
 }
 

@@ -8,7 +8,7 @@ import { type Ignore, isIgnored, parseIgnore } from "./gitignore.ts";
  * Everything below a folder, folder by folder in the order of names, without what git ignores and without `.git`.
  * Links are named and never followed; a folder that cannot be read counts as empty.
  */
-export async function* walk(root: Root, start: Folder, signal: AbortSignal): AsyncGenerator<Entry> {
+export async function* walk(root: Root, start: Folder, signal: AbortSignal): AsyncGenerator<FolderEntry> {
   const stack: Ahead[] = (await entriesOf(root, start)).toReversed();
   while (stack.length > 0) {
     signal.throwIfAborted();
@@ -26,12 +26,12 @@ export async function* walk(root: Root, start: Folder, signal: AbortSignal): Asy
 export type Folder = Readonly<{ path: string; ignore: Ignore | undefined }>;
 
 /** One thing in a folder; `ignore` is what holds for it, or in it when it is a folder. */
-export type Entry = Folder & Readonly<{ name: string; kind: "file" | "directory" | "link" | "other" }>;
+export type FolderEntry = Folder & Readonly<{ name: string; kind: "file" | "directory" | "link" | "other" }>;
 
-type Ahead = Entry & { below?: Promise<Entry[]> };
+type Ahead = FolderEntry & { below?: Promise<FolderEntry[]> };
 
 /** What a folder holds, in the order of names; empty when it cannot be read. */
-export async function entriesOf(root: Root, { path, ignore: above }: Folder): Promise<Entry[]> {
+export async function entriesOf(root: Root, { path, ignore: above }: Folder): Promise<FolderEntry[]> {
   const opened = await openWalked(root, path).catch(() => undefined);
   if (opened === undefined) return [];
   try {
@@ -142,7 +142,7 @@ async function isRepository(folder: string): Promise<boolean> {
 
 const slashed = (path: string): string => path.split(sep).join("/").replace(/\/$/, "");
 
-function kindOf(entry: Dirent): Entry["kind"] {
+function kindOf(entry: Dirent): FolderEntry["kind"] {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "directory";
   return entry.isSymbolicLink() ? "link" : "other";

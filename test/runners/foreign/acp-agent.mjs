@@ -1,7 +1,8 @@
 // A real ACP agent, made with the protocol's own library: what it does is said by the prompt, one command per line.
-import { agent, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
+import { agent, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 
 let count = 0;
 const say = (client, sessionId, text) =>

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { wordsOf } from "../../../src/runners/foreign/acp.ts";
+import { splitCommandLine } from "../../../src/runners/foreign/acp.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
-import { handTo, type Ran, said, type Setting, told } from "./lab.ts";
+import { handTo, type Ran, type Setting, said, told } from "./lab.ts";
 
 const agentFile = join(import.meta.dirname, "acp-agent.mjs");
 const command = `acp:"${process.execPath}" "${agentFile}"`;
@@ -133,5 +133,11 @@ describe("a task that is handed to an ACP agent", () => {
 });
 
 test("a command line is split at blanks, and quotes keep them", () => {
-  expect(wordsOf(`node "/a b/c.mjs" --x='y z' plain`)).toEqual(["node", "/a b/c.mjs", "--x='y", "z'", "plain"]);
+  expect(splitCommandLine(`node "/a b/c.mjs" --x='y z' plain`)).toEqual([
+    "node",
+    "/a b/c.mjs",
+    "--x='y",
+    "z'",
+    "plain",
+  ]);
 });

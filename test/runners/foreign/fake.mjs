@@ -1,6 +1,7 @@
 // Stands in for another tool's command: notes how it was called, then prints the lines of its script in order.
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+
 import { spawn } from "node:child_process";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 const name = basename(process.argv[1]);

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCrew, defineAgent, type CrewOptions, type Event, type Result } from "../../../src/index.ts";
 import type { Answer } from "../../../src/core/plan/gate.ts";
+import { type CrewOptions, createCrew, defineAgent, type Event, type Result } from "../../../src/index.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 /** One thing that a fake does: it prints a line, says something on the side, writes, starts a child, hangs, or leaves. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { foreignTools } from "../../../src/core/vocabulary/runner-name.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
-import { fake, handTo, said, type Step, told } from "./lab.ts";
+import { fake, handTo, type Step, said, told } from "./lab.ts";
 import { transcripts } from "./transcripts.ts";
 
 const looking = { tools: ["read_file", "glob", "grep_files", "list_files"] };
