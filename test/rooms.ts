@@ -71,6 +71,10 @@ export const rooms: Readonly<Record<string, Room>> = {
       "core/schedule",
     ],
   },
+  "core/view": {
+    holds: "a run in words for people: titles and progress of nodes, costs, signs and colours, widths of text",
+    sees: ["core/text", "core/outcome", "core/run"],
+  },
   "core/delegation": {
     holds: "whom an agent may start: catalog, roster, spawn policy, addresses of tasks",
     sees: ["core/text", "core/vocabulary", "core/agent", "core/policy", "core/plan"],

@@ -1,6 +1,6 @@
 import type { Event } from "../core/run/event.ts";
 import type { State } from "../core/run/state.ts";
-import { nodeTitle } from "../sinks/nodes.ts";
+import { nodeTitle } from "../core/view/nodes.ts";
 import type { WaitedRun } from "./runs.ts";
 import type { CallContext } from "./sdk.ts";
 

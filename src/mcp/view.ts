@@ -3,7 +3,7 @@ import { explain } from "../core/outcome/outcome.ts";
 import { isEnded, type Life, openQuestions } from "../core/run/run-status.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { defined } from "../core/text/defined.ts";
-import { shownNodes } from "../sinks/nodes.ts";
+import { shownNodes } from "../core/view/nodes.ts";
 import type { CallResult } from "./sdk.ts";
 
 const lives = ["starting", "running", "waiting", "interrupted", "ok", "failed", "cancelled", "damaged"] as const;

@@ -1,6 +1,6 @@
 import type { NodeView, State } from "../core/run/state.ts";
 import { sanitize } from "../core/text/sanitize.ts";
-import { nodeTitle, shownNodes } from "./nodes.ts";
+import { nodeTitle, shownNodes } from "../core/view/nodes.ts";
 
 /**
  * What a run came to, as text that ends with a newline; empty when there is nothing. A run that did not get to its

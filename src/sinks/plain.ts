@@ -1,9 +1,9 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import type { KeptEvent } from "../core/run/event.ts";
 import type { NodeView, State } from "../core/run/state.ts";
-import type { Look } from "./look.ts";
-import { nodeTitle, progressOf } from "./nodes.ts";
-import { counted, spentBy, terminalLine, took } from "./words.ts";
+import type { Look } from "../core/view/look.ts";
+import { nodeTitle, progressOf } from "../core/view/nodes.ts";
+import { counted, spentBy, terminalLine, took } from "../core/view/words.ts";
 
 /** The line that a log gets for an event, if it is one that people want to hear of; no cursor ever moves. */
 export function lineFor(event: KeptEvent, state: State, look: Look): string | undefined {

@@ -4,9 +4,9 @@ import { isActive, isEnded, type Life, openQuestions } from "../core/run/run-sta
 import type { State } from "../core/run/state.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { sanitize } from "../core/text/sanitize.ts";
-import { progressOf, progressWords, settledWords, shownNodes } from "./nodes.ts";
+import { progressOf, progressWords, settledWords, shownNodes } from "../core/view/nodes.ts";
 import { outputOfRun } from "./output.ts";
-import { terminalLine } from "./words.ts";
+import { terminalLine } from "../core/view/words.ts";
 
 /** What people call how a run is. */
 const words: Readonly<Record<Life | "damaged", string>> = {

@@ -1,11 +1,10 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { INLINE_CHARS } from "../core/text/cut.ts";
-import { fit, pad, widthOf } from "./fit.ts";
-import { signFor } from "./live.ts";
-import type { Look } from "./look.ts";
-import { nodeTitle, shownNodes } from "./nodes.ts";
-import { counted, listed, spentBy, spentInAll, terminalLine, took } from "./words.ts";
+import { fit, pad, widthOf } from "../core/view/fit.ts";
+import type { Look } from "../core/view/look.ts";
+import { nodeTitle, shownNodes, signFor } from "../core/view/nodes.ts";
+import { counted, listed, spentBy, spentInAll, terminalLine, took } from "../core/view/words.ts";
 
 /** How much room a summary has, and whether it lists the tasks. */
 export type SummaryOptions = Readonly<{ look: Look; columns: number; tasks: boolean }>;

@@ -2,29 +2,38 @@ import type { Writable } from "node:stream";
 import { isKept, type KeptEvent } from "../core/run/event.ts";
 import type { State } from "../core/run/state.ts";
 import type { Run } from "../runtime/run/run.ts";
-import { frameOf } from "./live.ts";
-import type { Look } from "./look.ts";
-import { shownNodes } from "./nodes.ts";
+import type { Look } from "../core/view/look.ts";
+import { shownNodes } from "../core/view/nodes.ts";
 import { outputOfRun } from "./output.ts";
 import { lineFor } from "./plain.ts";
-import { Screen, type ScreenTerminal } from "./screen.ts";
 import { summaryOf } from "./summary.ts";
-import { terminalLine } from "./words.ts";
+import { terminalLine } from "../core/view/words.ts";
 
 /** Where a person looks, and how. */
 export type TextOptions = Readonly<{
   out: Writable;
-  err: Writable & ScreenTerminal;
+  err: Writable;
   look: Look;
-  /** Lines that change in place; only where a person sits in front of a terminal that can. */
-  live: boolean;
+  /** Draws lines that change in place. Given only where a person watches on a terminal that can redraw. */
+  live?: LiveLines | undefined;
   /** Nothing but the result. */
   quiet: boolean;
   /** What happened before is known already, as in a run that is taken up again. */
   since: number;
-  clock(): number;
   /** What is shown of an event in place of the line that a log would get. */
   tell?: (event: KeptEvent, state: State) => string | undefined;
+}>;
+
+/** Lines at the bottom of a terminal that show a running run and are redrawn in place. */
+export type LiveLines = Readonly<{
+  columns(): number;
+  draw(state: State): void;
+  /** Adds a sentence to the last line. */
+  hint(text: string): void;
+  /** Removes the lines; the next drawing starts where they started. */
+  clear(): void;
+  /** Removes the lines and restores the terminal. Safe to call twice. */
+  close(): void;
 }>;
 
 /** A run in front of a person. */
@@ -47,22 +56,17 @@ export type TextSink = Readonly<{
 /** How often the live lines are drawn at the most. */
 const FRAME_MS = 80;
 
-/** Progress for people: live lines in a terminal, plain lines anywhere else. */
-export function createTextSink({ out, err, look, live, quiet, since, clock, tell }: TextOptions): TextSink {
-  const screen = new Screen(err);
+/** Progress for people: the live lines it is given, or plain lines. */
+export function createTextSink({ out, err, look, live, quiet, since, tell }: TextOptions): TextSink {
   let paused = false;
-  let hint = "";
-  let tick = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const print = (text: string): void => {
-    screen.clear();
+    live?.clear();
     err.write(`${text}\n`);
   };
   const draw = (run: Run): void => {
-    if (paused || run.state.plan === undefined) return;
-    screen.draw(frameOf(run.state, { look, columns: screen.columns, rows: screen.rows, now: clock(), tick, hint }));
-    tick += 1;
+    if (!paused && run.state.plan !== undefined) live?.draw(run.state);
   };
 
   return {
@@ -78,7 +82,7 @@ export function createTextSink({ out, err, look, live, quiet, since, clock, tell
         }
       } finally {
         clearInterval(timer);
-        screen.close();
+        live?.close();
       }
     },
     end: ({ state }) => {
@@ -88,14 +92,14 @@ export function createTextSink({ out, err, look, live, quiet, since, clock, tell
       // In a log the line of the only task stands right above.
       const lines = summaryOf(state, {
         look,
-        columns: live ? screen.columns : Number.POSITIVE_INFINITY,
-        tasks: live || quiet || shownNodes(state).length > 1,
+        columns: live ? live.columns() : Number.POSITIVE_INFINITY,
+        tasks: live !== undefined || quiet || shownNodes(state).length > 1,
       });
       err.write(`${live && output !== "" ? "\n" : ""}${lines.join("\n")}\n`);
     },
     pause: () => {
       paused = true;
-      screen.close();
+      live?.close();
     },
     resume: () => {
       paused = false;
@@ -103,11 +107,8 @@ export function createTextSink({ out, err, look, live, quiet, since, clock, tell
     say: (text) => {
       if (!quiet) print(terminalLine(text));
     },
-    hint: (text) => {
-      hint = text;
-      screen.clear();
-    },
-    close: () => screen.close(),
+    hint: (text) => live?.hint(text),
+    close: () => live?.close(),
   };
 }
 

@@ -145,7 +145,7 @@ test.each(
     "parallel utilities": "src/doors/parallel.ts",
     DAG: "src/facades/parallel/dag.ts",
     workspace: "src/doors/parallel/workspace.ts",
-    render: "src/sinks/live.ts",
+    render: "src/tui/live.ts",
     types: "src/core/plan/task.ts",
     agents: "src/runtime/discovery/discover.ts",
     context: "src/runtime/git/context.ts",

@@ -11,7 +11,7 @@ import { type Converted, convert } from "../../formats/write/convert.ts";
 import type { Loss } from "../../formats/write/losses.ts";
 import { writers } from "../../formats/write/table.ts";
 import { lintFileAt, readLintFile } from "../../runtime/discovery/lint.ts";
-import { terminalLine } from "../../sinks/words.ts";
+import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
 

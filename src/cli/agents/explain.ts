@@ -9,7 +9,7 @@ import { isOfServer } from "../../core/vocabulary/server-patterns.ts";
 import type { ExplainedCall, ExplainedTool } from "../../crew/explain-agent.ts";
 import type { Crew } from "../../crew.ts";
 import type { FoundAgent } from "../../runtime/discovery/discover.ts";
-import { terminalLine } from "../../sinks/words.ts";
+import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";

@@ -3,7 +3,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import type { Problem, Severity } from "../../core/vocabulary/file-problem.ts";
 import { dialects } from "../../formats/table.ts";
 import { type Linted, lintDiscovery, lintPaths } from "../../runtime/discovery/lint.ts";
-import { terminalLine } from "../../sinks/words.ts";
+import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";

@@ -4,7 +4,7 @@ import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import type { Look } from "../../sinks/look.ts";
+import type { Look } from "../../core/view/look.ts";
 
 /** How a command's failure is told. */
 export type ReportOptions = Readonly<{ json: boolean; look: Look }>;

@@ -1,6 +1,6 @@
-import { fit, pad, widthOf } from "../../sinks/fit.ts";
-import type { Look } from "../../sinks/look.ts";
-import { terminalLine } from "../../sinks/words.ts";
+import { fit, pad, widthOf } from "../../core/view/fit.ts";
+import type { Look } from "../../core/view/look.ts";
+import { terminalLine } from "../../core/view/words.ts";
 
 /**
  * Rows as columns; the last one is cut where the terminal ends, and is whole where there is none. `most` bounds

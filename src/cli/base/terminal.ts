@@ -1,4 +1,4 @@
-import { createLook, type Look } from "../../sinks/look.ts";
+import { createLook, type Look } from "../../core/view/look.ts";
 
 /** What is known about where the command runs. */
 export type Terminal = Readonly<{

@@ -1,15 +1,15 @@
 import { explain } from "../../core/outcome/outcome.ts";
 import type { State } from "../../core/run/state.ts";
 import type { Run } from "../../runtime/run/run.ts";
-import type { Look } from "../../sinks/look.ts";
+import type { Look } from "../../core/view/look.ts";
 import { outputOfRun } from "../../sinks/output.ts";
-import { createTextSink } from "../../sinks/text.ts";
-import { counted, listed, spentInAll, terminalLine, took } from "../../sinks/words.ts";
+import { counted, listed, spentInAll, terminalLine, took } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { boxesOn } from "../terminal/boxes.ts";
 import { answerGates, answering } from "../terminal/gates.ts";
 import { openTerminal } from "../terminal/seat.ts";
+import { showRun } from "../terminal/show-run.ts";
 
 /**
  * Stays with one message until it is answered: boxes for the agents that it starts, then the answer. Ctrl-C first stops
@@ -21,16 +21,7 @@ export async function watch(
   { look, live, attended }: Terminal,
 ): Promise<void> {
   const since = Date.now();
-  const text = createTextSink({
-    out: process.stdout,
-    err: process.stderr,
-    look,
-    live,
-    quiet,
-    since,
-    clock: Date.now,
-    tell: boxesOn(look),
-  });
+  const text = showRun({ look, live }, { quiet, since, tell: boxesOn(look) });
   const interrupt = interrupting(run, text.hint);
   const end = (): void => run.cancel("the terminal was closed");
   const { keys, person } = openTerminal(text, { attended, interrupt });

@@ -3,7 +3,7 @@ import { defined } from "../../core/text/defined.ts";
 import type { Crew } from "../../crew.ts";
 import { openDelegation } from "../../doors/delegation.ts";
 import type { DelegationTools } from "../../mcp/delegated.ts";
-import { terminalLine } from "../../sinks/words.ts";
+import { terminalLine } from "../../core/view/words.ts";
 import { newToken, tokensIn } from "../a2a/token-file.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";

@@ -16,11 +16,11 @@ export const attach: CommandDefinition = {
   options: outputOptions().filter(({ long }) => long !== "--deltas"),
   examples: [["subcrew attach nightly", "watch a run in the background"]],
   act: async ([word], flags) => {
-    const [{ whichRun }, { terminal }, { createTextSink }, { writeJsonLines }, { answerGates }, { openTerminal }] =
+    const [{ whichRun }, { terminal }, { showRun }, { writeJsonLines }, { answerGates }, { openTerminal }] =
       await Promise.all([
         import("./which-run.ts"),
         import("../base/terminal.ts"),
-        import("../../sinks/text.ts"),
+        import("../terminal/show-run.ts"),
         import("../../sinks/jsonl.ts"),
         import("../terminal/gates.ts"),
         import("../terminal/seat.ts"),
@@ -31,15 +31,7 @@ export const attach: CommandDefinition = {
     const view = crew.kept.follow(id);
     // Of a run that has ended everything is told; of one that goes on, what happens from now on.
     const since = isEnded(run.life) ? 0 : Date.now();
-    const text = createTextSink({
-      out: process.stdout,
-      err: process.stderr,
-      look,
-      live,
-      quiet: flags.quiet ?? false,
-      since,
-      clock: Date.now,
-    });
+    const text = showRun({ look, live }, { quiet: flags.quiet ?? false, since });
     let away = false;
     const detach = (): void => {
       away = true;

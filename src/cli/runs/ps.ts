@@ -4,7 +4,7 @@ import { isEnded } from "../../core/run/run-status.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
-import { type Progress, progressOf, settledWords } from "../../sinks/nodes.ts";
+import { type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
 import { describe, doingOf } from "../../sinks/status.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { jsonOption, outputOptions } from "../base/flags.ts";

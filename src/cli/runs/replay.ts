@@ -23,10 +23,10 @@ export const replay: CommandDefinition = {
     ["subcrew replay run_4k2x --speed 0", "at once"],
   ],
   act: async ([word], flags) => {
-    const [{ whichRun }, { terminal }, { createTextSink }, { writeJsonLines }] = await Promise.all([
+    const [{ whichRun }, { terminal }, { showRun }, { writeJsonLines }] = await Promise.all([
       import("./which-run.ts"),
       import("../base/terminal.ts"),
-      import("../../sinks/text.ts"),
+      import("../terminal/show-run.ts"),
       import("../../sinks/jsonl.ts"),
     ]);
     const { run } = await whichRun(word);
@@ -42,15 +42,10 @@ export const replay: CommandDefinition = {
         it.publish(event);
       }
     });
-    const text = createTextSink({
-      out: process.stdout,
-      err: process.stderr,
-      look,
-      live: live && speed > 0,
-      quiet: flags.quiet ?? false,
-      since: 0,
-      clock: () => now,
-    });
+    const text = showRun(
+      { look, live: live && speed > 0 },
+      { quiet: flags.quiet ?? false, since: 0, clock: () => now },
+    );
     process.once("SIGINT", () => view.cancel("stopped with Ctrl-C"));
     process.once("exit", text.close);
     if (flags.json) await writeJsonLines(view, process.stdout);

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import { shownNodes } from "../../sinks/nodes.ts";
+import { shownNodes } from "../../core/view/nodes.ts";
 import type { CommandDefinition } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 

@@ -18,7 +18,7 @@ export const status: CommandDefinition = {
     const [{ whichRun }, { statusText, describe, doingOf }, { progressOf }] = await Promise.all([
       import("./which-run.ts"),
       import("../../sinks/status.ts"),
-      import("../../sinks/nodes.ts"),
+      import("../../core/view/nodes.ts"),
     ]);
     const { run } = await whichRun(word);
     const { id, life, state, owner, background, folder } = run;

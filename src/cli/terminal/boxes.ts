@@ -1,6 +1,6 @@
 import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
-import { type Boxes, createBoxes } from "../../sinks/boxes.ts";
-import type { Look } from "../../sinks/look.ts";
+import { type Boxes, createBoxes } from "../../tui/boxes.ts";
+import type { Look } from "../../core/view/look.ts";
 
 /** The boxes of the agents that a main agent starts, as wide as the terminal is. */
 export function boxesOn(look: Look): Boxes {

@@ -2,11 +2,12 @@ import { exitCodeOf, type Outcome } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import { writeJsonLines } from "../../sinks/jsonl.ts";
-import { createTextSink, type TextOptions } from "../../sinks/text.ts";
+import type { TextOptions } from "../../sinks/text.ts";
 import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { answerGates, answering, yes } from "./gates.ts";
 import { openTerminal } from "./seat.ts";
+import { showRun } from "./show-run.ts";
 import { onSignals, type Signals } from "./signals.ts";
 
 /** Stays with a run until its end: shows it, asks what it asks, obeys signals. Gives back the exit code. */
@@ -17,16 +18,7 @@ export async function attend(
   tell?: TextOptions["tell"],
 ): Promise<number> {
   const since = Date.now();
-  const text = createTextSink({
-    out: process.stdout,
-    err: process.stderr,
-    look,
-    live,
-    quiet: flags.quiet ?? false,
-    since,
-    clock: Date.now,
-    ...defined({ tell }),
-  });
+  const text = showRun({ look, live }, { quiet: flags.quiet ?? false, since, ...defined({ tell }) });
   const signals = onSignals({
     cancel: (reason) => {
       text.hint("stopping; Ctrl-C again leaves at once");

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { KeptEvent } from "../core/run/event.ts";
 import { emptyState, reduce } from "../core/run/state.ts";
 import { createBoxes, findingsIn } from "./boxes.ts";
-import { widthOf } from "./fit.ts";
-import { createLook } from "./look.ts";
+import { widthOf } from "../core/view/fit.ts";
+import { createLook } from "../core/view/look.ts";
 
 type Fact = Record<string, unknown> & { type: KeptEvent["type"]; path: string };
 

@@ -3,10 +3,10 @@ import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import type { KeptEvent } from "../core/run/event.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { sanitize } from "../core/text/sanitize.ts";
-import { fit, pad, widthOf } from "./fit.ts";
-import { signFor } from "./live.ts";
-import type { Look } from "./look.ts";
-import { counted, spentBy, terminalLine } from "./words.ts";
+import { fit, pad, widthOf } from "../core/view/fit.ts";
+import type { Look } from "../core/view/look.ts";
+import { signFor } from "../core/view/nodes.ts";
+import { counted, spentBy, terminalLine } from "../core/view/words.ts";
 
 /** How boxes look, how wide the terminal is right now, and which tools start agents. */
 export type BoxOptions = Readonly<{ look: Look; columns(): number; delegates(tool: string): boolean }>;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { KeptEvent } from "../core/run/event.ts";
-import type { Life } from "../core/run/run-status.ts";
-import { emptyState, reduce, type State } from "../core/run/state.ts";
+import type { KeptEvent } from "../run/event.ts";
+import type { Life } from "../run/run-status.ts";
+import { emptyState, reduce, type State } from "../run/state.ts";
 import { progressOf, progressWords, settledWords } from "./nodes.ts";
-import { statusText } from "./status.ts";
+import { statusText } from "../../sinks/status.ts";
 
 const outcomes = {
   ok: { status: "ok", output: "" },

@@ -1,4 +1,5 @@
-import type { NodeView, State } from "../core/run/state.ts";
+import type { NodeView, State } from "../run/state.ts";
+import type { Look } from "./look.ts";
 import { terminalLine } from "./words.ts";
 
 /** The nodes that people want to hear of, in the order in which they began: no joins, and of a loop what it did. */
@@ -70,4 +71,10 @@ function parentsOf(path: string): string[] {
 
 function faultOf({ outcome }: NodeView): string | undefined {
   return outcome?.status === "failed" ? outcome.fault.message : undefined;
+}
+
+/** The sign of how a node ended, in its colour. A person's no is no failure. */
+export function signFor({ status, kind }: NodeView, { colors, signs }: Look): string {
+  if (status === "ok") return colors.green(signs.ok);
+  return status === "failed" && kind !== "gate" ? colors.red(signs.failed) : colors.yellow(signs.none);
 }

@@ -1,7 +1,7 @@
-import { type Cost, formatCost, formatTokens, type Usage } from "../core/outcome/usage.ts";
-import type { NodeView } from "../core/run/state.ts";
-import { formatDuration } from "../core/text/duration.ts";
-import { sanitize } from "../core/text/sanitize.ts";
+import { type Cost, formatCost, formatTokens, type Usage } from "../outcome/usage.ts";
+import type { NodeView } from "../run/state.ts";
+import { formatDuration } from "../text/duration.ts";
+import { sanitize } from "../text/sanitize.ts";
 import type { Look } from "./look.ts";
 
 /** Somebody else's text as one line that a terminal can be given. */

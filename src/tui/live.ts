@@ -1,9 +1,9 @@
 import { explain } from "../core/outcome/outcome.ts";
 import type { NodeView, State } from "../core/run/state.ts";
-import { fit, pad, widthOf } from "./fit.ts";
-import type { Look } from "./look.ts";
-import { nodeTitle, progressOf, progressWords, shownNodes } from "./nodes.ts";
-import { listed, spentInAll, terminalLine, took, toolsUsed } from "./words.ts";
+import { fit, pad, widthOf } from "../core/view/fit.ts";
+import type { Look } from "../core/view/look.ts";
+import { nodeTitle, progressOf, progressWords, shownNodes, signFor } from "../core/view/nodes.ts";
+import { listed, spentInAll, terminalLine, took, toolsUsed } from "../core/view/words.ts";
 
 /** What a frame depends on besides the state. */
 export type Frame = Readonly<{
@@ -54,12 +54,6 @@ function rowFor(view: NodeView, names: number, { look, columns, now, tick }: Fra
   const doing = room < 6 ? "" : pad(fit(doingOf(view, look), room, signs.more), room);
   const line = `${running ? colors.cyan(sign) : sign} ${running ? name : colors.dim(name)}  ${colors.dim(doing)}  ${colors.dim(time)}`;
   return room < 6 ? fit(`${sign} ${name}`, columns - 1, signs.more) : line;
-}
-
-/** The sign of how a node ended, in its colour. A person's no is no failure. */
-export function signFor({ status, kind }: NodeView, { colors, signs }: Look): string {
-  if (status === "ok") return colors.green(signs.ok);
-  return status === "failed" && kind !== "gate" ? colors.red(signs.failed) : colors.yellow(signs.none);
 }
 
 function doingOf(view: NodeView, look: Look): string {

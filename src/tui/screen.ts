@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { widthOf } from "./fit.ts";
+import { widthOf } from "../core/view/fit.ts";
 
 /** A terminal as far as it is needed here. */
 export type ScreenTerminal = Readonly<{

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Event } from "../core/run/event.ts";
 import { emptyState, reduce, type State } from "../core/run/state.ts";
-import { widthOf } from "./fit.ts";
+import { widthOf } from "../core/view/fit.ts";
 import { frameOf } from "./live.ts";
-import { createLook } from "./look.ts";
+import { createLook } from "../core/view/look.ts";
 
 const look = createLook({ color: false, unicode: true });
 const frame = (state: State, columns = 80, rows = 24): string[] =>

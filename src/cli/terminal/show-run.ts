@@ -1,0 +1,12 @@
+import { createTextSink, type TextOptions, type TextSink } from "../../sinks/text.ts";
+import { createLiveLines } from "../../tui/live-lines.ts";
+import type { Terminal } from "../base/terminal.ts";
+
+/** Shows a run on this process's streams: live lines where the terminal can redraw, plain lines elsewhere. */
+export function showRun(
+  { look, live }: Pick<Terminal, "look" | "live">,
+  { clock = Date.now, ...rest }: Pick<TextOptions, "quiet" | "since" | "tell"> & Readonly<{ clock?: () => number }>,
+): TextSink {
+  const { stdout: out, stderr: err } = process;
+  return createTextSink({ out, err, look, live: live ? createLiveLines(err, { look, clock }) : undefined, ...rest });
+}
