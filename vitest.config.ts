@@ -3,7 +3,11 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 /** Tests that count what their whole process holds open need one of their own. */
-const alone = ["test/runs/cycles.test.ts", "test/runners/process.test.ts", "src/runtime/commands/child.test.ts"];
+const alone = [
+  "test/processes/cycles.test.ts",
+  "test/processes/runners/process.test.ts",
+  "src/runtime/commands/child.test.ts",
+];
 const exclude = ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**"];
 
 export default defineConfig({

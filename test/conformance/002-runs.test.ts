@@ -7,7 +7,7 @@ import { type ScriptedModel, scripted } from "../../src/models/scripted/scripted
 import { DEFAULT_BACKGROUND_RUNS, takePlace } from "../../src/runtime/background/background-slots.ts";
 import { whoWeAre } from "../../src/runtime/disk/run-claim.ts";
 import { createStore, runId } from "../../src/runtime/store/store.ts";
-import { place, script } from "../cli/command.ts";
+import { place, script } from "../processes/command.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";
 

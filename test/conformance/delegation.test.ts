@@ -30,7 +30,7 @@ import { backgroundStarted, box, taskListText, taskText } from "../../src/facade
 import { createCrew, defineAgent } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
 import { inPlanMode } from "../../src/runtime/task/assign.ts";
-import { call, projectCrew, stage } from "../delegation/stage.ts";
+import { call, projectCrew, stage } from "../support/stage.ts";
 import { callTool, emptyContext } from "../support/call-tool.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { type Case, type CaseFile, cases } from "./harness.ts";

@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { faults } from "./harness.ts";
 
 const journal = "src/runtime/store/journal.test.ts";
-const sample = "test/runs/kill-sample.test.ts";
-const state = "test/runs/state-folder.test.ts";
-const resume = "test/runs/resume.test.ts";
-const owner = "test/runs/ownership.test.ts";
-const faulty = "test/runs/io-faults.test.ts";
+const sample = "test/processes/runtime/resume/kill-sample.test.ts";
+const state = "test/processes/runtime/store/state-folder.test.ts";
+const resume = "test/processes/runtime/resume/resume.test.ts";
+const owner = "test/processes/runtime/store/ownership.test.ts";
+const faulty = "test/processes/runtime/store/io-faults.test.ts";
 
 /** Where each fault is put to the test. */
 const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -33,10 +33,10 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "RES-04": owner,
     "RES-05": owner,
     "RES-06": owner,
-    "RES-07": "test/executor/runs.test.ts",
+    "RES-07": "test/crew/runs.test.ts",
     "RES-08": resume,
-    "RES-09": "test/runs/still-forbidden.test.ts",
-    "RES-10": "test/cli/permissions.test.ts",
+    "RES-09": "test/processes/runtime/resume/still-forbidden.test.ts",
+    "RES-10": "test/processes/cli/launch/permissions.test.ts",
     "RES-11": sample,
     "RES-12": resume,
   },
@@ -46,7 +46,7 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "IO-03": faulty,
     "IO-04": state,
     "IO-05": state,
-    "IO-06": "test/cli/json.test.ts",
+    "IO-06": "test/processes/cli/launch/json.test.ts",
   },
   clock: { "CLK-01": faulty, "CLK-02": owner, "CLK-03": journal },
 };

@@ -12,7 +12,7 @@ const proven: Readonly<Record<string, string>> = {
   "SRV-06": "test/mcp/http.test.ts",
   "SRV-07": "test/mcp/http.test.ts",
   "SRV-08": "test/mcp/http.test.ts",
-  "SRV-09": "test/mcp/command.test.ts",
+  "SRV-09": "test/processes/cli/mcp/command.test.ts",
   "SRV-10": "test/a2a/server.test.ts",
   "SRV-11": "test/mcp/server.test.ts",
   "SRV-12": "test/mcp/http.test.ts",

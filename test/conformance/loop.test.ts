@@ -197,7 +197,7 @@ describe("completion of system 000", () => {
   const shown: Readonly<Record<string, string>> = {
     "explicit model suffix beats thinking level": "test/conformance/models.test.ts",
     "aborted by the agent": "below",
-    "cancelled before start": "test/executor/runs.test.ts",
+    "cancelled before start": "test/crew/runs.test.ts",
     "reminder restricts tools to the completion tool and forces it": "below",
     "never submitted but text matches schema": "below",
     "non-zero exit keeps its error, no warning": "below",

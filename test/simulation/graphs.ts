@@ -4,7 +4,7 @@ import { checkPlan } from "../../src/core/plan/check.ts";
 import type { Body, Node } from "../../src/core/plan/plan.ts";
 import { isCrewError } from "../../src/core/schema/error.ts";
 import { compile } from "../../src/modes/compile.ts";
-import { bad, observe, ok, task } from "../executor/lab.ts";
+import { bad, observe, ok, task } from "../runtime/execute/lab.ts";
 import type { Tries } from "./pool.ts";
 
 /** SIM-05: graphs with failures: nothing starts early, what hangs on a failure is skipped, and nothing is left waiting. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/core/outcome/outcome.ts";
 import { emptyState, reduce } from "../../src/core/run/state.ts";
 import { compile } from "../../src/modes/compile.ts";
-import { type Act, bad, observe, ok } from "../executor/lab.ts";
+import { type Act, bad, observe, ok } from "../runtime/execute/lab.ts";
 import { noFaults } from "./faults.ts";
 import { graphsHold, nonsenseIsRefused } from "./graphs.ts";
 import { poolHolds } from "./pool.ts";

@@ -4,7 +4,7 @@ import type { Node, Plan } from "../../src/core/plan/plan.ts";
 import { type Event, isKept, type KeptEvent } from "../../src/core/run/event.ts";
 import { messageOf } from "../../src/core/schema/error.ts";
 import { readRecords } from "../../src/runtime/store/journal.ts";
-import { worlds } from "../executor/random-plan.ts";
+import { worlds } from "../runtime/execute/random-plan.ts";
 import { agents, allowed, type Deed, type Stage, type Thought, wider } from "./cast.ts";
 import { createDice, type Dice } from "./dice.ts";
 import { createDisk } from "./disk.ts";

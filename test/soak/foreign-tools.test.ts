@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type ForeignName, foreignTools } from "../../src/core/vocabulary/runner-name.ts";
 import { type ProviderServer, startProviderServer } from "../../src/testing/provider-server.ts";
 import type { ProviderCall } from "../../src/testing/provider-turn.ts";
-import { handTo, type Ran, type Setting, said, told } from "../runners/foreign/lab.ts";
+import { handTo, type Ran, type Setting, said, told } from "../processes/runners/foreign/lab.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { realTool, toolHome } from "./tool-cache.ts";
 

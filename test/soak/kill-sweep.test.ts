@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modes, sweep } from "../runs/kill-sweep.ts";
+import { modes, sweep } from "../processes/runtime/resume/kill-sweep.ts";
 
 test.for(Object.entries(modes))(
   "%s: killed at every point and taken up again, it comes to the same end",

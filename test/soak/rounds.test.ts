@@ -5,8 +5,8 @@ import { historyOf } from "../../src/core/run/history.ts";
 import { foldJournal } from "../../src/runtime/store/fold-journal.ts";
 import { JOURNAL_FILE, openJournal } from "../../src/runtime/store/journal.ts";
 import { encodeLine } from "../../src/runtime/store/journal-line.ts";
-import { cycles } from "../runs/cycles.ts";
-import { contend } from "../runs/owners.ts";
+import { cycles } from "../processes/cycles.ts";
+import { contend } from "../processes/runtime/store/owners.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 test("two who want a run at the same instant: one gets it, in each of 1,000 rounds", async () => {

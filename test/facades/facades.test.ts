@@ -1,0 +1,277 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Catalog } from "../../src/core/delegation/catalog.ts";
+import { inputSchemaOf } from "../../src/core/task/tool-specs.ts";
+import { facadeNames } from "../../src/core/vocabulary/delegation-names.ts";
+import { bytesOf, DESCRIPTION_BYTES } from "../../src/facades/agent-lines.ts";
+import { delegationTools } from "../../src/facades/table.ts";
+import { createCrew, defineTool } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { call, calls, projectCrew, stage } from "../support/stage.ts";
+
+const as = (spelling: string) => ({ tools: ["*", spelling], delegation: [spelling] });
+
+test("spawn_subagent starts a task at once, and its result comes as a message", async () => {
+  const waits = deferred<string>();
+  const { result, read, models, events } = await stage({
+    lead: {
+      ...as("spawn_subagent"),
+      says: [
+        call("spawn_subagent", { type: "explore", description: "Find X", input: "Where is X?" }),
+        () => (waits.resolve("X is in x.ts"), "waiting for it"),
+        (request) => (JSON.stringify(request.messages.at(-1)).includes("X is in x.ts") ? "X is there" : "nothing came"),
+      ],
+    },
+    explore: {
+      tools: ["read_file"],
+      says: [call("write_file", { path: "x", content: "" }), () => waits.promise],
+    },
+  });
+  expect(result).toMatchObject({ status: "ok", output: "X is there" });
+  expect(JSON.parse(read("lead")[0]!)).toMatchObject({ status: "spawned", type: "explore", description: "Find X" });
+  expect(models["lead"]!.requests).toHaveLength(3);
+  // From spawn to act: who asked, what started, as whom, with which tools, and the check before the act.
+  const trail = events.flatMap((event) =>
+    event.type === "tool.started" && event.tool === "spawn_subagent"
+      ? [`spawn ${event.preview}`]
+      : event.type === "node.started" && event.path !== "lead"
+        ? [`start ${event.path} as ${event.agent}: ${event.prompt}`]
+        : event.type === "agent.resolved" && event.path !== "lead"
+          ? [`resolve ${event.agent} with ${event.rights?.join()}`]
+          : event.type === "tool.denied"
+            ? [`deny ${event.tool} of ${event.path}`]
+            : [],
+  );
+  expect(trail).toEqual([
+    "spawn explore: Find X",
+    "start lead/explore as explore: Where is X?",
+    "resolve explore with read_file",
+    "deny write_file of lead/explore",
+  ]);
+});
+
+test.each([
+  ["spawn_subagent", { type: "scout", description: "Find X", input: "Where is X?" }],
+  ["Task", { subagent_type: "scout", description: "Find X", prompt: "Where is X?", run_in_background: true }],
+])("that %s does not wait is in the record as data, with the task that goes on", async (tool, input) => {
+  const { events, result } = await stage({
+    lead: { ...as(tool), says: [call(tool, input), "go on", "done"] },
+    scout: { says: ["X is in x.ts"] },
+  });
+  const ended = events.find((event) => event.type === "tool.ended" && event.tool === tool);
+  expect(ended).toMatchObject({ details: { background: `${result.id}/lead/scout` } });
+});
+
+test("spawn_subagent means general when no type is named", async () => {
+  const { models } = await stage({
+    lead: {
+      ...as("spawn_subagent"),
+      says: [call("spawn_subagent", { description: "d", input: "do it" }), "w", "done"],
+    },
+    general: { says: ["did it"] },
+  });
+  expect(models["general"]!.requests).toHaveLength(1);
+});
+
+test("parallel leaves its state in the details of its result", async () => {
+  const { read, events } = await stage({
+    lead: {
+      ...as("parallel"),
+      says: [
+        call("parallel", {
+          tasks: [
+            { agent: "scout", task: "a", name: "A" },
+            { agent: "sage", task: "b: {task:A}", name: "B" },
+          ],
+          gitContext: false,
+        }),
+        "done",
+      ],
+    },
+    scout: { says: ["from a"] },
+    sage: { says: [(request) => `sage read ${(request.messages[0] as { text: string }).text}`] },
+  });
+  expect(read("lead")[0]).toMatch(
+    /^## Parallel: 2\/2 succeeded\n\n### ✓ A \(1 turn\)\n\nfrom a\n\n---\n\n### ✓ B \(1 turn\)\n\nsage read b: from a$/,
+  );
+  const ended = events.find((event) => event.type === "tool.ended" && event.tool === "parallel");
+  expect(ended).toMatchObject({
+    details: {
+      mode: "parallel",
+      results: [
+        { id: "0-A", exitCode: 0, output: "from a" },
+        { id: "1-B", exitCode: 0 },
+      ],
+      usage: { turns: 2 },
+    },
+  });
+});
+
+test("what cannot be recorded of a call is left out, and the run goes on", async () => {
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+  const odd = defineTool({
+    name: "odd",
+    description: "odd",
+    input: z.object({ long: z.boolean() }),
+    effect: "read",
+    run: ({ long }) => ({ text: "fine", details: long ? "x".repeat(300_000) : circle }),
+  });
+  const { events, result } = await stage(
+    { lead: { tools: ["odd"], says: [calls(["odd", { long: true }], ["odd", { long: false }]), "done"] } },
+    { tools: [odd] },
+  );
+  expect(result.status).toBe("ok");
+  const ended = events.filter(({ type }) => type === "tool.ended");
+  expect(ended.map((event) => "details" in event)).toEqual([false, false]);
+});
+
+test("parallel does a chain, a race and a team, too", async () => {
+  const { read } = await stage({
+    lead: {
+      ...as("parallel"),
+      says: [
+        call("parallel", {
+          chain: [
+            { agent: "scout", task: "one" },
+            { agent: "scout", task: "two after {previous}" },
+          ],
+        }),
+        call("parallel", { race: { task: "who", agents: ["scout", "stuck"] } }),
+        call("parallel", {
+          team: {
+            objective: "win",
+            members: [{ role: "dev", agent: "scout" }],
+            tasks: [{ id: "t", task: "do", assignee: "dev" }],
+          },
+          gitContext: false,
+        }),
+        "done",
+      ],
+    },
+    scout: {
+      says: [
+        "first",
+        (request) => `second of ${JSON.stringify(request.messages).includes("two after first")}`,
+        "me",
+        "teamed",
+      ],
+    },
+    stuck: { says: [{ text: "late", delayMs: 600_000 }] },
+  });
+  expect(read("lead")).toEqual([
+    "second of true",
+    "**Winner:** scout\n\nme",
+    expect.stringMatching(/^## Team: 1\/1 tasks succeeded\n\n\*\*Objective:\*\* win\n\n### ✓ \[dev\] dev:t/),
+  ]);
+});
+
+test("parallel starts nobody whom its caller may not start, also when nobody is named", async () => {
+  const { read } = await stage({
+    lead: {
+      ...as("parallel"),
+      spawns: ["scout"],
+      says: [call("parallel", { task: "x" }), call("parallel", { task: "x", agent: "sage" }), "done"],
+    },
+    scout: { says: [] },
+    sage: { says: [] },
+  });
+  expect(read("lead")).toEqual(["Cannot spawn 'general'. Allowed: scout", "Cannot spawn 'sage'. Allowed: scout"]);
+});
+
+test("delegate_to_agent checks inputs, fills them in, and says how the agent came to its end", async () => {
+  const inputs = {
+    target: { type: "string", description: "what", required: true },
+    depth: { type: "number", description: "how deep" },
+  };
+  const { read, models } = await stage({
+    lead: {
+      ...as("delegate_to_agent"),
+      says: [
+        calls(
+          ["delegate_to_agent", { agent_name: "analyst", depth: 2 }],
+          ["delegate_to_agent", { agent_name: "analyst", target: "auth", depth: 2 }],
+        ),
+        "done",
+      ],
+    },
+    analyst: { inputs, instructions: "Analyse ${target}.", says: ["it is fine"] },
+  });
+  expect(read("lead")[0]).toBe(
+    "target: Required. Expected inputs: 'target' (required string), 'depth' (optional number).",
+  );
+  expect(read("lead")[1]).toBe("Subagent 'analyst' finished.\nTermination Reason: GOAL\nResult:\nit is fine");
+  expect(models["analyst"]!.requests[0]!.system).toContain("Analyse auth.");
+});
+
+test("invoke_agent gives its prompt to the one input of an agent", async () => {
+  const inputs = { objective: { type: "string", description: "what", required: true } };
+  const { models } = await stage({
+    lead: { ...as("invoke_agent"), says: [call("invoke_agent", { agent_name: "analyst", prompt: "auth" }), "done"] },
+    analyst: { inputs, instructions: "Analyse ${objective}.", says: ["fine"] },
+  });
+  expect(models["analyst"]!.requests[0]!.system).toContain("Analyse auth.");
+});
+
+test("a file that lists Agent gets the tool in that spelling, and nothing else of the kind", async () => {
+  const cwd = tempFolder();
+  mkdirSync(join(cwd, ".claude/agents"), { recursive: true });
+  writeFileSync(
+    join(cwd, ".claude/agents/lead.md"),
+    "---\nname: lead\ndescription: leads\ntools: Read, Agent(helper)\n---\nLead.",
+  );
+  writeFileSync(
+    join(cwd, ".claude/agents/helper.md"),
+    "---\nname: helper\ndescription: helps\ntools: Read\n---\nHelp.",
+  );
+  const model = scripted(call("Agent", { description: "d", prompt: "go", subagent_type: "helper" }), "helped", "done");
+  const crew = projectCrew(cwd, {
+    models: { m: model },
+  });
+  const { status } = await crew.run({ mode: "single", agent: "lead", task: "Lead." });
+  expect(status).toBe("ok");
+  expect(model.requests[0]!.tools.map(({ name }) => name).toSorted()).toEqual(["Agent", "TaskOutput", "read_file"]);
+  expect(model.requests[0]!.tools.find(({ name }) => name === "Agent")!.description).toContain(
+    "- helper: helps [read-only]",
+  );
+});
+
+test("what models read says what an agent is for, what only looks, and when to use none", async () => {
+  const crew = createCrew({ cwd: tempFolder(), home: false, env: { PATH: "/bin" }, discover: false });
+  const [own, subagent, spawn] = await crew
+    .delegationTools(["task", "Task", "spawn_subagent"])
+    .then((tools) => tools.filter(({ name }) => name !== "TaskOutput"));
+  for (const tool of [own!, subagent!, spawn!]) {
+    expect(tool.description).toMatch(/explore.*Finds things out.*\[read-only\]/);
+    expect(tool.description).toMatch(/single\s+call of a tool yourself/);
+  }
+  expect(own!.description).toMatch(/fixed shape keeps to it: do not ask it for another format/);
+  expect(subagent!.description).toMatch(/Explore to search.*Plan to design.*Bash to run/);
+  expect(spawn!.description).toContain('spawn_subagent(type: "plan"):');
+});
+
+describe("what a model reads about agents keeps to its budget", () => {
+  const many = (count: number): Catalog => ({
+    disabled: [],
+    agents: Array.from({ length: count }, (_, at) => ({
+      name: `agent-${at}`,
+      description: "Does many things. ".repeat(30),
+      readOnly: at % 2 === 0,
+    })),
+  });
+  const caller = { agent: "lead", spawns: "*" as const, depth: 0, maxDepth: 2 };
+
+  test.each(facadeNames.filter((name) => name !== "agents"))("%s", (name) => {
+    for (const count of [1, 20, 100, 1_000]) {
+      const [tool] = delegationTools([name], { ...caller, catalog: many(count) }, { clock: () => 0 });
+      expect(bytesOf(tool!.description)).toBeLessThanOrEqual(DESCRIPTION_BYTES);
+      if (count <= 100) expect(tool!.description).toContain("agent-0");
+      if (count === 20) expect(tool!.description).toContain("[read-only]");
+      expect(bytesOf(JSON.stringify(inputSchemaOf(tool!)))).toBeLessThanOrEqual(count <= 20 ? 6_000 : 20_000);
+    }
+  });
+});

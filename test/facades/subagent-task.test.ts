@@ -1,0 +1,143 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { ModelRequest } from "../../src/core/model/model.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
+import { call, calls, stage } from "../support/stage.ts";
+
+const lead = { tools: ["*", "Task"], delegation: ["Task"] };
+const ask = (subagent_type: string, more: object = {}) =>
+  ["Task", { description: "find it", prompt: `Find it, ${subagent_type}.`, subagent_type, ...more }] as const;
+const lastText = ({ messages }: ModelRequest): string => JSON.stringify(messages.at(-1));
+const idIn = (request: ModelRequest): string => /(run_\w+\/[\w./-]+)/.exec(JSON.stringify(request.messages))![1]!;
+
+test("several Task calls of one turn run at the same time", async () => {
+  let together = 0;
+  const met = deferred<string>();
+  const both = (): Promise<string> => {
+    together += 1;
+    if (together === 2) met.resolve("found");
+    return met.promise; // one after the other they would never end
+  };
+  const { result, read, shown } = await stage({
+    lead: { ...lead, says: [calls(ask("scout"), ask("sage")), "done"] },
+    scout: { says: [both] },
+    sage: { says: [both] },
+  });
+  expect(result.status).toBe("ok");
+  expect(shown("lead")).toEqual(expect.arrayContaining(["Task", "TaskOutput"]));
+  expect(shown("lead")).not.toContain("task");
+  expect(read("lead").every((text) => /^found\n\n\[agentId: run_\w+\/lead/.test(text))).toBe(true);
+});
+
+test("an agent is resumed by its id and remembers what it was told", async () => {
+  const { models, read } = await stage({
+    lead: {
+      ...lead,
+      says: [
+        calls(ask("scout")),
+        (request) => ({
+          calls: [{ name: "Task", input: { ...ask("scout")[1], prompt: "And then?", resume: idIn(request) } }],
+        }),
+        "done",
+      ],
+    },
+    scout: { says: ["the first", "the second"] },
+  });
+  expect(models["scout"]!.requests[1]!.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+  expect(read("lead")[1]).toContain("the second");
+});
+
+test("who was never there cannot be resumed", async () => {
+  const { read } = await stage({
+    lead: { ...lead, says: [calls(ask("scout", { resume: "run_aaaaaaaaaaaa/lead/scout" })), "done"] },
+    scout: { says: [] },
+  });
+  expect(read("lead")[0]).toBe("Resume failed: Session not found");
+});
+
+test("nobody goes on with the conversation of whoever started it", async () => {
+  const { read } = await stage({
+    lead: {
+      ...lead,
+      says: [
+        calls(ask("scout")),
+        (request) => ({
+          calls: [{ name: "Task", input: { ...ask("spy")[1], prompt: `The run is ${idIn(request).split("/")[0]}.` } }],
+        }),
+        "done",
+      ],
+    },
+    scout: { says: ["found"] },
+    spy: {
+      ...lead,
+      says: [
+        (request) => {
+          const run = /run_\w+/.exec(JSON.stringify(request.messages))![0];
+          return { calls: [{ name: "Task", input: { ...ask("scout")[1], resume: `${run}/lead` } }] };
+        },
+        "I could not",
+      ],
+    },
+  });
+  expect(read("spy")[0]).toBe("Resume failed: Session not found");
+});
+
+test("a task in the background is told when it ends, and its output is in the file that was named", async () => {
+  let file = "";
+  const leadIsDone = deferred<string>();
+  const { result, events } = await stage({
+    lead: {
+      ...lead,
+      says: [
+        calls(ask("scout", { run_in_background: true })),
+        (request) => {
+          file = /Output: ([^\\]+)/.exec(lastText(request))![1]!;
+          leadIsDone.resolve("slowly found");
+          return "I am done";
+        },
+        (request) => (lastText(request).includes("Ended in the background") ? "now all is done" : "nobody told me"),
+      ],
+    },
+    scout: { says: [() => leadIsDone.promise] },
+  });
+  expect(result).toMatchObject({ status: "ok", output: "now all is done" });
+  expect(existsSync(file) && readFileSync(file, "utf8")).toBe("slowly found\n");
+  expect(events.some((event) => event.type === "message.sent" && event.path === "lead")).toBe(true);
+});
+
+test("TaskOutput waits, tells the status, lists and cancels", async () => {
+  const about =
+    (action: string, more: object = {}) =>
+    (request: ModelRequest) => ({
+      calls: [{ name: "TaskOutput", input: { action, taskId: idIn(request), ...more } }],
+    });
+  const { read, result } = await stage({
+    lead: {
+      ...lead,
+      says: [
+        calls(ask("scout", { run_in_background: true })),
+        about("result"),
+        about("wait", { timeout: 1 }),
+        about("cancel"),
+        about("wait"),
+        about("cancel"),
+        about("status"),
+        call("TaskOutput", { action: "list" }),
+        call("TaskOutput", { action: "status", taskId: "nope" }),
+        "done",
+      ],
+    },
+    scout: { says: [{ text: "too late", delayMs: 600_000 }] },
+  });
+  const [started, running, late, cancelled, waited, again, status, list, unknown] = read("lead");
+  expect(started).toContain("┌─ Background Task Started");
+  expect(running).toBe("Task is still running. Use block=true to wait for completion.");
+  expect(late).toBe("Task wait timeout (1ms)");
+  expect(cancelled).toMatch(/^Task cancelled: run_/);
+  expect(waited).toBe("Task was cancelled");
+  expect(again).toBe("Task is not running or not found");
+  expect(status).toMatch(/Type: scout\nDescription: find it\nStatus: cancelled/);
+  expect(list).toMatch(/^Found 1 task\(s\):\n\n🚫 run_/);
+  expect(unknown).toBe("Task not found: nope");
+  expect(result.status).toBe("ok");
+});

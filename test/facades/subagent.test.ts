@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { createCrew, defineAgent, openDelegation, Subagent } from "../../src/index.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { until } from "../support/until.ts";
+
+const crewWith = (...says: readonly Script[]) => {
+  const model = scripted(...says);
+  const crew = createCrew({
+    cwd: tempFolder(),
+    home: tempFolder(),
+    env: { PATH: "/bin" },
+    discover: false,
+    agents: [defineAgent({ name: "Finder", description: "Finds.", instructions: "Find.", tools: ["read_file"] })],
+    models: { m: model },
+  });
+  return { crew, model };
+};
+
+test("a Subagent runs, tells its status and resumes with its history", async () => {
+  const { crew, model } = crewWith("found it", "found more");
+  const finder = new Subagent("Finder", { crew, maxTurns: 3 });
+  const first = await finder.run("Find it.");
+  expect(first).toMatchObject({
+    success: true,
+    result: "found it",
+    agentId: expect.stringMatching(/^run_\w+\/Finder$/),
+  });
+  expect(finder.getStatus()).toBe("completed");
+  expect(await finder.resume(first.agentId, "More.")).toMatchObject({ success: true, result: "found more" });
+  expect(model.requests[1]!.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+});
+
+test("a Subagent in the background names its file at once and is completed later", async () => {
+  const slowly = deferred<string>();
+  const { crew } = crewWith(() => slowly.promise);
+  const finder = new Subagent("Finder", { crew });
+  const { agentId, outputFile } = await finder.runInBackground("Find it.");
+  expect(finder.getStatus()).toBe("running");
+  slowly.resolve("slowly");
+  await until(() => finder.getStatus() === "completed");
+  expect(agentId).toMatch(/^run_/);
+  expect(readFileSync(outputFile, "utf8")).toBe("slowly\n");
+});
+
+test("a Subagent that fails says so, and one that was never there cannot be resumed", async () => {
+  const { crew } = crewWith({ error: { code: "MODEL_AUTH", message: "no key", retryable: false } });
+  const finder = new Subagent("Finder", { crew });
+  expect(await finder.run("Find it.")).toMatchObject({ success: false, error: "no key" });
+  expect(finder.getStatus()).toBe("error");
+  expect(await finder.resume("run_aaaaaaaaaaaa/Finder")).toMatchObject({
+    success: false,
+    error: expect.stringMatching(/^Resume failed: Session not found/),
+  });
+});
+
+test("a surface offers delegation tools, and each call is a run of the crew", async () => {
+  const { crew } = crewWith("found it", "later found");
+  const office = openDelegation(crew, { as: ["Task", "agents"] });
+  const tools = await office.tools();
+  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["Task", "TaskOutput", "Finder"]));
+  const signal = new AbortController().signal;
+  const seen: string[] = [];
+  const ask = { description: "find it", prompt: "Find it.", subagent_type: "Finder" };
+  const answer = await office.call("Task", ask, { signal, heard: ({ type }) => seen.push(type) });
+  expect(answer.text).toMatch(/^found it\n\n\[agentId: run_\w+\/Finder\]$/);
+  expect(seen).toContain("run.ended");
+  const begun = await office.call("Task", { ...ask, run_in_background: true }, { signal });
+  const { agentId } = begun.details as { agentId: string };
+  expect((await office.call("TaskOutput", { action: "wait", taskId: agentId }, { signal })).text).toBe("later found");
+});

@@ -1,0 +1,216 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { prompts } from "../../src/embedded.ts";
+import { createCrew, defineAgent } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { call, stage } from "../support/stage.ts";
+
+const lead = { tools: ["*", "task"] };
+const batch = (agent: string, ...ids: readonly string[]) =>
+  call("task", {
+    agent,
+    context: "  All about auth.  ",
+    tasks: ids.map((id) => ({ id, assignment: `Look at ${id}.` })),
+  });
+const startedPaths = (events: readonly { type: string; path: string }[]): string[] =>
+  events
+    .filter(({ type }) => type === "node.started")
+    .map(({ path }) => path)
+    .toSorted();
+
+test("a batch runs side by side, and the lead reads a summary of each", async () => {
+  const { result, read, models, events } = await stage({
+    lead: { ...lead, says: [batch("scout", "Auth", "Api"), "both are fine"] },
+    scout: { says: ["found one", "found two"] },
+  });
+  expect(result).toMatchObject({ status: "ok", output: "both are fine" });
+  expect(read("lead")[0]).toMatch(/^2\/2 tasks succeeded\.\n\n## Auth: ok \(run_\w+\/lead\/Auth\)/);
+  expect(models["scout"]!.requests[0]!.messages[0]).toMatchObject({
+    text: expect.stringMatching(/All about auth\.\n\nLook at \w+\.$/),
+  });
+  expect(startedPaths(events)).toEqual(["lead", "lead/Api", "lead/Auth"]);
+});
+
+test("a long result is cut for the lead, and the file that is named has all of it", async () => {
+  const { read, result } = await stage({
+    lead: { ...lead, says: [batch("scout", "A"), "ok"] },
+    scout: { says: ["z".repeat(5_000)] },
+  });
+  expect(read("lead")[0]!.length).toBeLessThan(2_500);
+  expect(read("lead")[0]).toContain(`... [truncated, full output: ${result.files["lead/A"]}]`);
+});
+
+test("one bad item launches nothing", async () => {
+  const { read, events } = await stage({
+    lead: {
+      ...lead,
+      says: [
+        call("task", {
+          agent: "scout",
+          tasks: [
+            { id: "A", assignment: "go" },
+            { id: "B", assignment: "go", agent: "ghost" },
+          ],
+        }),
+        call("task", {
+          agent: "scout",
+          tasks: [
+            { id: "A", assignment: "go" },
+            { id: "a", assignment: "go" },
+          ],
+        }),
+        "gave up",
+      ],
+    },
+    scout: { says: [] },
+  });
+  expect(read("lead")[0]).toMatch(/^Unknown agent "ghost"\. Available: lead, scout/);
+  expect(read("lead")[1]).toBe("Invalid tasks: Duplicate task ids detected (case-insensitive): A (indexes 0, 1)");
+  expect(startedPaths(events)).toEqual(["lead"]);
+});
+
+test("whom a lead may not start is not offered, and refused when asked for", async () => {
+  const { read, models } = await stage({
+    lead: { ...lead, spawns: ["scout"], says: [batch("sage", "A"), batch("scout", "A"), "ok"] },
+    scout: { says: ["fine"] },
+    sage: { says: [] },
+  });
+  expect(read("lead")[0]).toBe("Cannot spawn 'sage'. Allowed: scout");
+  const { description } = models["lead"]!.requests[0]!.tools.find(({ name }) => name === "task")!;
+  expect(description).toContain("- scout");
+  expect(description).not.toContain("- sage");
+});
+
+test("the agent that the environment names is refused", async () => {
+  const { read } = await stage(
+    { lead: { ...lead, says: [batch("scout", "A"), "ok"] }, scout: { says: [] } },
+    { env: { PATH: "/bin", PI_BLOCKED_AGENT: "scout" } },
+  );
+  expect(read("lead")[0]).toMatch(/^Cannot spawn 'scout': .* must not start itself again\.$/);
+});
+
+test("at the last depth the tool is not shown, and a call of it all the same is refused", async () => {
+  const { shown, read, events } = await stage(
+    {
+      lead: { ...lead, says: [batch("mid", "A"), "ok"] },
+      mid: { ...lead, says: [batch("scout", "B"), "had to do it myself"] },
+      scout: { says: [] },
+    },
+    {},
+    { maxDepth: 1 },
+  );
+  expect(shown("lead")).toContain("task");
+  expect(shown("mid")).not.toContain("task");
+  expect(read("mid")[0]).toMatch(/^DENIED: Tool "task" is not available for task type "mid"/);
+  expect(events.find((event) => event.type === "tool.denied")).toMatchObject({
+    path: "lead/A",
+    rule: "no agent may start others below the depth of 1",
+  });
+});
+
+test("without spawns and without the tool nobody delegates, also with every other tool", async () => {
+  const { shown, events } = await stage({
+    lead: { tools: ["*"], says: [batch("scout", "A"), "ok"] },
+    scout: { says: [] },
+  });
+  expect(shown("lead")).not.toContain("task");
+  expect(startedPaths(events)).toEqual(["lead"]);
+});
+
+test("in plan mode whoever is started only looks, starts nobody, and is told why", async () => {
+  const { shown, models, read } = await stage(
+    {
+      lead: { ...lead, says: [batch("worker", "A"), "planned"] },
+      worker: {
+        tools: ["read_file", "write_file", "bash", "task"],
+        says: [call("write_file", { path: "x", content: "y" }), batch("lead", "B"), "a plan"],
+      },
+    },
+    { permissions: { mode: "plan" } },
+  );
+  expect(shown("lead")).toContain("task");
+  expect(shown("worker")).toEqual(["read_file"]);
+  expect(models["worker"]!.requests[0]!.system).toContain(prompts.planMode.trim());
+  expect(read("worker").every((text) => text.startsWith("DENIED") || text.startsWith("There is no tool"))).toBe(true);
+});
+
+test("agents that came and went in the meantime are told with the next answer", async () => {
+  const cwd = tempFolder();
+  const folder = join(cwd, ".subcrew/agents");
+  mkdirSync(folder, { recursive: true });
+  const write = (name: string): void =>
+    writeFileSync(join(folder, `${name}.md`), `---\nname: ${name}\ndescription: is ${name}\n---\nWork.`);
+  write("old");
+  const { read } = await stage(
+    {
+      lead: {
+        ...lead,
+        says: [
+          () => {
+            write("fresh");
+            rmSync(join(folder, "old.md"));
+            return { calls: [{ name: "task", input: { agent: "scout", tasks: [{ id: "A", assignment: "go" }] } }] };
+          },
+          batch("scout", "B"),
+          "ok",
+        ],
+      },
+      scout: { says: ["one", "two"] },
+    },
+    { cwd, discover: true, trusted: true, userHome: tempFolder() },
+  );
+  expect(read("lead")[0]).toContain(
+    "[Agents have changed. New agents that you can start now: fresh. No longer there: old.]",
+  );
+  expect(read("lead")[1]).not.toContain("Agents have changed");
+});
+
+test("what an agent that starts others came to is never used again for the same question", async () => {
+  const model = scripted(batch("scout", "A"), "first", batch("scout", "A"), "second");
+  const crew = createCrew({
+    cwd: tempFolder(),
+    home: tempFolder(),
+    env: { PATH: "/bin" },
+    discover: false,
+    agents: [
+      defineAgent({ name: "lead", description: "", instructions: "", model: "lead", tools: ["read_file", "task"] }),
+      defineAgent({ name: "scout", description: "", instructions: "", model: "scout", tools: ["read_file"] }),
+    ],
+    models: { lead: model, scout: scripted("found", "found again") },
+  });
+  const ask = async () => (await crew.run({ mode: "single", agent: "lead", task: "Lead." }, { reuse: true })).output;
+  expect([await ask(), await ask()]).toEqual(["first", "second"]);
+});
+
+test.each([
+  ["agent", ["agent", "call", "session"], "agent"],
+  ["agent", ["call", "session"], "call"],
+  ["agent", ["session"], "session"],
+  ["call", ["agent", "call", "session"], "call"],
+  ["call", ["agent", "session"], "agent"],
+  ["call", ["agent"], "agent"],
+  ["call", ["call", "session"], "call"],
+  ["call", ["session"], "session"],
+] as const)("with schemaPrecedence %s, of the schemas of %j that of the %s counts", async (first, all, counts) => {
+  const given = (who: (typeof all)[number], key: string) =>
+    (all as readonly string[]).includes(who) ? { [key]: { type: "object", title: who } } : {};
+  const handIn = () => call("complete_task", { result: {} });
+  const { models } = await stage(
+    {
+      lead: {
+        ...lead,
+        ...given("session", "output"),
+        says: [
+          call("task", { agent: "worker", ...given("call", "schema"), tasks: [{ id: "A", assignment: "go" }] }),
+          handIn(),
+        ],
+      },
+      worker: { ...given("agent", "output"), says: [handIn()] },
+    },
+    { schemaPrecedence: first },
+  );
+  const finish = models["worker"]!.requests[0]!.tools.find(({ name }) => name === "complete_task");
+  expect(JSON.stringify(finish)).toContain(`"title":"${counts}"`);
+});

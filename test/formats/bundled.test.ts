@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { commands } from "../../src/cli/commands.ts";
+import { CrewError } from "../../src/core/schema/error.ts";
+import { isRecord } from "../../src/core/text/json.ts";
+import { READ_ONLY_TOOLS } from "../../src/core/vocabulary/tool-names.ts";
+import { agentFiles } from "../../src/embedded.ts";
+import { readBundledAgents } from "../../src/formats/bundled.ts";
+import { dialects } from "../../src/formats/table.ts";
+import { type Discovery, discover, findAgent } from "../../src/runtime/discovery/discover.ts";
+import { type PresetName, presets } from "../../src/runtime/discovery/sources.ts";
+import { createValidator } from "../../src/runtime/task/validate.ts";
+
+const found = (preset?: PresetName): Promise<Discovery> =>
+  discover({ cwd: "/nowhere", home: "/nowhere", dialects, bundled: readBundledAgents(), ...(preset && { preset }) });
+
+const names =
+  "general explore plan task quick_task designer reviewer bash deepresearch code codebase-investigator cli-help"
+    .split(" ")
+    .concat("Explore", "Plan", "Bash", "general-purpose", "lead");
+
+test("every one of them is there, under its exact name", async () => {
+  const { agents, problems } = await found();
+  expect(agents.map(({ name }) => name).sort()).toEqual([...names].sort());
+  expect(problems).toEqual([]);
+});
+
+test("their files do not collide where case does not count", () => {
+  const files = Object.keys(agentFiles).map((name) => name.toLowerCase());
+  expect(new Set(files).size).toBe(files.length);
+});
+
+test("task and quick_task share one body and differ in what stands before it", () => {
+  const [task, quick] = ["task", "quick_task"].map(
+    (name) => readBundledAgents().find(({ agent }) => agent.name === name)!.agent,
+  );
+  expect(task!.instructions).toBe(quick!.instructions);
+  expect(task!.instructions).toBe(readFileSync(new URL("../../agents/_worker.md", import.meta.url), "utf8").trim());
+  expect(quick).toMatchObject({ model: "fast", thinking: "minimal" });
+  expect(task!.description).not.toBe(quick!.description);
+});
+
+test("explore and plan cannot change anything but memory", async () => {
+  const { agents } = await found();
+  const toolsOf = (name: string): readonly string[] => agents.find((one) => one.name === name)!.agent.tools!;
+  const outside = (name: string): string[] =>
+    toolsOf(name).filter((tool) => !READ_ONLY_TOOLS.includes(tool) && tool !== "get_env");
+  expect(outside("explore")).toEqual([]);
+  expect(outside("plan")).toEqual(["memory_write", "memory_append"]);
+  for (const name of ["explore", "plan"]) expect(toolsOf(name)).not.toContain("http_request");
+  expect(new Set(toolsOf("plan"))).toEqual(new Set([...toolsOf("explore"), "memory_write", "memory_append"]));
+});
+
+test.each([
+  ["general", ["background", "nothing beside it", "2000", "few calls", "fails", "notify"]],
+  [
+    "explore",
+    ["Only look", "Stay with the question", "2000", "Stop as soon as", "fails", "notify", "never speak with the user"],
+  ],
+  [
+    "plan",
+    ["Understand before", "numbered steps", "Change no file", "memory_write", "2000", "few calls", "fails", "notify"],
+  ],
+])("the prompt of %s demands what it is specified to", async (name, demands) => {
+  const { instructions } = findAgent(await found(), name)!.agent;
+  for (const demand of demands) expect(instructions).toContain(demand);
+});
+
+test("deepresearch has more turns, more time and a longer answer", async () => {
+  const { limits, instructions } = findAgent(await found(), "deepresearch")!.agent;
+  expect(limits!.maxTurns).toBeGreaterThan(30);
+  expect(limits!.maxDurationMs).toBeGreaterThan(300_000);
+  expect(instructions).toContain("8000");
+});
+
+test.each(["reviewer", "omp:explore", "codebase-investigator", "cli-help"])(
+  "%s returns data, and its schema is one",
+  async (name) => {
+    const { output } = findAgent(await found(), name)!.agent;
+    const check = await createValidator()(output!);
+    expect(check).not.toHaveProperty("broken");
+  },
+);
+
+const KEYWORDS = new Set(
+  "type properties items required enum description minimum maximum additionalProperties".split(" "),
+);
+
+/** Keys that are no words of JSON Schema: an unquoted comma in a flow mapping makes some. */
+function strayKeys(schema: unknown): string[] {
+  if (!isRecord(schema)) return [];
+  const inner = [schema["items"], ...(isRecord(schema["properties"]) ? Object.values(schema["properties"]) : [])];
+  return [...Object.keys(schema).filter((key) => !KEYWORDS.has(key)), ...inner.flatMap(strayKeys)];
+}
+
+test("their schemas hold nothing but words of JSON Schema", () => {
+  for (const { agent } of readBundledAgents())
+    expect({ name: agent.name, stray: strayKeys(agent.output) }).toEqual({ name: agent.name, stray: [] });
+});
+
+test("system 000's explorer is its own, and counts with its preset", async () => {
+  expect(findAgent(await found(), "explore")?.agent.output).toBeUndefined();
+  expect(findAgent(await found("omp"), "explore")?.agent.output).toBeDefined();
+  expect(findAgent(await found(), "mycode:Explore")?.agent.limits?.maxTurns).toBe(10);
+});
+
+test.each(Object.keys(presets) as PresetName[])("the preset %s has the agents of its system", async (preset) => {
+  const wanted: readonly string[] = ("bundled" in presets[preset] ? presets[preset].bundled : undefined) ?? names;
+  expect((await found(preset)).agents.map(({ name }) => name).sort()).toEqual([...wanted].sort());
+});
+
+test("the help agent knows every command", () => {
+  const text = agentFiles["cli-help"]!;
+  const missing = Object.entries(commands).filter(
+    ([name, row]) => !("hidden" in row && row.hidden) && !text.includes(`subcrew ${name}`),
+  );
+  expect(missing.map(([name]) => name)).toEqual([]);
+});
+
+test("a file of one's own replaces each of them; a broken one of ours stops everything", () => {
+  expect(() => readBundledAgents({ x: "---\nname: x\n---\nB" })).toThrow(CrewError);
+});

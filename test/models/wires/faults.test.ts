@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import type { FaultCode } from "../../../src/core/outcome/outcome.ts";
+import type { FaultyTurn, ProviderTurn } from "../../../src/testing/provider-turn.ts";
+import { faultOf, kinds, modelAt, provider, textOf, turn } from "../../support/talk.ts";
+
+type Row = [name: string, turn: ProviderTurn, code: FaultCode, retryable: boolean, hint: RegExp];
+
+/** What each way of failing is called, whether it is worth another try, and what a person is told to do. */
+const rows: readonly Row[] = [
+  ["a key that is not accepted", { fault: "unauthorized" }, "MODEL_AUTH", false, /was not accepted|wants a key/],
+  ["a key that may not", { fault: "forbidden" }, "MODEL_AUTH", false, /may not do this/],
+  ["no credit", { fault: "no-credit" }, "MODEL_RATE_LIMIT", false, /no credit/],
+  ["too many requests", { fault: "rate-limit" }, "MODEL_RATE_LIMIT", true, /--concurrency/],
+  ["a model that does not exist", { fault: "no-such-model" }, "MODEL_UNKNOWN", false, /subcrew models/],
+  ["a prompt that is too long", { fault: "too-long" }, "MODEL_CONTEXT", false, /less to read/],
+  ["a request that makes no sense", { fault: "bad-request" }, "MODEL_BAD_ANSWER", false, /did not accept/],
+  ["an error of its own", { fault: "broken" }, "MODEL_OVERLOADED", true, /Try again/],
+  ["a service that is away", { fault: "unavailable" }, "MODEL_OVERLOADED", true, /Try again/],
+  ["too much to do", { fault: "overloaded" }, "MODEL_OVERLOADED", true, /Try again/],
+  ["a redirect", { fault: "redirect" }, "MODEL_NETWORK", false, /moved/],
+  ["a connection that is reset", { fault: "reset" }, "MODEL_NETWORK", true, /./],
+  ["a connection that is reset in the middle", { fault: "dropped", text: "so far" }, "MODEL_NETWORK", true, /./],
+  ["a stream that ends too early", { fault: "cut", text: "so far" }, "MODEL_NETWORK", true, /./],
+  ["a stream that ends before it begins", { fault: "cut" }, "MODEL_NETWORK", true, /./],
+  ["an error in the middle", { fault: "error-event", text: "so far" }, "MODEL_OVERLOADED", true, /./],
+  ["no content", { fault: "no-content" }, "MODEL_BAD_ANSWER", true, /base URL/],
+  ["a page instead of an answer", { fault: "html" }, "MODEL_BAD_ANSWER", true, /base URL/],
+  ["JSON of another kind", { fault: "wrong-shape" }, "MODEL_BAD_ANSWER", true, /base URL/],
+  ["events that are no JSON", { fault: "not-json" }, "MODEL_BAD_ANSWER", true, /base URL/],
+  ["a content filter", { text: "I would", finish: "filter" }, "MODEL_REFUSED", false, /Word the task/],
+];
+
+describe.each(kinds)("%s", (_, name) => {
+  test.each(rows)("%s is told apart", async (_what, script, code, retryable, hint) => {
+    const server = await provider([script]);
+    const fault = faultOf(await turn(await modelAt(server, name)));
+    expect(fault).toMatchObject({ code, retryable });
+    expect(fault.hint).toMatch(hint);
+    expect(fault.message).toMatch(/\.$|…$|\w$/);
+  });
+
+  test("an empty answer is an answer", async () => {
+    const server = await provider([{ fault: "empty" }]);
+    const events = await turn(await modelAt(server, name));
+    expect(textOf(events)).toBe("");
+    expect(events.at(-1)?.type).toBe("end");
+  });
+
+  test("what was said before the end is not lost", async () => {
+    const server = await provider([{ fault: "dropped", text: "so far" }]);
+    expect(textOf(await turn(await modelAt(server, name)))).toBe("so far");
+  });
+
+  test.each([
+    ["seconds", "7", 7_000],
+    ["a fraction", "0.5", 500],
+  ])("the wait that a provider asks for is read: %s", async (_how, retryAfter, ms) => {
+    const server = await provider([{ fault: "rate-limit", retryAfter }]);
+    expect(faultOf(await turn(await modelAt(server, name))).retryAfterMs).toBe(ms);
+  });
+
+  test("the wait that a provider asks for is read: a date", async () => {
+    const retryAfter = new Date(Date.now() + 3_600_000).toUTCString();
+    const server = await provider([{ fault: "overloaded", retryAfter }]);
+    const { retryAfterMs = 0 } = faultOf(await turn(await modelAt(server, name)));
+    expect(retryAfterMs).toBeGreaterThan(3_000_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(3_601_000);
+  });
+
+  test("a key that the provider repeats is not shown", async () => {
+    const key = "sk-canary-0123456789abcdefghij";
+    const own = name.split("/")[0]!;
+    const server = await provider([{ fault: "echo-key" }]);
+    const providers = { [own]: { apiKey: key } };
+    const fault = faultOf(await turn(await modelAt(server, name, { providers })));
+    expect(fault.code).toBe("MODEL_AUTH");
+    expect(JSON.stringify(fault)).not.toContain("canary");
+  });
+
+  test("nobody at the address", async () => {
+    const server = await provider([]);
+    await server.close();
+    const own = name.split("/")[0]!;
+    const providers = { [own]: { baseURL: `${server.url}/v1` } };
+    const fault = faultOf(await turn(await modelAt(server, name, { providers })));
+    expect(fault).toMatchObject({ code: "MODEL_NETWORK", retryable: own !== "ollama" });
+    expect(fault.hint).toContain(server.url);
+  });
+});
+
+test("a quota that is used up is not waited for, unless it comes back by itself", async () => {
+  const server = await provider(() => ({
+    fault: "no-quota",
+    message: "You exceeded your current quota: see billing.",
+  }));
+  const fault = async (name: string) => faultOf(await turn(await modelAt(server, name)));
+  expect(await fault("openai-chat/gpt-4o")).toMatchObject({ code: "MODEL_RATE_LIMIT", retryable: false });
+  expect(await fault("google/gemini-2.5-flash")).toMatchObject({ code: "MODEL_RATE_LIMIT", retryable: true });
+});
+
+test("silence ends at some time", async () => {
+  const server = await provider([{ fault: "hang" }]);
+  const providers = { anthropic: { silenceMs: 50 } };
+  const fault = faultOf(await turn(await modelAt(server, "anthropic/claude-haiku-4-5", { providers })));
+  expect(fault).toMatchObject({ code: "MODEL_NETWORK", retryable: true });
+});
+
+test("text of a stranger is one short line without control characters", async () => {
+  const message = `\u001b[31mred\u001b[0m\n${"long ".repeat(500)}`;
+  const broken: FaultyTurn = { fault: "broken", message };
+  const server = await provider([broken]);
+  const fault = faultOf(await turn(await modelAt(server, "openai-chat/gpt-4o")));
+  expect(fault.message).toMatch(/^openai-chat answered 500: red long/);
+  expect(fault.message.length).toBeLessThan(400);
+  expect(fault.message).not.toContain("\u001b");
+});

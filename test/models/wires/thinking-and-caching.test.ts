@@ -1,0 +1,205 @@
+import { describe, expect, test } from "vitest";
+import type { Message, ModelEvent } from "../../../src/core/model/model.ts";
+import type { Thinking } from "../../../src/core/vocabulary/thinking.ts";
+import { look, modelAt, provider, turn } from "../../support/talk.ts";
+
+/** What is sent for a level; only the fields that have to do with it. */
+const rows: readonly [name: string, thinking: Thinking, sent: object][] = [
+  [
+    "anthropic/claude-haiku-4-5",
+    "medium",
+    { thinking: { type: "enabled", budget_tokens: 10_240 }, max_tokens: 42_240 },
+  ],
+  ["anthropic/claude-haiku-4-5", 5_000, { thinking: { type: "enabled", budget_tokens: 5_000 } }],
+  ["anthropic/claude-haiku-4-5", 3, { thinking: { type: "enabled", budget_tokens: 1_024 } }],
+  ["anthropic/claude-haiku-4-5", "off", { thinking: undefined }],
+  [
+    "anthropic/claude-opus-4-6",
+    "xhigh",
+    { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "max" } },
+  ],
+  [
+    "anthropic/claude-sonnet-5",
+    "low",
+    { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "low" } },
+  ],
+  ["anthropic/claude-sonnet-5", "off", { thinking: { type: "disabled" } }],
+  ["anthropic/claude-opus-5-5", "off", { thinking: undefined, output_config: { effort: "low" } }],
+  ["anthropic/claude-3-5-haiku-latest", "high", { thinking: undefined }],
+  ["openai-chat/gpt-5.2", "xhigh", { reasoning_effort: "xhigh" }],
+  ["openai-chat/gpt-5", "xhigh", { reasoning_effort: "high" }],
+  ["openai-chat/gpt-5", "off", { reasoning_effort: "minimal" }],
+  ["openai-chat/gpt-5.1", "off", { reasoning_effort: "none" }],
+  ["openai-chat/o3", "minimal", { reasoning_effort: "low" }],
+  ["openai-chat/gpt-4o", "high", { reasoning_effort: undefined }],
+  ["openai/gpt-5.2", "high", { reasoning: { effort: "high", summary: "auto" }, store: false }],
+  ["openai/gpt-4o", "high", { reasoning: undefined }],
+  [
+    "google/gemini-2.5-flash",
+    "low",
+    { generationConfig: { thinkingConfig: { thinkingBudget: 4_096, includeThoughts: true } } },
+  ],
+  ["google/gemini-2.5-pro", "off", { generationConfig: { thinkingConfig: { thinkingBudget: 128 } } }],
+  [
+    "google/gemini-3.8-flash",
+    "xhigh",
+    { generationConfig: { thinkingConfig: { thinkingLevel: "high", includeThoughts: true } } },
+  ],
+  ["ollama/qwen3", "off", { reasoning_effort: "none" }],
+  ["openrouter/x/y", "high", { reasoning: { effort: "high" } }],
+  ["openrouter/x/y", 2_000, { reasoning: { max_tokens: 2_000 } }],
+  ["deepseek/deepseek-v4-pro", "low", { thinking: { type: "enabled" } }],
+  ["mistral/mistral-large-latest", "high", { reasoning_effort: undefined, stream_options: undefined }],
+];
+
+test.each(rows)("%s told to think %s", async (name, thinking, sent) => {
+  const server = await provider(["x"]);
+  const own = name.split("/")[0]!;
+  const address =
+    own === "anthropic" || own === "google" || own === "openai" || own === "ollama"
+      ? {}
+      : { baseURL: `${server.url}/v1` };
+  await turn(await modelAt(server, name, { providers: { [own]: { apiKey: "k", ...address } } }), { thinking });
+  expect(server.requests[0]!.body).toMatchObject(
+    Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)),
+  );
+  for (const [field, value] of Object.entries(sent))
+    if (value === undefined) expect(server.requests[0]!.body).not.toHaveProperty(field);
+});
+
+test("without a wish nothing is said about thinking", async () => {
+  const server = await provider(() => "x");
+  for (const name of ["anthropic/claude-sonnet-5", "openai-chat/gpt-5", "openai/gpt-5", "google/gemini-3.8-flash"]) {
+    await turn(await modelAt(server, name));
+    expect(JSON.stringify(server.requests.at(-1)!.body)).not.toMatch(/thinking|reasoning_effort|"effort"/);
+  }
+});
+
+test("a demanded tool and thinking exclude each other at Anthropic", async () => {
+  const server = await provider(() => ({ calls: [{ name: "look", input: {} }] }));
+  const asked = { tools: [look], toolChoice: "required", thinking: "high" } as const;
+  await turn(await modelAt(server, "anthropic/claude-haiku-4-5"), asked);
+  expect(server.requests[0]!.body).toMatchObject({ tool_choice: { type: "any" } });
+  expect(server.requests[0]!.body).not.toHaveProperty("thinking");
+  await turn(await modelAt(server, "anthropic/claude-opus-5-5"), asked); // cannot be made to, so it is only offered
+  expect(server.requests[1]!.body).toMatchObject({ tool_choice: { type: "auto" } });
+});
+
+describe("what a provider wants to see again", () => {
+  const again = async (name: string): Promise<string> => {
+    const server = await provider([
+      { thinking: "Hm.", text: "I look.", calls: [{ name: "look", input: { path: "a" } }] },
+      "done",
+    ]);
+    const own = name.split("/")[0]!;
+    const at = own === "deepseek" ? { providers: { deepseek: { apiKey: "k", baseURL: `${server.url}/v1` } } } : {};
+    const model = await modelAt(server, name, at);
+    const first = await turn(model, { tools: [look], thinking: "high" });
+    const end = first.at(-1) as Extract<ModelEvent, { type: "end" }>;
+    const calls = first.flatMap((event) => (event.type === "call" ? [event.call] : []));
+    const carry = JSON.parse(JSON.stringify(end.carry)) as NonNullable<typeof end.carry>; // it survives a journal
+    const messages: Message[] = [
+      { role: "user", text: "hi" },
+      { role: "assistant", text: "I look.", calls, carry },
+      { role: "tool", results: [{ id: calls[0]!.id, name: "look", text: "fine", error: false }] },
+    ];
+    await turn(model, { tools: [look], thinking: "high", messages });
+    return JSON.stringify(server.requests[1]!.body);
+  };
+
+  test("Anthropic: the signed thinking, before the call", async () => {
+    expect(await again("anthropic/claude-haiku-4-5")).toMatch(
+      /"thinking":"Hm\.","signature":"signed-1".*"I look\.".*"tool_use"/,
+    );
+  });
+
+  test("OpenAI responses: the sealed reasoning", async () => {
+    expect(await again("openai/gpt-5.2")).toMatch(/"type":"reasoning".*"encrypted_content":"sealed-1"/);
+  });
+
+  test("Google: the signature of the call", async () => {
+    expect(await again("google/gemini-3.8-flash")).toMatch(/"functionCall".*"thoughtSignature":"signed-1"/);
+  });
+
+  test("DeepSeek: the thinking as text", async () => {
+    expect(await again("deepseek/deepseek-v4-pro")).toContain('"reasoning_content":"Hm."');
+  });
+
+  test("nobody is shown what another provider signed", async () => {
+    const server = await provider(() => "x");
+    const messages: Message[] = [
+      { role: "user", text: "hi" },
+      { role: "assistant", text: "mine", calls: [], carry: { by: "somebody", data: [{ secret: "signed" }] } },
+      { role: "user", text: "go on" },
+    ];
+    for (const name of [
+      "anthropic/claude-haiku-4-5",
+      "openai-chat/gpt-4o",
+      "openai/gpt-5",
+      "google/gemini-3.8-flash",
+    ]) {
+      await turn(await modelAt(server, name), { messages });
+      const sent = JSON.stringify(server.requests.at(-1)!.body);
+      expect(sent).toContain("mine");
+      expect(sent).not.toContain("signed");
+    }
+  });
+});
+
+describe("the stable beginning of a talk is cached", () => {
+  const mark = { cache_control: { type: "ephemeral" } };
+  const other = { ...look, name: "other" };
+
+  test("Anthropic: after the tools, the system prompt and the last message", async () => {
+    const server = await provider(["x"]);
+    const messages: Message[] = [
+      { role: "user", text: "hi" },
+      { role: "assistant", text: "hello", calls: [] },
+      { role: "user", text: "go on" },
+    ];
+    await turn(await modelAt(server, "anthropic/claude-haiku-4-5"), { tools: [look, other], messages });
+    const { system, tools, messages: sent } = server.requests[0]!.body as Record<string, object[]>;
+    expect(system).toEqual([{ type: "text", text: "Be brief.", ...mark }]);
+    expect(tools).toEqual([expect.not.objectContaining(mark), expect.objectContaining({ name: "other", ...mark })]);
+    expect(sent).toEqual([
+      { role: "user", content: [{ type: "text", text: "hi" }] },
+      { role: "assistant", content: [{ type: "text", text: "hello" }] },
+      { role: "user", content: [{ type: "text", text: "go on", ...mark }] },
+    ]);
+  });
+
+  test("the beginning is the same bytes in the next turn", async () => {
+    const server = await provider(() => "x");
+    const model = await modelAt(server, "anthropic/claude-haiku-4-5");
+    const first: Message = { role: "user", text: "hi" };
+    const asked = {
+      tools: [look],
+      messages: [first, { role: "assistant", text: "a", calls: [] }, { role: "user", text: "b" }] as Message[],
+    };
+    await turn(model, asked);
+    await turn(model, {
+      ...asked,
+      messages: [...asked.messages, { role: "assistant", text: "c", calls: [] }, { role: "user", text: "d" }],
+    });
+    const [one, two] = server.requests.map(({ body }) =>
+      JSON.stringify(body).replaceAll(`,${JSON.stringify(mark).slice(1, -1)}`, ""),
+    );
+    expect(two!.startsWith(one!.slice(0, one!.lastIndexOf("]}]")))).toBe(true);
+  });
+
+  test("Anthropic behind OpenRouter: with the same marks", async () => {
+    const server = await provider(["x"]);
+    const providers = { openrouter: { apiKey: "k", baseURL: `${server.url}/v1` } };
+    await turn(await modelAt(server, "openrouter/anthropic/claude-sonnet-5", { providers }));
+    expect(server.requests[0]!.body["messages"]).toEqual([
+      { role: "system", content: [{ type: "text", text: "Be brief.", ...mark }] },
+      { role: "user", content: [{ type: "text", text: "hi", ...mark }] },
+    ]);
+  });
+
+  test("what was read from and written to the cache is counted", async () => {
+    const server = await provider([{ text: "x", usage: { input: 4, output: 2, cacheRead: 100, cacheWrite: 50 } }]);
+    const events = await turn(await modelAt(server, "anthropic/claude-haiku-4-5"));
+    expect(events.at(-1)).toMatchObject({ usage: { input: 4, output: 2, cacheRead: 100, cacheWrite: 50 } });
+  });
+});

@@ -1,0 +1,370 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Place, place, script } from "../../command.ts";
+
+const agentFile = (name: string, more = ""): string =>
+  `---\nname: ${name}\ndescription: About ${name}.\n${more}---\nText of ${name}.\n`;
+
+function inHome({ home }: Place, file: string, text: string): string {
+  const path = join(home, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+/** A project with an agent of its own, one that is broken, and one in the home folder that another stands before. */
+function project(): Place {
+  const there = place({
+    ".git/HEAD": "",
+    ".claude/agents/critic.md": agentFile("critic", "tools: Read, Grep\nmodel: opus\n"),
+    ".claude/agents/broken.md": "no agent at all",
+  });
+  inHome(there, ".claude/agents/helper.md", agentFile("helper"));
+  inHome(there, ".omp/agent/agents/helper.md", agentFile("helper", "model: haiku\n"));
+  return there;
+}
+
+const rowsOf = (text: string): Record<string, unknown>[] => JSON.parse(text) as Record<string, unknown>[];
+
+describe("subcrew agents", () => {
+  test("lists what can run, in columns, without colours, whole lines where nobody looks; apart what is not trusted, with what to do", async () => {
+    const { code, stdout, stderr } = await project().run(["agents"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^helper +user omp +haiku +all +About helper\.$/m);
+    expect(stdout).toMatch(/^explore +bundled +- +15 +Finds things out without changing anything\. .*evidence\.$/m);
+    expect(stdout).toMatch(/^cli-help +bundled +- +none /m);
+    expect(stdout).not.toContain("\u001b");
+    const [ready = "", untrusted = ""] = stdout.split("\nUntrusted\n");
+    expect(ready).not.toContain("critic");
+    expect(untrusted).toMatch(/^critic +\S+critic\.md +the project, or this file of it, is not trusted\n$/);
+    expect(stderr).toContain("1 agent of this project cannot run: it is not trusted. See `subcrew trust`.");
+  });
+
+  test("--all shows the rest with its reason", async () => {
+    const there = project();
+    const { stdout } = await there.run(["agents", "--all", "--json"]);
+    const rows = rowsOf(stdout);
+    const of = (state: string): (readonly unknown[])[] =>
+      rows.filter((row) => row["state"] === state).map(({ name, reason }) => [name, reason]);
+    expect(of("untrusted")).toEqual([["critic", "the project, or this file of it, is not trusted"]]);
+    expect(of("shadowed")).toContainEqual(["helper", `${there.home}/.omp/agent/agents/helper.md stands before it`]);
+    expect(of("skipped")).toEqual([["", "The file does not begin with frontmatter."]]);
+    const text = await there.run(["agents", "--all"]);
+    expect(text.stdout).toMatch(/\nUntrusted\ncritic +\S+\.claude\/agents\/critic\.md +the project/);
+  });
+
+  test("sources lists every place in order, and what was there", async () => {
+    const there = project();
+    const { stdout } = await there.run(["agents", "sources", "--json"]);
+    const rows = rowsOf(stdout);
+    expect(rows.slice(0, 3).map(({ family, scope }) => [family, scope].join(" "))).toEqual([
+      "subcrew project",
+      "agents project",
+      "subcrew user",
+    ]);
+    expect(rows.filter(({ found }) => found).map(({ family, scope, agents }) => [family, scope, agents])).toEqual([
+      ["omp", "user", ["helper"]],
+      ["claude", "project", ["critic"]],
+      ["claude", "user", ["helper"]],
+      ["bundled", "bundled", expect.arrayContaining(["explore", "general"])],
+    ]);
+    const text = await there.run(["agents", "sources"]);
+    expect(text.stdout).toMatch(/^claude +project +\S+\/\.claude\/agents +not trusted: critic$/m);
+    expect(text.stdout).toMatch(/^qwen +user +~\/\.qwen\/agents +-$/m);
+  });
+
+  test("a preset finds agents as one system does", async () => {
+    const { stdout } = await project().run(["agents", "--preset", "pi-parallel", "--json"]);
+    expect(rowsOf(stdout)).toEqual([]);
+    const wrong = await project().run(["agents", "--preset", "pie"]);
+    expect(wrong).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("a word that is no command is refused with the nearest one", async () => {
+    expect(await project().run(["agents", "explian"])).toMatchObject({
+      code: 2,
+      stderr: 'subcrew: There is no command "explian".\n  Did you mean `subcrew agents explain`?\n',
+    });
+  });
+});
+
+describe("one agent", () => {
+  test("show prints its definition, also of one that cannot run", async () => {
+    const there = project();
+    const shown = await there.run(["agents", "show", "critic"]);
+    expect(shown.stdout).toBe(
+      "---\nname: critic\ndescription: About critic.\ntools: [read_file, grep_files]\nmodel: opus\n---\n\nText of critic.\n",
+    );
+    expect(shown.stderr).toContain("not trusted");
+    const raw = await there.run(["agents", "show", "critic", "--raw"]);
+    expect(raw.stdout).toContain("tools: Read, Grep");
+    expect(await there.run(["agents", "show", "crtic"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Did you mean "critic"?'),
+    });
+    expect(JSON.parse((await there.run(["agents", "show", "claude:helper", "--json"])).stdout)).toMatchObject({
+      state: "shadowed",
+    });
+  });
+
+  test("hidden characters are written out", async () => {
+    const there = place({ ".agents/agents/x.md": agentFile("x").replace("Text", "Te\u202ext\u200b") });
+    expect((await there.run(["agents", "show", "x"])).stdout).toContain("Te<U+202E>xt<U+200B> of x.");
+  });
+
+  test("explain --as-tool tells what models read about an agent, in bytes", async () => {
+    const there = project();
+    const { code, stdout } = await there.run(["agents", "explain", "explore", "--as-tool"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^explore {2}read-only/);
+    expect(stdout).toMatch(/^Task +\d+ bytes +schema \d+ bytes/m);
+    const json = JSON.parse((await there.run(["agents", "explain", "task", "--as-tool", "--json"])).stdout) as {
+      budget: number;
+      offered: { description: number; named: boolean }[];
+      delegates: { tool: string }[];
+    };
+    expect(json.offered.every(({ description, named }) => description <= json.budget && named)).toBe(true);
+    expect(json.delegates.map(({ tool }) => tool)).toEqual(["task"]);
+  });
+
+  test("explain tells everything, for people and for programs", async () => {
+    const there = project();
+    const { stdout } = await there.run([
+      "agents",
+      "explain",
+      "critic",
+      "--trust",
+      "--model",
+      "offline",
+      "--max-turns",
+      "4",
+    ]);
+    expect(stdout).toMatch(/^description +About critic\. +\.claude\/agents\/critic\.md:3 \(description\)$/m);
+    expect(stdout).toMatch(/^read_file +yes +in the list of tools +\.claude\/agents\/critic\.md:4 \(tools\)$/m);
+    expect(stdout).toMatch(/^offline +taken +the call asks for offline$/m);
+    expect(stdout).toMatch(/^maxTurns +4 +the call \(--max-turns\)$/m);
+    const json = JSON.parse((await there.run(["agents", "explain", "critic", "--json"])).stdout) as Record<
+      string,
+      unknown
+    >;
+    expect(Object.keys(json)).toEqual(
+      expect.arrayContaining(["name", "state", "fields", "tools", "limits", "model", "others", "problems"]),
+    );
+  });
+});
+
+describe("subcrew agents lint", () => {
+  test("names file, line, code and fix, and exits with 1 only for errors", async () => {
+    const there = place({
+      ".claude/agents/a.md": agentFile("a", "allowedTools: Read\n"),
+      ".claude/agents/b.md": "nothing",
+    });
+    const one = await there.run(["agents", "lint", ".claude/agents/a.md"]);
+    expect(one).toMatchObject({ code: 0, stderr: "0 errors, 1 warning in 1 file\n" });
+    expect(one.stdout).toMatch(/^\.claude\/agents\/a\.md:4: warning unknown-field: .*\n {4}Did you mean "tools"\?\n$/);
+    expect((await there.run(["agents", "lint", ".claude/agents/a.md", "--strict"])).code).toBe(1);
+    const all = await there.run(["agents", "lint"]);
+    expect(all.code).toBe(1);
+    expect(all.stdout).toContain(".claude/agents/b.md: error no-frontmatter");
+    expect(await there.run(["agents", "lint", "nowhere"])).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("speaks JSON and SARIF", async () => {
+    const there = place({ ".gemini/agents/a.md": agentFile("a", "nonsense: 1\n") });
+    const json = JSON.parse((await there.run(["agents", "lint", ".", "--format", "json"])).stdout) as {
+      errors: number;
+    };
+    expect(json).toMatchObject({ files: 1, errors: 1, warnings: 0 });
+    const sarif = await there.run(["agents", "lint", ".", "--format", "sarif"]);
+    expect(sarif.code).toBe(1);
+    expect(JSON.parse(sarif.stdout)).toMatchObject({
+      version: "2.1.0",
+      runs: [{ results: [{ ruleId: "bad-definition", level: "error" }] }],
+    });
+  });
+});
+
+describe("subcrew agents convert", () => {
+  const files = { ".claude/agents/critic.md": agentFile("critic", "tools: Read, Edit\nmaxTurns: 5\nhooks: {}\n") };
+
+  test("writes the other dialect to stdout and the losses to stderr", async () => {
+    const { code, stdout, stderr } = await place(files).run([
+      "agents",
+      "convert",
+      ".claude/agents/critic.md",
+      "--to",
+      "gemini",
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      "---\nkind: local\nname: critic\ndescription: About critic.\ntools: [read_file, replace]\nmax_turns: 5\n---\n\nText of critic.\n",
+    );
+    expect(stderr).toMatch(/^critic for gemini: 1 dropped, 1 approximated$/m);
+    expect(stderr).toMatch(/dropped +hooks/);
+  });
+
+  test("into a folder it goes where the other tool looks, and never over a file", async () => {
+    const there = place(files);
+    const args = ["agents", "convert", ".claude/agents/critic.md", "--to", "codex", "--out", "."];
+    expect(await there.run(args)).toMatchObject({ code: 0, stdout: "" });
+    expect(readFileSync(join(there.workspace, ".codex/agents/critic.toml"), "utf8")).toContain('name = "critic"');
+    expect((await there.run(args)).code).toBe(2);
+  });
+
+  test("--check only reports, --strict makes a loss a failure, --json is for programs", async () => {
+    const there = place(files);
+    const args = ["agents", "convert", ".claude/agents/critic.md", "--to", "cursor"];
+    expect(await there.run([...args, "--check"])).toMatchObject({ code: 0, stdout: "" });
+    expect((await there.run([...args, "--check", "--strict"])).code).toBe(1);
+    const [row] = rowsOf((await there.run([...args, "--json"])).stdout);
+    expect(row).toMatchObject({
+      name: "critic",
+      to: "cursor",
+      path: ".cursor/agents/critic.md",
+      text: expect.any(String),
+    });
+    expect(row!["losses"]).toContainEqual(expect.objectContaining({ field: "limits.maxTurns", kind: "dropped" }));
+  });
+
+  test.each([
+    ["no dialect", ["agents", "convert", "x.md"], "For which tool was not said."],
+    ["a typo", ["agents", "convert", "x.md", "--to", "cluade"], 'Did you mean "claude"?'],
+    ["no file", ["agents", "convert", "x.md", "--to", "claude"], 'There is no file "x.md".'],
+  ])("%s is the caller's mistake", async (_, args, message) => {
+    expect(await place().run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
+  });
+});
+
+describe("files and settings of one's own", () => {
+  test("new makes a file that can be read, for the project or for the user, and from another one", async () => {
+    const there = place({ ".git/HEAD": "" });
+    const { stdout } = await there.run(["agents", "new", "critic", "--cwd", "."]);
+    expect(stdout).toBe(`${there.workspace}/.agents/agents/critic.md\n`);
+    expect((await there.run(["agents", "lint", ".agents"])).code).toBe(0);
+    expect((await there.run(["agents", "new", "critic"])).code).toBe(2);
+    await there.run(["agents", "new", "mine", "--user", "--from", "explore"]);
+    const shown = JSON.parse((await there.run(["agents", "show", "mine", "--json"])).stdout) as { tools: string[] };
+    expect(shown.tools).toHaveLength(15);
+    expect((await there.run(["agents", "new", "a b"])).code).toBe(2);
+  });
+
+  test("eject copies a bundled agent word for word, and the copy counts", async () => {
+    const there = place({ ".git/HEAD": "" });
+    await there.run(["agents", "eject", "reviewer", "--user"]);
+    const [row] = rowsOf((await there.run(["agents", "--json"])).stdout).filter(({ name }) => name === "reviewer");
+    expect(row).toMatchObject({ source: "user", file: join(there.home, ".agents/agents/reviewer.md") });
+    const bundled = await there.run(["agents", "show", "bundled:reviewer"]);
+    expect((await there.run(["agents", "show", "reviewer"])).stdout).toBe(bundled.stdout);
+  });
+
+  test("disable and enable change one line of the settings, and comments survive", async () => {
+    const there = place();
+    const file = inHome(there, "state/config.yaml", "# mine\nconcurrency: 3 # three\n");
+    await there.run(["agents", "disable", "explore"]);
+    expect(readFileSync(file, "utf8")).toBe(
+      "# mine\nconcurrency: 3 # three\nagents:\n  explore:\n    enabled: false\n",
+    );
+    expect(await there.run(["run", "explore", "x", "--model", "offline"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("switched off"),
+    });
+    await there.run(["agents", "enable", "explore"]);
+    expect(readFileSync(file, "utf8")).toBe("# mine\nconcurrency: 3 # three\n");
+    expect((await there.run(["agents", "disable", "nobody"])).code).toBe(2);
+  });
+
+  test("settings that are wrong stop every command with file and line", async () => {
+    const there = place();
+    const file = inHome(there, "state/config.yaml", "concurrency: 3\nagents:\n  x: { modle: y }\n");
+    for (const args of [["agents"], ["run", "explore", "x"], ["skills"]]) {
+      const { code, stderr } = await there.run(args);
+      expect({ code, first: stderr.split("\n")[0] }).toEqual({
+        code: 2,
+        first: `subcrew: ${file}:3: "agents.x" of the configuration has an unknown key "modle".`,
+      });
+    }
+  });
+});
+
+describe("subcrew trust", () => {
+  test("shows, refuses where nobody is, agrees with --yes, and takes it back", async () => {
+    const there = place({
+      ".git/HEAD": "",
+      ".claude/agents/critic.md": agentFile("critic"),
+      "turns.json": script("fine"),
+    });
+    const run = ["run", "critic", "x", "--model", "scripted:turns.json"];
+    expect(await there.run(run)).toMatchObject({
+      code: 3,
+      stdout: "",
+      stderr: expect.stringContaining("subcrew trust"),
+    });
+    const look = await there.run(["trust"]);
+    expect(look).toMatchObject({ code: 3, stderr: expect.stringContaining("Nobody is there to agree") });
+    expect(look.stdout).toMatch(/^new +agent critic +\.claude\/agents\/critic\.md +[0-9a-f]{12} +every tool$/m);
+    expect(existsSync(join(there.home, "state/trust.json"))).toBe(false);
+    expect((await there.run(["trust", "--yes"])).code).toBe(0);
+    expect(await there.run(run)).toMatchObject({ code: 0, stdout: "fine\n" });
+    expect((await there.run(["trust", "--list"])).stdout).toContain(`1 files  ${there.workspace}`);
+    writeFileSync(join(there.workspace, ".claude/agents/critic.md"), agentFile("critic", "tools: Bash\n"));
+    expect((await there.run(run)).code).toBe(3);
+    expect(await there.run(["trust", "--json"])).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('"state": "changed"'),
+    });
+    expect((await there.run(["trust", "--revoke"])).stdout).toBe(`${there.workspace} is not trusted any more\n`);
+    expect((await there.run(["trust", "--list"])).stderr).toBe("No project is trusted.\n");
+  });
+
+  test("a project that brings nothing in is told so", async () => {
+    expect(await place({ ".git/HEAD": "" }).run(["trust"])).toMatchObject({
+      code: 0,
+      stderr: "This project brings nothing in.\n",
+    });
+  });
+});
+
+describe("skills and workflow commands", () => {
+  const files = {
+    ".git/HEAD": "",
+    ".claude/skills/greet/SKILL.md":
+      "---\ndescription: Greets.\ncontext: fork\nagent: explore\n---\nSay hello to $ARGUMENTS.\n",
+    ".claude/commands/front/go.md": "Run $1 with $@.\n",
+  };
+  const promptOf = (stdout: string): unknown => {
+    const { plan } = JSON.parse(stdout.split("\n")[0]!) as {
+      plan: { nodes: Record<string, { task: { agent: string; prompt: string } }> };
+    };
+    const [node] = Object.values(plan.nodes);
+    return [node!.task.agent, node!.task.prompt];
+  };
+
+  test("are run by the agent they name, with their arguments", async () => {
+    const there = place({ ...files, "turns.json": script("done") });
+    const more = ["--trust", "--model", "scripted:turns.json", "--json"];
+    const skill = await there.run(["skill", "greet", "the", "world", ...more]);
+    expect(promptOf(skill.stdout)).toEqual(["explore", "Say hello to the world."]);
+    const command = await there.run(["command", "front:go", "a b", "$&", ...more]);
+    expect(promptOf(command.stdout)).toEqual(["general", "Run a b with a b $&."]);
+    const other = await there.run(["command", "front:go", "--agent", "plan", ...more]);
+    expect(promptOf(other.stdout)).toEqual(["plan", "Run $1 with ."]);
+  });
+
+  test("are listed, and those of an untrusted project are not run", async () => {
+    const there = place(files);
+    expect((await there.run(["skills", "--trust"])).stdout).toMatch(/^greet +explore +project +Greets\.$/m);
+    expect((await there.run(["commands"])).stdout).toMatch(/^init \[what to pay attention to\] +task +bundled /m);
+    expect(await there.run(["skill", "greet"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("not trusted"),
+    });
+    expect(await there.run(["skill", "code-reviw"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Did you mean "code-review"?'),
+    });
+    expect(rowsOf((await there.run(["skills", "--all", "--json"])).stdout)).toContainEqual(
+      expect.objectContaining({ name: "greet", state: "untrusted" }),
+    );
+  });
+});

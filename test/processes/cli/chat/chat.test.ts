@@ -1,0 +1,176 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Need, needs, needsTimeout } from "../../../needs.ts";
+import { type Place, place } from "../../command.ts";
+import { type Terminal, terminal } from "../../terminal.ts";
+
+let tmux: Need;
+beforeAll(async () => {
+  tmux = await needs("tmux");
+}, needsTimeout);
+
+let open: Terminal | undefined;
+afterEach(() => {
+  open?.close();
+  open = undefined;
+});
+
+const files = {
+  "src/login.ts": "/** Checks the password. */\nexport function login(): void {}\n",
+  "src/invoice.ts": "export function invoice(): void {}\n",
+};
+
+/** An agent of the user that plays one turn, after a while. */
+function waiter(at: Place, turn: Readonly<{ text: string; delayMs: number }>): void {
+  writeFileSync(join(at.home, "child.json"), JSON.stringify([turn]));
+  mkdirSync(join(at.home, ".subcrew/agents"), { recursive: true });
+  writeFileSync(
+    join(at.home, ".subcrew/agents/waiter.md"),
+    `---\nname: waiter\ndescription: waits\ntools: [read_file]\nmodel: scripted:${join(at.home, "child.json")}\n---\nWait.\n`,
+  );
+}
+const waiting = (more: object = {}) => ({
+  calls: [{ name: "Task", input: { subagent_type: "waiter", description: "Wait for it", prompt: "Wait.", ...more } }],
+});
+
+/** A script for the main agent. */
+function scripts(at: Place, lead: readonly unknown[]): readonly string[] {
+  writeFileSync(join(at.home, "lead.json"), JSON.stringify(lead));
+  return ["--model", `scripted:${join(at.home, "lead.json")}`];
+}
+
+describe("without a terminal", () => {
+  test("each line is a message, and the main agent asks explorers in parallel", async () => {
+    const at = place(files);
+    const { code, stdout, stderr } = await at.run(["chat"], {
+      input: "Where is the login function? Where is the invoice function?\n/cost\n",
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain("Starting 2 agents in parallel");
+    expect(stderr.match(/┌─ ✓ explore/gi)).toHaveLength(2);
+    expect(stderr).toMatch(/Found +/);
+    expect(stdout).toContain("src/login.ts:2");
+    expect(stdout).toContain("src/invoice.ts:1");
+    expect(stderr).toMatch(/^1 message, \d+ turns, .* tokens, /m);
+  });
+
+  test("a later message goes on with the conversation, in a run of its own that says so", async () => {
+    const at = place(files);
+    const model = scripts(at, ["First answer.", "Second answer."]);
+    const { stdout, stderr } = await at.run(["chat", ...model], { input: "One?\nTwo?\n" });
+    expect(stdout).toBe("First answer.\nSecond answer.\n");
+    const ids = [...stderr.matchAll(/run_[a-z0-9]{12}/g)].map(([id]) => id);
+    expect(new Set(ids).size).toBe(2);
+    const second = JSON.parse((await at.run(["status", ids[1]!, "--json"])).stdout) as { continues: string };
+    expect(second.continues).toBe(`${ids[0]}/lead`);
+    const again = await at.run(["chat", "--resume", ids[1]!, ...model], { input: "Three?\n" });
+    expect(again.stderr).not.toContain("subcrew:");
+  });
+
+  test("a person may say more than a program may that takes a task up again", async () => {
+    const at = place(files);
+    const answers = Array.from({ length: 8 }, (_, n) => `Answer ${n + 1}.`);
+    const { code, stdout } = await at.run(["chat", ...scripts(at, answers)], {
+      input: "And?\n".repeat(answers.length),
+    });
+    expect([code, stdout]).toEqual([0, `${answers.join("\n")}\n`]);
+  });
+
+  test("of an agent's work only its answer comes back to the main conversation", async () => {
+    const at = place({ "src/login.ts": `export function login(): void {} // ${"long ".repeat(2_000)}\n` });
+    await at.run(["ask", "Where is the login function?"]);
+    const [run] = readdirSync(join(at.home, "state/runs"));
+    const events = readFileSync(join(at.home, "state/runs", run!, "journal.jsonl"), "utf8").split("\n");
+    const back = events.find((line) => line.includes('"tool.ended"') && line.includes('"path":"lead"'))!;
+    expect(back).toContain("src/login.ts:1");
+    expect(back.length).toBeLessThan(4_000);
+    expect(events.some((line) => line.includes('"path":"lead/') && line.includes('"tool":"read_file"'))).toBe(true);
+  });
+
+  test("a task in the background is told with its id, goes on after the answer, and its end is waited for", async () => {
+    const at = place(files);
+    waiter(at, { text: "Waited.", delayMs: 1_500 });
+    const model = scripts(at, [waiting({ run_in_background: true }), "It is on its way."]);
+    const { code, stdout, stderr } = await at.run(["chat", ...model, "Start it."]);
+    expect([code, stdout]).toEqual([0, "It is on its way.\n"]);
+    const [, id] = /Task running in background: (run_\w+)/.exec(stderr) ?? [];
+    expect(stderr).toContain(`Task ${id} has ended: ok.`);
+    expect((await at.run(["result", id!])).stdout).toBe("Waited.\n");
+  });
+
+  test.each([
+    ["/costs", 'There is no command "/costs".', "Did you mean /cost?"],
+    ["/inbox perhaps", 'There is no "/inbox perhaps".', "answer, allow, deny, export"],
+    ["/resume nothing", 'There is no run "nothing".', ""],
+  ])("%s is told and loses nothing", async (line, what, hint) => {
+    const at = place(files);
+    const { stdout, stderr } = await at.run(["chat", ...scripts(at, ["Still here."])], { input: `${line}\nHello?\n` });
+    expect(stderr).toContain(what);
+    expect(stderr).toContain(hint);
+    expect(stdout).toBe("Still here.\n");
+  });
+
+  test("a message that fails is told, and the exit code says so", async () => {
+    const at = place(files);
+    const { code, stderr } = await at.run(["chat", "--model", "anthropic/none", "Hello?"]);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/ANTHROPIC_API_KEY/);
+  });
+});
+
+describe("in a terminal", () => {
+  test("Ctrl-C stops the agent below first; the main agent goes on and answers", async ({ skip }) => {
+    if (tmux.missing !== undefined) return skip(tmux.missing);
+    const at = place(files);
+    waiter(at, { text: "never", delayMs: 600_000 });
+    const lead = scripts(at, [waiting(), "It was stopped."]);
+    open = terminal(tmux.path, at, ["chat", ...lead, "Go on."]);
+    await open.until("Starting an agent");
+    await open.until("thinking");
+    open.keys("C-c");
+    await open.until("It was stopped.");
+    expect(open.history()).toContain("stopped with Ctrl-C");
+    await open.until(/run_\w{12}\s+>/);
+    open.keys("C-d");
+    await open.until("[exit 0]");
+    expect(open.history()).toContain("go on later: subcrew chat --resume run_");
+  });
+
+  test("while a task works in the background one can go on talking, and its end is told", async ({ skip }) => {
+    if (tmux.missing !== undefined) return skip(tmux.missing);
+    const at = place(files);
+    waiter(at, { text: "Waited.", delayMs: 12_000 });
+    open = terminal(tmux.path, at, [
+      "chat",
+      ...scripts(at, [waiting({ run_in_background: true }), "On its way.", "Still here."]),
+      "Start it.",
+    ]);
+    await open.until(/On its way\.[^>]*run_\w{12}\s+>/);
+    open.keys("Are you there?", "Enter");
+    await open.until("Still here.");
+    open.keys("half a li");
+    await open.until(/has ended: ok\.[^>]*> half a li/);
+    open.keys("C-c", "C-d");
+    await open.until("[exit 0]");
+  });
+
+  test("Tab completes, and an earlier message comes back with the arrow key", async ({ skip }) => {
+    if (tmux.missing !== undefined) return skip(tmux.missing);
+    const at = place(files);
+    open = terminal(tmux.path, at, ["chat", ...scripts(at, ["Yes.", "Yes again."])]);
+    await open.until(/leaves\.\n>/);
+    open.keys("/co", "Tab");
+    await open.until("> /cost");
+    open.keys("Enter");
+    await open.until("0 messages, 0 turns");
+    open.keys("Is this kept?", "Enter");
+    await open.until(/Yes\.\s+[^>]*run_\w{12}\s+>/);
+    open.keys("Up");
+    await open.until(/> Is this kept\?\s*$/);
+    open.keys("C-c");
+    open.keys("/exit", "Enter");
+    await open.until("[exit 0]");
+    expect(readFileSync(join(at.home, "state/chat-history.json"), "utf8")).toContain("Is this kept?");
+  });
+});

@@ -1,0 +1,211 @@
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { place, script } from "../../command.ts";
+
+const ESC = "\u001b";
+const asked = ["run", "explore", "Where is it?", "--model", "scripted:turns.json"];
+
+describe("one task", () => {
+  test("stdout is exactly the output and a newline, stderr says the rest", async () => {
+    const there = place({ "turns.json": script("It is in a.ts:1.") });
+    const { code, stdout, stderr } = await there.run(asked);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "It is in a.ts:1.\n" });
+    expect(stderr).toMatch(
+      /^run {5}run_\w{12} {2}1 task\nstart {3}explore\nok {6}explore {2}\d+ms · 1 turn · [\d.k]+ tokens · unknown price · scripted:turns.json\ndone in /,
+    );
+  });
+
+  test("the offline model answers about the files that are there, for free", async () => {
+    const there = place({ "src/login.ts": "export function login(user: string) {\n  return check(user);\n}\n" });
+    const { code, stdout, stderr } = await there.run(["run", "explore", "Where is login defined?"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("src/login.ts:1");
+    expect(stderr).toMatch(/grep_files×\d/);
+    expect(stderr).toMatch(/done in .* · free · run_\w{12}\n/);
+  });
+
+  test("a price that is known is shown, and tools are counted", async () => {
+    const call = { name: "list_files", input: {} };
+    const there = place({ "turns.json": script({ calls: [call, call], cost: 0.01 }, { text: "two", cost: 0.02 }) });
+    const { stderr } = await there.run(asked);
+    expect(stderr).toContain("$0.0300 · list_files×2 · scripted:turns.json");
+  });
+
+  test("a long output is printed whole, and its file is named", async () => {
+    const text = "line\n".repeat(1_000).trimEnd();
+    const there = place({ "turns.json": script(text) });
+    const { stdout, stderr } = await there.run(asked);
+    expect(stdout).toBe(`${text}\n`);
+    const file = /full output: (.*)\n/.exec(stderr)?.[1] ?? "";
+    expect(readFileSync(file, "utf8")).toBe(`${text}\n`);
+  });
+
+  test("the words of a prompt need no quotes, and a dash stands for standard input", async () => {
+    const there = place({ "turns.json": script("ok") });
+    const plans = await Promise.all([
+      there.run(["plan", "run", "explore", "where", "is", "it"]),
+      there.run(["plan", "run", "explore", "-"], { input: "from\nstdin\n" }),
+    ]);
+    expect(
+      plans.map(
+        ({ stdout }) =>
+          (JSON.parse(stdout) as { nodes: { explore: { task: { prompt: string } } } }).nodes.explore.task.prompt,
+      ),
+    ).toEqual(["where is it", "from\nstdin"]);
+  });
+
+  test("--quiet leaves only the result, and still says why something failed", async () => {
+    const there = place({
+      "turns.json": script("ok"),
+      "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "busy", hint: "Wait." } }),
+    });
+    expect(await there.run([...asked, "--quiet"])).toMatchObject({ code: 0, stdout: "ok\n", stderr: "" });
+    const failed = await there.run(["run", "explore", "x", "--model", "scripted:bad.json", "--quiet"]);
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+    expect(failed.stderr).toContain("✗ explore  busy\n");
+  });
+});
+
+describe("several tasks", () => {
+  const turns = {
+    "good.json": script("good work"),
+    "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "the model is busy", hint: "Wait a little." } }),
+  };
+  const both = (mode: object): string => JSON.stringify(mode);
+  const items = [
+    { name: "a", agent: "explore", task: "x", model: "scripted:good.json" },
+    { name: "b", agent: "explore", task: "y", model: "scripted:bad.json" },
+    { name: "c", agent: "explore", task: "z", model: "scripted:good.json" },
+  ];
+
+  test("each output is under its heading", async () => {
+    const there = place(turns);
+    const { code, stdout } = await there.run([
+      "parallel",
+      "a@explore=x",
+      "b@explore=y",
+      "--model",
+      "scripted:good.json",
+    ]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "## a\n\ngood work\n\n## b\n\ngood work\n" });
+  });
+
+  test("a failure keeps everything that is there and says its error and hint", async () => {
+    const there = place({ ...turns, "work.json": both({ tasks: items }) });
+    const { code, stdout, stderr } = await there.run(["parallel", "--input", "work.json"]);
+    expect(code).toBe(1);
+    expect(stdout).toBe("## a\n\ngood work\n\n## b\n\n(failed) the model is busy\n\n## c\n\ngood work\n");
+    expect(stderr).toContain("failed  b (explore)  the model is busy\n        Wait a little.\n");
+    expect(stderr).toContain("✗ b (explore)  the model is busy\n               Wait a little.\n");
+    expect(stderr).toMatch(/✓ c \(explore\)/);
+    expect(stderr).toContain("1 of 3 did not succeed: b");
+    expect(stderr).toMatch(/next: subcrew resume run_\w{12} --retry-failed/);
+  });
+
+  test("a chain that breaks shows the steps that are done, and what was skipped", async () => {
+    const there = place({ ...turns, "work.json": both({ chain: items }) });
+    const { code, stdout, stderr } = await there.run(["chain", "--input", "work.json"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "## a (explore)\n\ngood work\n" });
+    expect(stderr).toContain("skip    c (explore)  b did not succeed");
+    expect(stderr).toContain("– c (explore)  skipped because b did not succeed");
+    expect(stderr).not.toContain("(no output");
+  });
+
+  test("a race prints the winner and exits with 0", async () => {
+    const there = place({ ...turns, "slow.json": script({ delayMs: 600_000, text: "late" }) });
+    const { code, stdout, ms } = await there.run([
+      "race",
+      "--agents",
+      "explore",
+      "--models",
+      "scripted:slow.json,scripted:bad.json,scripted:good.json",
+      "x",
+    ]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "good work\n" });
+    expect(ms).toBeLessThan(200_000); // nobody waits for the slow one
+  });
+
+  test("more than thirty tasks are counted in the end, and the failed ones are listed", async () => {
+    const many = Array.from({ length: 40 }, (_, n) => ({
+      name: `t${n}`,
+      task: "x",
+      model: `scripted:${n === 7 ? "bad" : "good"}.json`,
+    }));
+    const there = place({ ...turns, "work.json": both({ tasks: many }) });
+    const { code, stderr } = await there.run(["parallel", "--input", "work.json"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("✗ t7  the model is busy");
+    expect(stderr).toContain("✓ 39 tasks\n");
+    expect(stderr).not.toContain("✓ t8");
+  });
+});
+
+describe("what a log gets", () => {
+  test("one line per start, retry, denied tool and end, and no control character", async () => {
+    const there = place({
+      "turns.json": JSON.stringify({
+        shared: true,
+        turns: [
+          { error: { code: "MODEL_OVERLOADED", message: "busy" } },
+          { calls: [{ name: "bash", input: { command: "ls" } }] },
+          "done",
+        ],
+      }),
+    });
+    const { code, stderr } = await there.run([...asked, "--retry", "2x10ms"]);
+    expect(code).toBe(0);
+    expect(stderr).not.toContain(ESC);
+    expect(stderr.split("\n").map((line) => line.split(" ")[0])).toEqual([
+      "run",
+      "start",
+      "retry",
+      "start",
+      "denied",
+      "ok",
+      "done",
+      "",
+    ]);
+    expect(stderr).toMatch(/retry {3}explore {2}in \d+ms: busy\nstart {3}explore {2}try 2\n/);
+  });
+
+  test("colours come only when they are wanted", async () => {
+    const there = place({ "turns.json": script("ok") });
+    const colored = async (env: Record<string, string>, more: readonly string[] = []): Promise<boolean> =>
+      (await there.run([...asked, ...more], { env })).stderr.includes(ESC);
+    expect(await colored({})).toBe(false);
+    expect(await colored({ FORCE_COLOR: "1" })).toBe(true);
+    expect(await colored({ FORCE_COLOR: "0" })).toBe(false);
+    expect(await colored({ FORCE_COLOR: "1", NO_COLOR: "1" })).toBe(false);
+    expect(await colored({ FORCE_COLOR: "1", NO_COLOR: "" })).toBe(true);
+    expect(await colored({ FORCE_COLOR: "1" }, ["--no-color"])).toBe(false);
+  });
+
+  test("a locale without Unicode gets signs that it has", async () => {
+    const there = place({
+      "a.json": script("ok"),
+      "work.json": JSON.stringify({ tasks: [{ task: "x" }, { task: "y" }] }),
+    });
+    const { stderr } = await there.run(["run", "--input", "work.json", "--model", "scripted:a.json"], {
+      env: { LANG: "C" },
+    });
+    expect(stderr).toMatch(/^[\x20-\x7e\n]*$/);
+    expect(stderr).toContain("+ task_0");
+  });
+
+  test("text of a model cannot drive the terminal", async () => {
+    const hostile = `a${ESC}]0;title\u0007b${ESC}[2Jc\u009b31md\rE\u202ef`;
+    const there = place({ "turns.json": script({ calls: [{ name: `x${ESC}[31m\nok  forged`, input: {} }] }, hostile) });
+    const { stdout, stderr } = await there.run(asked);
+    expect(stdout).toBe("abcdEf\n");
+    expect(stderr).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+    expect(stderr.split("\n").filter((line) => line.startsWith("ok"))).toHaveLength(1);
+  });
+});
+
+test("the run is kept in SUBCREW_HOME and nothing is written into the workspace", async () => {
+  const there = place({ "turns.json": script("ok") });
+  const { stderr } = await there.run(asked);
+  const id = /run_\w{12}/.exec(stderr)?.[0] ?? "";
+  expect(existsSync(`${there.home}/state/runs/${id}/journal.jsonl`)).toBe(true);
+  expect(existsSync(`${there.workspace}/.subcrew`)).toBe(false);
+});

@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Need, needs, needsTimeout } from "../../../needs.ts";
+import { place, script } from "../../command.ts";
+
+const use = (name: string, input: object): object => ({ calls: [{ name, input }] });
+const write = use("write_file", { path: "a.txt", content: "new\n" });
+const bash = (command: string): object => use("bash", { command });
+
+/** Runs an agent whose model makes these calls and then ends. */
+function play(turns: readonly object[], args: readonly string[] = [], files: Readonly<Record<string, string>> = {}) {
+  const there = place({ ...files, "turns.json": script(...turns, "done") });
+  const ended = there.run(["run", "general-purpose", "Go.", "--model", "scripted:turns.json", "--json", ...args]);
+  return ended.then(({ stdout, ...rest }) => {
+    const events = stdout
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const denied = events.filter(({ type }) => type === "tool.denied").map(({ text }) => String(text));
+    const ended = events.filter(({ type }) => type === "tool.ended").map(({ text }) => String(text));
+    return { ...rest, events, denied, ended, has: (file: string) => existsSync(join(there.workspace, file)), there };
+  });
+}
+
+test("without a terminal what would be asked is refused, and the text names the flag that allows it", async () => {
+  const { denied, has, code } = await play([write, bash("npm test")]);
+  expect(denied[0]).toContain("--allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits");
+  expect(denied[1]).toContain("--allow 'bash(npm test)'");
+  expect([has("a.txt"), code]).toEqual([false, 0]);
+});
+
+test("--yes answers approvals of the plan and hands out no rights", async () => {
+  const { denied, has } = await play([write], ["--yes"]);
+  expect([denied.length, has("a.txt")]).toEqual([1, false]);
+});
+
+test.each([
+  [["--allow", "write_file(a.txt)"], true],
+  [["--allow", "Write(*.txt)"], true],
+  [["--permission-mode", "acceptEdits"], true],
+  [["--permission-mode", "accept-edits"], true],
+  [["--permission-mode", "bypass"], true],
+  [["--permission-mode", "plan", "--allow", "write_file"], false],
+  [["--permission-mode", "bypass", "--deny", "write_file(*.txt)"], false],
+  [["--permission-mode", "bypass", "--ask", "write_file"], false],
+  [["--allow", "write_file(b.txt)", "--allow", "write_file(src/**)"], false],
+])("%j: the file is written: %s", async (args, written) => {
+  expect((await play([write], args)).has("a.txt")).toBe(written);
+});
+
+test.each([
+  [["--permission-mode", "yolo"], 2, "--permission-mode cannot be"],
+  [["--allow", "wrte_file"], 2, "names no tool"],
+  [["--sandbox", "maybe"], 2, "sandbox"],
+])("%j is a mistake with exit code %s", async (args, code, words) => {
+  const ended = await play([write], args);
+  expect(ended.code).toBe(code);
+  expect(JSON.stringify(ended.events) + ended.stderr).toContain(words);
+});
+
+test("settings of the user's file hold, and flags add to them", async () => {
+  const there = place({ "turns.json": script(write, use("write_file", { path: "b.txt", content: "b" }), "done") });
+  const args = ["run", "general-purpose", "Go.", "--model", "scripted:turns.json", "--json"];
+  const state = there.env["SUBCREW_HOME"]!;
+  const { mkdirSync, writeFileSync } = await import("node:fs");
+  mkdirSync(state, { recursive: true });
+  writeFileSync(join(state, "config.yaml"), 'permissions:\n  mode: acceptEdits\n  deny: ["write_file(b.txt)"]\n');
+  await there.run(args);
+  expect([existsSync(join(there.workspace, "a.txt")), existsSync(join(there.workspace, "b.txt"))]).toEqual([
+    true,
+    false,
+  ]);
+  await there.run([...args, "--allow", "write_file(b.txt)"]);
+  expect(existsSync(join(there.workspace, "b.txt"))).toBe(false);
+});
+
+describe("commands", () => {
+  let bwrap: Need;
+  beforeAll(async () => {
+    bwrap = await needs("bwrap");
+  }, needsTimeout);
+
+  test("a command that only looks runs in the sandbox, unasked", async (context) => {
+    if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+    const { ended, events } = await play([bash("cat a.txt | wc -c; ls")], [], { "a.txt": "hello\n" });
+    expect(ended[0]).toBe("6\na.txt\nturns.json");
+    expect(events.find(({ type }) => type === "note")).toMatchObject({
+      text: "sandbox: full (bubblewrap: files, network, processes)",
+    });
+  });
+
+  test("--sandbox off is said in every run that uses commands, and they run only by rule", async () => {
+    const { ended, denied, events } = await play(
+      [bash("echo a"), bash("ls")],
+      ["--sandbox", "off", "--allow", "bash(echo *)"],
+    );
+    expect([ended, denied.length]).toEqual([["a"], 1]);
+    expect(events.find(({ type, code }) => type === "warning" && code === "SANDBOX")).toBeDefined();
+  });
+
+  test("race --accept-cmd: the command that was typed needs no rule, and decides", async (context) => {
+    if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+    const there = place({ "red.json": script("red"), "blue.json": script({ text: "blue", delayMs: 200 }) });
+    const args = ["race", "--agents", "explore", "--models", "scripted:red.json,scripted:blue.json", "Which?"];
+    const { code, stdout } = await there.run([...args, "--accept-cmd", "grep -q blue && test -z ''"]);
+    expect([code, stdout.trim()]).toEqual([0, "blue"]);
+    const none = await there.run([...args, "--accept-cmd", "echo nobody likes it; false"]);
+    expect([none.code === 0, `${none.stdout}${none.stderr}`.includes("nobody likes it")]).toEqual([false, true]);
+  });
+});
+
+test("RES-10: what was refused stays refused when the run is taken up with more rights", async () => {
+  const there = place({ "turns.json": script({ delayMs: 600_000, text: "never" }) });
+  const started = there.start([
+    "run",
+    "general-purpose",
+    "Go.",
+    "--model",
+    "scripted:turns.json",
+    "--permission-mode",
+    "plan",
+    "--json",
+  ]);
+  await started.until('"turn.started"');
+  started.child.kill("SIGKILL");
+  const { stdout } = await started.ended;
+  const id = /run_\w{12}/.exec(stdout)?.[0] ?? "";
+  const { mkdirSync, writeFileSync } = await import("node:fs");
+  const state = there.env["SUBCREW_HOME"]!;
+  mkdirSync(state, { recursive: true });
+  writeFileSync(join(there.workspace, "turns.json"), script(write, "done"));
+  writeFileSync(join(state, "config.yaml"), "permissions:\n  mode: bypass\n");
+  await there.run(["resume", id]);
+  const journal = readFileSync(join(state, "runs", id, "journal.jsonl"), "utf8");
+  expect(journal).toContain('"type":"tool.denied"');
+  expect(existsSync(join(there.workspace, "a.txt"))).toBe(false);
+});

@@ -1,0 +1,151 @@
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Need, needs, needsTimeout } from "../../../needs.ts";
+import { place, script } from "../../command.ts";
+import { type Terminal, terminal } from "../../terminal.ts";
+
+let tmux: Need;
+beforeAll(async () => {
+  tmux = await needs("tmux");
+}, needsTimeout);
+
+let open: Terminal | undefined;
+afterEach(() => {
+  open?.close();
+  open = undefined;
+});
+
+const slow = script(
+  { delayMs: 300, text: "Looking around.", calls: [{ name: "list_files", input: {} }] },
+  { delayMs: 900, text: "Found it." },
+);
+const many = (count: number): string =>
+  JSON.stringify({
+    tasks: Array.from({ length: count }, (_, n) => ({
+      name: `agent-${n + 1}-with-a-rather-long-name`,
+      agent: "explore",
+      task: "x",
+      model: "scripted:turns.json",
+    })),
+  });
+
+describe("in a terminal", () => {
+  test("fifty agents fit into 80 columns and 24 rows, with what runs and how many more there are", async (ctx) => {
+    if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+    open = terminal(tmux.path, place({ "turns.json": slow, "work.json": many(50) }), [
+      "parallel",
+      "--input",
+      "work.json",
+      "--concurrency",
+      "10",
+    ]);
+    const lines = await open.until(/(?:^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] agent-[^]*?){4}\+\d+ more/m);
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(lines.findLast((line) => line.includes(" of 50 done"))).toMatch(
+      /^\d+ of 50 done · \d+ running · \d+ waiting · [\d.]+m?s · /,
+    );
+    await open.until("[exit 0]");
+    const all = open.history();
+    expect(all).toContain("✓ 50 tasks\n");
+    expect(all).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] agent/); // the live lines are gone, also from what was scrolled away
+  });
+
+  test("a terminal of ten columns and four rows is enough, and may change its size", async (ctx) => {
+    if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+    open = terminal(
+      tmux.path,
+      place({ "turns.json": slow, "work.json": many(12) }),
+      ["parallel", "--input", "work.json", "--concurrency", "3"],
+      { columns: 10, rows: 4 },
+    );
+    await open.until(/agent/);
+    for (const [columns, rows] of [
+      [60, 10],
+      [20, 5],
+      [80, 24],
+      [30, 8],
+    ] as const)
+      open.resize(columns, rows);
+    open.resize(80, 24);
+    await open.until("[exit 0]");
+  });
+
+  test("Ctrl-C cancels, shows what is there, and leaves the terminal as it was", async (ctx) => {
+    if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+    const work = JSON.stringify({
+      tasks: [
+        { name: "quick", task: "x", model: "scripted:quick.json" },
+        { name: "stuck", task: "y", model: "scripted:stuck.json" },
+      ],
+    });
+    open = terminal(
+      tmux.path,
+      place({ "work.json": work, "quick.json": script("done already"), "stuck.json": script({ delayMs: 600_000 }) }),
+      ["parallel", "--input", "work.json"],
+    );
+    await open.until(/✓ quick/);
+    open.keys("C-c");
+    const lines = await open.until("[exit 130]");
+    expect(lines).toContain("done already");
+    expect(lines.join("\n")).toMatch(/next: subcrew resume run_\w{12}/);
+    expect(lines.join("\n")).not.toContain("^C");
+  });
+
+  test("an approval is asked for, and what was typed before does not answer it", async (ctx) => {
+    if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+    const team = JSON.stringify({ team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true }] } });
+    open = terminal(
+      tmux.path,
+      place({ "team.json": team, "turns.json": script({ delayMs: 5_000, text: "the whole page" }) }),
+      ["team", "--input", "team.json", "--model", "scripted:turns.json"],
+    );
+    await open.until("thinking");
+    open.keys("y", "Enter");
+    const asked = await open.until(/^>$/m);
+    expect(asked).toContain("the whole page");
+    open.keys("Enter");
+    await open.until(/neither y nor n\.\n>$/);
+    open.keys("perhaps", "Enter");
+    await open.until(/perhaps\nThat is neither y nor n\.\n>$/);
+    open.keys("n shorter please", "Enter");
+    await open.until(/page\.1\/approval +rejected by a person: shorter please/);
+    await open.until(/shorter please[^]*the whole page[^]*\n>$/);
+    open.keys("y", "Enter");
+    const lines = await open.until("[exit 0]");
+    expect(lines.join("\n")).toContain("page.2/approval");
+  });
+
+  test("Ctrl-C at a question cancels the run", async (ctx) => {
+    if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+    const team = JSON.stringify({ team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true }] } });
+    open = terminal(tmux.path, place({ "team.json": team, "turns.json": script("the whole page") }), [
+      "team",
+      "--input",
+      "team.json",
+      "--model",
+      "scripted:turns.json",
+    ]);
+    await open.until(/^>$/m);
+    open.keys("C-c");
+    await open.until("[exit 130]");
+  });
+
+  test("NO_COLOR takes the colours away and keeps the live lines; TERM=dumb keeps neither", async (ctx) => {
+    if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+    const there = place({ "turns.json": slow, "long.json": script({ delayMs: 5_000, text: "Found it." }) });
+    const args = ["run", "explore", "x", "--model", "scripted:turns.json"];
+    const colored = (): boolean => open?.colors().includes("\u001b[3") ?? false;
+    open = terminal(tmux.path, there, args);
+    await open.until("[exit 0]");
+    expect(colored()).toBe(true);
+    open.close();
+    open = terminal(tmux.path, there, [...args, "--model", "scripted:long.json"], { env: { NO_COLOR: "1" } });
+    await open.until(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] explore/m);
+    await open.until("[exit 0]");
+    expect(colored()).toBe(false);
+    open.close();
+    open = terminal(tmux.path, there, args, { env: { TERM: "dumb" } });
+    await open.until("[exit 0]");
+    expect(open.history()).toMatch(/^start +explore$/m);
+    expect(colored()).toBe(false);
+  });
+});

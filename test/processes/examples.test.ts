@@ -1,0 +1,10 @@
+import { readdirSync } from "node:fs";
+import { test } from "vitest";
+
+const folder = new URL("../../examples/", import.meta.url);
+
+for (const name of readdirSync(folder).filter((file) => file.endsWith(".ts"))) {
+  test(`the example ${name} runs, and what it asserts holds`, async () => {
+    await import(new URL(name, folder).pathname);
+  });
+}

@@ -1,0 +1,339 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { createCrew, defineAgent, type Event } from "../../../../src/index.ts";
+import { scripted } from "../../../../src/models/scripted/scripted.ts";
+import { bearersOf } from "../../../../src/runtime/commands/process-tree.ts";
+import { type Need, needs, needsTimeout } from "../../../needs.ts";
+import { call, play } from "../../../support/play.ts";
+import { shell } from "../../../support/repository.ts";
+import { tempFolder } from "../../../support/temp-folder.ts";
+
+const bash = (command: string, more: object = {}): ReturnType<typeof call> => call("bash", { command, ...more });
+const CANARY = "canary-9e2a";
+
+/** A folder that commands in the sandbox see: the one for temporary files is empty for them. */
+function outsideOfTmp(): string {
+  const cache = join(import.meta.dirname, "../../../../.cache");
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "shell-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe("where bubblewrap works", () => {
+  let bwrap: Need;
+  beforeAll(async () => {
+    bwrap = await needs("bwrap");
+  }, needsTimeout);
+  beforeEach((context) => {
+    if (bwrap.missing !== undefined) context.skip(bwrap.missing);
+  });
+
+  test("a command that only looks needs no question, and runs in the sandbox, whose level is recorded", async () => {
+    const cwd = tempFolder({ "a.txt": "hello\n" });
+    const { ended, events, questions } = await play([bash("cat a.txt | wc -l; pwd")], { cwd });
+    expect(ended).toMatchObject([{ tool: "bash", error: false, text: `1\n${cwd}`, status: "ok" }]);
+    expect(questions).toEqual([]);
+    expect(events.filter(({ type }) => type === "note")).toMatchObject([
+      { text: "sandbox: full (bubblewrap: files, network, processes)" },
+    ]);
+  });
+
+  test("SBX-13: an allowed command runs in the sandbox, too", async () => {
+    const cwd = tempFolder();
+    const outside = tempFolder();
+    const { ended } = await play(
+      [bash(`touch inside; touch ${outside}/x /etc/subcrew-x; ls /proc | grep -c '^[0-9]'`)],
+      { cwd, permissions: { mode: "bypass" } },
+    );
+    expect(readdirSync(cwd)).toEqual(["inside"]);
+    expect([readdirSync(outside), existsSync("/etc/subcrew-x")]).toEqual([[], false]);
+    expect(ended[0]!.text).toContain("Read-only file system");
+  });
+
+  test("asked about, the whole command is shown with its isolation, and that very command runs", async () => {
+    const command = "touch one\n\u001b]0;x\u0007# \u202e hidden\ntouch two";
+    const { questions, cwd } = await play([bash(command)], { answer: () => ({ approve: true }) });
+    expect(questions).toEqual([
+      "worker wants to use bash (it runs a program):\n  command:\n    | touch one\n    | \\u{1b}]0;x\\u{7}# \\u{202e} hidden\n    | touch two\nsandbox: full (bubblewrap: files, network, processes)",
+    ]);
+    expect(readdirSync(cwd).toSorted()).toEqual(["one", "two"]);
+  });
+
+  test("always is for that command character by character", async () => {
+    const { questions } = await play([bash("touch a"), bash("touch a"), bash("touch a "), bash("touch a; touch b")], {
+      answer: () => ({ approve: true, always: true }),
+    });
+    expect(questions.length).toBe(3);
+  });
+
+  test("SEC-01, SEC-02: no key of the environment and no secret of the home reaches a command", async () => {
+    const home = tempFolder({ ".ssh/id": CANARY, ".subcrew/trust.json": CANARY, ".config/gh/hosts.yml": CANARY });
+    const state = tempFolder({ "runs/x": CANARY });
+    const keys = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`SECRET_KEY_${n}`, CANARY]));
+    const env = {
+      PATH: "/usr/bin:/bin",
+      HOME: home,
+      LANG: "C",
+      ANTHROPIC_API_KEY: CANARY,
+      DATABASE_URL: CANARY,
+      ...keys,
+    };
+    const { ended } = await play(
+      [
+        bash(
+          `env; cat ~/.ssh/* ~/.config/gh/* ~/.subcrew/* ${state}/runs/*; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'`,
+        ),
+      ],
+      { env, home: state, permissions: { mode: "bypass" } },
+    );
+    expect(ended[0]!.text).not.toContain(CANARY);
+    const names = [...ended[0]!.text.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
+    expect(new Set(names)).toEqual(
+      new Set(
+        ["PATH", "HOME", "LANG", "TMPDIR", "PWD", "SHLVL", "SUBCREW_RUN", "_"].filter((name) => names.includes(name)),
+      ),
+    );
+  });
+
+  test("PATH-04, SBX-05: what rules forbid to read is hidden from commands", async () => {
+    const cwd = tempFolder({ "secrets/key": CANARY, "sub/my.pem": CANARY, "a.txt": "a" });
+    const permissions = { mode: "bypass" as const, deny: ["read_file(secrets/**)", "read_file(*.pem)"] };
+    const { ended } = await play(
+      [bash("for folder in secrets sub; do cat $folder/*; done; grep -r canary .; ls secrets; cat a.txt")],
+      { cwd, permissions },
+    );
+    expect(ended[0]!.text).not.toContain(CANARY);
+    expect(ended[0]!.text).toContain("a");
+  });
+
+  test("PATH-04, SBX-05: what is hidden does not come to light by a new name, nor by saying that it is written", async () => {
+    const cwd = tempFolder({ "secrets/deep/key": CANARY, "sub/open/x": "x" });
+    const setting = { cwd, permissions: { mode: "bypass" as const, deny: ["read_file(secrets/deep/**)"] } };
+    const moved = await play([bash("mv se* other; mv su* sub2"), bash("grep -r canary .; ls")], setting);
+    expect(moved.ended[1]!.text).toBe("secrets\nsub2");
+    const written = await play([bash("touch secrets/x; grep -r canary . || ls secrets")], {
+      ...setting,
+      input: { writes: ["secrets/deep/**", "sub2/**"] },
+    });
+    expect(written.ended[0]!.text).toMatch(/Read-only file system\ndeep$/);
+  });
+
+  test("PATH-04, SBX-05: what rules forbid to read is hidden from a folder below, from a worktree, and by an absolute path", async () => {
+    const folder = outsideOfTmp();
+    const [cwd, elsewhere] = [join(folder, "work"), join(folder, "elsewhere")];
+    for (const each of [cwd, elsewhere, join(cwd, "sub")]) mkdirSync(each);
+    for (const file of ["work/.env", "work/key", "elsewhere/key"]) writeFileSync(join(folder, file), CANARY);
+    writeFileSync(join(cwd, "sub/a"), "a");
+    shell(cwd, "git init -q && git add sub && git commit -qm first");
+    const deny = ["read_file(.env)", "grep_files(./key)", `read_file(${elsewhere}/**)`];
+    const command = `cd ${folder}; cat */.en? */ke? || echo hidden`;
+    for (const input of [{}, { cwd: "sub" }, { isolation: "worktree" }]) {
+      const { ended } = await play([bash(command)], { cwd, input, permissions: { mode: "bypass", deny } });
+      expect(ended[0]!.text).toContain("hidden");
+      expect(ended[0]!.text).not.toContain(CANARY);
+    }
+    const { ended } = await play([bash(command)], { cwd, permissions: { mode: "bypass" } });
+    expect(ended[0]!.text).toBe(CANARY.repeat(3)); // the trap is real
+  });
+
+  test("PATH-08: what a command makes although it is protected is set aside and told", async () => {
+    const { ended, cwd } = await play(
+      [bash("for folder in sub/.vscode .claude; do mkdir -p $folder; echo x > $folder/settings.json; done")],
+      { permissions: { mode: "bypass" } },
+    );
+    expect(ended[0]!.text).toMatch(
+      /"sub\/\.vscode" is run or obeyed later, so it was renamed to "sub\/\.vscode\.refused-[0-9a-f]+"/,
+    );
+    expect([existsSync(join(cwd, "sub/.vscode")), existsSync(join(cwd, ".claude"))]).toEqual([false, false]);
+    const named = await play([bash("mkdir -p .git/hooks; echo x > .git/hooks/x; cat .git/hooks/x")], {
+      permissions: { mode: "bypass", allow: ["write_file(.git/**)"] },
+    });
+    expect(named.ended[0]).toMatchObject({ error: false, text: "x" });
+  });
+
+  test("SBX-06: no network unless a rule allows it", async () => {
+    const probe = bash("cat /proc/net/dev | wc -l");
+    const [without, with_, denied] = await Promise.all([
+      play([probe], { permissions: { mode: "bypass" } }),
+      play([probe], { permissions: { mode: "bypass", network: true } }),
+      play([probe], { permissions: { mode: "bypass", allow: ["network"], deny: ["network"] } }),
+    ]);
+    expect(without.ended[0]!.text).toBe("3");
+    expect(Number(with_.ended[0]!.text)).toBe(readFileSync("/proc/net/dev", "utf8").trim().split("\n").length);
+    expect(denied.ended[0]!.text).toBe("3");
+  });
+
+  test("a command in the background prints, is listed, is ended, and nothing of it is left when the task ends", async () => {
+    const beating = "echo up; while :; do date +%N > next; mv next beat; sleep 0.05; done"; // whole whenever it is looked at
+    const { ended, cwd } = await play(
+      [
+        bash(beating, { background: true }),
+        bash("until test -s beat; do sleep 0.02; done; echo beats"),
+        call("bash_output", { id: "shell_1" }),
+        call("bash_output", {}),
+        call("kill_shell", { id: "shell_1" }),
+        call("bash_output", { id: "shell_1" }),
+        bash("sleep 1000", { background: true }),
+      ],
+      { permissions: { mode: "bypass" } },
+    );
+    expect(ended.map(({ text }) => text)).toEqual([
+      "Started in the background as shell_1. See what it prints with bash_output, end it with kill_shell.",
+      "beats",
+      "up\n[it still runs]",
+      `shell_1  running  "${beating}"`,
+      "Ended shell_1.",
+      "[it was ended before it was done]",
+      "Started in the background as shell_2. See what it prints with bash_output, end it with kill_shell.",
+    ]);
+    const last = readFileSync(join(cwd, "beat"), "utf8");
+    await sleep(300);
+    expect(readFileSync(join(cwd, "beat"), "utf8")).toBe(last);
+  });
+
+  test("TOOL-13: refused, not started, failed, out of time and cancelled are told apart by code, not by words", async () => {
+    const cwd = tempFolder();
+    const { events } = await play(
+      [
+        bash("echo DENIED; exit 0"),
+        bash("exit 3"),
+        bash("sleep 1000", { timeoutMs: 200 }),
+        call("bash", { command: "sudo x" }),
+      ],
+      { cwd, permissions: { allow: ["bash(echo *)", "bash(exit *)", "bash(sleep *)"] } },
+    );
+    expect(
+      events.flatMap((event) =>
+        event.type === "tool.ended" ? [event.status] : event.type === "tool.denied" ? ["denied"] : [],
+      ),
+    ).toEqual(["ok", "failed", "timeout", "denied"]);
+  });
+
+  test("PROC-01: a run that is cancelled leaves no process", async () => {
+    const cwd = tempFolder();
+    const crew = createCrew({
+      cwd,
+      home: tempFolder(),
+      env: { PATH: "/usr/bin:/bin" },
+      discover: false,
+      agents: [defineAgent({ name: "worker", description: "works", instructions: "Work." })],
+      models: { m: scripted(bash("echo $SUBCREW_RUN > run; sleep 1000 & sleep 1000 & wait"), "done") },
+      model: "m",
+      permissions: { mode: "bypass" },
+    });
+    const run = crew.run({ mode: "single", agent: "worker", task: "Go." });
+    while (!existsSync(join(cwd, "run")) || readFileSync(join(cwd, "run"), "utf8") === "") await sleep(20);
+    const marker = `SUBCREW_RUN=${readFileSync(join(cwd, "run"), "utf8").trim()}`;
+    await expect.poll(async () => (await bearersOf(marker)).length, { timeout: 60_000 }).toBeGreaterThan(1);
+    run.cancel();
+    expect(await run).toMatchObject({ status: "cancelled" });
+    await expect.poll(() => bearersOf(marker), { timeout: 60_000 }).toEqual([]);
+  });
+
+  test("the long output of a command is cut for the model and kept for the person", async () => {
+    const { ended } = await play([bash("seq 1 300000")], { permissions: { mode: "bypass" } });
+    const file = /all of it is in (\S+)\]/.exec(ended[0]!.text)?.[1];
+    expect(ended[0]!.text.endsWith("299999\n300000")).toBe(true);
+    expect(readFileSync(file ?? "", "utf8").split("\n").length).toBe(300_001);
+  });
+});
+
+describe("where nothing isolates commands", () => {
+  /** As if bubblewrap had been given up, or were not there. */
+  const off = { permissions: { sandbox: "off" as const } };
+
+  test("SBX-03: switched off, the run says so each time, and unattended only rules let a command run", async () => {
+    const { events, denied, ended } = await play([bash("ls"), bash("echo a")], {
+      permissions: { sandbox: "off", allow: ["bash(echo *)"] },
+    });
+    expect(events.filter(({ type }) => type === "warning")).toMatchObject([
+      { code: "SANDBOX", text: "sandbox: off - it was switched off. Shell commands run with your full rights." },
+    ]);
+    expect([denied.length, ended.map(({ text }) => text)]).toEqual([1, ["a"]]);
+  });
+
+  test("SH-14: full shells are refused unattended", async () => {
+    const { denied } = await play(
+      ["python3 -c 1", "node -e 1", "make", "npm run x", "sh x.sh"].map((command) => bash(command)),
+      off,
+    );
+    expect(denied.length).toBe(5);
+  });
+
+  test("PROC-04: what a command daemonises is gone when the run is over", async () => {
+    const { cwd } = await play(
+      [
+        bash(
+          "(setsid sh -c 'touch up; sleep 1000' >/dev/null 2>&1 &); until test -e up; do sleep 0.02; done; echo $SUBCREW_RUN > run",
+        ),
+      ],
+      { permissions: { sandbox: "off", mode: "bypass" } },
+    );
+    expect(await bearersOf(`SUBCREW_RUN=${readFileSync(join(cwd, "run"), "utf8").trim()}`)).toEqual([]);
+  });
+});
+
+describe("race with an acceptance command", () => {
+  const race = async (
+    command: string,
+    more: object = {},
+  ): Promise<{ status: string; output: string; events: Event[] }> => {
+    const crew = createCrew({
+      cwd: tempFolder({ "words.txt": "blue\n" }),
+      home: tempFolder(),
+      env: { PATH: "/usr/bin:/bin" },
+      discover: false,
+      agents: ["red", "blue"].map((name) =>
+        defineAgent({ name, description: name, instructions: "Answer.", model: name }),
+      ),
+      models: { red: scripted("red"), blue: scripted({ text: "blue", delayMs: 100 }) },
+      unattended: true,
+      ...more,
+    });
+    const run = crew.run({ race: { task: "Which?", agents: ["red", "blue"], acceptCommand: command } } as never);
+    const events: Event[] = [];
+    for await (const event of run) events.push(event);
+    const { status, output } = await run;
+    return { status, output: output ?? "", events };
+  };
+
+  test("the answer comes on standard input, and only one that is accepted wins", async () => {
+    expect(await race("grep -qf words.txt", { permissions: { allow: ["bash(=grep -qf words.txt)"] } })).toMatchObject({
+      status: "ok",
+      output: "blue",
+    });
+  });
+
+  test("no answer that is accepted is no winner, and why is said", async () => {
+    const { status, events } = await race("echo too dull; exit 1", {
+      permissions: { allow: ["bash(=echo too dull; exit 1)"] },
+    });
+    expect(status).toBe("failed");
+    expect(JSON.stringify(events)).toContain("The answer was not accepted: exit code 1: too dull");
+  });
+
+  test("it obeys the policy as any command: without a rule and without a person it is refused", async () => {
+    const { status, events } = await race("touch pwned");
+    expect(status).toBe("failed");
+    expect(events.filter(({ type }) => type === "tool.denied")).toMatchObject([
+      { call: "accept", tool: "bash" },
+      { call: "accept", tool: "bash" },
+    ]);
+    expect(JSON.stringify(events)).toContain('"code":"DENIED"');
+  });
+});
+
+test("SBX-02: where a sandbox is required and cannot be had nothing begins", async () => {
+  const { accessParts, demandSandbox } = await import("../../../../src/runtime/access/access.ts");
+  const { probeSandbox } = await import("../../../../src/runtime/commands/sandbox.ts");
+  const parts = accessParts({ sandbox: "required" }, { cwd: "/", home: undefined, state: "/nowhere" }, []);
+  const nowhere = tempFolder();
+  await expect(demandSandbox({ ...parts, sandbox: () => probeSandbox([nowhere]) })).rejects.toMatchObject({
+    code: "NO_SANDBOX",
+    hint: "Needed: apt install bubblewrap. Or lower it knowingly with --sandbox auto or --sandbox off.",
+  });
+  writeFileSync(join(nowhere, "x"), "");
+});

@@ -1,0 +1,296 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { shell } from "../../../support/repository.ts";
+import { tempFolder } from "../../../support/temp-folder.ts";
+import { alone, project, runs, state, text, warnings, write } from "./lab.ts";
+
+describe("a task in a worktree of its own", () => {
+  test("leaves the checkout alone while it works, and its changes come back as a whole", async () => {
+    const cwd = project();
+    const before = state(cwd);
+    let during = "";
+    const turns = { worker: [write("a.txt", "two\n"), write("new/b.txt", "b\n"), "done"] };
+    const { result, events, home } = await runs(cwd, turns, alone("worker"), {
+      tools: [
+        {
+          name: "look",
+          description: "",
+          input: { type: "object" },
+          effect: "read",
+          run: (_input, context) => {
+            during = `${context.cwd} ${text(cwd, "a.txt")}${text(context.cwd, "a.txt")}`;
+            return "looked";
+          },
+        },
+      ],
+      models: {
+        worker: (await import("../../../../src/models/scripted/scripted.ts")).scripted(
+          write("a.txt", "two\n"),
+          { calls: [{ name: "look", input: {} }] },
+          write("new/b.txt", "b\n"),
+          "done",
+        ),
+      },
+    });
+    expect(during).toMatch(/\/worktrees\/run_\w+-\w+ one\ntwo\n$/);
+    expect(result).toMatchObject({ status: "ok", output: "done" });
+    expect([text(cwd, "a.txt"), text(cwd, "new/b.txt")]).toEqual(["two\n", "b\n"]);
+    const { changes } = result.nodes["worker"]!;
+    expect(changes).toMatchObject({ applied: true, files: ["a.txt", "new/b.txt"] });
+    expect(text(home, changes!.patch.slice(home.length))).toContain("+two");
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "note", text: expect.stringContaining("were applied") }),
+    );
+    shell(cwd, "git checkout -q a.txt && rm -r new");
+    expect(state(cwd)).toBe(before);
+    expect(readdirSync(join(home, "runs", result.id))).not.toContain("worktrees");
+  });
+
+  test("brings back binary files, modes, links, deletions and moved files", async () => {
+    const cwd = project("printf 'a\\000b' > pic.bin && git add . && git commit -qm bin");
+    const script =
+      "printf 'x\\000y\\001' > pic.bin; printf 'n\\000' > new.bin; chmod +x run.sh; rm a.txt; git mv src/list.txt src/moved.txt 2>/dev/null || mv src/list.txt src/moved.txt; ln -s pic.bin link; printf 'no end' > end";
+    const { result } = await runs(
+      cwd,
+      { worker: [{ calls: [{ name: "bash", input: { command: script } }] }, "done"] },
+      alone("worker"),
+      { permissions: { mode: "bypass", sandbox: "off" } },
+    );
+    expect(result.nodes["worker"]!.changes).toMatchObject({ applied: true });
+    expect(text(cwd, "pic.bin")).toBe("x\0y\x01");
+    expect(text(cwd, "new.bin")).toBe("n\0");
+    expect(statSync(join(cwd, "run.sh")).mode & 0o111).not.toBe(0);
+    expect([existsSync(join(cwd, "a.txt")), existsSync(join(cwd, "src/list.txt"))]).toEqual([false, false]);
+    expect(text(cwd, "src/moved.txt")).toContain("30\n");
+    expect(text(cwd, "link")).toBe("x\0y\x01");
+    expect(text(cwd, "end")).toBe("no end");
+  });
+
+  test("starts from the last commit, and by choice from what is there", async () => {
+    const dirty = "echo edited > a.txt && echo new > untracked.txt && rm run.sh && git add a.txt";
+    const look = {
+      calls: [
+        { name: "list_files", input: { path: "." } },
+        { name: "read_file", input: { path: "a.txt" } },
+      ],
+    };
+    const seen = async (more: object): Promise<string> => {
+      const cwd = project(dirty);
+      const before = state(cwd);
+      const { events, result } = await runs(
+        cwd,
+        { worker: [look, write("src/own.txt", "own\n"), "done"] },
+        alone("worker", more),
+      );
+      expect(result.nodes["worker"]!.changes).toMatchObject({ applied: true, files: ["src/own.txt"] });
+      shell(cwd, "rm src/own.txt");
+      expect(state(cwd)).toBe(before);
+      return events
+        .flatMap((event) => (event.type === "tool.ended" && event.tool !== "write_file" ? [event.text] : []))
+        .join("\n");
+    };
+    const [clean, all] = [await seen({}), await seen({ isolationDirty: true })];
+    expect([clean.includes("untracked.txt"), clean.includes("run.sh"), clean.includes("edited")]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect([all.includes("untracked.txt"), all.includes("run.sh"), all.includes("edited")]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  test("keeps its changes when that is wished, and says where they are and how to apply them", async () => {
+    const cwd = project();
+    const { result, events } = await runs(
+      cwd,
+      { worker: [write("a.txt", "two\n"), "done"] },
+      alone("worker", { isolationKeep: true }),
+    );
+    const { patch, applied } = result.nodes["worker"]!.changes!;
+    expect([applied, text(cwd, "a.txt")]).toEqual([false, "one\n"]);
+    const [warning] = warnings(events);
+    expect(warning).toMatch(/^CHANGES_KEPT: .*"worker" to 1 file \(a\.txt\) were not applied: that was wished/);
+    shell(cwd, warning!.slice(warning!.indexOf("git -C")));
+    expect([text(cwd, "a.txt"), existsSync(patch)]).toEqual(["two\n", true]);
+  });
+
+  test("keeps them when it fails, or when nobody allows edits, and asks where somebody is there", async () => {
+    const edit = (then: string | object) => ({ worker: [write("a.txt", "two\n"), then] }) as Parameters<typeof runs>[1];
+    const fails = await runs(project(), edit(""), alone("worker"));
+    expect(fails.result.status).toBe("failed");
+    expect(warnings(fails.events).at(-1)).toContain("the task did not succeed");
+
+    const permissions = { mode: "default" as const };
+    const headless = await runs(project(), edit("done"), alone("worker"), {
+      permissions: { mode: "default", allow: ["write_file(a.txt)"], ask: ["delete_file"] },
+    });
+    expect(headless.result.nodes["worker"]!.changes).toMatchObject({ applied: true });
+
+    for (const approve of [true, false]) {
+      const cwd = project();
+      const { questions, result } = await runs(cwd, edit("done"), alone("worker"), {
+        permissions,
+        answer: (q) => ({ approve: q.includes("write_file") || approve }),
+      });
+      expect(questions.at(-1)).toMatch(/changed 1 file \(a\.txt\) in its worktree:\n {2}M a\.txt\nApply that to /);
+      expect([result.nodes["worker"]!.changes!.applied, text(cwd, "a.txt")]).toEqual([
+        approve,
+        approve ? "two\n" : "one\n",
+      ]);
+    }
+  });
+
+  test("never brings back what the policy forbids, however it came about", async () => {
+    const cwd = project();
+    const command = "mkdir -p .vscode && cp a.txt .vscode/tasks.json && echo two > a.txt";
+    const { result, events } = await runs(
+      cwd,
+      { worker: [{ calls: [{ name: "bash", input: { command } }] }, "done"] },
+      alone("worker"),
+      {
+        permissions: { mode: "bypass", sandbox: "off" },
+      },
+    );
+    expect(result.nodes["worker"]!.changes).toMatchObject({ applied: false });
+    expect(warnings(events).at(-1)).toContain("protected .vscode");
+    expect([text(cwd, "a.txt"), existsSync(join(cwd, ".vscode"))]).toEqual(["one\n", false]);
+  });
+
+  test("says what it does not take over: ignored files, and repositories inside of this one", async () => {
+    const sub = project();
+    const cwd = project(
+      "echo 'dist/' > .gitignore",
+      `git -c protocol.file.allow=always submodule --quiet add ${sub} lib`,
+      "git add . && git commit -qm sub",
+    );
+    const command =
+      "mkdir -p dist inner && echo x > dist/x && git init -q inner && echo y > inner/y && git -C inner -c user.name=A -c user.email=a@b.c commit -q --allow-empty -m x; echo z > lib/z; rm -rf lib; echo two > a.txt";
+    const { result, events } = await runs(
+      cwd,
+      { worker: [{ calls: [{ name: "bash", input: { command } }] }, "done"] },
+      alone("worker"),
+      {
+        permissions: { mode: "bypass", sandbox: "off" },
+      },
+    );
+    expect(result.nodes["worker"]!.changes).toMatchObject({ applied: true, files: ["a.txt"] });
+    expect(warnings(events).find((each) => each.startsWith("CHANGES_LEFT"))).toMatch(/inner.*lib.*dist\//);
+    expect([existsSync(join(cwd, "lib/a.txt")), existsSync(join(cwd, "dist"))]).toEqual([true, false]);
+  });
+
+  test("is refused where there is no repository, and before the first commit", async () => {
+    const { repository } = await import("../../../support/repository.ts");
+    for (const [cwd, why] of [
+      [tempFolder(), "is not in a git repository"],
+      [repository(), "it has no commit yet"],
+    ] as const) {
+      const { result } = await runs(cwd, { worker: ["never"] }, alone("worker"));
+      expect(result.fault).toMatchObject({ code: "UNSUPPORTED", message: expect.stringContaining(why) });
+    }
+  });
+
+  test("runs no filter that hides: behind a condition on the place, or in a submodule", async () => {
+    const marker = join(tempFolder(), "ran");
+    const filter = `[filter "x"]\\n\\tclean = touch ${marker}; cat\\n\\tsmudge = touch ${marker}; cat\\n`;
+    const conditional = project(
+      `printf '${filter}' > .git/hidden && echo '*.txt filter=x' > .git/info/attributes`,
+      "git config 'includeIf.gitdir:**/worktrees/**.path' hidden",
+    );
+    const refused = await runs(conditional, { worker: [write("a.txt", "two\n"), "done"] }, alone("worker"));
+    expect(refused.result).toMatchObject({ status: "failed", fault: { code: "UNSUPPORTED" } });
+    expect(existsSync(marker)).toBe(false);
+
+    const sub = project();
+    const cwd = project(
+      `git -c protocol.file.allow=always submodule --quiet add ${sub} lib && git commit -qm sub`,
+      `echo '*.txt filter=x' > lib/.gitattributes && echo two > lib/a.txt`,
+      `printf '${filter}' >> .git/modules/lib/config`,
+    );
+    const dirty = alone("worker", { isolationDirty: true });
+    const { result } = await runs(cwd, { worker: [write("b.txt", "b\n"), "done"] }, dirty);
+    expect(result.nodes["worker"]!.changes).toMatchObject({ applied: true, files: ["b.txt"] });
+    expect(existsSync(marker)).toBe(false);
+    shell(cwd, "git add --all");
+    expect(existsSync(marker)).toBe(true); // the trap is real
+  });
+
+  test("runs no hook and no filter of the repository", async () => {
+    const marker = join(tempFolder(), "ran");
+    const cwd = project(
+      `printf '#!/bin/sh\\ntouch ${marker}\\n' > .git/hooks/post-checkout && chmod +x .git/hooks/post-checkout`,
+      `git config filter.x.clean 'touch ${marker}; cat' && git config filter.x.smudge 'touch ${marker}; cat'`,
+      "echo '*.txt filter=x' > .git/info/attributes",
+    );
+    const { result } = await runs(cwd, { worker: [write("a.txt", "two\n"), "done"] }, alone("worker"));
+    expect([result.nodes["worker"]!.changes?.applied, existsSync(marker)]).toEqual([true, false]);
+  });
+});
+
+describe("several tasks in worktrees", () => {
+  test("that change the same place: the first is applied, the other kept, file by file, and nothing is overwritten", async () => {
+    const cwd = project();
+    const turns = {
+      first: [write("a.txt", "first\n"), write("f.txt", "f\n"), "done"],
+      second: [write("a.txt", "second\n"), write("s.txt", "s\n"), "done"],
+    };
+    const tasks = [
+      { agent: "first", task: "Go.", name: "one" },
+      { agent: "second", task: "Go.", name: "two", isolationDirty: true },
+    ];
+    const { result, events } = await runs(cwd, turns, { mode: "parallel", tasks, isolation: "worktree" });
+    const all = ["one", "two"].map((name) => result.nodes[name]!.changes!);
+    const [winner, loser] = all[0]!.applied ? ["one", "two"] : ["two", "one"];
+    expect(all.filter(({ applied }) => applied)).toHaveLength(1);
+    expect(result.nodes[loser]!.changes!.conflicts).toEqual(["a.txt"]);
+    expect(warnings(events)).toEqual([
+      expect.stringMatching(new RegExp(`^CHANGES_CONFLICT: .*a\\.txt: "${winner}" changed it, too`)),
+    ]);
+    expect(text(cwd, "a.txt")).toBe(winner === "one" ? "first\n" : "second\n");
+    expect(existsSync(join(cwd, winner === "one" ? "s.txt" : "f.txt"))).toBe(false);
+  });
+
+  test("that change different places of one file are both applied", async () => {
+    const cwd = project();
+    const edit = (from: string, to: string) => ({
+      calls: [{ name: "edit_file", input: { path: "src/list.txt", oldText: from, newText: to } }],
+    });
+    const read = { calls: [{ name: "read_file", input: { path: "src/list.txt" } }] };
+    const turns = {
+      top: [read, edit("2\n3\n", "two\n3\n"), "done"],
+      end: [read, edit("28\n29\n", "28\ntwenty-nine\n"), "done"],
+    };
+    const tasks = [
+      { agent: "top", task: "Go." },
+      { agent: "end", task: "Go." },
+    ];
+    const { result, events } = await runs(cwd, turns, { mode: "parallel", tasks, isolation: "worktree" });
+    expect([result.status, warnings(events)]).toEqual(["ok", []]);
+    expect(text(cwd, "src/list.txt")).toMatch(/^1\ntwo\n[\s\S]*28\ntwenty-nine\n30\n$/);
+  });
+
+  test("never overwrite what a person made meanwhile", async () => {
+    const cwd = project();
+    const { result } = await runs(
+      cwd,
+      { worker: [write("mine.txt", "agent\n"), { calls: [{ name: "meddle", input: {} }] }, "done"] },
+      alone("worker"),
+      {
+        tools: [
+          {
+            name: "meddle",
+            description: "",
+            input: { type: "object" },
+            effect: "read",
+            run: () => shell(cwd, "echo person > mine.txt"),
+          },
+        ],
+      },
+    );
+    expect(result.nodes["worker"]!.changes).toMatchObject({ applied: false, conflicts: ["mine.txt"] });
+    expect(text(cwd, "mine.txt")).toBe("person\n");
+  });
+});

@@ -1,0 +1,57 @@
+import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { KeptEvent } from "../../../../src/core/run/event.ts";
+import { JOURNAL_FILE, readJournal } from "../../../../src/runtime/store/journal.ts";
+import { encodeLine } from "../../../../src/runtime/store/journal-line.ts";
+import { type Place, place, script } from "../../command.ts";
+
+const NOTES = 5_000;
+/** The state of a run is looked up, it is read to be taken up, and read again once it is ours. */
+const READINGS = 4;
+
+/** How many bytes the command read until it ended, as the system counts them. */
+async function read(at: Place, args: readonly string[]): Promise<number> {
+  const [hook, counted] = [join(at.workspace, "count.mjs"), join(at.workspace, "io")];
+  const { code, stderr } = await at.run(args, { env: { NODE_OPTIONS: `--import ${hook}`, COUNTED: counted } });
+  expect(code, stderr).toBe(0);
+  return Number(/rchar: (\d+)/.exec(readFileSync(counted, "utf8"))?.[1]);
+}
+
+test("to resume a run its journal is read a fixed number of times, however long it is", async ({ skip }) => {
+  if (process.platform !== "linux") return skip("only Linux counts what a process reads");
+  const at = place({ "count.mjs": count, "a.json": script({ calls: [{ name: "current_time", input: {} }] }, "done") });
+  const args = ["run", "general", "x", "--model", "scripted:a.json", "--json"];
+  const start = async (): Promise<string> => {
+    const known = names(at);
+    const killed = await at.run(args, { env: { SUBCREW_FAULT: "kill@journal.synced:2" } });
+    expect(killed.signal).toBe("SIGKILL");
+    return names(at).find((id) => !known.includes(id))!;
+  };
+  const short = await read(at, ["resume", await start()]);
+  const long = await start();
+  const file = join(at.home, "state", "runs", long, JOURNAL_FILE);
+  const { events, epoch } = await readJournal(join(file, ".."));
+  const notes = Array.from({ length: NOTES }, (_, number): KeptEvent => {
+    const seq = events.length + number + 1;
+    return { seq, run: long, path: "general", at: seq, type: "note", text: "x".repeat(300) };
+  });
+  appendFileSync(file, notes.map((note) => encodeLine(note, epoch)).join(""));
+  const { size } = statSync(file);
+  const more = (await read(at, ["resume", long])) - short;
+  expect(more).toBeGreaterThan(size);
+  expect(more).toBeLessThan(READINGS * size);
+});
+
+/** Writes down what the system counted. */
+const count = `import { readFileSync, writeFileSync } from "node:fs";
+process.on("exit", () => writeFileSync(process.env.COUNTED, readFileSync("/proc/self/io")));
+`;
+
+const names = (at: Place): string[] => {
+  try {
+    return readdirSync(join(at.home, "state", "runs"));
+  } catch {
+    return [];
+  }
+};

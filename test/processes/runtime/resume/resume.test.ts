@@ -1,0 +1,131 @@
+import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { KeptEvent } from "../../../../src/core/run/event.ts";
+import { defineTool } from "../../../../src/core/task/tool.ts";
+import { type Crew, createCrew } from "../../../../src/crew.ts";
+import { type ScriptedModel, type ScriptedTurn, scripted } from "../../../../src/models/scripted/scripted.ts";
+import { JOURNAL_FILE } from "../../../../src/runtime/store/journal.ts";
+import { decodeLine } from "../../../../src/runtime/store/journal-line.ts";
+import { place, script } from "../../command.ts";
+import { tempFolder } from "../../../support/temp-folder.ts";
+
+const STEPS = ["one", "two", "three", "four", "five"];
+
+/** A crew whose only tools leave a line when they run: one that changes something, and one that looks. */
+function crewAt(home: string, model: ScriptedModel): { crew: Crew; done: string[] } {
+  const done: string[] = [];
+  const leaves = (name: string, effect: "read" | "write") =>
+    defineTool({
+      name,
+      description: "Leaves a line.",
+      input: z.object({ line: z.string() }),
+      effect,
+      run: ({ line }) => {
+        done.push(line);
+        return `done: ${line}`;
+      },
+    });
+  const crew = createCrew({
+    cwd: home,
+    home,
+    discover: false,
+    env: {},
+    models: { m: model },
+    tools: [leaves("leave", "write"), leaves("look", "read")],
+    agents: [{ name: "worker", description: "Works.", instructions: "Work.", tools: ["leave", "look"] }],
+    permissions: { mode: "bypass" },
+  });
+  return { crew, done };
+}
+
+const uses = (tool: string, line: string): ScriptedTurn => ({ text: "", calls: [{ name: tool, input: { line } }] });
+const chain = { mode: "chain", chain: STEPS.map((task) => ({ agent: "worker", task })) } as const;
+const turns = STEPS.flatMap((line) => [uses("leave", line), `${line} is done`]);
+
+/** As a process leaves it that is killed right after a record: nothing behind it is there, and nobody lets go of the run. */
+function killedAfter(home: string, id: string, isLast: (event: KeptEvent) => boolean): number {
+  const file = join(home, "runs", id, JOURNAL_FILE);
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const last = lines.findIndex((line) => isLast(decodeLine(line)!.event));
+  writeFileSync(
+    file,
+    lines
+      .slice(0, last + 1)
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
+  return last + 1;
+}
+
+test("RES-01: killed when the third of five steps is recorded, the other two are done, and each once", async () => {
+  const home = tempFolder();
+  const first = crewAt(home, scripted(...turns));
+  const run = first.crew.run(chain);
+  await run;
+  expect(first.done).toEqual(STEPS);
+  killedAfter(home, run.id, (event) => event.type === "node.ended" && event.path === "worker-3");
+  const second = crewAt(home, scripted(...turns.slice(6)));
+  expect(await second.crew.resume(run.id)).toMatchObject({ status: "ok", output: "five is done" });
+  expect(second.done).toEqual(["four", "five"]);
+});
+
+test.for([
+  ["leave", [], /OUTCOME UNKNOWN: leave was under way/],
+  ["look", ["x"], /^done: x$/],
+] as const)(
+  "RES-02: %s was under way at the kill: what writes is not repeated and its outcome is called unknown, what reads is done again",
+  async ([tool, again, told]) => {
+    const home = tempFolder();
+    const { crew } = crewAt(home, scripted(uses(tool, "x"), "finished"));
+    const run = crew.run({ mode: "single", agent: "worker", task: "Go." });
+    await run;
+    killedAfter(home, run.id, (event) => event.type === "tool.started");
+    const model = scripted("finished");
+    const after = crewAt(home, model);
+    expect(await after.crew.resume(run.id)).toMatchObject({ status: "ok", output: "finished" });
+    expect(after.done).toEqual(again);
+    expect(model.requests[0]?.messages.at(-1)).toMatchObject({ results: [{ text: expect.stringMatching(told) }] });
+  },
+);
+
+test("RES-12: cancelled at any point of being taken up, it ends once and nothing begins after that", async () => {
+  const origin = tempFolder();
+  const run = crewAt(origin, scripted(...turns)).crew.run(chain);
+  await run;
+  const length = killedAfter(origin, run.id, (event) => event.type === "turn.ended" && event.path === "worker-4");
+  for (let point = 0; point <= length; point += Math.ceil(length / 20)) {
+    const home = tempFolder();
+    cpSync(origin, home, { recursive: true });
+    const { crew, done } = crewAt(home, scripted(...turns.slice(6)));
+    const resumed = crew.resume(run.id);
+    let seen = 0;
+    let before = 0;
+    for await (const _ of resumed) {
+      if (seen++ !== point) continue;
+      resumed.cancel("enough");
+      before = done.length;
+    }
+    expect((await resumed).status).toBe("cancelled");
+    expect(done).toHaveLength(before);
+    const ends = readFileSync(join(home, "runs", run.id, JOURNAL_FILE), "utf8").match(/"type":"run\.ended"/g);
+    expect(ends).toHaveLength(1);
+  }
+});
+
+test("RES-08: a run goes on in its own folder; when that is gone, it says so and does nothing", async () => {
+  const at = place({ "a.json": script({ calls: [{ name: "current_time", input: {} }] }, "done") });
+  const args = ["run", "general", "x", "--model", "scripted:a.json"];
+  const killed = await at.run(args, { env: { SUBCREW_FAULT: "kill@journal.synced:2" } });
+  expect(killed.signal).toBe("SIGKILL");
+  const id = /run_\w{12}/.exec(killed.stderr)?.[0] ?? "";
+  const moved = `${at.workspace}-moved`;
+  renameSync(at.workspace, moved);
+  const lost = await at.run(["resume", id], { cwd: at.home });
+  expect(lost.code).toBe(2);
+  expect(lost.stderr).toContain(`The folder that the run works in is gone: ${at.workspace}`);
+  expect(existsSync(at.workspace)).toBe(false);
+  renameSync(moved, at.workspace);
+  expect(await at.run(["resume", id], { cwd: at.home })).toMatchObject({ code: 0, stdout: "done\n" });
+});

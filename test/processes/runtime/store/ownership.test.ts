@@ -1,0 +1,112 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { readJournal } from "../../../../src/runtime/store/journal.ts";
+import { place, script } from "../../command.ts";
+import { tempFolder } from "../../../support/temp-folder.ts";
+import { contend } from "./owners.ts";
+
+const ROUNDS = 50;
+
+test(`RES-03: two who want a run at the same instant: one gets it, in each of ${ROUNDS} rounds`, async () => {
+  const { winners, busy } = await contend(tempFolder(), ROUNDS);
+  expect(winners).toEqual(Array.from({ length: ROUNDS }, () => 1));
+  expect(busy).toBe(ROUNDS);
+});
+
+const patient = {
+  "work.json": script({ text: "wait", calls: [{ name: "sleep", input: { seconds: 300 } }] }, "done"),
+  "quick.json": script("done"),
+};
+
+test("RES-04: a dead owner is replaced by the next who comes, without anybody tidying up", async () => {
+  const at = place(patient);
+  const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
+  await first.until("tool.started");
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const [id] = readdirSync(join(at.home, "state", "runs"));
+  const second = at.start(["resume", id!, "--json"]);
+  await second.until("resumed after");
+  second.child.kill("SIGKILL");
+  await second.ended;
+});
+
+test("RES-05: a process that has the number of a dead owner is not taken for it, and gets no signal", async () => {
+  const at = place(patient);
+  const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
+  await first.until("tool.started");
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const [id] = readdirSync(join(at.home, "state", "runs"));
+  const other = spawn("sleep", ["1000"]);
+  try {
+    writeFileSync(
+      join(at.home, "state", "runs", id!, "owner.9.json"),
+      JSON.stringify({ pid: other.pid, started: "1", boot: "another", nonce: "x" }),
+    );
+    const second = at.start(["resume", id!, "--json"]);
+    await second.until("resumed after");
+    second.child.kill("SIGKILL");
+    await second.ended;
+    expect(other.exitCode ?? other.signalCode).toBeNull();
+  } finally {
+    other.kill("SIGKILL");
+  }
+});
+
+test("CLK-02: an owner that was stopped still has its run; when it goes on, so does the run", async () => {
+  const at = place({
+    "work.json": script({ text: "wait", calls: [{ name: "sleep", input: { seconds: 3 } }] }, "done"),
+  });
+  const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
+  await first.until("tool.started");
+  first.child.kill("SIGSTOP");
+  const [id] = readdirSync(join(at.home, "state", "runs"));
+  const second = await at.run(["resume", id!, "--json"]);
+  expect(second).toMatchObject({ code: 3 });
+  expect(second.stdout + second.stderr).toContain(`Another process (${first.child.pid})`);
+  first.child.kill("SIGCONT");
+  const { code } = await first.ended;
+  expect(code).toBe(0);
+  const { events, problems } = await readJournal(join(at.home, "state", "runs", id!));
+  expect(problems).toEqual([]);
+  expect(events.filter(({ type }) => type === "run.ended")).toHaveLength(1);
+});
+
+test("RES-06: an owner that was stopped on its way to the disk, and followed meanwhile, acknowledges nothing that does not count", async () => {
+  const at = place(patient);
+  const first = at.start(["run", "general", "x", "--model", "scripted:quick.json", "--json"], {
+    env: { SUBCREW_FAULT: "stop@journal.write:2" },
+  });
+  onTestFinished(() => void first.child.kill("SIGKILL"));
+  while (!(await stopped(first.child.pid!))) await new Promise((resolve) => setTimeout(resolve, 10));
+  const [id] = readdirSync(join(at.home, "state", "runs"));
+  const folder = join(at.home, "state", "runs", id!);
+  // As if it had died for whoever looks: its claim names a process of another start of the machine.
+  const buried = { pid: first.child.pid, started: "1", boot: "another", nonce: "x" };
+  writeFileSync(join(folder, "owner.1.json"), JSON.stringify(buried));
+  const second = await at.run(["resume", id!, "--json"]);
+  expect(second, second.stderr + second.stdout).toMatchObject({ code: 0 });
+  const before = (await readJournal(folder)).events;
+  first.child.kill("SIGCONT");
+  const { stdout, code } = await first.ended;
+  expect(code).not.toBe(0);
+  expect((await readJournal(folder)).events).toEqual(before);
+  const lines = stdout.split("\n").filter((line) => line.includes('"seq":'));
+  const told = lines.map((line) => JSON.parse(line) as unknown);
+  expect(told).toEqual(before.slice(0, told.length));
+});
+
+async function stopped(pid: number): Promise<boolean> {
+  const { readFile } = await import("node:fs/promises");
+  return / T /.test(await readFile(`/proc/${pid}/stat`, "utf8"));
+}
+
+test("a folder of runs with strange files in it does not stop anybody", async () => {
+  const at = place(patient);
+  mkdirSync(join(at.home, "state", "runs", "run_abcdefghijkl"), { recursive: true });
+  const done = await at.run(["run", "general", "x", "--model", "scripted:quick.json"]);
+  expect(done.code).toBe(0);
+});

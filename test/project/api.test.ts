@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+/** The doors of the package, and the file behind each. */
+const doors: Readonly<Record<string, string>> = {
+  ".": "../../src/index.ts",
+  "./a2a": "../../src/doors/a2a.ts",
+  "./agents": "../../src/doors/agents.ts",
+  "./gemini": "../../src/doors/gemini.ts",
+  "./mcp": "../../src/doors/mcp.ts",
+  "./parallel": "../../src/doors/parallel.ts",
+  "./testing": "../../src/doors/testing.ts",
+};
+
+test("the package has exactly these doors", () => {
+  const { exports } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    exports: Record<string, unknown>;
+  };
+  expect(
+    Object.keys(exports)
+      .filter((door) => door !== "./package.json")
+      .toSorted(),
+  ).toEqual(Object.keys(doors).toSorted());
+});
+
+test("the doors export exactly these names", async () => {
+  const names: Record<string, string[]> = {};
+  for (const [door, file] of Object.entries(doors))
+    names[door] = Object.keys((await import(file)) as object).toSorted();
+  expect(names).toMatchSnapshot();
+});
+
+test("the version of the code is the version of the package", async () => {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  expect((await import("../../src/core/text/version.ts")).version).toBe(version);
+});

@@ -1,0 +1,333 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { type Agent, createCrew, defineTool, type Event } from "../../../src/index.ts";
+import { scripted } from "../../../src/models/scripted/scripted.ts";
+import { call, play } from "../../support/play.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const write = (path: string, content = "new"): ReturnType<typeof call> => call("write_file", { path, content });
+
+test("unattended, what would be asked is refused in words that name the rule which allows it", async () => {
+  const { denied, cwd, outcome } = await play([
+    write("a.txt"),
+    call("bash", { command: "npm test" }),
+    call("http_get", { url: "https://example.com/x" }),
+  ]);
+  expect(denied.map(({ tool, rule }) => [tool, rule])).toEqual([
+    ["write_file", "mode default"],
+    ["bash", "mode default"],
+    ["http_get", "mode default"],
+  ]);
+  expect(denied[0]!.text).toBe(
+    "DENIED: write_file was not carried out: it changes files, and nobody is there to be asked (mode default). For the user: Allow it with --allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits.",
+  );
+  expect(denied[1]!.text).toContain("--allow 'bash(npm test)'");
+  expect(denied[2]!.text).toContain("--allow 'http_get(https://example.com/*)'");
+  expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+  expect(outcome).toMatchObject({ status: "ok", output: "done" });
+});
+
+test("a yes is for this call alone, a no is told with its words", async () => {
+  const { questions, denied, ended, cwd } = await play([write("a.txt"), write("a.txt", "two"), write("b.txt")], {
+    answer: (question) =>
+      question.includes("a.txt") ? { approve: true } : { approve: false, text: "not that one", by: "the boss" },
+  });
+  expect(questions.length).toBe(3);
+  expect(ended.length).toBe(2);
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("two");
+  expect(denied).toMatchObject([
+    {
+      tool: "write_file",
+      rule: "the person",
+      text: "DENIED: the boss said no: not that one. Do not try it in another way.",
+    },
+  ]);
+});
+
+test("TOOL-08: always is for what was shown and nothing else", async () => {
+  const { questions, ended } = await play(
+    [write("a.txt"), write("a.txt", "two"), write("sub/a.txt"), call("delete_file", { path: "a.txt" })],
+    { answer: () => ({ approve: true, always: true }) },
+  );
+  expect(questions.map((question) => question.split("\n")[1])).toEqual([
+    "  path: a.txt",
+    "  path: sub/a.txt",
+    "  path: a.txt",
+  ]);
+  expect(ended.every(({ error }) => !error)).toBe(true);
+});
+
+test("what is approved is what happens, and a question shows all of it", async () => {
+  const content = `line\n\u001b[2K\r\u202e\u200bx${" ".repeat(5_000)}rm -rf\n${"y".repeat(20_000)}`;
+  const { questions, cwd } = await play([write("a.txt", content)], { answer: () => ({ approve: true }) });
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe(content);
+  expect(questions[0]).toContain("\\u{1b}[2K\\r\\u{202e}\\u{200b}x[5000 blanks]rm -rf");
+  expect(questions[0]).toContain("y".repeat(20_000));
+  expect(questions[0]).toContain(
+    "worker wants to use write_file (it changes files):\n  path: a.txt\n  content (25020 characters):\n    | line\n    | ",
+  );
+});
+
+test("a late answer to one question does not answer another, also when the model repeats an id", async () => {
+  const again = { calls: [{ id: "c1", name: "write_file", input: { path: "a.txt", content: "one" } }] };
+  const { events } = await play([again, { calls: [{ id: "c1", name: "delete_file", input: { path: "a.txt" } }] }], {
+    answer: () => ({ approve: true }),
+  });
+  const opened = events.flatMap((event) => (event.type === "gate.opened" ? [event.call] : []));
+  expect(new Set(opened).size).toBe(2);
+});
+
+test("several calls of one turn are asked about one after the other", async () => {
+  let open = 0;
+  let most = 0;
+  const turn = { calls: ["a", "b", "c"].map((name) => ({ name: "write_file", input: { path: name, content: name } })) };
+  const { questions, ended } = await play([turn], {
+    answer: () => {
+      most = Math.max(most, ++open);
+      open--;
+      return { approve: true };
+    },
+  });
+  expect([questions.length, ended.length, most]).toEqual([3, 3, 1]);
+});
+
+test.each([
+  ["plan", { read_file: "ok", write_file: "no", bash: "no" }],
+  ["dontAsk", { read_file: "ok", write_file: "no", bash: "no" }],
+  ["acceptEdits", { read_file: "ok", write_file: "ok", bash: "no" }],
+] as const)("mode %s, unattended", async (mode, want) => {
+  const cwd = tempFolder({ "a.txt": "a" });
+  const calls = [call("read_file", { path: "a.txt" }), write("b.txt"), call("bash", { command: "touch c.txt" })];
+  const { denied, ended } = await play(calls, { cwd, permissions: { mode } });
+  const got = {
+    ...Object.fromEntries(denied.map(({ tool }) => [tool, "no"])),
+    ...Object.fromEntries(ended.map(({ tool }) => [tool, "ok"])),
+  };
+  expect(got).toEqual(want);
+});
+
+test("rules: deny beats ask beats allow, and a pattern is about the argument", async () => {
+  const permissions = {
+    allow: ["write_file(src/**)", "write_file(docs/*.md)"],
+    ask: ["write_file(src/secret/**)"],
+    deny: ["write_file(src/secret/key)"],
+  };
+  const paths = [
+    "src/a.ts",
+    "src/x/y.ts",
+    "docs/a.md",
+    "docs/x/a.md",
+    "other.txt",
+    "src/secret/note",
+    "src/secret/key",
+    "src/secret/KEY",
+  ];
+  const { denied, cwd } = await play(
+    paths.map((path) => write(path)),
+    { permissions },
+  );
+  expect(denied.map(({ rule, text }) => [/'write_file\((.*?)\)'/.exec(text)?.[1] ?? "", rule])).toEqual([
+    ["docs/x/a.md", "mode default"],
+    ["other.txt", "mode default"],
+    ["", "ask write_file(src/secret/**)"],
+    ["", "deny write_file(src/secret/key)"],
+    ["", "deny write_file(src/secret/key)"],
+  ]);
+  expect(paths.filter((path) => existsSync(join(cwd, path)))).toEqual(["src/a.ts", "src/x/y.ts", "docs/a.md"]);
+});
+
+test("a rule that names no tool is the caller's mistake, before anything runs", async () => {
+  await expect(play([], { permissions: { deny: ["wrte_file(x)"] } })).rejects.toMatchObject({
+    code: "UNKNOWN_TOOL",
+    hint: 'Did you mean "write_file"?',
+  });
+  await expect(play([], { permissions: { allow: ["bash()"] } })).rejects.toMatchObject({ code: "BAD_INPUT" });
+});
+
+/** Starts another agent, as the delegation tools do. */
+const start = defineTool({
+  name: "start",
+  description: "starts",
+  input: z.object({ agent: z.string(), more: z.record(z.string(), z.unknown()).optional() }),
+  effect: "write",
+  does: "spawn",
+  run: async ({ agent, more }, { delegate }) => {
+    const outcome = await delegate({ mode: "single", agent, task: "Help.", ...more });
+    return outcome.status === "ok"
+      ? outcome.output
+      : `${outcome.status}: ${outcome.status === "failed" ? outcome.fault.message : ""}`;
+  },
+});
+
+test("TOOL-07, TOOL-10: what holds for a parent holds for whatever it starts, at every depth, and no file widens it", async () => {
+  const { createCrew, defineAgent } = await import("../../../src/index.ts");
+  const { scripted } = await import("../../../src/models/scripted/scripted.ts");
+  const cwd = tempFolder();
+  const agent = (name: string, more: object) =>
+    defineAgent({ name, description: name, instructions: "Work.", model: name, ...more });
+  const attempt = [write("a.txt"), call("bash", { command: "touch b.txt" })];
+  const crew = createCrew({
+    cwd,
+    home: tempFolder(),
+    env: { PATH: "/usr/bin:/bin" },
+    discover: false,
+    tools: [start],
+    permissions: { mode: "bypass" },
+    agents: [
+      agent("lead", { tools: ["start", "write_file", "read_file"], permission: "default" }),
+      agent("helper", { permission: "bypass" }),
+      agent("deepest", { tools: ["*"], permission: "bypass" }),
+    ],
+    models: {
+      lead: scripted(call("start", { agent: "helper" }), "done"),
+      helper: scripted(
+        ...attempt,
+        call("start", { agent: "deepest", more: { tools: ["bash", "write_file"] } }),
+        "done",
+      ),
+      deepest: scripted(...attempt, "done"),
+    },
+    unattended: true,
+  });
+  const run = crew.run({ mode: "single", agent: "lead", task: "Go." }, { maxDepth: 5 });
+  const denied: string[] = [];
+  for await (const event of run)
+    if (event.type === "tool.denied") denied.push(`${event.path}: ${event.tool}: ${event.rule}`);
+  await run;
+  expect(denied).toEqual([
+    "lead/helper: write_file: mode default",
+    "lead/helper: bash: the parent of helper may not use it",
+    "lead/helper/deepest: write_file: mode default",
+    "lead/helper/deepest: bash: the parent of deepest may not use it",
+  ]);
+});
+
+test("SBX-12: an agent cannot send another one to a folder outside", async () => {
+  const outside = tempFolder({ "secret.txt": "canary" });
+  const { events } = await play([call("start", { agent: "worker", more: { cwd: outside } })], {
+    tools: [start],
+    permissions: { mode: "bypass" },
+  });
+  expect(JSON.stringify(events)).toContain("lies outside of what this run may touch");
+});
+
+test("two layers: forbidden, unknown, forbidden under an alias, and what the parent lacks are four refusals without effect", async () => {
+  const cwd = tempFolder();
+  const model = scripted(
+    call("start", { agent: "helper" }),
+    call("delete_file", { path: "a.txt" }),
+    call("no_such_tool", {}),
+    call("Bash", { command: "touch a.txt" }),
+    write("a.txt"),
+    "helped",
+    "done",
+  );
+  const agent = (name: string, tools: readonly string[]): Agent => ({
+    name,
+    description: name,
+    instructions: "Work.",
+    tools,
+  });
+  const crew = createCrew({
+    cwd,
+    home: tempFolder(),
+    env: { PATH: "/usr/bin:/bin", HOME: tempFolder() },
+    discover: false,
+    agents: [
+      { ...agent("worker", ["read_file", "delete_file", "bash", "start"]), spawns: ["helper"] },
+      agent("helper", ["read_file", "write_file"]),
+    ],
+    tools: [start],
+    models: { m: model },
+    model: "m",
+    permissions: { mode: "bypass", sandbox: "off" },
+    unattended: true,
+  });
+  const run = crew.run({ mode: "single", agent: "worker", task: "Go." });
+  const events: Event[] = [];
+  for await (const event of run) events.push(event);
+  expect(await run).toMatchObject({ status: "ok", output: "done" });
+  expect(model.requests[1]!.tools.map(({ name }) => name)).toEqual(["read_file"]); // what it is shown
+  const denied = events.filter((event) => event.type === "tool.denied");
+  expect(denied.map(({ tool, rule }) => [tool, rule])).toEqual([
+    ["delete_file", "tools of helper"],
+    ["no_such_tool", "no such tool"],
+    ["Bash", "tools of helper"],
+    ["write_file", "the parent of helper may not use it"],
+  ]);
+  const results = model.requests[5]!.messages.flatMap((message) => (message.role === "tool" ? message.results : []));
+  expect(results.map(({ error }) => error)).toEqual([true, true, true, true]);
+  expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+});
+
+test("what an agent's own rules ask is asked whatever the user allows, and refused where nobody is", async () => {
+  const rules = [
+    [
+      { tool: "write_file", says: "ask" },
+      { tool: "write_file", pattern: "docs/**", says: "allow" },
+      { tool: "write_file", pattern: "docs/fixed/**", says: "deny" },
+    ],
+  ] as const;
+  const writes = [write("docs/a.md"), write("src/a.ts"), write("docs/fixed/b.md")];
+  const alone = await play(writes, { agent: { rules }, permissions: { mode: "bypass" } });
+  expect(alone.denied.map(({ rule, text }) => [rule, text.includes("nobody is there")])).toEqual([
+    ["rules of worker", true],
+    ["rules of worker", false],
+  ]);
+  expect(alone.ended).toHaveLength(1);
+  const asked = await play(writes, {
+    agent: { rules },
+    permissions: { mode: "bypass" },
+    answer: () => ({ approve: true }),
+  });
+  expect([asked.questions.length, asked.ended.length, asked.denied.length]).toEqual([1, 2, 1]);
+});
+
+test("an agent whose file limits a tool by its arguments has that much of it", async () => {
+  const { denied, ended } = await play(
+    [
+      write("docs/a.md"),
+      write("src/a.ts"),
+      call("bash", { command: "echo a" }),
+      call("bash", { command: "echo a; touch x" }),
+    ],
+    {
+      agent: { tools: ["write_file(docs/**)", "bash(echo *)"] },
+      permissions: { mode: "bypass", sandbox: "off" },
+    },
+  );
+  expect(denied.map(({ rule }) => rule)).toEqual(["tools of worker", "tools of worker"]);
+  expect(ended.map(({ tool }) => tool)).toEqual(["write_file", "bash"]);
+});
+
+test("TOOL-12: a tool that does not say what it touches is asked about unless it only reads", async () => {
+  const tool = (name: string, effect: "read" | "write") =>
+    defineTool({ name, description: name, input: z.object({}), effect, run: () => "ran" });
+  const { denied, ended } = await play([call("looks", {}), call("acts", {})], {
+    tools: [tool("looks", "read"), tool("acts", "write")],
+  });
+  expect([ended.map(({ tool: name }) => name), denied.map(({ tool: name }) => name)]).toEqual([["looks"], ["acts"]]);
+  const allowed = await play([call("acts", {})], { tools: [tool("acts", "write")], permissions: { allow: ["acts"] } });
+  expect(allowed.ended).toMatchObject([{ tool: "acts", text: "ran" }]);
+});
+
+test("other folders that may be written are reached by their absolute path, and rules call them so", async () => {
+  const other = tempFolder({ "a.txt": "a" });
+  const calls = [
+    write(`${other}/b.txt`),
+    write(`${other}/.git/config`),
+    call("read_file", { path: `${other}/a.txt` }),
+    write(`${other}-evil/x`),
+  ];
+  const { denied, ended } = await play(calls, {
+    permissions: { writableRoots: [other], allow: [`write_file(${other}/**)`] },
+  });
+  expect(denied.map(({ rule }) => rule)).toEqual(["protected .git", "outside"]);
+  expect(ended.map(({ tool, error }) => [tool, error])).toEqual([
+    ["write_file", false],
+    ["read_file", false],
+  ]);
+  expect(readFileSync(join(other, "b.txt"), "utf8")).toBe("new");
+});

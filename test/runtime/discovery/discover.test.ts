@@ -1,0 +1,227 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { describeOrigin } from "../../../src/core/vocabulary/provenance.ts";
+import { readBundledAgents } from "../../../src/formats/bundled.ts";
+import { dialects } from "../../../src/formats/table.ts";
+import {
+  createDiscoveryCache,
+  type Discovery,
+  discover,
+  findAgent,
+  qualifiedNames,
+} from "../../../src/runtime/discovery/discover.ts";
+import { explainFields } from "../../../src/runtime/discovery/explain.ts";
+import { agentFamilies, presets } from "../../../src/runtime/discovery/sources.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const agentFile = (name: string, more = ""): string =>
+  `---\nname: ${name}\ndescription: ${name} of a file\n${more}---\nBody\n`;
+const namesIn = ({ agents }: Discovery): string[] => agents.map(({ name }) => name);
+const trust = { project: (): boolean => true };
+
+test("bundled agents are there where no file is", async () => {
+  const found = await discover({ cwd: "/nowhere/at/all", home: "/nowhere", dialects, bundled: readBundledAgents() });
+  expect(namesIn(found)).toEqual(expect.arrayContaining(["explore", "general"]));
+  expect(findAgent(found, "bundled:explore")?.agent.tools).toContain("grep_files");
+  expect([found.problems, found.sources]).toEqual([[], []]);
+});
+
+test("a damaged bundled agent is fatal", () => {
+  expect(() => readBundledAgents({ bad: "---\nname: bad\n---\n" })).toThrow(
+    expect.objectContaining({ code: "BAD_AGENT" }),
+  );
+  expect(() => readBundledAgents({ bad: "---\nname: bad\ndescription: a: b\n---\n" })).toThrow("damaged");
+});
+
+describe("a second discovery with the same cache", () => {
+  test("reads only what changed, and tells what came, went and changed", async () => {
+    const home = tempFolder({
+      ".claude/agents/same.md": agentFile("same"),
+      ".claude/agents/other.md": agentFile("other"),
+      ".claude/agents/gone.md": agentFile("gone"),
+    });
+    const reads: string[] = [];
+    const claude = dialects["claude"]!;
+    const counting = {
+      ...dialects,
+      claude: {
+        ...claude,
+        read: (...args: Parameters<typeof claude.read>) => (reads.push(args[1].relative), claude.read(...args)),
+      },
+    };
+    const options = { cwd: "/nowhere/p", home, dialects: counting, cache: createDiscoveryCache() };
+    const first = await discover(options);
+    expect(first.changes).toEqual({ added: [], removed: [], changed: [] });
+    expect(reads.splice(0)).toEqual(["gone.md", "other.md", "same.md"]);
+
+    writeFileSync(join(home, ".claude/agents/other.md"), agentFile("other", "model: opus\n"));
+    writeFileSync(join(home, ".claude/agents/new.md"), agentFile("new"));
+    rmSync(join(home, ".claude/agents/gone.md"));
+    const second = await discover(options);
+    expect(second.changes).toEqual({ added: ["new"], removed: ["gone"], changed: ["other"] });
+    expect(reads).toEqual(["new.md", "other.md"]);
+    expect(findAgent(second, "same")?.agent).toBe(findAgent(first, "same")?.agent);
+  });
+
+  test("two caches know nothing of each other", async () => {
+    const home = tempFolder({ ".claude/agents/a.md": agentFile("a") });
+    const where = { cwd: "/nowhere/p", home, dialects };
+    await discover({ ...where, cache: createDiscoveryCache() });
+    expect((await discover({ ...where, cache: createDiscoveryCache() })).changes.added).toEqual([]);
+  });
+});
+
+describe("what the caller chooses", () => {
+  const layout = {
+    "home/.claude/agents/x.md": agentFile("x", "model: user\n"),
+    "home/.claude/agents/u.md": agentFile("u"),
+    "project/.claude/agents/x.md": agentFile("x", "model: project\n"),
+    "project/.claude/agents/p.md": agentFile("p"),
+  };
+  const where = (root: string): { cwd: string; home: string } => ({
+    cwd: join(root, "project"),
+    home: join(root, "home"),
+  });
+
+  test.each([
+    ["user", ["u", "x"]],
+    ["project", ["p", "x"]],
+    ["both", ["p", "x", "u"]],
+  ] as const)("scope %s", async (scope, names) => {
+    const found = await discover({ ...where(tempFolder(layout)), dialects, trust, scope });
+    expect(namesIn(found)).toEqual(names);
+  });
+
+  test("a disabled agent is listed, and the next of its name does not take its place by accident", async () => {
+    const found = await discover({ ...where(tempFolder(layout)), dialects, trust, disabled: ["x"] });
+    expect(namesIn(found)).toEqual(["p", "u"]);
+    expect(found.disabled.map(({ agent }) => agent.model)).toEqual(["project", "user"]);
+  });
+
+  test("settings say the last word about a file, and may switch an agent off", async () => {
+    const settings = { x: { model: "mine", limits: { maxTurns: 2 } }, p: { enabled: false } };
+    const found = await discover({ ...where(tempFolder(layout)), dialects, trust, settings });
+    expect(findAgent(found, "x")?.agent).toMatchObject({ model: "mine", limits: { maxTurns: 2 } });
+    expect(found.disabled.map(({ name }) => name)).toEqual(["p"]);
+  });
+
+  test("an agent given by the caller stands before every file", async () => {
+    const [inline] = readBundledAgents({ x: agentFile("x", "model: given\n") });
+    const found = await discover({ ...where(tempFolder(layout)), dialects, trust, inline: [inline!] });
+    expect(findAgent(found, "x")?.agent).toMatchObject({ model: "given", source: { kind: "inline" } });
+  });
+
+  test("a shadowed agent is reached by a qualified name", async () => {
+    const found = await discover({ ...where(tempFolder(layout)), dialects, trust });
+    expect(["x", "project:x", "user:x", "claude:x"].map((name) => findAgent(found, name)?.agent.model)).toEqual([
+      "project",
+      "project",
+      "user",
+      "project",
+    ]);
+    expect(found.shadowed.map(({ found: lost, by }) => [lost.agent.model, by.agent.model])).toEqual([
+      ["user", "project"],
+    ]);
+    expect(qualifiedNames(found.agents[1]!)).toEqual(["claude:x", "project:x"]);
+    expect(findAgent(found, "X")).toBeUndefined();
+  });
+
+  test("two of a name in one directory are worth a warning, in two they are not", async () => {
+    const root = tempFolder({ ...layout, "home/.claude/agents/y.md": agentFile("u") });
+    const found = await discover({ ...where(root), dialects, trust });
+    expect(found.problems.map(({ code, file }) => [code, file])).toEqual([
+      ["duplicate", join(root, "home/.claude/agents/y.md")],
+    ]);
+  });
+});
+
+describe("where a project ends", () => {
+  test("the nearest directory of each family counts, up to the repository", async () => {
+    const root = tempFolder({
+      ".claude/agents/above.md": agentFile("above"),
+      "repo/.git/HEAD": "",
+      "repo/.claude/agents/outer.md": agentFile("outer"),
+      "repo/.omp/agents/o.md": agentFile("o"),
+      "repo/sub/.claude/agents/inner.md": agentFile("inner"),
+    });
+    mkdirSync(join(root, "repo/sub/deep"));
+    const found = await discover({ cwd: join(root, "repo/sub/deep"), home: "/nowhere", dialects, trust });
+    expect(namesIn(found)).toEqual(["o", "inner"]);
+  });
+
+  test("the home directory is nobody's project", async () => {
+    const home = tempFolder({ ".claude/agents/a.md": agentFile("a"), "work/notes.txt": "" });
+    for (const cwd of [home, join(home, "work")]) {
+      const found = await discover({ cwd, home, dialects });
+      expect(found.sources.map(({ scope }) => scope)).toEqual(["user"]);
+      expect(namesIn(found)).toEqual(["a"]);
+    }
+  });
+});
+
+describe("presets", () => {
+  const everywhere = Object.fromEntries(
+    [
+      "omp/agent/agents",
+      "claude/agents",
+      "codex/agents",
+      "gemini/agents",
+      "gen/agents",
+      "pi/agent/agents",
+      "subcrew/agents",
+    ].map((place) => {
+      const name = place.split("/")[0]!;
+      return [`home/.${place}/${name}.md`, agentFile(name)];
+    }),
+  );
+  test.each([
+    ["omp", ["omp", "claude", "codex", "gemini"]],
+    ["mycode", ["gen", "claude"]],
+    ["pi-parallel", ["pi"]],
+    ["gemini", ["gemini"]],
+    ["pegasus", []],
+    ["unified", ["subcrew", "omp", "pi", "gen", "claude", "gemini"]],
+  ] as const)("%s looks where its system looks", async (preset, names) => {
+    const root = tempFolder(everywhere);
+    const found = await discover({ cwd: root, home: join(root, "home"), dialects, preset });
+    expect(namesIn(found)).toEqual(names);
+  });
+
+  test("gemini gives no tools to an agent that names none", async () => {
+    const root = tempFolder(everywhere);
+    const found = await discover({ cwd: root, home: join(root, "home"), dialects, preset: "gemini" });
+    expect(found.agents[0]).toMatchObject({ agent: { tools: [] }, origins: { tools: { from: "default" } } });
+  });
+
+  test("every row of every preset has a dialect", () => {
+    const rows = [agentFamilies, ...Object.values(presets).map((preset) => preset.families)].flat(2);
+    expect(rows.filter(({ dialect }) => dialects[dialect] === undefined)).toEqual([]);
+  });
+});
+
+test("each field knows where it came from: the file and its line, the base, the settings, a default", async () => {
+  const home = tempFolder({
+    ".pi/agent/agents/base.md": agentFile("base", "tools: read\nmodel: small\nthinking: low\n"),
+    ".pi/agent/agents/kid.md": agentFile("kid", "extends: base\ntools: grep\n"),
+    ".omp/agent/agents/o.md": agentFile("o"),
+  });
+  const found = await discover({ cwd: "/nowhere/p", home, dialects, settings: { kid: { thinking: "high" } } });
+  const explained = (name: string): Record<string, string> =>
+    Object.fromEntries(
+      explainFields(findAgent(found, name)!, dialects).map(({ field, origin }) => [
+        field,
+        describeOrigin(origin).replaceAll(`${home}/`, ""),
+      ]),
+    );
+  expect(explained("kid")).toEqual({
+    name: ".pi/agent/agents/kid.md:2 (name)",
+    description: ".pi/agent/agents/kid.md:3 (description)",
+    extends: ".pi/agent/agents/kid.md:4 (extends)",
+    tools: "base base and .pi/agent/agents/kid.md:5 (tools)",
+    instructions: ".pi/agent/agents/kid.md (body)",
+    model: "base base",
+    thinking: "settings (agents.kid.thinking)",
+  });
+  expect(explained("o")["completion"]).toBe("default (dialect)");
+});

@@ -1,0 +1,333 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { READ_ONLY_TOOLS } from "../../../src/core/vocabulary/tool-names.ts";
+import { ownDialect } from "../../../src/formats/dialects/own.ts";
+import { dialects } from "../../../src/formats/table.ts";
+import { type Discovery, discover, findAgent, type Trust } from "../../../src/runtime/discovery/discover.ts";
+import { listAgentFiles } from "../../../src/runtime/discovery/files.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const good = (name: string, more = ""): string => `---\nname: ${name}\ndescription: d\n${more}---\nBody\n`;
+const everything: Trust = { project: () => true };
+const PLACE = ".claude/agents";
+
+/** Files of a user's directory beside one that is fine. */
+async function userFiles(files: Readonly<Record<string, string>>): Promise<Discovery> {
+  const home = tempFolder({ [`${PLACE}/zz-fine.md`]: good("fine") });
+  mkdirSync(join(home, PLACE), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(home, PLACE, name), text, "latin1");
+  return discover({ cwd: "/nowhere/project", home, dialects });
+}
+
+const namesIn = ({ agents }: Discovery): string[] => agents.map(({ name }) => name);
+const codesIn = ({ skipped }: Discovery): string[] =>
+  skipped.flatMap(({ problems }) => problems.map(({ code }) => code));
+
+function bomb(): string {
+  let text = "a: &a [x,x,x,x,x,x,x,x,x]\n";
+  for (const [from, to] of ["ab", "bc", "cd", "de", "ef", "fg", "gh", "hi"] as const) {
+    text += `${to}: &${to} [${Array.from({ length: 9 }, () => `*${from}`).join(",")}]\n`;
+  }
+  return text;
+}
+
+describe("a hostile file is refused quickly and hides no other", () => {
+  const big = "x".repeat(70_000);
+  const keys = Array.from({ length: 1001 }, (_, index) => `k${index}: 1`).join("\n");
+  test.each<[id: string, what: string, text: string, code: string]>([
+    ["PARSE-01", "aliases that grow", good("bad", bomb()), "bad-yaml"],
+    ["PARSE-01", "few aliases that grow", good("bad", bomb().replaceAll(/(\*\w,){6}/g, "")), "bad-yaml"],
+    ["PARSE-02", "long frontmatter", good("bad", `x: ${big}\n`), "bad-yaml"],
+    ["PARSE-02", "a long file", `${good("bad")}${"x".repeat(1_100_000)}`, "too-big"],
+    ["PARSE-02", "10 MB of frontmatter", good("bad", `x: ${"y".repeat(10_000_000)}\n`), "too-big"],
+    ["PARSE-02", "deep nesting", good("bad", `x: ${"[".repeat(65)}${"]".repeat(65)}\n`), "bad-yaml"],
+    ["PARSE-02", "too many keys", good("bad", `${keys}\n`), "bad-yaml"],
+    ["PARSE-03", "JavaScript", `---js\n{ name: process.exit(1) }\n---\n`, "not-yaml"],
+    ["PARSE-05", "the same key twice", good("bad", "tools: Read\ntools: Bash\n"), "duplicate-key"],
+    ["PARSE-05", "two names", good("bad", "name: other\n"), "duplicate-key"],
+    ["PARSE-08", "UTF-16", "\xff\xfe-\0-\0-\0", "not-text"],
+    ["PARSE-08", "Latin-1", good("bad", "x: \xe9\xe8\n"), "not-text"],
+    ["PARSE-08", "NUL", good("bad", "x: \0\n"), "not-text"],
+    ["PARSE-08", "nothing", "", "no-frontmatter"],
+    ["PARSE-08", "frontmatter that never ends", "---\nname: bad\ndescription: d\n", "no-frontmatter"],
+  ])("%s %s", async (_id, _what, text, code) => {
+    const start = performance.now();
+    const found = await userFiles({ "bad.md": text });
+    expect(performance.now() - start).toBeLessThan(60_000); // aliases that grow would take all time and memory there is
+    expect(namesIn(found)).toEqual(["fine"]);
+    expect(codesIn(found)).toEqual([code]);
+  });
+});
+
+test("PARSE-03 a tag builds nothing: the file is read as text or not at all", async () => {
+  const found = await userFiles({ "bad.md": good("bad", "x: !!js/function 'return 1'\ntools: Read\n") });
+  expect(findAgent(found, "bad")?.read.raw["x"]).toEqual(expect.any(String));
+});
+
+test("PARSE-04 keys of prototypes are plain keys, and no field comes from them", async () => {
+  const found = await userFiles({
+    "bad.md": good(
+      "bad",
+      "__proto__: { tools: [bash], polluted: true }\nconstructor: { prototype: { polluted: true } }\nx: { __proto__: { y: 1 } }\n",
+    ),
+  });
+  const bad = findAgent(found, "bad")!;
+  expect(bad.agent.tools).toBeUndefined();
+  expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  expect(Object.keys(bad.read.raw)).toContain("__proto__");
+  expect(bad.problems.map(({ field }) => field)).toEqual(["__proto__", "constructor", "x"]);
+});
+
+test("PARSE-05 a merge key merges nothing", async () => {
+  const found = await userFiles({ "bad.md": good("bad", "base: &b { tools: [bash] }\n<<: *b\n") });
+  expect(findAgent(found, "bad")?.agent.tools).toBeUndefined();
+  expect(findAgent(found, "bad")?.problems.map(({ field }) => field)).toEqual(["base", "<<"]);
+});
+
+describe("PARSE-06 the tools key, by one table", () => {
+  test.each<[written: string, tools: readonly string[] | undefined]>([
+    ["", undefined],
+    ["tools: Read, Grep", ["read_file", "grep_files"]],
+    ["tools: [Read, Grep]", ["read_file", "grep_files"]],
+    ["tools: [[Read], [Grep, [Glob]]]", ["read_file", "grep_files", "glob"]],
+    ["tools: { read: true, bash: false }", undefined],
+    ['tools: { "*": false, read: true }', ["read_file"]],
+    ["tools: '*'", ["*"]],
+    ["tools: ['*']", ["*"]],
+    ["tools:", []],
+    ["tools: null", []],
+    ["tools: ''", []],
+    ["tools: ' , '", []],
+    ["tools: []", []],
+    ["tools: 5", []],
+    ["tools: true", []],
+    ["tools: false", []],
+    ["tools: nonsense", ["nonsense"]],
+    ["tools: Read Grep", ["read_file", "grep_files"]],
+    ["TOOLS: Read", ["read_file"]],
+    ["Tools: Read", ["read_file"]],
+    ["allowed-tools: Read", ["read_file"]],
+    ["tools: Read\nallowedTools: Read, Bash", ["read_file"]],
+  ])("%s", async (written, tools) => {
+    const found = await userFiles({ "a.md": good("a", written === "" ? "" : `${written}\n`) });
+    expect(findAgent(found, "a")?.agent.tools).toEqual(tools);
+  });
+
+  test("a record that switches tools off takes them away", async () => {
+    const found = await userFiles({ "a.md": good("a", "tools: { write: false, bash: false, read: true }\n") });
+    expect(findAgent(found, "a")?.agent.disallowedTools).toEqual(["write_file", "bash"]);
+  });
+});
+
+describe("PARSE-07 broken YAML never gives more than its tools line names", () => {
+  const broken = "description: Use it when: something: else\n";
+  test.each<[what: string, frontmatter: string, tools: readonly string[]]>([
+    ["a tools line", `name: a\n${broken}tools: Read, Grep\n`, ["read_file", "grep_files"]],
+    ["a list", `name: a\n${broken}tools:\n  - Read\n`, ["read_file"]],
+    ["a bare star", `name: a\ndescription: d\ntools: *\n`, ["*"]],
+    ["no tools", `name: a\n${broken}`, READ_ONLY_TOOLS],
+    ["an unclosed list", `name: a\n${broken}tools: [Read, Grep\n`, ["read_file", "grep_files"]],
+    ["a stray indent", `name: a\n  description: d\ntools: Read\n`, ["read_file"]],
+    ["a stray indent before the tools", `name: a\ndescription: d\n  tools: Read\n`, ["read_file"]],
+    ["tabs", `name: a\ndescription: d\nmeta:\n\tk: v\ntools: Read\n`, ["read_file"]],
+    ["text over several lines", `name: a\ndescription: one: two\nthree four\n<example>\ntools: Read\n`, ["read_file"]],
+    ["unreadable tools", `name: a\n${broken}tools: {{{\n`, READ_ONLY_TOOLS],
+    ["tools that nobody knows", `name: a\n${broken}tools: whatever\n`, READ_ONLY_TOOLS],
+    ["an empty list on purpose", `name: a\n${broken}tools: []\n`, []],
+    ["hyphenated deny-list", `name: a\ndescription: "x" y\nfoo: ]\ndisallowed-tools: Bash\n`, READ_ONLY_TOOLS],
+  ])("%s", async (_what, frontmatter, tools) => {
+    const found = await userFiles({ "a.md": `---\n${frontmatter}---\nBody\n` });
+    const a = findAgent(found, "a")!;
+    expect(a.agent.tools).toEqual(tools);
+    expect(a.read.recovered).toBe(true);
+    expect(a.problems.some(({ code }) => code === "repaired" || code === "recovered")).toBe(true);
+  });
+});
+
+test("PARSE-08 a byte order mark, CRLF and a missing last newline do no harm", async () => {
+  const { agents } = ownDialect.read("\ufeff---\r\nname: a\r\ndescription: d\r\ntools: Read\r\n---\r\nOne\r\nTwo", {
+    file: "a.md",
+    relative: "a.md",
+  });
+  expect(agents[0]?.agent).toMatchObject({ name: "a", tools: ["read_file"], instructions: "One\nTwo" });
+});
+
+describe("an untrusted project", () => {
+  test("is listed and neither runs nor shadows; a link out of it is not read", async () => {
+    const root = tempFolder({
+      "outside.md": good("outside", "tools: Bash\n"),
+      "home/.claude/agents/x.md": good("x"),
+      "project/.claude/agents/x.md": good("x", "tools: Bash\n"),
+      "project/.claude/agents/real.md": good("real"),
+    });
+    symlinkSync(join(root, "outside.md"), join(root, `project/${PLACE}/out.md`));
+    symlinkSync("real.md", join(root, `project/${PLACE}/in.md`));
+    const where = { cwd: join(root, "project"), home: join(root, "home"), dialects };
+    const untrusted = await discover(where);
+    expect(namesIn(untrusted)).toEqual(["x"]);
+    expect(untrusted.untrusted.map(({ name, trusted }) => [name, trusted])).toEqual([
+      ["real", false],
+      ["real", false],
+      ["x", false],
+    ]);
+    expect(codesIn(untrusted)).toEqual(["link-outside"]);
+    const trusted = await discover({ ...where, trust: everything });
+    expect(namesIn(trusted)).toEqual(["real", "outside", "x"]);
+    expect(findAgent(trusted, "outside")?.real).toBe(join(root, "outside.md"));
+    expect(findAgent(trusted, "user:x")?.agent.source?.kind).toBe("user");
+  });
+
+  test("is not read through a directory that leads out of it", async () => {
+    const root = tempFolder({ "elsewhere/a.md": good("a"), "project/.claude/keep": "" });
+    symlinkSync(join(root, "elsewhere"), join(root, "project/.claude/agents"));
+    const where = { cwd: join(root, "project"), home: "/nowhere", dialects };
+    expect(codesIn(await discover(where))).toEqual(["link-outside"]);
+    expect(namesIn(await discover({ ...where, trust: everything }))).toEqual(["a"]);
+  });
+
+  test("TRUST-03 TRUST-12 content that changed since it was agreed to does not count", async () => {
+    const cwd = tempFolder({ [`${PLACE}/a.md`]: good("a") });
+    const agreed = new Set<string>();
+    const where = { cwd, home: "/nowhere", dialects };
+    await discover({ ...where, trust: { project: () => true, file: ({ hash }) => agreed.add(hash).size > 0 } });
+    const trust: Trust = { project: () => true, file: ({ hash }) => agreed.has(hash) };
+    expect(namesIn(await discover({ ...where, trust }))).toEqual(["a"]);
+    writeFileSync(join(cwd, PLACE, "a.md"), good("a", "tools: Bash\n"));
+    const changed = await discover({ ...where, trust });
+    expect([namesIn(changed), changed.untrusted.map(({ name }) => name)]).toEqual([[], ["a"]]);
+  });
+
+  test("TRUST-04 the repository it is in is what is asked for, not the one around it", async () => {
+    const root = tempFolder({
+      "outer/.git/HEAD": "",
+      [`outer/${PLACE}/outer.md`]: good("outer"),
+      "outer/vendor/inner/.git": "gitdir: elsewhere",
+      [`outer/vendor/inner/src/${PLACE}/inner.md`]: good("inner"),
+    });
+    const asked: string[] = [];
+    const trust: Trust = { project: (path) => asked.push(path) > 0 && path === join(root, "outer") };
+    const found = await discover({ cwd: join(root, "outer/vendor/inner/src"), home: "/nowhere", dialects, trust });
+    expect(asked).toEqual([join(root, "outer/vendor/inner")]);
+    expect(namesIn(found)).toEqual([]);
+  });
+});
+
+describe("TRUST-07 a base is never less trusted than what extends it", () => {
+  test("a user's agent takes the user's base, not the project's of the same name", async () => {
+    const root = tempFolder({
+      "home/.claude/agents/base.md": good("base", "tools: Read\n"),
+      "home/.pi/agent/agents/kid.md": good("kid", "extends: base\n"),
+      "project/.pi/agents/base.md": good("base", "tools: Bash\n"),
+      "project/.pi/agents/own.md": good("own", "extends: base\ntools: Grep\n"),
+    });
+    const found = await discover({ cwd: join(root, "project"), home: join(root, "home"), dialects, trust: everything });
+    expect(findAgent(found, "kid")?.agent.tools).toEqual(["read_file"]);
+    expect(findAgent(found, "own")?.agent.tools).toEqual(["bash", "grep_files"]);
+  });
+
+  test("what has no base is left out alone, and hides nothing", async () => {
+    const root = tempFolder({
+      "home/.pi/agent/agents/lost.md": good("lost", "extends: ghost\n"),
+      "home/.pi/agent/agents/ring.md": good("ring", "extends: ring\n"),
+      "home/.claude/agents/lost.md": good("lost"),
+    });
+    const found = await discover({ cwd: "/nowhere/p", home: join(root, "home"), dialects });
+    expect(namesIn(found)).toEqual(["lost"]);
+    expect(codesIn(found)).toEqual(["unknown-base", "unknown-base"]);
+  });
+
+  test("to extend one's own name means the definition it stands before", async () => {
+    const root = tempFolder({
+      "home/.pi/agent/agents/a.md": good("a", "extends: a\ntools: Grep\n"),
+      "home/.claude/agents/a.md": good("a", "tools: Read\nmodel: m\n"),
+    });
+    const found = await discover({ cwd: "/nowhere/p", home: join(root, "home"), dialects });
+    expect(found.agents[0]?.agent).toMatchObject({ tools: ["read_file", "grep_files"], model: "m" });
+  });
+});
+
+test("TRUST-09 a plugin's manifest leads nowhere but into the plugin", async () => {
+  const root = tempFolder({
+    "plugin/.claude-plugin/plugin.json": '{"agents":["../outside","./more"]}',
+    "plugin/more/in.md": good("in"),
+    "outside/out.md": good("out"),
+  });
+  const registry = {
+    version: 2,
+    plugins: { "p@m": [{ installPath: join(root, "plugin") }, { installPath: "../outside" }] },
+  };
+  const home = tempFolder({ ".claude/plugins/installed_plugins.json": JSON.stringify(registry) });
+  const found = await discover({ cwd: "/nowhere/p", home, dialects });
+  expect(namesIn(found)).toEqual(["in"]);
+  expect(findAgent(found, "p:in")?.agent.source).toMatchObject({ kind: "plugin", plugin: "p" });
+});
+
+describe("TRUST-10 characters that nobody sees", () => {
+  test.each([
+    ["bidirectional", "\u202e"],
+    ["zero width", "\u200b"],
+    ["tags", "\u{e0041}"],
+    ["escape", "\u001b[31m"],
+  ])("%s: flagged with its place, and not loaded from a project without an explicit yes", async (_what, character) => {
+    const text = `---\nname: a\ndescription: d\n---\nOne\nTwo ${character}three\n`;
+    const cwd = tempFolder({ [`${PLACE}/a.md`]: text });
+    const where = { cwd, home: "/nowhere", dialects };
+    const found = await discover({ ...where, trust: everything });
+    expect(namesIn(found)).toEqual([]);
+    expect(found.untrusted[0]?.problems).toMatchObject([{ code: "hidden-characters", line: 6 }]);
+    const yes = await discover({ ...where, trust: { project: () => true, file: ({ hidden }) => hidden } });
+    expect(namesIn(yes)).toEqual(["a"]);
+  });
+
+  test("pictures joined to one, and letters of all languages, are nothing hidden", async () => {
+    const cwd = tempFolder({ [`${PLACE}/a.md`]: good("a", "x: 👨‍💻 naïve 日本語 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ✔️\n") });
+    expect(namesIn(await discover({ cwd, home: "/nowhere", dialects, trust: everything }))).toEqual(["a"]);
+  });
+});
+
+test("TRUST-11 a directory full of junk still gives its good files, in order, each skip with its reason", async () => {
+  const home = tempFolder();
+  const dir = join(home, PLACE);
+  mkdirSync(dir, { recursive: true });
+  for (let index = 0; index < 5000; index++)
+    writeFileSync(join(dir, `g${String(index).padStart(4, "0")}.md`), good(`g${index}`));
+  writeFileSync(join(dir, "a-yaml.md"), "---\n: [\n---\n");
+  writeFileSync(join(dir, "a-huge.md"), "");
+  truncateSync(join(dir, "a-huge.md"), 2 ** 30);
+  execFileSync("mkfifo", [join(dir, "a-pipe.md")]);
+  symlinkSync("a-loop.md", join(dir, "a-loop.md"));
+  symlinkSync(".", join(dir, "a-self"));
+  writeFileSync(join(dir, ".hidden.md"), good("hidden"));
+  writeFileSync(join(dir, "notes.txt"), "x");
+  mkdirSync(join(dir, "a-directory.md"));
+  const found = await discover({ cwd: "/nowhere/p", home, dialects });
+  expect(found.agents).toHaveLength(5000);
+  expect(found.agents.slice(0, 3).map(({ name }) => name)).toEqual(["g0", "g1", "g2"]);
+  const skipped = found.skipped.map(({ file, problems }) => [file?.slice(dir.length + 1), problems[0]?.code]);
+  expect(skipped).toEqual([
+    ["a-huge.md", "too-big"],
+    ["a-loop.md", "unreadable"],
+    ["a-pipe.md", "unreadable"],
+    ["a-yaml.md", "bad-yaml"],
+  ]);
+});
+
+test("files that begin with _ are drafts in our own directories and in Gemini's, and nowhere else", async () => {
+  const home = tempFolder({
+    ".subcrew/agents/_a.md": good("a"),
+    ".gemini/agents/_b.md": good("b"),
+    ".claude/agents/_c.md": good("c"),
+  });
+  expect(namesIn(await discover({ cwd: "/nowhere/p", home, dialects }))).toEqual(["c"]);
+});
+
+test("a directory that cannot be read is empty, and that is said", () => {
+  const path = `/${"x".repeat(5000)}`;
+  const { files, problem } = listAgentFiles(
+    { family: "claude", dialect: "claude", scope: "user", path, deep: true },
+    dialects["claude"]!,
+  );
+  expect([files, problem?.code, problem?.file]).toEqual([[], "unreadable", path]);
+});

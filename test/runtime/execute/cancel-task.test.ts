@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { createCrew, defineAgent, defineTool } from "../../../src/index.ts";
+import { scripted } from "../../../src/models/scripted/scripted.ts";
+
+const hand = defineTool({
+  name: "hand_on",
+  description: "hands a task on",
+  input: z.object({ to: z.string() }),
+  effect: "read",
+  run: async ({ to }, { delegate }) => {
+    const outcome = await delegate({ mode: "single", agent: to, task: "Wait." });
+    return `the helper ended ${outcome.status}: ${outcome.status === "cancelled" ? outcome.reason : ""}`;
+  },
+});
+const wait = defineTool({
+  name: "wait",
+  description: "waits until it is stopped",
+  input: z.object({}),
+  effect: "read",
+  run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", reject)),
+});
+const agentWith = (name: string, ...tools: string[]) =>
+  defineAgent({ name, description: name, instructions: "Work.", tools, model: name });
+
+const crewOf = (lead: ReturnType<typeof scripted>) =>
+  createCrew({
+    home: false,
+    discover: false,
+    tools: [hand, wait],
+    agents: [agentWith("lead", "hand_on", "wait"), agentWith("helper", "wait")],
+    models: { lead, helper: scripted({ calls: [{ name: "wait", input: {} }] }, "never said") },
+  });
+
+test("one task below another can be stopped, and who asked for it goes on", async () => {
+  const lead = scripted({ calls: [{ name: "hand_on", input: { to: "helper" } }] }, "I go on without it.");
+  const run = crewOf(lead).run({ mode: "single", agent: "lead", task: "Go." });
+  for await (const event of run)
+    if (event.type === "tool.started" && event.tool === "wait")
+      expect(run.cancelTask(event.path, "no longer needed")).toBe(true);
+  expect(await run).toMatchObject({ status: "ok", output: "I go on without it." });
+  expect(JSON.stringify(lead.requests[1]?.messages.at(-1))).toContain("the helper ended cancelled: no longer needed");
+  expect(run.cancelTask("lead/helper")).toBe(false);
+});
+
+test("a task that waits for its slot can be stopped, too, and the others end as ever", async () => {
+  const crew = crewOf(scripted("done"));
+  const run = crew.run({
+    mode: "parallel",
+    tasks: [
+      { name: "first", agent: "helper", task: "Wait." },
+      { name: "second", agent: "helper", task: "Wait." },
+    ],
+    maxConcurrency: 1,
+  });
+  for await (const event of run)
+    if (event.type === "tool.started") {
+      expect(run.cancelTask("second", "not this one")).toBe(true);
+      expect(run.cancelTask("first", "nor this one")).toBe(true);
+      expect(run.cancelTask("third")).toBe(false);
+    }
+  await run;
+  const outcomeOf = (path: string) => run.state.nodes.get(path)?.outcome;
+  expect(outcomeOf("second")).toEqual({ status: "cancelled", reason: "not this one" });
+  expect(outcomeOf("first")).toMatchObject({ status: "cancelled", reason: "nor this one" });
+});

@@ -1,0 +1,228 @@
+import { failed, type Outcome } from "../../../src/core/outcome/outcome.ts";
+import type { Answer } from "../../../src/core/plan/gate.ts";
+import type { AnyInput } from "../../../src/core/plan/input.ts";
+import type { Body, Plan } from "../../../src/core/plan/plan.ts";
+import { createBudget } from "../../../src/core/run/budget.ts";
+import type { Fact, KeptEvent } from "../../../src/core/run/event.ts";
+import { historyOf, noHistory } from "../../../src/core/run/history.ts";
+import { emptyState, reduce, type State } from "../../../src/core/run/state.ts";
+import type { Change } from "../../../src/core/schedule/change.ts";
+import { nowhere } from "../../../src/core/schedule/fill-references.ts";
+import { CrewError } from "../../../src/core/schema/error.ts";
+import type { Call, Engine, PerformContext } from "../../../src/core/task/engine.ts";
+import { compile } from "../../../src/modes/compile.ts";
+import { reasonOf, stopped } from "../../../src/runtime/async/cancel.ts";
+import { Slots } from "../../../src/runtime/async/slots.ts";
+import { execute, type Growing } from "../../../src/runtime/execute/execute.ts";
+import { createLeases } from "../../../src/runtime/execute/leases.ts";
+import { createMailbox } from "../../../src/runtime/execute/mailbox.ts";
+import type { PlanOutcome } from "../../../src/runtime/execute/scope.ts";
+
+/** What a task of an experiment does: moments go by, others are asked for help, and then it ends. */
+export type Act = Readonly<{
+  moments?: number;
+  /** One after the other; a list inside is asked at the same time. */
+  delegates?: readonly (AnyInput | Plan | readonly (AnyInput | Plan)[])[];
+  /** Several tools at once: each lets moments go by and asks for help, as it likes. */
+  tracks?: readonly (readonly ("moment" | AnyInput | Plan)[])[];
+  /** Asked for, and not waited for. */
+  abandons?: readonly (AnyInput | Plan)[];
+  /** It takes one more moment to stop once it is told to. */
+  slowToStop?: boolean;
+  ends: "throws" | Outcome;
+}>;
+
+/** The hands of the experimenter. */
+export type Control = Readonly<{ cancel(reason?: string): void; change(change: Change): void }>;
+
+/** An experiment: nothing happens by time. One thing after the other does, and `choices` say which is next. */
+export type Experiment = Readonly<{
+  plan: Body;
+  act(call: Call): Act;
+  answer?(path: string): Answer;
+  slots?: number;
+  choices?: readonly number[];
+  /** The events of an earlier life. */
+  past?: readonly KeptEvent[];
+  retryFailed?: boolean;
+  unattended?: boolean;
+  maxDepth?: number;
+  /** Called before each thing that happens, and right after the start with 0. */
+  before?(step: number, control: Control): void;
+  /** Called inside of every emit: the worst place to do anything. */
+  heard?(event: KeptEvent, control: Control): void;
+}>;
+
+/** What was seen. */
+export type Observed = Readonly<{
+  executed: PlanOutcome;
+  /** The events of this life. */
+  events: readonly KeptEvent[];
+  /** Those of the earlier life and of this one. */
+  journal: readonly KeptEvent[];
+  /** `path#attempt` of every call that was performed, in order. */
+  performed: readonly string[];
+  /** The most tasks that were at work at once; one that waits for helpers is not. */
+  mostAtOnce: number;
+  steps: number;
+  /** The fold of the whole journal. */
+  state: State;
+}>;
+
+/** Carries out one experiment to its end. What can go on no more and is not over is stuck, and that throws. */
+export async function observe(experiment: Experiment): Promise<Observed> {
+  const { plan, act, answer, slots = 8, choices = [0], past = [], maxDepth = 5 } = experiment;
+  const pending: (() => void)[] = [];
+  const journal: KeptEvent[] = [...past];
+  const performed: string[] = [];
+  const stop = new AbortController();
+  let atWork = 0;
+  let mostAtOnce = 0;
+  let growing: Growing | undefined;
+
+  const control: Control = {
+    cancel: (reason = "enough") => stop.abort(stopped(reason)),
+    change: (change) => {
+      if (!growing) throw new CrewError("BAD_CHANGE", "It does not run yet.", "Wait a moment.");
+      growing.change(change);
+    },
+  };
+  const emit = (path: string, fact: Fact): void => {
+    const event: KeptEvent = { seq: journal.length + 1, run: "lab", path, at: 0, ...fact };
+    journal.push(event);
+    experiment.heard?.(event, control);
+  };
+  /** Waits until it is this one's turn, or the signal aborts. */
+  const moment = (signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const over = (): void => {
+        signal?.removeEventListener("abort", over);
+        resolve();
+      };
+      pending.push(over);
+      signal?.addEventListener("abort", over, { once: true });
+    });
+  const working = async (signal: AbortSignal, moments: number): Promise<void> => {
+    atWork += 1;
+    mostAtOnce = Math.max(mostAtOnce, atWork);
+    for (let n = 0; n < moments; n += 1) await moment(signal);
+    atWork -= 1;
+  };
+
+  const perform = async (call: Call, context: PerformContext): Promise<Outcome> => {
+    performed.push(`${call.path}#${call.attempt}`);
+    const { moments = 1, delegates = [], abandons = [], tracks = [], slowToStop = false, ends } = act(call);
+    await working(context.signal, moments);
+    for (const what of abandons) void context.delegate(what, { ceiling: [], model: "offline" });
+    if (abandons.length > 0) await moment(context.signal);
+    for (const group of delegates) {
+      if (context.signal.aborted) break;
+      await Promise.all(
+        [group].flat().map((what) => context.delegate(what as AnyInput, { ceiling: [], model: "offline" })),
+      );
+      if (!context.signal.aborted) await working(context.signal, 1);
+    }
+    const follow = async (track: NonNullable<Act["tracks"]>[number]): Promise<void> => {
+      for (const part of track) {
+        if (context.signal.aborted) return;
+        await (part === "moment" ? moment(context.signal) : context.delegate(part, { ceiling: [], model: "offline" }));
+      }
+    };
+    await Promise.all(tracks.map(follow));
+    if (context.signal.aborted) {
+      if (slowToStop) await moment();
+      return { status: "cancelled", reason: reasonOf(context.signal) };
+    }
+    if (ends === "throws") throw new Error(`${call.path} threw`);
+    return ends;
+  };
+  const engine: Engine = {
+    perform,
+    sleep: (_key, _ms, signal) => moment(signal),
+    answer: async (key, signal) => {
+      await moment(signal);
+      return signal.aborted ? undefined : (answer?.(key.slice("lab/".length)) ?? { approve: true });
+    },
+    give: () => Promise.resolve(false),
+    journal: () => Promise.reject(new Error("the lab keeps its own")),
+  };
+
+  if (past.length === 0) emit("", { type: "run.started", plan, cwd: "/", version: "0" });
+  let over = false;
+  const work = execute(
+    plan,
+    {
+      run: {
+        id: "lab",
+        engine,
+        history: past.length > 0 ? historyOf(past, { retryFailed: experiment.retryFailed ?? false }) : noHistory,
+        emit,
+        live: () => {},
+        durable: () => Promise.resolve(),
+        context: "",
+        unattended: experiment.unattended ?? false,
+        budget: createBudget({}),
+        mailbox: createMailbox(),
+        leases: createLeases(),
+        stoppable: new Map(),
+        maxDepth,
+        compile: (what) => compile(what),
+        redact: (text) => text,
+        random: () => 0.5,
+        execute,
+      },
+      prefix: "",
+      outer: nowhere,
+      slots: new Slots(slots),
+      signal: stop.signal,
+      depth: 0,
+    },
+    (handle) => {
+      growing = handle;
+    },
+  ).finally(() => {
+    over = true;
+  });
+  work.catch(() => {});
+
+  let step = 0;
+  for (;;) {
+    experiment.before?.(step, control);
+    await new Promise(setImmediate);
+    if (over) break;
+    if (pending.length === 0) throw new Error(`stuck after ${step} steps:\n${journal.map(line).join("\n")}`);
+    const choice = choices[step % choices.length] ?? 0;
+    pending.splice(choice % pending.length, 1)[0]!();
+    step += 1;
+  }
+  const executed = await work;
+  const state = journal.reduce(reduce, emptyState("lab"));
+  return { executed, events: journal.slice(past.length), journal, performed, mostAtOnce, steps: step, state };
+}
+
+/** An event in one line, for messages and for comparing. */
+export function line(event: KeptEvent): string {
+  const { seq: _seq, run: _run, at: _at, path, type, ...rest } = event;
+  return `${type} ${path} ${type === "run.started" ? "" : JSON.stringify(rest)}`;
+}
+
+/** An act that ends well. */
+export const ok = (output = "done", more: Omit<Act, "ends"> = {}): Act => ({ ...more, ends: { status: "ok", output } });
+
+/** An act that ends badly. */
+export const bad = (message = "boom", more: Omit<Act, "ends"> = {}): Act => ({
+  ...more,
+  ends: failed("CRASHED", message),
+});
+
+/** A task node in one call. */
+export const task = (
+  prompt: string,
+  more: Record<string, unknown> = {},
+  needs?: readonly string[],
+): Body["nodes"][string] => ({
+  kind: "task",
+  ...(needs && { needs }),
+  task: { prompt, refs: {}, ...more },
+});

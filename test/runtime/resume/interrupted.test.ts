@@ -1,0 +1,70 @@
+import { cpSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Run } from "../../../src/index.ts";
+import type { Script } from "../../../src/models/scripted/scripted.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+import { crewOf } from "../../support/stage.ts";
+import { until } from "../../support/until.ts";
+
+const main = { tools: ["*", "task"], delegation: ["task", "Task"] };
+
+/** What a crash at this moment would leave behind of a run, in a home of its own. */
+async function killed(run: Run, home: string): Promise<string> {
+  const left = tempFolder();
+  cpSync(home, left, { recursive: true });
+  run.cancel();
+  await run;
+  const folder = join(left, "runs", run.id);
+  for (const name of readdirSync(folder)) if (name !== "journal.jsonl") rmSync(join(folder, name), { recursive: true });
+  return left;
+}
+
+const stuck: Script = async () => {
+  await new Promise(() => {});
+  return "never";
+};
+const begin = { mode: "single", agent: "main", task: "Begin." } as const;
+
+test("a batch that was interrupted is asked for again, and what was done in it is not done again", async () => {
+  const [home, cwd] = [tempFolder(), tempFolder()];
+  const tasks = [
+    { id: "A", assignment: "quick", agent: "quick" },
+    { id: "B", assignment: "slow", agent: "slow" },
+  ];
+  const call: Script = { calls: [{ name: "task", input: { agent: "quick", tasks } }] };
+  const { crew } = crewOf(
+    { main: { ...main, says: [call] }, quick: { says: ["quickly found"] }, slow: { says: [stuck] } },
+    { home, cwd },
+  );
+  const run = crew.run(begin);
+  await until(
+    () => run.state.nodes.get("main/A")?.status === "ok" && run.state.nodes.get("main/B")?.doing === "thinking",
+  );
+  const left = await killed(run, home);
+  const told: Script = ({ messages }) => JSON.stringify(messages.at(-1));
+  const next = crewOf(
+    { main: { ...main, says: [told] }, quick: { says: [] }, slow: { says: ["slowly found"] } },
+    { home: left, cwd },
+  );
+  const { status, output } = await next.crew.resume(run.id);
+  expect(status).toBe("ok");
+  expect(output).toContain("2/2 tasks succeeded.");
+  expect(output).toMatch(/quickly found.*slowly found/s);
+  expect(next.models["quick"]!.requests).toHaveLength(0);
+});
+
+test("a lead whose run was interrupted is told which helpers did not come to their end", async () => {
+  const [home, cwd] = [tempFolder(), tempFolder()];
+  const input = { description: "slow", prompt: "Be slow.", subagent_type: "slow", run_in_background: true };
+  const call: Script = { calls: [{ name: "Task", input }] };
+  const { crew } = crewOf({ main: { ...main, says: [call, stuck] }, slow: { says: [stuck] } }, { home, cwd });
+  const run = crew.run(begin);
+  const isThinking = (path: string): boolean => run.state.nodes.get(path)?.doing === "thinking";
+  await until(() => isThinking("main/slow") && isThinking("main"));
+  const left = await killed(run, home);
+  const told: Script = ({ messages }) =>
+    JSON.stringify(messages).includes("have not ended: main/slow.") ? "I was told" : "nobody told me";
+  const next = crewOf({ main: { ...main, says: [told] }, slow: { says: [] } }, { home: left, cwd });
+  expect(await next.crew.resume(run.id)).toMatchObject({ output: "I was told" });
+});

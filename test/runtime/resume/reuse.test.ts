@@ -1,0 +1,164 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { Agent } from "../../../src/core/agent/agent.ts";
+import type { Event } from "../../../src/core/run/event.ts";
+import type { CrewOptions } from "../../../src/crew/options.ts";
+import { type Crew, createCrew } from "../../../src/crew.ts";
+import { type ScriptedTurn, scripted } from "../../../src/models/scripted/scripted.ts";
+import { collect } from "../../support/collect.ts";
+
+const root = mkdtempSync(join(tmpdir(), "subcrew-reuse-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let number = 0;
+
+const scout: Agent = {
+  name: "scout",
+  description: "Looks.",
+  instructions: "Look.",
+  tools: ["read_file", "list_files"],
+};
+const look: readonly ScriptedTurn[] = [
+  { text: "", calls: [{ name: "read_file", input: { path: "a.txt" } }] },
+  "It says one.",
+];
+
+/** A workspace with one file and a home, and how a task is run there. */
+function fresh() {
+  const place = join(root, String(++number));
+  const [cwd, home] = [join(place, "work"), join(place, "home")];
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(join(cwd, "a.txt"), "one\n");
+  let now = Date.parse("2026-01-01");
+  const crew = (more: CrewOptions = {}): Crew =>
+    createCrew({ cwd, home, userHome: place, discover: false, env: {}, ...more });
+  const run = async ({
+    agent = scout,
+    task = "Read a.txt.",
+    reuse = true,
+    turns = look,
+    name = "m",
+  }: {
+    agent?: Agent;
+    task?: string;
+    reuse?: boolean;
+    turns?: readonly ScriptedTurn[];
+    name?: string;
+  } = {}) => {
+    const model = scripted(...turns);
+    const it = crew({ agents: [agent], models: { [name]: model }, clock: () => now }).run(
+      { mode: "single", agent: "scout", task },
+      { reuse },
+    );
+    const events: Event[] = await collect(it);
+    return { ...(await it), reused: events.find(({ type }) => type === "node.reused"), asked: model.requests.length };
+  };
+  return { cwd, home, crew, run, pass: (ms: number) => (now += ms) };
+}
+
+test("a finished task of an earlier run is used again when nothing has changed, and that is said", async () => {
+  const { run } = fresh();
+  const first = await run();
+  expect(first).toMatchObject({ status: "ok", asked: 2 });
+  const second = await run({ turns: ["never asked"] });
+  expect(second).toMatchObject({
+    status: "ok",
+    output: "It says one.",
+    asked: 0,
+    reused: { from: `${first.id}/scout` },
+  });
+});
+
+test("without --reuse nothing is used again", async () => {
+  const { run } = fresh();
+  await run();
+  expect(await run({ reuse: false, turns: ["asked"] })).toMatchObject({ output: "asked", asked: 1 });
+});
+
+test.each([
+  ["the input", { task: "Read a.txt twice." }],
+  ["the instructions", { agent: { ...scout, instructions: "Look closely." } }],
+  ["the tools", { agent: { ...scout, tools: ["read_file"] } }],
+  ["a ban", { agent: { ...scout, disallowedTools: ["read_file"] } }],
+  ["the model", { name: "other" }],
+])("not when %s changed", async (_, changed) => {
+  const { run } = fresh();
+  await run();
+  const again = await run({ ...changed, turns: ["asked"] });
+  expect(again).toMatchObject({ output: "asked", asked: 1 });
+  expect(again.reused).toBeUndefined();
+});
+
+test("not when a file that it read has changed, and again when it is as it was", async () => {
+  const { run, cwd } = fresh();
+  await run();
+  writeFileSync(join(cwd, "a.txt"), "two\n");
+  expect(await run({ turns: ["It says two."] })).toMatchObject({ output: "It says two.", asked: 1 });
+  writeFileSync(join(cwd, "a.txt"), "one\n");
+  expect((await run({ turns: ["never"] })).asked).toBe(0);
+});
+
+test("not when it listed a folder in which there is another file now", async () => {
+  const { run, cwd } = fresh();
+  const list: readonly ScriptedTurn[] = [{ text: "", calls: [{ name: "list_files", input: {} }] }, "One file."];
+  await run({ turns: list });
+  writeFileSync(join(cwd, "b.txt"), "two\n");
+  expect((await run({ turns: ["Two files."] })).output).toBe("Two files.");
+});
+
+test("a failed task is never used again", async () => {
+  const { run } = fresh();
+  await run({ turns: [{ error: { code: "MODEL_AUTH", message: "no", retryable: false } }] });
+  expect((await run({ turns: ["asked"] })).asked).toBe(1);
+});
+
+test("the order of the tasks does not matter", async () => {
+  const { run } = fresh();
+  await run({ task: "a", turns: ["A"] });
+  await run({ task: "b", turns: ["B"] });
+  expect((await run({ task: "b", turns: [] })).output).toBe("B");
+  expect((await run({ task: "a", turns: [] })).output).toBe("A");
+});
+
+test("an agent with a cache uses its own results for so long, and no longer", async () => {
+  const { run, pass } = fresh();
+  const cached: Agent = { ...scout, cacheMs: 600_000 };
+  await run({ agent: cached, reuse: false });
+  pass(300_000);
+  expect((await run({ agent: cached, reuse: false, turns: ["never"] })).asked).toBe(0);
+  pass(400_000);
+  expect((await run({ agent: cached, reuse: false, turns: ["asked"] })).asked).toBe(1);
+});
+
+test("a cache of an agent that can change something is not used", async () => {
+  const { run } = fresh();
+  const writer: Agent = { ...scout, tools: ["read_file", "write_file"], cacheMs: 600_000 };
+  await run({ agent: writer, reuse: false });
+  expect((await run({ agent: writer, reuse: false, turns: ["asked"] })).asked).toBe(1);
+});
+
+test("two agents that are asked the same have results of their own", async () => {
+  const { run } = fresh();
+  const other: Agent = { ...scout, instructions: "Other." };
+  await run({ turns: ["first"] });
+  await run({ agent: other, turns: ["second"] });
+  expect((await run({ turns: [] })).output).toBe("first");
+  expect((await run({ agent: other, turns: [] })).output).toBe("second");
+});
+
+test("what is collected is forgotten: the list of results names only runs that are there", async () => {
+  const { run, home, crew } = fresh();
+  const [first, second] = [await run(), await run({ task: "Read it again." })];
+  const named = (): string[] =>
+    readFileSync(join(home, "results.jsonl"), "utf8")
+      .split("\n")
+      .flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as { run: string }).run]));
+  expect(named()).toEqual([first.id, second.id]);
+  await crew().kept.remove(first.id);
+  await crew().kept.collect({ olderThanMs: Number.MAX_SAFE_INTEGER, now: 0, dryRun: true });
+  expect(named()).toEqual([first.id, second.id]);
+  await crew().kept.collect({ olderThanMs: Number.MAX_SAFE_INTEGER, now: 0 });
+  expect(named()).toEqual([second.id]);
+  expect(await run({ task: "Read it again.", turns: ["never asked"] })).toMatchObject({ asked: 0 });
+});

@@ -1,0 +1,273 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { Model } from "../../../src/core/model/model.ts";
+import type { KeptEvent } from "../../../src/core/run/event.ts";
+import { defineTool } from "../../../src/core/task/tool.ts";
+import { type Crew, createCrew } from "../../../src/crew.ts";
+import { localEngine } from "../../../src/engines/local.ts";
+import { never, type ScriptedModel, type ScriptedTurn, scripted } from "../../../src/models/scripted/scripted.ts";
+import { type Disk, type DiskFile, machineDisk } from "../../../src/runtime/disk/disk.ts";
+import { drive } from "../../../src/runtime/run/drive.ts";
+import { Run } from "../../../src/runtime/run/run.ts";
+import { JOURNAL_FILE, openJournal, readJournal } from "../../../src/runtime/store/journal.ts";
+import { decodeLine, encodeLine } from "../../../src/runtime/store/journal-line.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+/** Each of these broke in a simulation first; here it is as small as it gets. */
+
+function crewAt(home: string, model: ScriptedModel): { crew: Crew; done: string[] } {
+  const done: string[] = [];
+  const leave = defineTool({
+    name: "leave",
+    description: "Leaves a line.",
+    input: z.object({ line: z.string() }),
+    effect: "read",
+    run: ({ line }) => {
+      done.push(line);
+      return `done: ${line}`;
+    },
+  });
+  const worker = { name: "worker", description: "Works.", instructions: "Work.", limits: { maxTurns: 2 } };
+  const crew = createCrew({
+    cwd: home,
+    home,
+    discover: false,
+    env: {},
+    models: { m: model },
+    tools: [leave],
+    agents: [worker],
+    permissions: { mode: "bypass" },
+  });
+  return { crew, done };
+}
+
+const leaves = (...lines: string[]): ScriptedTurn => ({
+  text: "",
+  calls: lines.map((line) => ({ name: "leave", input: { line } })),
+});
+const single = { mode: "single", agent: "worker", task: "Go." } as const;
+
+/** As a process leaves it that is killed right after a record. */
+function killedAfter(home: string, id: string, isLast: (event: KeptEvent) => boolean): void {
+  const file = join(home, "runs", id, JOURNAL_FILE);
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const last = lines.findLastIndex((line) => isLast(decodeLine(line)!.event));
+  writeFileSync(
+    file,
+    lines
+      .slice(0, last + 1)
+      .join("\n")
+      .concat("\n"),
+  );
+}
+
+test("a task that is interrupted twice keeps the turns of its first life", async () => {
+  const home = tempFolder();
+  const run = crewAt(home, scripted(leaves("one"), "finished")).crew.run(single);
+  await run;
+  killedAfter(home, run.id, ({ type }) => type === "tool.ended");
+  await crewAt(home, scripted("finished")).crew.resume(run.id);
+  killedAfter(home, run.id, ({ type }) => type === "turn.started");
+  const model = scripted("finished");
+  const { crew, done } = crewAt(home, model);
+  expect(await crew.resume(run.id)).toMatchObject({ status: "ok", output: "finished" });
+  expect(model.requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+  expect(done).toEqual([]);
+});
+
+test("a turn that a model never ended is not counted, whatever was said about it", async () => {
+  const home = tempFolder();
+  const run = crewAt(home, scripted("finished")).crew.run(single);
+  await run;
+  const file = join(home, "runs", run.id, JOURNAL_FILE);
+  killedAfter(home, run.id, ({ type }) => type === "turn.started");
+  const { events } = await readJournal(join(file, ".."));
+  const { path, at } = events.at(-1)!;
+  const warning = { type: "warning", code: "MODEL_RETRY", text: "Trying again." } as const;
+  const more = encodeLine({ seq: events.length + 1, run: run.id, path, at, ...warning }, 1);
+  writeFileSync(file, readFileSync(file, "utf8") + more);
+  const resumed = crewAt(home, scripted("finished")).crew.resume(run.id);
+  const turns: number[] = [];
+  for await (const event of resumed) if (event.type === "turn.started") turns.push(event.turn);
+  expect(turns).toEqual([1, 1]);
+});
+
+test("after the turn that follows on a limit there is no other one, and nothing of it is carried out", async () => {
+  const home = tempFolder();
+  const turns = [leaves("one"), leaves("two"), leaves("three")];
+  const run = crewAt(home, scripted(...turns)).crew.run(single);
+  expect(await run).toMatchObject({ status: "failed", fault: { code: "MAX_TURNS" } });
+  killedAfter(home, run.id, (event) => event.type === "turn.ended");
+  const model = scripted("more");
+  const { crew, done } = crewAt(home, model);
+  expect(await crew.resume(run.id)).toMatchObject({ status: "failed", fault: { code: "MAX_TURNS" } });
+  expect(model.requests).toEqual([]);
+  expect(done).toEqual([]);
+});
+
+test("a run that came to its end while somebody made ready to go on with it is only told again", async () => {
+  const home = tempFolder();
+  const run = crewAt(home, scripted("finished")).crew.run(single);
+  await run;
+  const folder = join(home, "runs", run.id);
+  const before = (await readJournal(folder)).events;
+  const started = before[0];
+  if (started?.type !== "run.started") throw new Error("it never began");
+  const start = {
+    plan: started.plan,
+    engine: localEngine({
+      perform: () => Promise.reject(new Error("nothing is left to do")),
+      journal: (_, listener) => openJournal(folder, listener),
+    }),
+    clock: () => 0,
+    random: () => 0,
+    version: "0",
+    cwd: home,
+    context: "",
+    compile: () => started.plan,
+  };
+  const again = new Run(run.id, (it) => drive({ ...start, takesUp: { retryFailed: false } }, it));
+  expect(await again).toMatchObject({ status: "ok", output: "finished" });
+  await expect(new Run(run.id, (it) => drive(start, it))).rejects.toMatchObject({ code: "RUN_BUSY" });
+  expect((await readJournal(folder)).events).toEqual(before);
+});
+
+test("a task whose helpers took too long has its slot again before it goes on", async () => {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const other: Model = async function* () {
+    await released;
+    yield { type: "text", text: "other is done" };
+    yield { type: "end", usage: { input: 1, output: 1 } };
+  };
+  const call = { name: "ask_sleeper", input: {} };
+  const ask = defineTool({
+    name: "ask_sleeper",
+    description: "Asks.",
+    input: z.object({}),
+    effect: "read",
+    timeoutMs: 1_000,
+    run: async (_, { delegate }) => (await delegate({ mode: "single", agent: "sleeper", task: "Sleep." })).status,
+  });
+  const agent = (name: string, model: string) => ({ name, description: name, instructions: "Work.", model });
+  const crew = createCrew({
+    home: false,
+    discover: false,
+    env: {},
+    concurrency: 1,
+    models: { lead: scripted({ text: "", calls: [call] }, "lead is done"), other, never },
+    tools: [ask],
+    agents: [agent("lead", "lead"), agent("other", "other"), agent("sleeper", "never")],
+    permissions: { mode: "bypass" },
+  });
+  const run = crew.run({
+    mode: "parallel",
+    tasks: [
+      { agent: "lead", task: "Lead." },
+      { agent: "other", task: "Wait." },
+    ],
+  });
+  const seen: string[] = [];
+  for await (const event of run) {
+    if (event.type === "turn.started") seen.push(`${event.path} turn ${event.turn}`);
+    if (event.type === "node.ended") seen.push(`${event.path} ended`);
+    if (event.type === "node.ended" && event.path.endsWith("/sleeper")) release();
+  }
+  expect(seen.slice(0, 5)).toEqual(["lead turn 1", "other turn 1", "lead/sleeper ended", "other ended", "lead turn 2"]);
+});
+
+const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({
+  seq,
+  run: "run_1",
+  path: "a",
+  at: 0,
+  type: "note",
+  text,
+});
+const quiet = { kept: () => {}, lost: () => {} };
+
+test("what an old owner wrote between the look and the first word of a new one does not count", async () => {
+  const folder = tempFolder();
+  const lines = [encodeLine(note(1), 1), encodeLine(note(2, "told to nobody"), 1), encodeLine(note(2), 2)];
+  writeFileSync(join(folder, JOURNAL_FILE), [...lines, encodeLine(note(3), 2)].join(""));
+  const { events, problems } = await readJournal(folder);
+  expect(events).toEqual([note(1), note(2), note(3)]);
+  expect(problems).toHaveLength(1);
+});
+
+test("what is found in a journal is on the disk before anybody is told of it", async () => {
+  const folder = tempFolder();
+  writeFileSync(join(folder, JOURNAL_FILE), encodeLine(note(1), 1));
+  const synced: string[] = [];
+  const journal = await openJournal(
+    folder,
+    quiet,
+    watching((file, path) => ({
+      sync: () => {
+        synced.push(path);
+        return file.sync();
+      },
+    })),
+  );
+  expect(synced).toContain(join(folder, JOURNAL_FILE));
+  await journal.close();
+});
+
+test("the rest of a short write is not written when somebody else has taken over meanwhile", async () => {
+  const folder = tempFolder();
+  let writes = 0;
+  const journal = await openJournal(
+    folder,
+    quiet,
+    watching((file) => ({
+      write: async (bytes: string | Uint8Array, offset?: number) => {
+        writes += 1;
+        writeFileSync(join(folder, "owner.2.json"), "{}");
+        return file.write(Buffer.from(bytes as string).subarray(offset ?? 0, (offset ?? 0) + 5), 0);
+      },
+    })),
+  );
+  journal.append(note(1));
+  await expect(journal.durable()).rejects.toMatchObject({ code: "RUN_BUSY" });
+  expect(writes).toBe(1);
+  await journal.close();
+});
+
+test("what an owner could not sync it leaves there when somebody else has read it meanwhile", async () => {
+  const folder = tempFolder();
+  const journal = await openJournal(
+    folder,
+    quiet,
+    watching(() => ({
+      datasync: () => {
+        writeFileSync(join(folder, "owner.2.json"), "{}");
+        return Promise.reject(new Error("EIO"));
+      },
+    })),
+  );
+  journal.append(note(1));
+  await expect(journal.durable()).rejects.toMatchObject({ code: "STATE_UNWRITABLE" });
+  await journal.close();
+  expect((await readJournal(folder)).events).toEqual([note(1)]);
+});
+
+/** The disk of this machine, with files that do some things in another way. */
+function watching(instead: (file: DiskFile, path: string) => Partial<DiskFile>): Disk {
+  return {
+    ...machineDisk,
+    open: async (path, flags, mode) => {
+      const file = await machineDisk.open(path, flags, mode);
+      const own: DiskFile = {
+        write: file.write.bind(file),
+        datasync: () => file.datasync(),
+        sync: () => file.sync(),
+        truncate: (length) => file.truncate(length),
+        stat: () => file.stat(),
+        close: () => file.close(),
+      };
+      return { ...own, ...instead(own, path) };
+    },
+  };
+}

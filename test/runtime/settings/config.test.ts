@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Crew, createCrew } from "../../../src/crew.ts";
+import { scripted } from "../../../src/models/scripted/scripted.ts";
+import { hashTexts } from "../../../src/runtime/discovery/files.ts";
+import { openTrust } from "../../../src/runtime/settings/trust.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+type Files = Readonly<Record<string, string>>;
+
+function crewWith(files: Files, env: Files = {}, more: object = {}): { crew: Crew; root: string } {
+  const root = tempFolder({ "work/.git/HEAD": "", ...files });
+  const crew = createCrew({
+    cwd: join(root, "work"),
+    env: { HOME: join(root, "home"), ...env },
+    config: true,
+    ...more,
+  });
+  return { crew, root };
+}
+
+const user = "home/.subcrew/config.yaml";
+const project = "work/.subcrew/config.yaml";
+
+test("without being asked, a crew reads no settings", () => {
+  const root = tempFolder({ [user]: "concurrency: 3\n" });
+  const crew = createCrew({ cwd: root, env: { HOME: join(root, "home"), SUBCREW_CONCURRENCY: "4" } });
+  expect(crew.settings.config).toEqual({});
+});
+
+test("what is said to the crew itself comes before everything", () => {
+  const root = tempFolder({ [user]: "concurrency: many\n" });
+  expect(
+    createCrew({ cwd: root, env: { HOME: join(root, "home") }, config: { concurrency: 2 } }).settings.config,
+  ).toEqual({
+    concurrency: 2,
+  });
+});
+
+test("variables, then the trusted project, then the user", () => {
+  const files = { [user]: "model: mine\nconcurrency: 6\n", [project]: "concurrency: 2\n" };
+  const { crew, root } = crewWith(files, { SUBCREW_MODEL: "theirs" }, { trusted: true });
+  expect(crew.settings.config).toEqual({ model: "theirs", concurrency: 2 });
+  expect(crew.settings.placeOf("concurrency")).toEqual({ file: join(root, project), line: 1 });
+  expect(crew.settings.placeOf("model")).toBeUndefined();
+});
+
+describe("the settings of a project", () => {
+  test("do not count before it is trusted, and are not even parsed", () => {
+    const { crew } = crewWith({ [project]: "{ this is not yaml" });
+    expect(crew.settings.config).toEqual({});
+    expect(crew.settings.files).toMatchObject([{ layer: "project", trusted: false }]);
+  });
+
+  test("count by their content once they are", async () => {
+    const text = "concurrency: 1\nmodel: theirs\n";
+    const { root } = crewWith({ [project]: text });
+    const work = join(root, "work");
+    const trust = openTrust(join(root, "home/.subcrew/trust.json"));
+    await trust.grant(work, { at: "", files: { ".subcrew/config.yaml": hashTexts([text]) } });
+    const crew = createCrew({ cwd: work, env: { HOME: join(root, "home") }, config: true });
+    expect(crew.settings.config).toEqual({ concurrency: 1 });
+    expect(crew.settings.warnings).toEqual([
+      `${join(work, ".subcrew/config.yaml")}:2: a project cannot set "model", so it is left out.`,
+    ]);
+  });
+});
+
+test("a mistake is named with file and line, and what to do", () => {
+  const text = "agents:\n  scout:\n    modle: x\n";
+  const where = join("home", ".subcrew", "config.yaml");
+  expect(() => crewWith({ [user]: text })).toThrow(
+    expect.objectContaining({
+      code: "BAD_CONFIG",
+      message: expect.stringContaining(`${where}:3: "agents.scout" of the configuration has an unknown key "modle".`),
+      hint: 'Did you mean "model"?',
+    }),
+  );
+});
+
+test("agents are found as the settings say", async () => {
+  const agent = (name: string): string => `---\nname: ${name}\ndescription: d\n---\nText\n`;
+  const files = {
+    "home/.claude/agents/a.md": agent("a"),
+    "home/.claude/agents/b.md": agent("b"),
+    "home/.gen/agents/c.md": agent("c"),
+    [user]:
+      "preset: mycode\ndisabled: [a]\nagents:\n  b: { enabled: false }\n  Explore: { model: offline, tools: [Read] }\n",
+  };
+  const { agents, disabled } = await crewWith(files).crew.agents();
+  expect(agents.map(({ name }) => name).sort()).toEqual(["Bash", "Explore", "Plan", "c", "general-purpose"]);
+  expect(disabled.map(({ name }) => name)).toEqual(["a", "b"]);
+  expect(agents.find(({ name }) => name === "Explore")?.agent).toMatchObject({
+    model: "offline",
+    tools: ["read_file"],
+  });
+});
+
+test("settings can switch on what a file switches off, and a list", async () => {
+  const files = {
+    "home/.agents/agents/x.md": "---\nname: x\ndescription: d\nenabled: false\n---\nText\n",
+    [user]: "disabled: [plan, explore]\nagents:\n  x: { enabled: true }\n  plan: { enabled: true }\n",
+  };
+  const found = await crewWith(files).crew.agents();
+  expect(found.agents.map(({ name }) => name)).toEqual(expect.arrayContaining(["x", "plan"]));
+  expect([...new Set(found.disabled.map(({ name }) => name))]).toEqual(["explore"]);
+});
+
+test("an agent that is switched off cannot be started, and the error says how to change that", async () => {
+  const { crew } = crewWith({ [user]: "disabled: [explore]\n" });
+  await expect(crew.run({ mode: "single", agent: "explore", task: "x" })).rejects.toMatchObject({
+    code: "DISABLED",
+    hint: expect.stringContaining("subcrew agents enable explore"),
+  });
+});
+
+test("modules that the user names are loaded from beside the file, and never those of a project", async () => {
+  const module = "export const mine = { name: 'mine', description: 'd', instructions: 'I' };\n";
+  const files = { [user]: "modules: [./agents.mjs]\n", "home/.subcrew/agents.mjs": module };
+  const { agents } = await crewWith(files).crew.agents();
+  expect(agents[0]).toMatchObject({ name: "mine", agent: { source: { kind: "inline" } } });
+  const theirs = crewWith(
+    { [project]: "modules: [./agents.mjs]\n", "work/.subcrew/agents.mjs": module },
+    {},
+    { trusted: true },
+  );
+  expect((await theirs.crew.agents()).agents.map(({ name }) => name)).not.toContain("mine");
+});
+
+test("limits for everybody hold in a run", async () => {
+  const model = scripted(...Array.from({ length: 9 }, () => ({ calls: [{ name: "current_time", input: {} }] })));
+  const { crew } = crewWith({ [user]: "limits: { maxTurns: 2 }\n" }, {}, { home: false, models: { mine: model } });
+  const result = await crew.run({ mode: "single", agent: "explore", task: "x" });
+  expect(result.status).toBe("failed");
+  expect(model.requests.length).toBeLessThanOrEqual(3); // two, and one to hand in what there is
+});

@@ -1,0 +1,160 @@
+import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createCrew } from "../../../src/crew.ts";
+import { findAgents, findCommands, findSkills } from "../../../src/defaults.ts";
+import { openTrust } from "../../../src/runtime/settings/trust.ts";
+import { grantOf, reviewTrust, type TrustReview } from "../../../src/runtime/settings/trust-review.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const agentFile = (name: string, more = ""): string => `---\nname: ${name}\ndescription: d\n${more}---\nText\n`;
+
+const project = {
+  "work/.git/HEAD": "",
+  "work/.claude/agents/a.md": agentFile("a"),
+  "work/.claude/skills/s/SKILL.md": "Do it.\n",
+  "work/.claude/commands/c.md": "Run $@\n",
+  "work/.subcrew/config.yaml": "concurrency: 2\n",
+};
+
+function there(files: Readonly<Record<string, string>> = project): {
+  root: string;
+  trustFile: string;
+  review: (cwd?: string) => Promise<readonly TrustReview[]>;
+  agree: () => Promise<void>;
+} {
+  const root = tempFolder(files);
+  const trustFile = join(root, "home/.subcrew/trust.json");
+  const home = join(root, "home");
+  const review = (cwd = join(root, "work")): Promise<readonly TrustReview[]> =>
+    reviewTrust({
+      cwd,
+      home,
+      granted: openTrust(trustFile).granted,
+      looking: [
+        { kind: "agent", find: (trust) => findAgents({ cwd, home, trust }) },
+        { kind: "skill", find: async (trust) => (await findSkills({ cwd, home, trust })).discovery },
+        { kind: "command", find: async (trust) => (await findCommands({ cwd, home, trust })).discovery },
+      ],
+    });
+  const agree = async (): Promise<void> => {
+    for (const one of await review()) await openTrust(trustFile).grant(one.root, grantOf(one, new Date(0)));
+  };
+  return { root, trustFile, review, agree };
+}
+
+const crewOf = (root: string): ReturnType<typeof createCrew> =>
+  createCrew({ cwd: join(root, "work"), env: { HOME: join(root, "home") }, config: true });
+
+const states = (reviews: readonly TrustReview[]): string[] =>
+  reviews.flatMap(({ brought, gone }) => [
+    ...brought.map(({ state, file }) => `${state} ${file}`),
+    ...gone.map((file) => `gone ${file}`),
+  ]);
+
+test("a review shows everything that a project would bring in, and gives nothing away", async () => {
+  const { root, review } = there();
+  const [one, ...more] = await review();
+  expect(more).toEqual([]);
+  expect(one!.root).toBe(join(root, "work"));
+  expect(one!.brought.map(({ kind, names, state }) => [kind, names, state])).toEqual([
+    ["agent", ["a"], "new"],
+    ["skill", ["s"], "new"],
+    ["command", ["c"], "new"],
+    ["settings", [], "new"],
+  ]);
+  expect(one!.brought.every(({ hash }) => /^[0-9a-f]{64}$/.test(hash))).toBe(true);
+  const crew = crewOf(root);
+  expect((await crew.agents()).untrusted.map(({ name }) => name)).toEqual(["a"]);
+  expect([
+    (await crew.skills()).discovery.untrusted.length,
+    (await crew.commands()).discovery.untrusted.length,
+  ]).toEqual([1, 1]);
+  expect(crew.settings.config).toEqual({});
+});
+
+test("what was agreed to counts, and what changes, comes or goes since does not", async () => {
+  const { root, review, agree } = there();
+  await agree();
+  const crew = crewOf(root);
+  expect(crew.settings.config).toEqual({ concurrency: 2 });
+  expect((await crew.agents()).agents.map(({ name }) => name)).toContain("a");
+  expect((await crew.skills()).all.map(({ name }) => name)).toContain("s");
+
+  writeFileSync(join(root, "work/.claude/agents/a.md"), agentFile("a", "tools: Bash\n"));
+  writeFileSync(join(root, "work/.claude/agents/b.md"), agentFile("b"));
+  writeFileSync(join(root, "work/.subcrew/config.yaml"), "concurrency: 9\n");
+  rmSync(join(root, "work/.claude/commands/c.md"));
+  const later = crewOf(root);
+  expect((await later.agents()).untrusted.map(({ name }) => name)).toEqual(["a", "b"]);
+  expect(later.settings.config).toEqual({});
+  expect(states(await review())).toEqual([
+    "changed .claude/agents/a.md",
+    "new .claude/agents/b.md",
+    "same .claude/skills/s/SKILL.md",
+    "changed .subcrew/config.yaml",
+    "gone .claude/commands/c.md",
+  ]);
+  await agree();
+  expect((await crewOf(root).agents()).untrusted).toEqual([]);
+});
+
+test("a base that changes takes the agents with it that extend it", async () => {
+  const { root, agree } = there({
+    "work/.git/HEAD": "",
+    "work/.agents/agents/base.md": agentFile("base", "tools: [read_file]\n"),
+    "work/.agents/agents/kid.md": agentFile("kid", "extends: base\n"),
+  });
+  await agree();
+  expect((await crewOf(root).agents()).agents.map(({ name }) => name)).toEqual(expect.arrayContaining(["base", "kid"]));
+  writeFileSync(join(root, "work/.agents/agents/base.md"), agentFile("base", "tools: [bash]\n"));
+  const after = await crewOf(root).agents();
+  expect(after.agents.map(({ name }) => name)).not.toContain("kid");
+  expect(after.untrusted.map(({ name }) => name)).toEqual(["base"]);
+});
+
+test("a link that is swapped for another file is not what was agreed to", async () => {
+  const { root, agree } = there({
+    "work/.git/HEAD": "",
+    "work/good.md": agentFile("x"),
+    "work/evil.md": agentFile("x", "tools: Bash\n"),
+    "work/.agents/agents/y.md": agentFile("y"),
+  });
+  const link = join(root, "work/.agents/agents/x.md");
+  symlinkSync(join(root, "work/good.md"), link);
+  await agree();
+  expect((await crewOf(root).agents()).agents.map(({ name }) => name)).toContain("x");
+  rmSync(link);
+  symlinkSync(join(root, "work/evil.md"), link);
+  expect((await crewOf(root).agents()).untrusted.map(({ name }) => name)).toEqual(["x"]);
+});
+
+test("a repository inside a trusted one is not trusted with it, and a moved project neither", async () => {
+  const { root, agree } = there({
+    ...project,
+    "work/inner/.git/HEAD": "",
+    "work/inner/.claude/agents/n.md": agentFile("n"),
+  });
+  await agree();
+  const inner = createCrew({ cwd: join(root, "work/inner"), env: { HOME: join(root, "home") } });
+  expect((await inner.agents()).untrusted.map(({ name }) => name)).toEqual(["n"]);
+  renameSync(join(root, "work"), join(root, "moved"));
+  const moved = createCrew({ cwd: join(root, "moved"), env: { HOME: join(root, "home") } });
+  expect((await moved.agents()).untrusted.map(({ name }) => name)).toEqual(["a"]);
+});
+
+test("an untrusted agent does not run, and the error says what to do", async () => {
+  const { root } = there();
+  const run = crewOf(root).run({ mode: "single", agent: "a", task: "x", model: "offline" });
+  await expect(run).rejects.toMatchObject({ code: "UNTRUSTED", hint: expect.stringContaining("subcrew trust") });
+});
+
+test("what is taken back does not count any more, and a damaged store is not written over", async () => {
+  const { root, trustFile, agree } = there();
+  await agree();
+  expect(await openTrust(trustFile).revoke(join(root, "work"))).toBe(true);
+  expect(await openTrust(trustFile).revoke(join(root, "work"))).toBe(false);
+  expect((await crewOf(root).agents()).untrusted).toHaveLength(1);
+  writeFileSync(trustFile, "{ damaged");
+  await expect(agree()).rejects.toMatchObject({ code: "BAD_FILE" });
+});

@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { createCrew, defineAgent, defineTool, type Event, type Model } from "../../../src/index.ts";
+import { scripted } from "../../../src/models/scripted/scripted.ts";
+import { basePersona, buildSystemPrompt } from "../../../src/runtime/task/system-prompt.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const agent = (name: string, more: object = {}) =>
+  defineAgent({ name, description: name, instructions: `You are ${name}.`, tools: [], model: name, ...more });
+const tool = (name: string) =>
+  defineTool({
+    name,
+    description: name,
+    input: z.object({}),
+    effect: "read",
+    run: (_, { report }) => (report("half"), "whole"),
+  });
+const bare = { home: false, discover: false } as const;
+const callOf = (name: string, input: unknown = {}) => ({ calls: [{ name, input }] });
+
+test("the words of an agent follow the persona that all share", () => {
+  const prompt = buildSystemPrompt(basePersona, { instructions: "Look at files." });
+  expect(prompt.startsWith(basePersona.trim())).toBe(true);
+  expect(prompt.indexOf("Look at files.")).toBeGreaterThan(basePersona.trim().length);
+});
+
+test("a prompt without an agent is that of general: the persona, and how to hand in", () => {
+  const plain = buildSystemPrompt(basePersona);
+  expect(plain.startsWith(basePersona.trim())).toBe(true);
+  expect(buildSystemPrompt(basePersona, { instructions: "" })).toBe(plain);
+  expect(buildSystemPrompt(basePersona, { completion: "tool" })).not.toBe(plain);
+});
+
+test("every turn is asked with the tools and the prompt of its own task", async () => {
+  const one = scripted(callOf("look"), callOf("look"), "done");
+  const other = scripted(callOf("touch"), "done");
+  const crew = createCrew({
+    ...bare,
+    agents: [agent("one", { tools: ["look"] }), agent("other", { tools: ["touch"] })],
+    tools: [tool("look"), tool("touch")],
+    models: { one, other },
+  });
+  await crew.run({
+    mode: "parallel",
+    tasks: [
+      { agent: "one", task: "a" },
+      { agent: "other", task: "b" },
+    ],
+  });
+  for (const [model, name, tools] of [
+    [one, "one", ["look"]],
+    [other, "other", ["touch"]],
+  ] as const)
+    for (const request of model.requests) {
+      expect(request.system).toContain(`You are ${name}.`);
+      expect(request.tools.map((each) => each.name)).toEqual(tools);
+    }
+  expect([one.requests.length, other.requests.length]).toEqual([3, 2]);
+});
+
+test("a helper knows nothing of the talk of whoever started it, and the other way round", async () => {
+  const lead = scripted(
+    callOf("task", { agent: "helper", tasks: [{ id: "A", assignment: "Count the birds." }] }),
+    "done",
+  );
+  const helper = scripted(callOf("look"), "Seven birds.");
+  const crew = createCrew({
+    ...bare,
+    agents: [agent("lead", { tools: ["task"], spawns: ["helper"] }), agent("helper", { tools: ["look"] })],
+    tools: [tool("look")],
+    models: { lead, helper },
+  });
+  await crew.run({ mode: "single", agent: "lead", task: "The password is tulip." });
+  expect(JSON.stringify(helper.requests)).toContain("Count the birds.");
+  expect(JSON.stringify(helper.requests)).not.toContain("tulip");
+  expect(JSON.stringify(lead.requests)).toContain("Seven birds.");
+  expect(JSON.stringify(lead.requests.map(({ messages }) => messages))).not.toContain('"whole"');
+});
+
+test("a star is every tool but those that start agents", async () => {
+  const all = scripted("done");
+  const crew = createCrew({
+    ...bare,
+    agents: [agent("all", { tools: ["*"] })],
+    tools: [tool("look")],
+    models: { all },
+  });
+  await crew.run({ mode: "single", agent: "all", task: "go" });
+  const names = all.requests[0]!.tools.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["look", "read_file", "grep_files"]));
+  expect(names).not.toContain("task");
+});
+
+test("text, thinking and what tools report are told while they happen", async () => {
+  const model: Model = async function* ({ messages }) {
+    if (messages.length === 1) {
+      yield { type: "thinking", text: "hm, " };
+      yield { type: "text", text: "first " };
+      yield { type: "call", call: { id: "1", name: "look", input: {} } };
+    } else yield { type: "text", text: "last " };
+    yield { type: "end", usage: { input: 1, output: 1 }, cost: 0 };
+  };
+  const crew = createCrew({
+    ...bare,
+    agents: [agent("m", { tools: ["look"] })],
+    tools: [tool("look")],
+    models: { m: model },
+  });
+  const seen: Event[] = [];
+  for await (const event of crew.run({ mode: "single", agent: "m", task: "go" })) seen.push(event);
+  const order = seen.map(({ type }) => type).filter((type) => /^(?:text|thinking|turn|tool)\./.test(type));
+  const at = (type: string): number => order.indexOf(type as (typeof order)[number]);
+  expect(at("thinking.delta")).toBeLessThan(at("turn.ended"));
+  expect(at("text.delta")).toBeLessThan(at("turn.ended"));
+  expect(at("tool.delta")).toBeGreaterThan(at("tool.started"));
+  expect(at("tool.delta")).toBeLessThan(at("tool.ended"));
+});
+
+test("context is built once and shared by all tasks of every mode", async () => {
+  const cwd = tempFolder({ "notes.md": "Birds sing at dawn." });
+  const tasks = [{ task: "a" }, { task: "b" }];
+  const context = { context: "Be kind.", contextFiles: ["notes.md"] };
+  for (const input of [
+    { mode: "single", task: "a" },
+    { mode: "parallel", tasks },
+    { mode: "chain", chain: tasks },
+  ]) {
+    const m = scripted("x", "x");
+    const crew = createCrew({ ...bare, cwd, agents: [agent("m")], models: { m } });
+    await crew.run({ ...input, agent: "m", ...context });
+    for (const { messages } of m.requests) {
+      const [first] = messages;
+      expect(first?.role === "user" && first.text).toMatch(/Be kind\.[^]*Birds sing at dawn\./);
+    }
+    expect(m.requests.length).toBe(input.mode === "single" ? 1 : 2);
+  }
+});
