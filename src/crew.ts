@@ -8,7 +8,7 @@ import type { Plan } from "./core/plan/plan.ts";
 import type { State } from "./core/run/state.ts";
 import type { Tool } from "./core/task/tool.ts";
 import { DEFAULT_MAX_DEPTH } from "./core/vocabulary/limits.ts";
-import { type BackgroundRun, createHand, type WorkerOptions } from "./crew/background.ts";
+import { type BackgroundRun, createLaunch, type BackgroundOptions } from "./crew/background.ts";
 import { type Explanation, explainFor } from "./crew/explain.ts";
 import type { ExplainedCall } from "./crew/explain-agent.ts";
 import { createFinds } from "./crew/finds.ts";
@@ -41,12 +41,12 @@ export type Crew = Readonly<{
   /** Goes on with a run that was interrupted or cancelled; of one that ended, the result. */
   resume(id: string, options?: ResumeOptions): Run;
   /**
-   * Hands a run to a worker that outlives this process, and resolves once it has really started. Its questions wait in
-   * the inbox. What is wrong with it is thrown here, before anything runs.
+   * Starts a run in a process that outlives this one, and resolves once it has started. Its questions wait in the
+   * inbox. What is wrong with it is thrown here, before anything runs.
    */
-  background(what: Input | Plan | AnyInput, options?: RunOptions, worker?: WorkerOptions): Promise<BackgroundRun>;
-  /** The same for a run that is to be taken up again. */
-  resumeInBackground(id: string, options?: ResumeOptions, worker?: WorkerOptions): Promise<BackgroundRun>;
+  background(what: Input | Plan | AnyInput, options?: RunOptions, more?: BackgroundOptions): Promise<BackgroundRun>;
+  /** Resumes a run in the background. */
+  resumeInBackground(id: string, options?: ResumeOptions, more?: BackgroundOptions): Promise<BackgroundRun>;
   /** The runs that were kept, whoever works on them: to look at, to speak to, to wait for, to take away. */
   kept: KeptRuns;
   /** The plan of a run that goes on with a task that has ended: its conversation, agent, model and rights are kept. */
@@ -115,7 +115,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     remotes: remoteAgents({ ...setup, home: setup.home === false ? undefined : state }),
     helpers: outlivingHelpers(start, store ? { file: store.output } : {}),
   });
-  const hand = createHand({ options, config, setup, outfit });
+  const launch = createLaunch({ options, config, setup, outfit });
 
   return {
     cwd,
@@ -143,13 +143,13 @@ export function createCrew(given: CrewOptions = {}): Crew {
     run: start,
     resume: (id, more = {}) =>
       servedRun(id, store?.folder(id), async (it) => resume(it, more, { store: needed(store), prepare })),
-    background: async (what, more = {}, worker = {}) => {
+    background: async (what, more = {}, given = {}) => {
       const id = runId(random);
       const plan = compile(what, { strict: more.strict ?? false });
       await prepare({ run: id, plan, options: more }); // whatever is wrong with it is said here and now
-      return hand({ id, plan, options: more, ...worker });
+      return launch({ id, plan, options: more, ...given });
     },
-    resumeInBackground: (id, more = {}, worker = {}) => hand({ id, options: more, ...worker }),
+    resumeInBackground: (id, more = {}, given = {}) => launch({ id, options: more, ...given }),
     continuing: (task) => continuing(needed(store), { ...config.resume, ...task, now: clock() } as Continuing),
     get kept() {
       return keptRuns(needed(store));

@@ -16,15 +16,15 @@ import { commandFamilies, skillFamilies } from "./runtime/discovery/workflow-sou
 import { createGuardedOpen, type NetworkRules } from "./runtime/network/guarded-request.ts";
 import { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./runtime/settings/load-config.ts";
 
-/** The command line of the worker that works on a run in the background: our own command, wherever this file is. */
-export function workerCommand(id: string): readonly [file: string, ...args: string[]] {
+/** The command line of the process that works on a run in the background: our own command, wherever this file is. */
+export function backgroundCommand(id: string): readonly [file: string, ...args: string[]] {
   const here = ["./cli/main.js", "../cli/main.js", "./main.js", "./cli/main.ts"].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),
   );
   const main = here.find((file) => existsSync(file));
   if (main === undefined)
-    throw new CrewError("WORKER_FAILED", "The command of subcrew is not beside its library.", "Install it again.");
-  return [process.execPath, main, "worker", id, "--json"];
+    throw new CrewError("BACKGROUND_FAILED", "The command of subcrew is not beside its library.", "Install it again.");
+  return [process.execPath, main, "background-run", id, "--json"];
 }
 
 /** What all runs of a crew know of agents elsewhere; made when the first of them is needed. */
@@ -50,7 +50,7 @@ export function builtinRunner({ remotes, ...given }: Omit<ElsewhereParts, "entry
     local,
     a2a: async (...task) =>
       (await import("./runners/a2a/a2a.ts")).a2aRunner({ ...(await remotes()), linger: given.linger })(...task),
-    worker: async (...task) => (await import("./runners/process/worker.ts")).workerRunner(parts())(...task),
+    thread: async (...task) => (await import("./runners/process/thread.ts")).threadRunner(parts())(...task),
     process: async (...task) => (await import("./runners/process/process.ts")).processRunner(parts())(...task),
   };
   return async (assignment, context) => {

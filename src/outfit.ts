@@ -32,7 +32,7 @@ import { createServers } from "./tools/mcp/servers.ts";
 import { searchBackend, type WebSearch } from "./tools/parts/search-backends.ts";
 import type { ToolParts } from "./tools/parts/tool-parts.ts";
 
-/** What of a crew can be written down: the same world is built from it here, in a child process and in a worker thread. */
+/** What of a crew can be written down: the same world is built from it here, in a child process and in a thread. */
 export type CrewSetup = Readonly<{
   cwd: string;
   env: Env;

@@ -138,7 +138,12 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: RUNS,
     load: async () => (await import("./runs/gc.ts")).gc,
   },
-  worker: { summary: "", group: RUNS, hidden: true, load: async () => (await import("./runs/worker.ts")).worker },
+  "background-run": {
+    summary: "",
+    group: RUNS,
+    hidden: true,
+    load: async () => (await import("./runs/background-run.ts")).backgroundRun,
+  },
   mcp: {
     summary: "offer the agents to other tools over MCP, and use MCP servers",
     group: SERVE,

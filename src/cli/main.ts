@@ -70,7 +70,7 @@ function failWith(thrown: unknown): number {
 
 const [first, ...others] = process.argv.slice(2);
 const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
-armFaults(process.env[first === "worker" ? "SUBCREW_WORKER_FAULT" : "SUBCREW_FAULT"]); // a worker inherits both
+armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // `| head` has seen enough
 process.on("uncaughtException", (error) => void leave(failWith(error)));
 await leave(await main(args).catch(failWith));

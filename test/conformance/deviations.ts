@@ -572,7 +572,7 @@ export const deviations: readonly Deviation[] = [
     area: "background-store",
     name: "layout",
     why: "DESIGN, Interfaces, State: one folder per run below $SUBCREW_HOME with its journal; no registry, which could disagree",
-    ours: { files: ["journal.jsonl", "output.md", "outputs", "request.json", "worker.log"] },
+    ours: { files: ["background.log", "journal.jsonl", "output.md", "outputs", "request.json"] },
   },
   {
     file: "001-pegasus",

@@ -3,7 +3,7 @@ import { isolationKinds } from "../../core/plan/isolation.ts";
 import { parseRetryFlag, type RetryConfig } from "../../core/plan/retry.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { parseDuration } from "../../core/text/duration.ts";
-import { isRunnerName, type RunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
+import { parseRunnerName, type RunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 
 /** What the flags of all commands say; a command sees those that it offers. */
@@ -203,7 +203,7 @@ export function runningOptions(): Option[] {
     new Option("--strict", "a placeholder that refers to nothing is an error"),
     new Option("--yes", "approve whatever asks for approval"),
     new Option("--reuse", "use results of earlier runs where agent, input, model, tools and files are the same"),
-    new Option("--bg", "let a worker do it that outlives the terminal; its questions wait in `subcrew inbox`"),
+    new Option("--bg", "run in the background; survives closing the terminal; its questions wait in `subcrew inbox`"),
     new Option("--unattended", "nobody answers: what has to be asked fails, also with --bg"),
     new Option("--answer-timeout <span>", "how long a question waits for its answer (default: for ever)").argParser(
       spanOf("--answer-timeout", "10m"),
@@ -263,7 +263,8 @@ function retry(text: string): RetryConfig {
 }
 
 function runner(text: string): RunnerName {
-  if (isRunnerName(text)) return text;
+  const name = parseRunnerName(text);
+  if (name !== undefined) return name;
   throw new CrewError("BAD_INPUT", `--runner cannot be "${text}".`, `Give one of ${runnerWords}.`);
 }
 

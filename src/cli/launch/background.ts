@@ -8,14 +8,14 @@ import type { ResumeOptions, RunOptions } from "../../crew/run-options.ts";
 import type { Crew } from "../../crew.ts";
 import type { Flags } from "../base/flags.ts";
 
-/** Hands an input to a worker that outlives us, and says how to go on from here. */
+/** Starts an input in the background and prints how to follow it. */
 export async function runInBackground(
   crew: Crew,
   input: AnyInput | Plan,
   options: RunOptions,
   flags: Flags,
 ): Promise<number> {
-  return announce(await crew.background(input, options, workerOptions(crew, checked(flags))), flags);
+  return announce(await crew.background(input, options, processOptions(crew, checked(flags))), flags);
 }
 
 /** The same for a run that is taken up again. */
@@ -25,7 +25,7 @@ export async function resumeInBackground(
   options: ResumeOptions,
   flags: Flags,
 ): Promise<number> {
-  return announce(await crew.resumeInBackground(id, options, workerOptions(crew, checked(flags))), flags);
+  return announce(await crew.resumeInBackground(id, options, processOptions(crew, checked(flags))), flags);
 }
 
 function checked(flags: Flags): Flags {
@@ -37,14 +37,14 @@ function checked(flags: Flags): Flags {
   );
 }
 
-/** What was said about the work is in the plan by now, and what is said about our output does not concern a worker. */
+/** The flags that the process needs: those about the tasks are in the plan, those about output are ours. */
 const ours: ReadonlySet<string> = new Set(
   "input plan agents models acceptSchema schema model thinking tools retry context contextFile gitContext name strict bg json deltas quiet color".split(
     " ",
   ),
 );
 
-function workerOptions({ cwd }: Crew, flags: Flags): { crew: Record<string, unknown>; yes?: boolean } {
+function processOptions({ cwd }: Crew, flags: Flags): { crew: Record<string, unknown>; yes?: boolean } {
   const kept = Object.entries(flags).filter(([flag, value]) => !ours.has(flag) && value !== undefined);
   return { crew: { ...Object.fromEntries(kept), cwd: resolve(cwd) }, ...(flags.yes && { yes: true }) };
 }

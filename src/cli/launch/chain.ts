@@ -21,7 +21,7 @@ export const steps: ModeCommand = {
   notes: `Steps:
   [ID@]AGENT="PROMPT"   AGENT=- reads the prompt from standard input
   {previous}, {task:ID}  in a prompt: the output of the step before, or of that step`,
-  input: async (words) => (words.length === 0 ? undefined : { mode: "chain", chainCommand: await assignments(words) }),
+  input: async (words) => (words.length === 0 ? undefined : { mode: "chain", chain: await assignments(words) }),
   missing: new CrewError(
     "BAD_INPUT",
     "No step was given.",

@@ -3,7 +3,7 @@ import { combineLimits, type ResourceLimits } from "./limits.ts";
 import {
   chooseRunner,
   isForeign,
-  isRunnerName,
+  parseRunnerName,
   type RunnerName,
   type RunnerWishes,
   strangeRunner,
@@ -14,27 +14,29 @@ test.each<[says: string, wishes: RunnerWishes, limits: ResourceLimits, depth: nu
   ["the agent says process", { agent: "process" }, {}, 0, "process"],
   ["a person's task beats the agent", { task: "local", agent: "process" }, {}, 0, "local"],
   ["a task that an agent gave does not bring it back", { task: "local", agent: "process" }, {}, 1, "process"],
-  ["a task that an agent gave moves it further away", { task: "process", agent: "worker" }, {}, 1, "process"],
+  ["a task that an agent gave moves it further away", { task: "process", agent: "thread" }, {}, 1, "process"],
   ["a memory limit", {}, { maxMemoryMB: 100 }, 0, "process"],
   ["a limit of processor time", {}, { maxCpuSeconds: 1 }, 0, "process"],
   ["a limit that cannot be kept here", { task: "local" }, { maxMemoryMB: 100 }, 0, "process"],
-  ["a limit that a thread keeps, too", { task: "worker" }, { maxMemoryMB: 100 }, 0, "worker"],
+  ["a limit that a thread keeps, too", { task: "thread" }, { maxMemoryMB: 100 }, 0, "thread"],
+  ["the former name of the thread, in a journal", { agent: "worker" as RunnerName }, {}, 1, "thread"],
   ["a person hands it to another tool", { task: "claude", agent: "process" }, {}, 0, "claude"],
   ["an agent that belongs to another tool stays there", { task: "local", agent: "codex" }, {}, 1, "codex"],
-  ["a model does not hand it to another tool", { task: "acp:evil", agent: "worker" }, {}, 1, "worker"],
+  ["a model does not hand it to another tool", { task: "acp:evil", agent: "thread" }, {}, 1, "thread"],
   ["limits that have nothing to do with it", {}, { maxTurns: 3, maxDurationMs: 5 }, 0, "local"],
 ])("%s", (_, wishes, limits, depth, runner) => {
   expect(chooseRunner(wishes, { limits: combineLimits(limits), depth })).toBe(runner);
 });
 
 test("names of runners", () => {
-  expect(["local", "claude", "acp:my-agent --stdio", "acp:", "moon", "acp"].map(isRunnerName)).toEqual([
-    true,
-    true,
-    true,
-    false,
-    false,
-    false,
+  expect(["local", "claude", "acp:my-agent --stdio", "acp:", "moon", "acp", "worker"].map(parseRunnerName)).toEqual([
+    "local",
+    "claude",
+    "acp:my-agent --stdio",
+    undefined,
+    undefined,
+    undefined,
+    "thread",
   ]);
   expect((["local", "process", "claude", "acp:x", "a2a"] as const).map(isForeign)).toEqual([
     false,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Limits } from "./limits.ts";
 
 /** Where a task may be carried out by this program, each further away than the one before. */
-export const ownRunners = ["local", "worker", "process"] as const;
+export const ownRunners = ["local", "thread", "process"] as const;
 export type OwnRunner = (typeof ownRunners)[number];
 
 /** Other tools that a task may be handed to. */
@@ -13,10 +13,14 @@ export type ForeignName = (typeof foreignTools)[number];
 export const ACP = "acp:";
 export type AcpCommand = `acp:${string}`;
 
-/** Who carries a task out, as somebody can wish it. */
+/** The former name of the runner `thread`, still accepted wherever a runner is named. */
+const FORMER_THREAD = "worker";
+
+/** The runner of a task, as a task, an agent file, a setting or a flag names it. */
 export const runnerName = z.union([
   z.enum([...ownRunners, ...foreignTools]),
   z.templateLiteral([ACP, z.string().min(1)]),
+  z.literal(FORMER_THREAD).transform((): OwnRunner => "thread"),
 ]);
 export type RunnerName = OwnRunner | ForeignName | AcpCommand;
 
@@ -26,9 +30,9 @@ export const runnerWords = [...ownRunners, ...foreignTools, `${ACP}COMMAND`].joi
 /** Where a task is carried out: where somebody wished it, or with an agent that is elsewhere. */
 export type TaskRunner = RunnerName | "a2a";
 
-/** True for a name that a runner can have. */
-export function isRunnerName(text: string): text is RunnerName {
-  return runnerName.safeParse(text).success;
+/** The runner that a text names; undefined when it names none. */
+export function parseRunnerName(text: string): RunnerName | undefined {
+  return runnerName.safeParse(text).data;
 }
 
 /** True for a runner that is another tool. */
@@ -43,13 +47,16 @@ export type RunnerWishes = Readonly<{ task?: RunnerName | undefined; agent?: Run
  * Where a task is carried out. A person's task beats the agent; a task that an agent gave can only move it further away.
  * What memory and processor time are used can only be told where a task is alone, so such a limit moves it out by itself.
  */
-export function chooseRunner(
-  { task, agent }: RunnerWishes,
-  { limits, depth }: { limits: Limits; depth: number },
-): RunnerName {
+export function chooseRunner(wishes: RunnerWishes, { limits, depth }: { limits: Limits; depth: number }): RunnerName {
+  const [task, agent] = [currentName(wishes.task), currentName(wishes.agent)];
   const wished = depth === 0 ? (task ?? agent) : isForeign(agent) ? agent : furthest(task, agent);
   const measured = limits.maxMemoryMB !== undefined || limits.maxCpuSeconds !== undefined;
   return measured && (wished === undefined || wished === "local") ? "process" : (wished ?? "local");
+}
+
+/** Journals and agents defined in code may hold the former name. */
+function currentName(name: RunnerName | undefined): RunnerName | undefined {
+  return (name as string | undefined) === FORMER_THREAD ? "thread" : name;
 }
 
 function furthest(...names: readonly (RunnerName | undefined)[]): RunnerName | undefined {

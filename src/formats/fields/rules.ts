@@ -2,7 +2,7 @@ import type { Agent, PermissionMode } from "../../core/agent/agent.ts";
 import { parseDuration } from "../../core/text/duration.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { limitsIn } from "../../core/vocabulary/limits.ts";
-import { isRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
+import { parseRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
 import { addProblem, type Draft, type KeyReader, put } from "./draft.ts";
 import { listOf } from "./lists.ts";
@@ -76,8 +76,9 @@ export const choice =
 
 /** Who carries its tasks out. */
 export const runner: KeyReader = (draft, value, key) => {
-  if (typeof value === "string" && isRunnerName(value)) put(draft, "runner", value, key);
-  else bad(draft, key, `one of ${runnerWords}`);
+  const name = typeof value === "string" ? parseRunnerName(value) : undefined;
+  if (name === undefined) bad(draft, key, `one of ${runnerWords}`);
+  else put(draft, "runner", name, key);
 };
 
 /** A bound on turns or time; `unit` says how many milliseconds one is. */

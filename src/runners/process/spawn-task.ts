@@ -138,7 +138,7 @@ function crashed(
 
 /** Code stays in the process in which it was handed in: a task that may use it has to stay there, too. */
 function cannotCross({ call, rights, model, tools, runner }: Assignment, { code }: ElsewhereParts): Failed | undefined {
-  const where = runner === "worker" ? "in a thread of its own" : "in a process of its own";
+  const where = runner === "thread" ? "in a thread of its own" : "in a process of its own";
   const tool = [...tools.keys()].find((name) => code.tools.has(name) && permit(rights, name).allowed);
   const who = call.task.agent ?? rights.name;
   if (tool !== undefined) {

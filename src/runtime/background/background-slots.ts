@@ -6,12 +6,12 @@ import { pause } from "../async/cancel.ts";
 import { fault } from "../disk/fault-points.ts";
 import { livingClaim, ownerOf, whoWeAre } from "../disk/run-claim.ts";
 import { lastEvent, type Store } from "../store/store.ts";
-import { isRequested } from "./worker-request.ts";
+import { isRequested } from "./run-request.ts";
 
-/** Says who is about to start a worker for a run, until that worker has it. */
+/** Names the process that is about to start a background run, until the run's own process owns it. */
 const FILE = "starting.json";
 
-/** True while a living process is about to start a worker for the run. */
+/** True while a living process is about to start the run in the background. */
 export async function isStarting(folder: string): Promise<boolean> {
   return (await livingClaim(join(folder, FILE))) !== undefined;
 }
@@ -23,9 +23,9 @@ export const DEFAULT_BACKGROUND_RUNS = 10;
 const PATIENCE_MS = 30_000;
 
 /**
- * Takes one of the places for runs in the background, and gives back how to say that the worker has it now. Whoever wants
- * one says so first and counts then: of two who come at once at least one sees the other, so there are never too many.
- * Where each sees the other, both step back and come again after a while of their own.
+ * Takes one of the slots for background runs; the returned function gives the reservation up once the process of the run
+ * owns it. A starter writes its reservation first and counts afterwards: of two at once, at least one sees the other, so
+ * there are never too many. Where each sees the other, both withdraw and try again after a random delay.
  */
 export async function takePlace(store: Store, run: string, most: number): Promise<() => Promise<void>> {
   const folder = store.folder(run);
@@ -52,7 +52,7 @@ export async function takePlace(store: Store, run: string, most: number): Promis
   }
 }
 
-/** How many other runs have a worker, and how many are about to get one. */
+/** How many other background runs there are, and how many are about to start. */
 async function others(store: Store, run: string): Promise<{ working: number; starting: number }> {
   const all = await Promise.all((await store.list()).filter((id) => id !== run).map((id) => placeOf(store.folder(id))));
   return {
@@ -62,7 +62,7 @@ async function others(store: Store, run: string): Promise<{ working: number; sta
 }
 
 async function placeOf(folder: string): Promise<"working" | "starting" | undefined> {
-  // Asked first: when its worker takes a run over, it is seen as the one or the other.
+  // Asked first: a run that its process takes over in between is seen as the one or the other.
   if (await isStarting(folder)) return "starting";
   if ((await lastEvent(folder).catch(() => undefined))?.type === "run.ended") return undefined;
   return (await ownerOf(folder)) !== undefined && (await isRequested(folder)) ? "working" : undefined;

@@ -16,7 +16,7 @@ import { firstEvent, lastEvent, type Store } from "../store/store.ts";
 import { isStarting } from "./background-slots.ts";
 import { post, waiting } from "./command-queue.ts";
 import { follow } from "./follow-journal.ts";
-import { isRequested } from "./worker-request.ts";
+import { isRequested } from "./run-request.ts";
 
 /** A run in its folder, whoever works on it. */
 export type KeptRun = Readonly<{
@@ -26,7 +26,7 @@ export type KeptRun = Readonly<{
   /** The process that works on it, while it lives. */
   owner: number | undefined;
   life: Life | "damaged";
-  /** A worker without a terminal works on it. */
+  /** A process without a terminal works on it. */
   background: boolean;
 }>;
 

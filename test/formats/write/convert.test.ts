@@ -102,7 +102,7 @@ const agentShape = fc.record(
     memory: fc.constantFrom("user", "project", "local"),
     hidden: fc.boolean(),
     cacheMs: fc.constantFrom(1_000, 600_000),
-    runner: fc.constantFrom("local", "worker", "process"),
+    runner: fc.constantFrom("local", "thread", "process"),
     outputName: fc.constantFrom("report", "answer"),
     inputs: fc.constantFrom({ goal: { type: "string", description: "what", required: true } }),
   },

@@ -5,7 +5,7 @@ import { calls, lab, listen } from "./lab.ts";
 
 const single = { mode: "single" as const, agent: "lead", task: "Go." };
 
-test.each(["worker", "process"] as const)(
+test.each(["thread", "process"] as const)(
   "a lead in a %s of its own delegates, hears of helpers, and speaks to them",
   async (runner) => {
     const agents = {

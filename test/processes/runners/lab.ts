@@ -10,7 +10,7 @@ if (!existsSync(built)) throw new Error("dist/index.js is missing: run `npm run 
 /** The built library: Node 20 can start no process or thread with a source file. */
 export const { createCrew, defineAgent } = (await import(pathToFileURL(built).href)) as typeof Library;
 
-export type RunnerName = "local" | "worker" | "process";
+export type RunnerName = "local" | "thread" | "process";
 export type Turn = string | Readonly<Record<string, unknown>>;
 export type Event = Library.Event;
 export type Input = Readonly<{ mode: string }> & Readonly<Record<string, unknown>>;

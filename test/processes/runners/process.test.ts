@@ -217,7 +217,7 @@ describe.runIf(linux)("the five places of a limit", () => {
   });
 });
 
-describe.runIf(linux).each<RunnerName>(["process", "worker"])("time in the %s", (runner) => {
+describe.runIf(linux).each<RunnerName>(["process", "thread"])("time in the %s", (runner) => {
   test("processor time has a limit", async () => {
     const { crew } = lab({ agents: { lead: [calls("spin", { ms: 250_000 }), "Never."] } });
     const { result, events } = await listen(crew.run({ ...single, runner, resourceLimits: { maxCpuSeconds: 1.5 } }));
@@ -257,7 +257,7 @@ describe.runIf(linux).each<RunnerName>(["process", "worker"])("time in the %s", 
 
 test.runIf(linux)("what a thread throws where nobody catches it ends its task and nothing else", async () => {
   const agents = { lead: [calls("throw_later"), "Never."], other: [calls("sleep", { seconds: 1 }), "Done."] };
-  const { crew } = lab({ agents, runner: "worker" });
+  const { crew } = lab({ agents, runner: "thread" });
   const tasks = [
     { agent: "lead", task: "Go.", name: "a" },
     { agent: "other", task: "Go.", name: "b" },
@@ -324,7 +324,7 @@ test.runIf(linux)("twenty tasks leave no descriptor and no process behind", asyn
     const open = () => readdirSync("/proc/self/fd").length;
     const play = async (runner) => (await crew.run({ mode: "single", agent: "lead", task: "Go.", runner })).status;
     const counts = {};
-    for (const runner of ["process", "worker"]) {
+    for (const runner of ["process", "thread"]) {
       for (let at = 0; at < 2; at++) await play(runner);
       const before = open();
       const seen = new Set();
@@ -342,8 +342,8 @@ test.runIf(linux)("twenty tasks leave no descriptor and no process behind", asyn
   let text = "";
   parent.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString()));
   await new Promise((resolve) => parent.once("close", resolve));
-  const { process: processes, worker } = JSON.parse(text) as Record<string, { more: number; seen: string[] }>;
-  for (const counted of [processes!, worker!]) {
+  const { process: processes, thread } = JSON.parse(text) as Record<string, { more: number; seen: string[] }>;
+  for (const counted of [processes!, thread!]) {
     expect(counted.seen).toEqual(["ok"]);
     expect(counted.more).toBeLessThan(20); // one for each task would be a leak; one that is being closed right now is none
   }

@@ -2,4 +2,4 @@ import { runnerSuite } from "./suite.ts";
 
 runnerSuite("local", { elsewhere: false });
 runnerSuite("process", { elsewhere: true });
-runnerSuite("worker", { elsewhere: true });
+runnerSuite("thread", { elsewhere: true });

@@ -26,7 +26,7 @@ const args = [
 const worktrees = (cwd: string): number => shell(cwd, "git worktree list").trim().split("\n").length;
 const idIn = (text: string): string => /run_[a-z0-9]{12}/.exec(text)![0];
 
-test.each(["local", "process", "worker"])(
+test.each(["local", "process", "thread"])(
   "the command isolates a task that runs in %s, and says what became of it",
   async (runner) => {
     const there = repo(edits("a.txt", "done"));

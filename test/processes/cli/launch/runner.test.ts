@@ -6,7 +6,7 @@ const agent = "---\nname: worker\ndescription: works\nrunner: process\n---\nWork
 
 test("the command runs a task in a process or thread of its own", async () => {
   const there = place({ "hello.json": script("Hello from elsewhere.") });
-  for (const runner of ["process", "worker", "local"]) {
+  for (const runner of ["process", "thread", "worker", "local"]) {
     const { code, stdout } = await there.run([
       "run",
       "general",
@@ -22,14 +22,14 @@ test("the command runs a task in a process or thread of its own", async () => {
 
 test("a runner that is none is a mistake", async () => {
   const { code, stderr } = await place().run(["run", "general", "Go.", "--runner", "moon"]);
-  expect({ code, names: /local.*worker.*process/s.test(stderr) }).toEqual({ code: 2, names: true });
+  expect({ code, names: /local.*thread.*process/s.test(stderr) }).toEqual({ code: 2, names: true });
 });
 
 test("the flags reach every task of a plan", async () => {
   const args = ["plan", "parallel", "general=x", "explore=y", "--runner", "worker", "--max-memory", "300"];
   const { stdout } = await place().run(args);
   const { nodes } = JSON.parse(stdout) as { nodes: Record<string, { task?: object }> };
-  const said = { runner: "worker", resourceLimits: { maxMemoryMB: 300 } };
+  const said = { runner: "thread", resourceLimits: { maxMemoryMB: 300 } };
   for (const name of ["general", "explore"]) expect(nodes[name]?.task).toMatchObject(said);
 });
 

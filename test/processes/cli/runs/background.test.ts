@@ -26,7 +26,7 @@ const team = JSON.stringify({
   },
 });
 
-/** Every worker that a test left behind. */
+/** Every background process that a test left behind. */
 const places: Place[] = [];
 const fresh = (files: Readonly<Record<string, string>>): Place => {
   const there = place(files);
@@ -34,7 +34,7 @@ const fresh = (files: Readonly<Record<string, string>>): Place => {
   return there;
 };
 afterAll(() => {
-  for (const there of places) for (const pid of workersOf(there)) killed(pid);
+  for (const there of places) for (const pid of processesOf(there)) killed(pid);
 });
 
 let tmux: Need;
@@ -68,7 +68,7 @@ function allOf({ home }: Place): number[] {
 const runsOf = ({ env }: Place): string => join(env["SUBCREW_HOME"]!, "runs");
 
 /** The processes that claim a run of this place, by their claims. */
-function workersOf(there: Place): number[] {
+function processesOf(there: Place): number[] {
   const folder = runsOf(there);
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((id) =>
@@ -195,7 +195,7 @@ describe.concurrent("--bg", () => {
     expect(json<unknown[]>(await there.run(["ps", "--json"]))).toHaveLength(2);
     expect(readdirSync(runsOf(there))).toHaveLength(2);
     // Who was killed while it started one does not count.
-    for (const pid of workersOf(there)) killed(pid);
+    for (const pid of processesOf(there)) killed(pid);
     for (const id of readdirSync(runsOf(there)))
       writeFileSync(join(runsOf(there), id, "starting.json"), JSON.stringify({ pid: 1, started: "0" }));
     await background(there, args.slice(0, -1));
@@ -231,11 +231,11 @@ describe.concurrent("--bg", () => {
   });
 });
 
-describe.concurrent("a worker that is gone", () => {
-  test("a run whose worker was killed is interrupted, never running, and says how to resume", async () => {
+describe.concurrent("a background process that is gone", () => {
+  test("a run whose process was killed is interrupted, never running, and says how to resume", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json", "--name", "lost"]);
-    for (const pid of workersOf(there)) killed(pid);
+    for (const pid of processesOf(there)) killed(pid);
     await until(async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status !== "running");
     const [row] = json<{ status: string; doing: string }[]>(await there.run(["ps", "--json"]));
     expect(row).toMatchObject({ status: "interrupted", doing: `subcrew resume ${id}` });
@@ -257,7 +257,7 @@ describe.concurrent("a worker that is gone", () => {
     shell.close(); // the terminal is closed with everything in it
     await until(async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "waiting");
 
-    for (const pid of [...workersOf(there), ...allOf(there)]) killed(pid);
+    for (const pid of [...processesOf(there), ...allOf(there)]) killed(pid);
     await until(
       async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "interrupted",
     );
@@ -397,7 +397,7 @@ describe.concurrent("speaking to a run", () => {
     expect(await there.run(["resume", id])).toMatchObject({ code: 0, stdout: "now\n" });
   });
 
-  test("kill ends the worker at once, and nothing is lost", async () => {
+  test("kill ends the process at once, and nothing is lost", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     expect((await there.run(["kill", id])).code).toBe(0);
@@ -506,7 +506,7 @@ describe.concurrent("tidying up", () => {
     }
     const running = await background(there, ["run", "explore", "x", "--model", "scripted:stuck.json"]);
     utimesSync(join(runsOf(there), ids[0]!), new Date(0), new Date(0));
-    // A worker that has just ended its run may still be about to leave.
+    // A process that has just ended its run may still be about to leave.
     await vi.waitFor(
       async () => {
         const would = await there.run(["gc", "--older-than", "1ms", "--dry-run", "--json"]);
@@ -535,6 +535,6 @@ test("nothing of a run in the background is left when it has ended", async () =>
   await there.run(["wait", id]);
   await until(async () => {
     const list = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
-    return !list.includes(`worker ${id}`);
+    return !list.includes(`background-run ${id}`);
   });
 });

@@ -13,8 +13,8 @@ import { type Ended, type Place, place, script } from "../../command.ts";
 type Mode = Readonly<{
   args: readonly string[];
   files: Readonly<Record<string, string>>;
-  /** In the background: who is killed, the worker or whoever starts it. */
-  background?: "worker" | "starter";
+  /** In the background: which process is killed, the run's own or the one that starts it. */
+  background?: "own" | "starter";
 }>;
 
 const append = (text: string): object => ({ calls: [{ name: "memory_append", input: { key: "witness", text } }] });
@@ -79,7 +79,7 @@ export const modes: Record<string, Mode> = {
   },
 };
 
-modes["in the background"] = { ...modes["team"]!, background: "worker" };
+modes["in the background"] = { ...modes["team"]!, background: "own" };
 modes["starting one in the background"] = { ...modes["single"]!, background: "starter" };
 
 /** What came of a run: what people see, how often each tool did its work, and everything that was recorded. */
@@ -111,7 +111,7 @@ async function killedAt(mode: Mode, fault: string, right: Seen): Promise<"before
   const first = await start(at, mode, fault);
   const id = runIn(at);
   if (mode.background) await nobodyWorks(at, id);
-  if (mode.background !== "worker" && first.signal !== "SIGKILL") return "after";
+  if (mode.background !== "own" && first.signal !== "SIGKILL") return "after";
   const told = mode.background ? [] : eventsIn(first.stdout);
   const { events: kept } =
     id === undefined
@@ -151,15 +151,15 @@ const times = (line: string, lines: readonly string[]): number => lines.filter((
 
 const start = (at: Place, { args, background }: Mode, fault: string): Promise<Ended> =>
   at.run([...args, "--json", ...(background ? ["--bg"] : [])], {
-    env: { [background === "worker" ? "SUBCREW_WORKER_FAULT" : "SUBCREW_FAULT"]: fault },
+    env: { [background === "own" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]: fault },
   });
 
-/** Waits until the worker of a run is gone, or never came. */
+/** Waits until the process of a background run is gone, or never came. */
 async function nobodyWorks(at: Place, id: string | undefined): Promise<void> {
   const folder = join(at.env["SUBCREW_HOME"]!, "runs", id ?? "");
-  const worker = `worker ${id}`;
+  const command = `background-run ${id}`;
   const works = async (): Promise<boolean> =>
-    (await isOwned(folder)) || execFileSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" }).includes(worker);
+    (await isOwned(folder)) || execFileSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" }).includes(command);
   while (id !== undefined && (await works())) await sleep(30);
 }
 

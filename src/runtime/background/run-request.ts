@@ -7,28 +7,28 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 
 const FILE = "request.json";
 
-/** What a worker in the background is asked to do. It holds no secret: those are in the worker's environment. */
+/** What a background run is asked to do. It holds no secret: those are in the environment of its process. */
 const request = z.strictObject({
   version: z.literal(1),
   id: z.string(),
   at: z.number(),
-  /** Absent: the run is there already, and is to be taken up again. */
+  /** Absent: the run exists and is resumed. */
   plan: z.unknown().optional(),
   /** What holds for the run as a whole. */
   options: z.record(z.string(), z.unknown()),
-  /** What the crew is made of, in the words of whoever asks. */
+  /** The flags from which the process makes its crew. */
   crew: z.record(z.string(), z.unknown()),
   /** Whatever asks for approval gets it. */
   yes: z.boolean().optional(),
 });
 export type BackgroundRequest = z.infer<typeof request>;
 
-/** Writes down what a worker has to do, beside the journal it will write. */
+/** Writes the request beside the journal of the run. */
 export async function writeRequest(folder: string, asked: BackgroundRequest): Promise<void> {
   await writeAtomic(join(folder, FILE), `${JSON.stringify(asked)}\n`);
 }
 
-/** What a worker has to do. */
+/** Reads the request of a run. */
 export async function readRequest(folder: string): Promise<BackgroundRequest> {
   const text = await readFile(join(folder, FILE), "utf8").catch(() => {
     throw new CrewError("UNKNOWN_RUN", `Nothing was asked for in ${folder}.`, "Start it again with --bg.");

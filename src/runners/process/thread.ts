@@ -13,9 +13,9 @@ import { portChannel } from "./thread-channel.ts";
  * Carries out each task in a thread of its own: it cannot hold up this one, what it throws stays in it, and its heap has
  * a limit. It shares the process with us, so what ends that ends both.
  */
-export const workerRunner = (parts: ElsewhereParts): Runner => elsewhere(openWorker, parts);
+export const threadRunner = (parts: ElsewhereParts): Runner => elsewhere(openThread, parts);
 
-const openWorker: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
+const openThread: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
   const worker = new Worker(entry, {
     env: passedEnv(setup.env, setup.passEnv),
     execArgv: [],

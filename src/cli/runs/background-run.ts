@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { ResumeOptions } from "../../crew/run-options.ts";
-import { OUTPUT_FILE } from "../../runtime/background/launch-worker.ts";
-import { readRequest } from "../../runtime/background/worker-request.ts";
+import { OUTPUT_FILE } from "../../runtime/background/launch-run.ts";
+import { readRequest } from "../../runtime/background/run-request.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import { outputOfRun } from "../../sinks/output.ts";
 import type { CommandDefinition } from "../base/command.ts";
@@ -12,8 +12,8 @@ import { crewFor } from "../launch/start.ts";
 import { answerGates, answering, yes } from "../terminal/gates.ts";
 import { onSignals } from "../terminal/signals.ts";
 
-/** `subcrew worker RUN`: what `--bg` starts. It has no terminal; whoever wants something puts it into the run's folder. */
-export const worker: CommandDefinition = {
+/** `subcrew background-run RUN`: what `--bg` starts. It has no terminal; commands to it are files in the run's folder. */
+export const backgroundRun: CommandDefinition = {
   description: "Works on a run in the background. Started by --bg, not by people.",
   words: "<run>",
   options: [jsonOption()],
