@@ -1,9 +1,10 @@
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
 import { CrewError } from "../../core/schema/error.ts";
+import { isFresh } from "../../runtime/network/oauth.ts";
 import { authFetch } from "./auth-fetch.ts";
 import type { ClientSdk, McpAuth } from "./client.ts";
 import type { HttpSpec } from "./http.ts";
-import { isFresh, type Login, loginIn } from "./login-note.ts";
+import { type Login, loginIn } from "./login-note.ts";
 import type { Logins } from "./logins.ts";
 import { clientIn, renewalBy } from "./oauth-client.ts";
 
@@ -36,7 +37,7 @@ export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
   const look = async (): Promise<Login | undefined> => loginIn(await logins?.look(url), definition);
   const renew = async (refused: string | undefined): Promise<Login | undefined> => {
     const fetch = authFetch({ open, own, signal: over });
-    const how = renewalBy({ sdk, fetch, client: clientIn(definition, variables), clock });
+    const how = renewalBy({ fetch, signal: over, client: clientIn(definition, variables), clock });
     if (!(await look())) return undefined;
     return logins?.renew(url, refused, how, over);
   };

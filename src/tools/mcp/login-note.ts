@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
+import { isFresh } from "../../runtime/network/oauth.ts";
 
 const text = z.string().min(1);
 
@@ -10,7 +11,6 @@ const tokens = z.object({
   expiresAt: z.number().optional(),
   scope: z.string().optional(),
 });
-export type Tokens = Readonly<z.infer<typeof tokens>>;
 
 /** Where a login was made, as what, and what came of it. Renewing it asks there again, and nowhere else. */
 const login = z.object({
@@ -66,12 +66,6 @@ export function loginAddress(url: string): string {
 }
 
 export const noteKey = (address: string): string => createHash("sha256").update(address).digest("hex").slice(0, 32);
-
-/** A token is renewed this long before it ends, so that it does not end on the way. */
-const EARLY_MS = 30_000;
-
-export const isFresh = ({ expiresAt }: Tokens, now: number): boolean =>
-  expiresAt === undefined || expiresAt - EARLY_MS > now;
 
 /** The login of a note, unless the settings say by now that we are somebody else there. */
 export function loginIn(note: LoginNote | undefined, { oauth }: Pick<McpServer, "oauth">): Login | undefined {

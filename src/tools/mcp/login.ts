@@ -1,16 +1,16 @@
-import { randomBytes } from "node:crypto";
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
 import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
-import { signInProblem, type Waiting, waitForCode } from "../../runtime/network/sign-in-callback.ts";
+import { isOAuthRefusal, signInWithBrowser } from "../../runtime/network/oauth.ts";
+import { signInProblem, type Waiting } from "../../runtime/network/sign-in-callback.ts";
 import { authFetch } from "./auth-fetch.ts";
 import { type ClientSdk, connectServer, loadClient } from "./client.ts";
 import { type Challenge, type DiscoveredLogin, discoverLogin, scopeFor } from "./discover-login.ts";
 import { type HttpSpec, httpTransport } from "./http.ts";
 import { type Login, type LoginNote, logsInByHeader, secretsOf } from "./login-note.ts";
 import type { Logins } from "./logins.ts";
-import { clientIn, metadataOf, tokensFrom } from "./oauth-client.ts";
+import { clientIn, endpointsOf, oauthClientOf } from "./oauth-client.ts";
 
 export type LoginSpec = Omit<HttpSpec, "users"> &
   Pick<Waiting, "pasted" | "patienceMs" | "signal"> &
@@ -105,59 +105,48 @@ async function inBrowser(sdk: ClientSdk, { spec, found, scope, fetch, secrets }:
   const configured = clientIn(definition, variables);
   if (configured?.client_secret !== undefined) secrets.push(configured.client_secret);
   if (!configured && found.metadata && found.metadata.registration_endpoint === undefined) throw noRegistration(spec);
-  const asked = { ...metadataOf(found), ...defined({ scope }) };
-  const state = randomBytes(24).toString("base64url");
   let client = configured;
-  let verifier = "";
-  const { code, redirect, issuer } = await waitForCode({
-    port: port ?? 0,
-    host: port === undefined ? "127.0.0.1" : "localhost",
-    state,
+  const tokens = await signInWithBrowser({
+    server: endpointsOf(found),
+    fetch,
     signal,
-    ...defined({ patienceMs, pasted }),
-    ready: async (redirectUrl) => {
+    scope,
+    resource: found.resource,
+    waiting: {
+      port: port ?? 0,
+      host: port === undefined ? "127.0.0.1" : "localhost",
+      ...defined({ patienceMs, pasted }),
+    },
+    client: async (redirectUrl) => {
       client ??= await sdk.registerClient(found.server, {
-        ...asked,
+        ...registrationOf(found),
+        ...defined({ scope }),
         clientMetadata: ourselves(redirectUrl),
         fetchFn: fetch,
       });
       if (client.client_secret !== undefined) secrets.push(client.client_secret);
-      const started = await sdk.startAuthorization(found.server, {
-        ...asked,
-        clientInformation: client,
-        redirectUrl,
-        state,
-      });
-      verifier = started.codeVerifier;
-      secrets.push(verifier);
-      // Whatever else it is, a program of this machine would open it.
-      if (!isPrivateWay(started.authorizationUrl)) throw new Error("the address to log in at is not https");
-      await show(started.authorizationUrl.href, found.issuer);
+      return oauthClientOf(client);
     },
+    show: (address) => show(address, found.issuer),
+    learn: (secret) => void secrets.push(secret),
   });
-  secrets.push(code);
-  const given = await sdk.exchangeAuthorization(found.server, {
-    ...metadataOf(found),
-    clientInformation: client!,
-    authorizationCode: code,
-    ...defined({ iss: issuer }),
-    codeVerifier: verifier,
-    redirectUri: redirect,
-    fetchFn: fetch,
-  });
-  const { issuer: at, server, metadata, resource } = found;
+  const { issuer, server, metadata, resource } = found;
   const login: Login = {
-    issuer: at,
+    issuer,
     server,
     ...defined({ metadata, resource }),
     ...(configured
       ? { clientId: definition.oauth!.clientId, client: { client_id: configured.client_id } }
       : { client: client! }),
-    tokens: tokensFrom(given, Date.now(), scope === undefined ? undefined : { access: "", scope }),
+    tokens: { ...defined({ scope }), ...tokens },
   };
   secrets.push(...secretsOf(login));
   return login;
 }
+
+/** The metadata of an authorization server, for the registration of the protocol's library. */
+const registrationOf = ({ metadata }: DiscoveredLogin) =>
+  metadata && { metadata: metadata as NonNullable<Parameters<ClientSdk["registerClient"]>[1]["metadata"]> };
 
 /** How we introduce ourselves: a program on a person's machine, which can keep no secret. */
 const ourselves = (redirect: string) => ({
@@ -177,10 +166,8 @@ const noRegistration = ({ name }: LoginSpec): CrewError =>
   );
 
 function reasonOf(error: unknown): string {
-  // What came in its place is somebody else's text, and is not repeated.
-  if (error instanceof Error && "kind" in error && error.kind === "authorization_response")
-    return "the answer did not come from the authorization server that was asked";
-  return messageOf(error);
+  if (!isOAuthRefusal(error) || error.description === undefined) return messageOf(error);
+  return `${error.message}: ${error.description}`;
 }
 
 function hintFor(error: unknown, { name }: LoginSpec): string {

@@ -1,17 +1,9 @@
 import { join } from "node:path";
 import { defined } from "../../core/text/defined.ts";
 import { alone } from "../../runtime/disk/file-lock.ts";
+import { isFresh, type OAuthTokens } from "../../runtime/network/oauth.ts";
 import { tokenFiles } from "../../runtime/network/token-files.ts";
-import {
-  isFresh,
-  type Login,
-  type LoginNote,
-  loginAddress,
-  noteKey,
-  parseNote,
-  secretsOf,
-  type Tokens,
-} from "./login-note.ts";
+import { type Login, type LoginNote, loginAddress, noteKey, parseNote, secretsOf } from "./login-note.ts";
 
 /** The logins to servers, in the user's own folder, by address. */
 export type Logins = Readonly<{
@@ -29,7 +21,7 @@ export type Logins = Readonly<{
 }>;
 
 /** Asks for new tokens; `undefined` when the old ones are not accepted any more. */
-export type Renewal = (login: Login) => Promise<Tokens | undefined>;
+export type Renewal = (login: Login) => Promise<OAuthTokens | undefined>;
 
 export type LoginParts = Readonly<{
   /** Without one there are no logins. */

@@ -1,14 +1,16 @@
-import { defined } from "../../core/text/defined.ts";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
-import type { ClientSdk } from "./client.ts";
+import {
+  isOAuthRefusal,
+  type OAuthClient,
+  type OAuthContext,
+  type OAuthEndpoints,
+  renewTokens,
+} from "../../runtime/network/oauth.ts";
 import { filledSecret, fillVariables, type Variables } from "./fill-in.ts";
-import type { Login, Tokens } from "./login-note.ts";
+import type { Login } from "./login-note.ts";
 import type { Renewal } from "./logins.ts";
 
-/** What an authorization server says when it gives tokens out. */
-type Given = Awaited<ReturnType<ClientSdk["refreshAuthorization"]>>;
-
-/** Who we are according to the settings; `undefined`: we register ourselves. */
+/** The client of the user's settings; `undefined`: the login registers one. */
 export function clientIn({ oauth }: McpServer, variables: Variables): Login["client"] | undefined {
   if (oauth?.clientId === undefined) return undefined;
   return {
@@ -17,59 +19,52 @@ export function clientIn({ oauth }: McpServer, variables: Variables): Login["cli
   };
 }
 
-/** Tokens as they are kept. What is not said anew stays as it was. */
-export function tokensFrom(
-  { access_token: access, refresh_token: refresh, expires_in: seconds, scope }: Given,
-  now: number,
-  before?: Tokens,
-): Tokens {
-  const [kept, granted] = [refresh ?? before?.refresh, scope ?? before?.scope];
-  return {
-    access,
-    ...defined({ refresh: kept }),
-    ...(seconds !== undefined && seconds > 0 && { expiresAt: now + seconds * 1_000 }),
-    ...defined({ scope: granted }),
-  };
+/** A registered client in the words of the sign-in. */
+export const oauthClientOf = ({
+  client_id: id,
+  client_secret: secret,
+  token_endpoint_auth_method: method,
+}: Login["client"]): OAuthClient => ({ id, secret, method });
+
+/** Where a login is made. A server without metadata has the paths that the first version of the protocol fixed. */
+export function endpointsOf({
+  server,
+  issuer,
+  metadata,
+}: Pick<Login, "server" | "issuer" | "metadata">): OAuthEndpoints {
+  const at = (path: string): string => new URL(path, server).href;
+  return metadata ?? { issuer, authorization_endpoint: at("/authorize"), token_endpoint: at("/token") };
 }
 
-export type RenewalParts = Readonly<{
-  sdk: ClientSdk;
-  /** Guarded. */
-  fetch: typeof fetch;
-  /** Who we are according to the settings. */
-  client: Login["client"] | undefined;
-  clock(): number;
-}>;
+export type RenewalParts = Pick<OAuthContext, "fetch" | "signal"> &
+  Readonly<{
+    /** The client of the user's settings. */
+    client: Login["client"] | undefined;
+    clock(): number;
+  }>;
 
 /**
  * Asks for new tokens where the old ones came from. Nothing that the server says today has a say in where that is, so it
  * cannot lead a refresh token elsewhere.
  */
-export function renewalBy({ sdk, fetch, client, clock }: RenewalParts): Renewal {
+export function renewalBy({ client, ...parts }: RenewalParts): Renewal {
   return async (login) => {
-    const asked = sdk.refreshAuthorization(login.server, {
-      clientInformation: client ?? login.client,
-      refreshToken: login.tokens.refresh ?? "",
-      fetchFn: fetch,
-      ...metadataOf(login),
+    const context: OAuthContext = {
+      ...parts,
+      server: endpointsOf(login),
+      client: oauthClientOf(client ?? login.client),
+      resource: login.resource,
+    };
+    // The refusal is not kept as a cause: its description may repeat the token.
+    return renewTokens(context, login.tokens).catch((error: unknown) => {
+      if (!isOAuthRefusal(error)) throw error;
+      const { code = `status ${error.status}` } = error;
+      if (error.code === undefined || PASSING.has(code))
+        throw new Error(`${new URL(login.server).host} did not renew the login (${code})`);
+      return undefined;
     });
-    const answer = await asked.then(
-      (given) => ({ given }),
-      (error: unknown) => ({ error }),
-    );
-    if ("given" in answer) return tokensFrom(answer.given, clock(), login.tokens);
-    if (!sdk.OAuthError.isInstance(answer.error)) throw answer.error;
-    const { code } = answer.error; // its words may repeat the token
-    if (PASSING.has(code)) throw new Error(`${new URL(login.server).host} did not renew the login (${code})`);
-    return undefined;
   };
 }
-
-/** What a login was made with, for the functions of the library. */
-export const metadataOf = ({ metadata, resource }: Pick<Login, "metadata" | "resource">) => ({
-  ...(metadata && { metadata: metadata as NonNullable<Parameters<ClientSdk["refreshAuthorization"]>[1]["metadata"]> }),
-  ...defined({ resource }),
-});
 
 /** Refusals that say nothing about the tokens. */
 const PASSING: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable", "too_many_requests"]);

@@ -1,0 +1,267 @@
+import * as oauth from "oauth4webapi";
+import { isPrivateWay } from "../../core/net/loopback-host.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { type Waiting, waitForCode } from "./sign-in-callback.ts";
+
+/** What is known about an authorization server, with the names of its metadata document. */
+export type OAuthEndpoints = Readonly<{
+  /** Absent where nothing names it; then it cannot be compared with what the browser brings back. */
+  issuer?: string | undefined;
+  token_endpoint: string;
+  authorization_endpoint?: string | undefined;
+  revocation_endpoint?: string | undefined;
+  token_endpoint_auth_methods_supported?: readonly string[] | undefined;
+  code_challenge_methods_supported?: readonly string[] | undefined;
+  authorization_response_iss_parameter_supported?: boolean | undefined;
+}>;
+
+export type OAuthClient = Readonly<{
+  id: string;
+  secret?: string | undefined;
+  /** How the client was registered to authenticate. */
+  method?: string | undefined;
+}>;
+
+export type OAuthTokens = Readonly<{
+  access: string;
+  refresh?: string | undefined;
+  /** In milliseconds since 1970. */
+  expiresAt?: number | undefined;
+  scope?: string | undefined;
+}>;
+
+export type OAuthContext = Readonly<{
+  server: OAuthEndpoints;
+  client: OAuthClient;
+  /** Does every request; the caller hands in a guarded one. */
+  fetch: typeof fetch;
+  signal: AbortSignal;
+  /** The address that the tokens are for (RFC 8707). */
+  resource?: string | undefined;
+  clock?(): number;
+}>;
+
+/** A token endpoint's answer without tokens. `description` is foreign text that may repeat a secret. */
+export type OAuthRefusal = Error & Readonly<{ status: number; code?: string; description?: string }>;
+
+export const isOAuthRefusal = (error: unknown): error is OAuthRefusal =>
+  error instanceof Error && error.name === "OAuthRefusal";
+
+/** True for an error that says the browser's answer came from another authorization server. */
+export const isForeignAnswer = (error: unknown): boolean => error instanceof Error && error.name === "ForeignAnswer";
+
+/** A token is renewed this long before it expires, so that it does not expire on the way. */
+const EARLY_MS = 30_000;
+
+export const isFresh = ({ expiresAt }: Pick<OAuthTokens, "expiresAt">, now: number): boolean =>
+  expiresAt === undefined || expiresAt - EARLY_MS > now;
+
+export type BrowserSignIn = Omit<OAuthContext, "client"> &
+  Readonly<{
+    scope?: string | undefined;
+    waiting: Pick<Waiting, "port" | "host" | "patienceMs" | "pasted">;
+    /** The client to sign in as; called once the address that the browser returns to is known. */
+    client(redirect: string): OAuthClient | Promise<OAuthClient>;
+    /** Shows the address to a person. */
+    show(url: string): void | Promise<void>;
+    /** Told the verifier and the code before they are used. */
+    learn(secret: string): void;
+  }>;
+
+/** Signs a person in: authorization code with PKCE, brought back by a browser on this machine. */
+export async function signInWithBrowser(how: BrowserSignIn): Promise<OAuthTokens> {
+  const { server, scope, resource, waiting, signal } = how;
+  const methods = server.code_challenge_methods_supported;
+  if (methods && !methods.includes("S256")) throw new Error("the authorization server does not support PKCE with S256");
+  const [verifier, state] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomState()];
+  how.learn(verifier);
+  const challenge = await oauth.calculatePKCECodeChallenge(verifier);
+  let client: OAuthClient | undefined;
+  const { code, redirect, issuer } = await waitForCode({
+    ...waiting,
+    state,
+    signal,
+    ready: async (redirectUrl) => {
+      client = await how.client(redirectUrl);
+      const url = new URL(server.authorization_endpoint ?? "");
+      // A program of this machine opens the address: only web pages, and only over a private line.
+      if (!isPrivateWay(url)) throw new Error("the address to log in at is not https");
+      const params = {
+        response_type: "code",
+        client_id: client.id,
+        code_challenge: challenge,
+        code_challenge_method: "S256",
+        redirect_uri: redirectUrl,
+        state,
+        ...defined({ scope, resource }),
+        ...(scope?.split(" ").includes("offline_access") && { prompt: "consent" }),
+      };
+      for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
+      await how.show(url.href);
+    },
+  });
+  how.learn(code);
+  const context: OAuthContext = { ...how, client: client! };
+  const answer = new URLSearchParams({
+    code,
+    state,
+    ...(server.issuer !== undefined && issuer !== undefined && { iss: issuer }),
+  });
+  const checked = validated(context, answer, state);
+  return tokensFrom(context, (auth, options) =>
+    oauth.authorizationCodeGrantRequest(...parties(context), auth, checked, redirect, verifier, options),
+  );
+}
+
+/** Signs in as a program with its own secret. */
+export function signInAsProgram(context: OAuthContext, scope: string | undefined): Promise<OAuthTokens> {
+  return tokensFrom(context, (auth, { additionalParameters, ...options }) =>
+    oauth.clientCredentialsGrantRequest(
+      ...parties(context),
+      auth,
+      { ...additionalParameters, ...defined({ scope }) },
+      options,
+    ),
+  );
+}
+
+/** New tokens for a refresh token. What the answer leaves out stays as it was. */
+export async function renewTokens(context: OAuthContext, before: OAuthTokens): Promise<OAuthTokens> {
+  const renewed = await tokensFrom(context, (auth, options) =>
+    oauth.refreshTokenGrantRequest(...parties(context), auth, before.refresh ?? "", options),
+  );
+  return { ...defined({ refresh: before.refresh, scope: before.scope }), ...renewed };
+}
+
+/** Revokes one token; false when the server refuses. */
+export async function revokeToken(
+  context: OAuthContext,
+  token: string,
+  kind: "access_token" | "refresh_token",
+): Promise<boolean> {
+  const [auth] = authentications(context);
+  const options = { ...requestOptions(context), additionalParameters: { token_type_hint: kind } };
+  const response = await oauth.revocationRequest(...parties(context), auth!, token, options);
+  await response.body?.cancel();
+  return response.ok;
+}
+
+type Options = ReturnType<typeof requestOptions> & Readonly<{ additionalParameters: Record<string, string> }>;
+
+/** Asks a token endpoint; with another way to authenticate where the server does not say which ones it takes. */
+async function tokensFrom(
+  context: OAuthContext,
+  ask: (auth: oauth.ClientAuth, options: Options) => Promise<Response>,
+): Promise<OAuthTokens> {
+  const url = new URL(context.server.token_endpoint);
+  if (!isPrivateWay(url))
+    throw new Error(`${url.host} would be asked without encryption, so no secret is sent there: it needs https`);
+  const options = { ...requestOptions(context), additionalParameters: { ...defined({ resource: context.resource }) } };
+  let response: Response | undefined;
+  for (const auth of authentications(context)) {
+    await response?.body?.cancel();
+    response = await ask(auth, options);
+    if (response.status !== 400 && response.status !== 401) break;
+  }
+  return readTokens(context, response!);
+}
+
+/** Reads the answer of a token endpoint. An ID token is dropped unread: who the person is does not matter here. */
+async function readTokens(context: OAuthContext, response: Response): Promise<OAuthTokens> {
+  const text = await response.text();
+  const body = parsed(text);
+  const { id_token: _, ...rest } = body ?? {};
+  const { status, headers } = response;
+  const read = new Response(body ? JSON.stringify(rest) : text, { status, headers });
+  const given = await oauth
+    .processGenericTokenEndpointResponse(...parties(context), read)
+    .catch((error: unknown) => Promise.reject(refusal(context, { status, body, error })));
+  const seconds = given.expires_in;
+  return {
+    access: given.access_token,
+    ...defined({ refresh: given.refresh_token, scope: given.scope }),
+    ...(seconds !== undefined && seconds > 0 && { expiresAt: (context.clock ?? Date.now)() + seconds * 1_000 }),
+  };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+type Refused = Readonly<{ status: number; body: Readonly<Record<string, unknown>> | undefined; error: unknown }>;
+
+function refusal({ server }: OAuthContext, { status, body, error }: Refused): OAuthRefusal {
+  const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+  const code = text(body?.["error"]) ?? (status === 401 ? "invalid_client" : undefined);
+  const why = code === undefined ? "" : `: ${code}`;
+  const made = new Error(`${new URL(server.token_endpoint).host} gave no token (${status}${why})`, { cause: error });
+  return Object.assign(made, {
+    name: "OAuthRefusal",
+    status,
+    ...defined({ code, description: text(body?.["error_description"]) }),
+  });
+}
+
+function validated(context: OAuthContext, answer: URLSearchParams, state: string): URLSearchParams {
+  try {
+    return oauth.validateAuthResponse(...parties(context), answer, state);
+  } catch {
+    // The answer is foreign text, which the library's message may repeat.
+    const made = new Error("the answer did not come from the authorization server that was asked");
+    throw Object.assign(made, { name: "ForeignAnswer" });
+  }
+}
+
+/** The two parties as the library wants them. */
+function parties({ server, client }: OAuthContext): [oauth.AuthorizationServer, oauth.Client] {
+  const { issuer = new URL(server.token_endpoint).origin, token_endpoint, revocation_endpoint } = server;
+  const { authorization_response_iss_parameter_supported: saysIssuer } = server;
+  return [
+    {
+      issuer,
+      token_endpoint,
+      ...defined({ revocation_endpoint, authorization_response_iss_parameter_supported: saysIssuer }),
+    },
+    { client_id: client.id },
+  ];
+}
+
+/** Whether a plain http address may be asked is decided here, not by the library: this machine may be. */
+function requestOptions({ fetch, signal, server }: OAuthContext) {
+  const secure = [server.token_endpoint, server.revocation_endpoint].every(
+    (url) => url === undefined || isPrivateWay(new URL(url)),
+  );
+  return {
+    signal,
+    [oauth.customFetch]: (url: string, init: object): Promise<Response> => fetch(url, init),
+    [oauth.allowInsecureRequests]: secure,
+  };
+}
+
+/** How the client shows who it is, in the order to try. */
+function authentications({ server, client }: OAuthContext): readonly oauth.ClientAuth[] {
+  const { secret, method } = client;
+  if (secret === undefined || method === "none") return [oauth.None()];
+  const ways: Readonly<Record<string, oauth.ClientAuth>> = {
+    client_secret_basic: basic(secret),
+    client_secret_post: oauth.ClientSecretPost(secret),
+  };
+  const registered = method === undefined ? undefined : ways[method];
+  if (registered) return [registered];
+  const supported = (server.token_endpoint_auth_methods_supported ?? []).flatMap((name) => ways[name] ?? []);
+  return supported.length > 0 ? supported : Object.values(ways);
+}
+
+/** The library also encodes `-` and `_`, which servers that do not decode the header then compare literally. */
+const basic =
+  (secret: string): oauth.ClientAuth =>
+  (_, { client_id: id }, __, headers) => {
+    const pair = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`;
+    headers.set("authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
+  };
