@@ -147,7 +147,7 @@ test("PROC-03: when we are killed at once, nothing that we started is left", asy
   const marker = `SUBCREW_RUN=orphans-${process.pid}-${Date.now()}`;
   const program = bundled(
     folder,
-    `import { startChild } from "./src/runtime/child.ts";
+    `import { startChild } from "./src/runtime/commands/child.ts";
      const [name, value] = ${JSON.stringify(marker)}.split("=");
      const shell = (command) => startChild({ file: "/bin/bash", args: ["-c", command], cwd: "/", env: { PATH: "/usr/bin:/bin", [name]: value }, marker: ${JSON.stringify(marker)} });
      const children = [shell("sleep 1000"), shell("setsid sleep 1001 & sleep 1002"), shell("trap '' TERM; while :; do sleep 0.1; done")];

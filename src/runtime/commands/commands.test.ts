@@ -402,7 +402,7 @@ describe("in the sandbox", () => {
     writeFileSync(bwrap, `#!/bin/bash\n${lines(full.bwrap!)}\n`, { mode: 0o755 });
     const program = bundled(
       place.all,
-      `import { createCommands } from "./src/runtime/commands.ts"; import { Guards } from "./src/runtime/guards.ts";
+      `import { createCommands } from "./src/runtime/commands/commands.ts"; import { Guards } from "./src/runtime/commands/protected-mounts.ts";
        const { commands } = createCommands({ name: "orphans-${process.pid}", cwd: ${JSON.stringify(place.ws)}, writable: [${JSON.stringify(place.ws)}], wish: "auto", sandbox: ${JSON.stringify({ ...full, bwrap })},
          network: false, guards: new Guards(), isLifted: () => false, homes: [], hidden: async () => [], env: () => ({ PATH: "/usr/bin:/bin" }) });
        await commands.start("trap '' TERM HUP; setsid sleep 1000 & while :; do date +%s%N > next; mv next beat; sleep 0.02; done");`,

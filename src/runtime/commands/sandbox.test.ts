@@ -104,7 +104,7 @@ test("SBX-04: the probe passes as a plain user, too", async (context) => {
   chmodSync(folder, 0o755);
   const program = bundled(
     folder,
-    'import { probeSandbox } from "./src/runtime/sandbox.ts"; console.log((await probeSandbox()).text);',
+    'import { probeSandbox } from "./src/runtime/commands/sandbox.ts"; console.log((await probeSandbox()).text);',
   );
   const child = spawn(process.execPath, [program], {
     uid: 65_534,
