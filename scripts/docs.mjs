@@ -1,6 +1,7 @@
 // @ts-check
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { withSources } from "./coverage-sources.mjs";
 import { isMain, root } from "./step.mjs";
 
 /** @typedef {import("../src/runtime/discovery/sources.ts").Row} Row */
@@ -138,24 +139,39 @@ export function withGenerated(text, name, content) {
   return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(until)}`;
 }
 
+/** The modules that hold the data of the pages, below src/ and dist/. */
+export const dataModules = {
+  config: "core/config/config",
+  variables: "core/config/variables",
+  sources: "runtime/discovery/sources",
+  workflows: "runtime/discovery/workflow-sources",
+};
+
 async function main() {
   const dist = join(root, "dist");
   if (!existsSync(dist)) throw new Error("dist/ is missing: run `npm run build` first");
+  const load = (/** @type {keyof typeof dataModules} */ name) => import(join(dist, `${dataModules[name]}.js`));
   const [{ config, isProjects }, { configVariables }, sources, workflows, { z }] = await Promise.all([
-    import(join(dist, "core", "config.js")),
-    import(join(dist, "core", "config-variables.js")),
-    import(join(dist, "runtime", "sources.js")),
-    import(join(dist, "runtime", "workflow-sources.js")),
+    load("config"),
+    load("variables"),
+    load("sources"),
+    load("workflows"),
     import("zod"),
   ]);
   const schema = z.toJSONSchema(config, { io: "input" });
   writeFileSync(join(root, "docs", "config.md"), configPage({ schema, variables: configVariables(), isProjects }));
-  const page = join(root, "docs", "agents.md");
-  let text = readFileSync(page, "utf8");
-  text = withGenerated(text, "sources", sourcesTable(sources.families));
-  text = withGenerated(text, "skills", sourcesTable(workflows.skillFamilies));
-  text = withGenerated(text, "commands", sourcesTable(workflows.commandFamilies));
-  writeFileSync(page, text);
+  rewrite("agents.md", (text) => {
+    const withAgents = withGenerated(text, "sources", sourcesTable(sources.agentFamilies));
+    const withSkills = withGenerated(withAgents, "skills", sourcesTable(workflows.skillFamilies));
+    return withGenerated(withSkills, "commands", sourcesTable(workflows.commandFamilies));
+  });
+  rewrite("coverage.md", (text) => withSources(text, (file) => readFileSync(join(root, file), "utf8")));
+}
+
+/** @param {string} page @param {(text: string) => string} change */
+function rewrite(page, change) {
+  const file = join(root, "docs", page);
+  writeFileSync(file, change(readFileSync(file, "utf8")));
 }
 
 if (isMain(import.meta.url)) await main();
