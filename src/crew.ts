@@ -15,7 +15,7 @@ import { createFinds } from "./crew/finds.ts";
 import { needed } from "./crew/kept-store.ts";
 import { catalogOf } from "./crew/known-agents.ts";
 import type { CrewOptions } from "./crew/options.ts";
-import { outlivingHelpers } from "./crew/outliving-helpers.ts";
+import { detachedHelpers } from "./crew/detached-helpers.ts";
 import { createPrepare } from "./crew/prepare.ts";
 import { resume } from "./crew/resume.ts";
 import type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
@@ -27,7 +27,7 @@ import { createOutfit, homeOf } from "./outfit.ts";
 import { servedRun } from "./runtime/background/controlled-run.ts";
 import { type KeptRuns, keptRuns } from "./runtime/background/stored-runs.ts";
 import type { Discovery, FoundAgent, Trust } from "./runtime/discovery/discover.ts";
-import { type Continuing, continuing } from "./runtime/resume/continue-task.ts";
+import { type ContinueOptions, continueTask } from "./runtime/resume/continue-task.ts";
 import { drive } from "./runtime/run/drive.ts";
 import type { Run } from "./runtime/run/run.ts";
 import type { LoadedConfig } from "./runtime/settings/load-config.ts";
@@ -50,7 +50,7 @@ export type Crew = Readonly<{
   /** The runs that were kept, whoever works on them: to look at, to speak to, to wait for, to take away. */
   kept: KeptRuns;
   /** The plan of a run that goes on with a task that has ended: its conversation, agent, model and rights are kept. */
-  continuing(task: Omit<Continuing, "now">): Promise<Readonly<{ plan: Plan; continues: string; name?: string }>>;
+  continuing(task: Omit<ContinueOptions, "now">): Promise<Readonly<{ plan: Plan; continues: string; name?: string }>>;
   /** Every agent there is right now, and what came and went since the last time. */
   agents(): Promise<Discovery>;
   /** What an input means, as a plan. */
@@ -113,7 +113,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     outfit,
     finds,
     remotes: remoteAgents({ ...setup, home: setup.home === false ? undefined : state }),
-    helpers: outlivingHelpers(start, store ? { file: store.output } : {}),
+    helpers: detachedHelpers(start, store ? { file: store.output } : {}),
   });
   const launch = createLaunch({ options, config, setup, outfit });
 
@@ -150,7 +150,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
       return launch({ id, plan, options: more, ...given });
     },
     resumeInBackground: (id, more = {}, given = {}) => launch({ id, options: more, ...given }),
-    continuing: (task) => continuing(needed(store), { ...config.resume, ...task, now: clock() } as Continuing),
+    continuing: (task) => continueTask(needed(store), { ...config.resume, ...task, now: clock() } as ContinueOptions),
     get kept() {
       return keptRuns(needed(store));
     },

@@ -10,7 +10,7 @@ import { readConfig } from "./formats/config.ts";
 import type { A2aParts } from "./runners/a2a/a2a.ts";
 import type { SecretSource } from "./runners/a2a/a2a-secret.ts";
 import { local } from "./runners/local.ts";
-import type { ElsewhereParts } from "./runners/process/spawn-task.ts";
+import type { SpawnParts } from "./runners/process/spawn-task.ts";
 import { type DiscoverOptions, type Discovery, discover } from "./runtime/discovery/discover.ts";
 import { commandFamilies, skillFamilies } from "./runtime/discovery/workflow-sources.ts";
 import { createGuardedOpen, type NetworkRules } from "./runtime/network/guarded-request.ts";
@@ -44,8 +44,8 @@ export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes
 type RemoteSetup = SecretSource & Readonly<{ network?: NetworkRules; home: string | undefined }>;
 
 /** Carries out each task where its assignment says. */
-export function builtinRunner({ remotes, ...given }: Omit<ElsewhereParts, "entry"> & { remotes: Remotes }): Runner {
-  const parts = (): ElsewhereParts => ({ ...given, entry: taskChild() });
+export function builtinRunner({ remotes, ...given }: Omit<SpawnParts, "entry"> & { remotes: Remotes }): Runner {
+  const parts = (): SpawnParts => ({ ...given, entry: taskChild() });
   const rows: Readonly<Record<OwnRunner | "a2a", Runner>> = {
     local,
     a2a: async (...task) =>

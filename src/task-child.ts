@@ -3,7 +3,7 @@ import { isMainThread, parentPort } from "node:worker_threads";
 import { emptyCatalog } from "./core/delegation/catalog.ts";
 import { type CrewSetup, createOutfit } from "./outfit.ts";
 import { local } from "./runners/local.ts";
-import { beGuest, type Work } from "./runners/process/child-side.ts";
+import { serveParent, type RunJob } from "./runners/process/child-side.ts";
 import { pipeChannel } from "./runners/process/pipe-channel.ts";
 import type { FromTask, TaskChannel, ToTask } from "./runners/process/protocol.ts";
 import { portChannel } from "./runners/process/thread-channel.ts";
@@ -11,7 +11,7 @@ import { stopped } from "./runtime/async/cancel.ts";
 import { assign } from "./runtime/task/assign.ts";
 
 /** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
-const work: Work = async ({ setup, call, agent, prices, catalog = emptyCatalog }, context) => {
+const work: RunJob = async ({ setup, call, agent, prices, catalog = emptyCatalog }, context) => {
   const { models, worldFor } = createOutfit(setup as CrewSetup);
   if (prices) await models.loadPrices();
   const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
@@ -39,6 +39,6 @@ function channelToHost(): TaskChannel {
 const stop = new AbortController();
 if (isMainThread) process.on("SIGTERM", () => stop.abort(stopped("the process of the task was told to end")));
 const channel = channelToHost();
-await beGuest(channel, work, stop.signal);
+await serveParent(channel, work, stop.signal);
 await channel.close();
 process.exit(0); // whatever still hangs on has had its chance

@@ -5,7 +5,7 @@ import { CrewError, messageOf } from "../core/schema/error.ts";
 import type { Card } from "./card.ts";
 import type { Push, PushConfig, WritePush } from "./push.ts";
 import { isTaskError, type TaskErrorCode } from "./task-error.ts";
-import type { Tasks, Who } from "./tasks.ts";
+import type { Tasks, TaskOwner } from "./tasks.ts";
 import { hasState, messageIn, pushOf, responseOf, taskOf } from "./wire.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -16,7 +16,10 @@ export type RpcReply = Answer | AsyncGenerator<Answer, void>;
 /** The protocol over the tasks of a server, in both of its versions. */
 export type Protocol = Readonly<{
   /** Answers one JSON-RPC request. */
-  handle(body: string, request: Readonly<{ who: Who; version: string | undefined; card: Card }>): Promise<RpcReply>;
+  handle(
+    body: string,
+    request: Readonly<{ who: TaskOwner; version: string | undefined; card: Card }>,
+  ): Promise<RpcReply>;
   /** The card as that version has it. */
   card(card: Card, version: string | undefined): unknown;
   writePush: WritePush;
@@ -94,7 +97,7 @@ function versionOf(sdk: Sdk, body: string, given: string | undefined): "1.0" | "
   return sdk.compat.isV1JsonRpcMethod(method) ? "1.0" : "0.3";
 }
 
-type Asked = Readonly<{ tasks(): Tasks; push(): Push; who: Who; card: Card; version: "1.0" | "0.3" }>;
+type Asked = Readonly<{ tasks(): Tasks; push(): Push; who: TaskOwner; card: Card; version: "1.0" | "0.3" }>;
 
 function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARequestHandler {
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {

@@ -1,6 +1,6 @@
 import type { RemoteTask, RemoteUpdate } from "../core/net/a2a.ts";
 import { type Event, isKept, type Origin } from "../core/run/event.ts";
-import { lifeOf, openQuestions, type Question } from "../core/run/run-status.ts";
+import { runStatusOf, openQuestions, type Question } from "../core/run/run-status.ts";
 import { emptyState, reduce, type State } from "../core/run/state.ts";
 import { defined } from "../core/text/defined.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
@@ -43,7 +43,7 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
   const noteTools = (event: Event): void => {
     if (event.type === "turn.ended") for (const { id, name } of event.calls) tools.set(`${event.path}#${id}`, name);
   };
-  const seen = (): ViewContext => ({ life: lifeOf(run.state, !ended), origin, isForCaller });
+  const seen = (): ViewContext => ({ life: runStatusOf(run.state, !ended), origin, isForCaller });
   const isSettled = (): boolean => ended || run.state.outcome !== undefined || openQuestions(run.state).length > 0;
   const question = (): Question | undefined => openQuestions(run.state).find(isForCaller);
 
@@ -60,7 +60,7 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
       }
       // A fold of its own: what others have heard already must not show before its time.
       const state = emptyState(run.id);
-      const now = (): ViewContext => ({ life: lifeOf(state, true), origin, isForCaller });
+      const now = (): ViewContext => ({ life: runStatusOf(state, true), origin, isForCaller });
       const tell = teller(state, now);
       let begun = from > 0;
       for await (const event of run) {

@@ -67,7 +67,7 @@ export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A
       await answer(request, response, { protocol, card, isCard: found.isCard, who: { caller, agent: found.agent } });
     },
   });
-  const takenUp = await tasks.takeUp();
+  const takenUp = await tasks.resume();
   return {
     url: serving.url,
     agents: names,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { extractMessageText, isOver, type RemoteMessage, type RemoteTask, type RemoteUpdate } from "../core/net/a2a.ts";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Event, Origin } from "../core/run/event.ts";
-import { isEnded, lifeOf } from "../core/run/run-status.ts";
+import { isEnded, runStatusOf } from "../core/run/run-status.ts";
 import { isCrewError } from "../core/schema/error.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
@@ -12,21 +12,21 @@ import { taskError } from "./task-error.ts";
 import { isStopped, STOPPED, taskView } from "./view.ts";
 
 /** Who asks, and which agent. Nobody sees the tasks of another caller, or those that were started on this machine. */
-export type Who = Readonly<{ caller: string; agent: string }>;
+export type TaskOwner = Readonly<{ caller: string; agent: string }>;
 
 /** The tasks of a server: each is a run, under the same id as everywhere. */
 export type Tasks = Readonly<{
   /** Starts a task, answers one that asks, or says something to one that works. */
-  send(who: Who, message: RemoteMessage): Promise<A2aRun>;
-  get(who: Who, id: string): Promise<RemoteTask>;
-  list(who: Who): Promise<readonly RemoteTask[]>;
-  cancel(who: Who, id: string): Promise<RemoteTask>;
+  send(who: TaskOwner, message: RemoteMessage): Promise<A2aRun>;
+  get(who: TaskOwner, id: string): Promise<RemoteTask>;
+  list(who: TaskOwner): Promise<readonly RemoteTask[]>;
+  cancel(who: TaskOwner, id: string): Promise<RemoteTask>;
   /** What happens in a task that is not over. */
-  follow(who: Who, id: string): Promise<AsyncGenerator<RemoteUpdate, void>>;
+  follow(who: TaskOwner, id: string): Promise<AsyncGenerator<RemoteUpdate, void>>;
   /** The folder of a task. */
-  folder(who: Who, id: string): Promise<string>;
+  folder(who: TaskOwner, id: string): Promise<string>;
   /** Takes up what was under way when the server was last stopped; gives back how many. */
-  takeUp(): Promise<number>;
+  resume(): Promise<number>;
   close(): Promise<void>;
 }>;
 
@@ -56,7 +56,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
   const origins = (): Promise<Map<string, Origin>> => (known ??= crew.kept.origins().then((map) => new Map(map)));
 
   /** Whose a task is. One that is not there, and one that is somebody else's, look the same. */
-  const originOf = async ({ caller, agent }: Who, id: string): Promise<Origin> => {
+  const originOf = async ({ caller, agent }: TaskOwner, id: string): Promise<Origin> => {
     const all = await origins();
     const origin =
       all.get(id) ?? (RUN_ID.test(id) ? (await crew.kept.look(id).catch(() => undefined))?.state.origin : undefined);
@@ -71,7 +71,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     void served.over.then(() => active.delete(run.id));
     return served;
   };
-  const start = async (who: Who, message: RemoteMessage): Promise<A2aRun> => {
+  const start = async (who: TaskOwner, message: RemoteMessage): Promise<A2aRun> => {
     const text = extractMessageText(message).trim();
     if (text === "") throw taskError("bad-request", "The message has no text.");
     if (message.contextId !== undefined && !CONTEXT.test(message.contextId))
@@ -129,7 +129,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     const { life, owner } = await crew.kept.look(id);
     return !isEnded(life) && owner !== undefined ? serveRun(crew.kept.follow(id), origin) : undefined;
   };
-  const reply = async (who: Who, id: string, message: RemoteMessage): Promise<A2aRun> => {
+  const reply = async (who: TaskOwner, id: string, message: RemoteMessage): Promise<A2aRun> => {
     const origin = await originOf(who, id);
     if (message.contextId !== undefined && message.contextId !== origin.context)
       throw taskError("bad-request", "The task belongs to another context.");
@@ -147,7 +147,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     if (await served.run.answer(question.path, answerIn(message, who), question.call)) await taken;
     return served;
   };
-  const cancelled = async (who: Who, id: string): Promise<RemoteTask> => {
+  const cancelled = async (who: TaskOwner, id: string): Promise<RemoteTask> => {
     const origin = await originOf(who, id);
     const task = await lookAt(origin, id);
     if (isOver(task.status.state)) throw taskError("not-cancelable", "The task is over.");
@@ -164,7 +164,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     return lookAt(origin, id);
   };
 
-  const send = async (who: Who, message: RemoteMessage): Promise<A2aRun> => {
+  const send = async (who: TaskOwner, message: RemoteMessage): Promise<A2aRun> => {
     if (!agents.has(who.agent)) throw taskError("not-found", "There is no such agent.");
     return message.taskId === undefined ? start(who, message) : reply(who, message.taskId, message);
   };
@@ -191,7 +191,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
       await originOf(who, id);
       return (await crew.kept.look(id)).folder;
     },
-    takeUp: async () => {
+    resume: async () => {
       const mine = [...(await origins())].filter(([, { by, agent }]) => by === BY && agents.has(agent));
       const looked = await Promise.all(
         mine.map(async ([id, origin]) => ({ origin, kept: await crew.kept.look(id).catch(() => undefined) })),
@@ -216,7 +216,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
 /** True for a run that nobody works on although it has not come to its end. */
 function isLeft({ state, owner }: Awaited<ReturnType<Crew["kept"]["look"]>>): boolean {
   if (owner !== undefined || state.seq === 0) return false;
-  return lifeOf(state, false) === "interrupted" || (state.outcome !== undefined && isStopped(state.outcome));
+  return runStatusOf(state, false) === "interrupted" || (state.outcome !== undefined && isStopped(state.outcome));
 }
 
 async function firstEvent(run: Run): Promise<void> {
@@ -230,7 +230,7 @@ async function firstEvent(run: Run): Promise<void> {
 }
 
 /** A message as the answer to a question: its words, and a no where it says so. */
-function answerIn(message: RemoteMessage, { caller }: Who): Answer {
+function answerIn(message: RemoteMessage, { caller }: TaskOwner): Answer {
   const text = extractMessageText(message).trim();
   const said = message.parts.flatMap((part) =>
     part.kind === "data" && typeof part.data === "object" && part.data !== null && "approve" in part.data

@@ -8,7 +8,7 @@ import {
 } from "../core/net/a2a.ts";
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { Origin } from "../core/run/event.ts";
-import { type Life, openQuestions, type Question } from "../core/run/run-status.ts";
+import { type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
 
 /** Why runs end that were under way when the server was stopped; they go on when it is started again. */
@@ -16,7 +16,7 @@ export const STOPPED = "the A2A server was stopped";
 
 /** What else a view of a run needs to know. */
 export type ViewContext = Readonly<{
-  life: Life | "damaged";
+  life: RunStatus | "damaged";
   origin: Origin;
   /** True for a question that whoever asked for the run may answer; the others wait for the owner of this machine. */
   isForCaller(question: Question): boolean;

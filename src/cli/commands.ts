@@ -1,4 +1,4 @@
-import type { CommandDefinition } from "./base/command.ts";
+import type { CliCommand } from "./base/command.ts";
 
 /** A command as the overview knows it; the rest of it is loaded when somebody uses it. */
 export type CommandRow = Readonly<{
@@ -6,7 +6,7 @@ export type CommandRow = Readonly<{
   group: string;
   /** Not for people. */
   hidden?: true;
-  load(): Promise<CommandDefinition>;
+  load(): Promise<CliCommand>;
 }>;
 
 const WORK = "Work:";

@@ -12,12 +12,12 @@ import { version } from "../core/text/version.ts";
 import { builtinRunner, makeEngine, type Remotes } from "../defaults.ts";
 import { compile } from "../modes/compile.ts";
 import type { CrewSetup, Outfit } from "../outfit.ts";
-import { createLingering } from "../runtime/async/pending-cleanup.ts";
+import { createPendingCleanup } from "../runtime/async/pending-cleanup.ts";
 import type { Deck } from "../runtime/cassette/cassette.ts";
 import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
 import { buildContext } from "../runtime/git/context.ts";
 import { createIsolate } from "../runtime/git/worktree-task.ts";
-import { createEarlier, type Earlier } from "../runtime/resume/previous-runs.ts";
+import { openPreviousRuns, type PreviousRuns } from "../runtime/resume/previous-runs.ts";
 import { createReuse } from "../runtime/resume/reuse-results.ts";
 import type { Start } from "../runtime/run/drive.ts";
 import { memoryJournal, openJournal } from "../runtime/store/journal.ts";
@@ -26,7 +26,7 @@ import { checkModels } from "./check-models.ts";
 import type { Finds } from "./finds.ts";
 import { knowAgents } from "./known-agents.ts";
 import type { CrewOptions } from "./options.ts";
-import type { OutlivingHelpers } from "./outliving-helpers.ts";
+import type { DetachedHelpers } from "./detached-helpers.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** A run that is asked for; `past`: what its earlier life recorded. */
@@ -49,7 +49,7 @@ export type PrepareParts = Readonly<{
   outfit: Outfit;
   finds: Finds;
   remotes: Remotes;
-  helpers: OutlivingHelpers;
+  helpers: DetachedHelpers;
 }>;
 
 export function createPrepare(parts: PrepareParts): Prepare {
@@ -61,7 +61,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const more = runWords(config, wished);
     const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
     const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, skills)]);
-    const earlier = createEarlier(past, { store, refresh: refreshAgent });
+    const earlier = openPreviousRuns(past, { store, refresh: refreshAgent });
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
@@ -102,7 +102,7 @@ type Carried = Readonly<{
   run: string;
   models: Parameters<typeof createPerformer>[0]["models"];
   roster: Roster;
-  earlier: Earlier;
+  earlier: PreviousRuns;
   deck: Deck | undefined;
   prices: boolean;
   reuse: boolean;
@@ -117,7 +117,7 @@ async function carriers(
 ): Promise<Readonly<{ engine: Engine; gone(): Promise<void> }>> {
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
-  const lingering = createLingering();
+  const lingering = createPendingCleanup();
   const runner = builtinRunner({
     setup,
     code: {

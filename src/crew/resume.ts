@@ -25,5 +25,5 @@ export async function resume(
     throw new CrewError("RUN_DAMAGED", `The run "${run}" stopped before it began.`, "Start it again.");
   if (hasEnded(events, { retryFailed })) return events.forEach(it.publish);
   const start = await prepare({ run, plan: started.plan, options, past: events });
-  await drive({ ...start, ...defined({ name: started.name }), takesUp: { retryFailed } }, it);
+  await drive({ ...start, ...defined({ name: started.name }), resume: { retryFailed } }, it);
 }

@@ -11,7 +11,7 @@ export { type AgentFields, parseAgentFields } from "../formats/agent-fields.ts";
 export { readInlineAgents } from "../formats/inline.ts";
 export { loadAgentModule } from "../formats/module.ts";
 export { dialects } from "../formats/table.ts";
-export { type Converted, convert as convertAgent } from "../formats/write/convert.ts";
+export { type ConvertedAgent, convert as convertAgent } from "../formats/write/convert.ts";
 export type { Loss } from "../formats/write/losses.ts";
 export {
   createDiscoveryCache,

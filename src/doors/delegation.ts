@@ -1,6 +1,6 @@
 import { failed } from "../core/outcome/outcome.ts";
 import type { Event } from "../core/run/event.ts";
-import { emptyDesk } from "../core/task/scratchpad.ts";
+import { emptyScratchpad } from "../core/task/scratchpad.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
 import { inputSchemaOf, parseArguments } from "../core/task/tool-specs.ts";
 import { defined } from "../core/text/defined.ts";
@@ -8,7 +8,7 @@ import type { JsonSchema } from "../core/text/json.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
-import { createOutliving, delegatedOf } from "../runtime/run/detached-helpers.ts";
+import { createDetachedHelpers, delegatedOf } from "../runtime/run/detached-helpers.ts";
 import type { Run } from "../runtime/run/run.ts";
 
 /** Which delegation tools somebody outside of runs wants, and how the runs go that it starts. */
@@ -39,7 +39,7 @@ export type OpenedDelegation = Readonly<{
 export function openDelegation(crew: Crew, { as, run: options = {} }: DelegationOptions): OpenedDelegation {
   let made: Promise<readonly Tool[]> | undefined;
   const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as));
-  const background = createOutliving({
+  const background = createDetachedHelpers({
     plan: crew.plan,
     run: (plan) => crew.run(plan, options),
     ...defined({ file: crew.outputFile }),
@@ -51,7 +51,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
     run: "",
     path: "",
     agent: "subcrew",
-    desk: emptyDesk(),
+    desk: emptyScratchpad(),
     report: () => {},
     notify: () => {},
     agents: crew.catalog,

@@ -6,5 +6,5 @@ export {
   type HttpServing as McpHttpServing,
   serveHttp as serveMcpHttp,
 } from "../mcp/http.ts";
-export type { OfficeOptions as McpRules } from "../mcp/office.ts";
+export type { ServerContextOptions as McpRules } from "../mcp/server-context.ts";
 export { type StdioOptions as McpStdioOptions, serveStdio as serveMcpStdio } from "../mcp/stdio.ts";

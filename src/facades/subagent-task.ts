@@ -11,7 +11,7 @@ import { begunTask, delegatePlan, type FacadeTask, type FinishedNode, outputExce
 import { delegating, type Facade, type FacadeParts } from "./facade.ts";
 import { type AgentLookup, createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
-import { createTaskDesk, type TaskDesk } from "./task-desk.ts";
+import { createStartedTasks, type StartedTasks } from "./started-tasks.ts";
 import { taskOutput } from "./task-output.ts";
 import { backgroundStarted } from "./task-texts.ts";
 
@@ -24,12 +24,12 @@ const SUMMARY_CHARS: Readonly<Record<string, number>> = { Explore: 1_000 };
 /** 002's `Task`, with `TaskOutput` for what runs in the background. */
 export const subagentTask: Facade = {
   tools: (caller, name, parts) => {
-    const desk = createTaskDesk();
+    const desk = createStartedTasks();
     return [taskTool({ caller, name, parts, desk }), taskOutput(desk, parts)];
   },
 };
 
-type Made = Readonly<{ caller: Caller; name: string; parts: FacadeParts; desk: TaskDesk }>;
+type Made = Readonly<{ caller: Caller; name: string; parts: FacadeParts; desk: StartedTasks }>;
 
 function taskTool({ caller, name, parts, desk }: Made): Tool {
   const look = createAgentLookup(caller);
@@ -127,7 +127,7 @@ type Wanted = Readonly<{
 function assignmentsOf(
   wanted: readonly Wanted[],
   resume: string | undefined,
-  desk: TaskDesk,
+  desk: StartedTasks,
 ): (FacadeTask & { label: string })[] {
   const ids = nodeIds(
     wanted.map(({ subagent_type }) => ({ else: asId(subagent_type) })),
@@ -144,7 +144,7 @@ function assignmentsOf(
   }));
 }
 
-type Starting = Readonly<{ context: ToolContext; desk: TaskDesk; parts: FacadeParts; news: string }>;
+type Starting = Readonly<{ context: ToolContext; desk: StartedTasks; parts: FacadeParts; news: string }>;
 
 async function inBackground(
   assignment: FacadeTask & { label: string },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
 import { outputExcerpt } from "./carry-out.ts";
 import { AS_LONG_AS_IT_TAKES, type FacadeParts } from "./facade.ts";
-import type { TaskDesk } from "./task-desk.ts";
+import type { StartedTasks } from "./started-tasks.ts";
 import { recordedTask, type TaskRecord } from "./task-records.ts";
 import { taskListText, taskText } from "./task-texts.ts";
 
@@ -26,7 +26,7 @@ const input = z.strictObject({
 type Input = z.infer<typeof input>;
 
 /** 002's `TaskOutput`: what became of tasks in the background. Records outlive whoever started them, so any task of the project is found. */
-export function taskOutput(desk: TaskDesk, parts: FacadeParts): Tool {
+export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
   return defineTool({
     name: "TaskOutput",
     description:
@@ -44,7 +44,7 @@ export function taskOutput(desk: TaskDesk, parts: FacadeParts): Tool {
 }
 
 type Asked = Readonly<Input & { taskId: string }>;
-type Around = Readonly<{ desk: TaskDesk; parts: FacadeParts; context: ToolContext }>;
+type Around = Readonly<{ desk: StartedTasks; parts: FacadeParts; context: ToolContext }>;
 type Action = (asked: Asked, around: Around) => Promise<ToolResult>;
 
 const actions: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
@@ -98,7 +98,7 @@ async function settled(record: TaskRecord, { desk, parts, context }: Around, sig
 /** By which a task is known that was asked for in an earlier run: it has one of its own. */
 const keyOf = (id: string): string => id.slice(0, id.lastIndexOf("/") + 1);
 
-function list({ filter = "all" }: Input, desk: TaskDesk, parts: FacadeParts): ToolResult {
+function list({ filter = "all" }: Input, desk: StartedTasks, parts: FacadeParts): ToolResult {
   const records = desk.all().filter(({ status }) => filter === "all" || status === filter);
   return { text: taskListText(records, parts.clock()), details: { tasks: records } };
 }

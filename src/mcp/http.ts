@@ -3,11 +3,11 @@ import type { Crew } from "../crew.ts";
 import { MAX_REQUEST_BYTES, openServer } from "../runtime/network/loopback-server.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { offersWith } from "./offers.ts";
-import { createOffice, type OfficeOptions } from "./office.ts";
+import { createServerContext, type ServerContextOptions } from "./server-context.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServer } from "./server.ts";
 
-export type HttpOptions = OfficeOptions &
+export type HttpOptions = ServerContextOptions &
   Readonly<{
     /** Whoever has it may do everything that this server offers. */
     token: string;
@@ -31,7 +31,7 @@ export async function serveHttp(
   { token, host = "127.0.0.1", port = 0, delegation, onError, ...rules }: HttpOptions,
 ): Promise<HttpServing> {
   const [sdk, { toNodeHandler }] = await Promise.all([loadSdk(), loadNode()]);
-  const office = createOffice(crew, rules);
+  const office = createServerContext(crew, rules);
   const serving = { sdk, office, offers: () => offersWith(delegation), onError };
   const handler = sdk.createMcpHandler(({ era }) => createServer(serving, era), {
     onerror: onError,

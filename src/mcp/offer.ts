@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Plan } from "../core/plan/plan.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import type { DelegationCallContext, DelegationResult } from "./delegated.ts";
-import type { Office } from "./office.ts";
+import type { ServerContext } from "./server-context.ts";
 import type { CallResult } from "./sdk.ts";
 import type { RunView } from "./view.ts";
 
@@ -15,10 +15,10 @@ export type Offer = Readonly<{
   /** It changes nothing. */
   readOnly: boolean;
 }> &
-  (Starting | ImmediateTool | Delegating);
+  (StartingTool | ImmediateTool | DelegatingTool);
 
 /** One that starts a run: progress, questions and tasks of the protocol go with it. */
-export type Starting = Readonly<{
+export type StartingTool = Readonly<{
   /** The plan that its arguments mean. A mistake in them is thrown. */
   plan(args: ToolArguments): Plan | Promise<Plan>;
   /** False: the caller only wants to know that it began. */
@@ -29,11 +29,11 @@ export type Starting = Readonly<{
 
 /** One that answers at once. */
 export type ImmediateTool = Readonly<{
-  answer(args: ToolArguments, office: Office, signal: AbortSignal): Promise<CallResult>;
+  answer(args: ToolArguments, office: ServerContext, signal: AbortSignal): Promise<CallResult>;
 }>;
 
 /** One that starts runs by itself, as the delegation tools of other systems do. */
-export type Delegating = Readonly<{
+export type DelegatingTool = Readonly<{
   delegate(args: ToolArguments, call: DelegationCallContext): Promise<DelegationResult>;
 }>;
 

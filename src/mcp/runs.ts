@@ -1,7 +1,7 @@
 import type { Answer } from "../core/plan/gate.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Event } from "../core/run/event.ts";
-import { isActive, type Life, lifeOf, openQuestions, type Question } from "../core/run/run-status.ts";
+import { isActive, type RunStatus, runStatusOf, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
@@ -35,7 +35,7 @@ export type McpRun = WaitedRun &
     startedAt: number;
     /** When something last happened in it. */
     changedAt(): number;
-    life(): Life;
+    life(): RunStatus;
     over: Promise<State>;
   }>;
 
@@ -130,7 +130,7 @@ function serve(run: Run): McpRun {
     run,
     startedAt,
     changedAt: () => changedAt,
-    life: () => lifeOf(run.state, !ended),
+    life: () => runStatusOf(run.state, !ended),
     questions: () => openQuestions(run.state),
     toolOf: ({ path, call }) => (call === undefined ? undefined : (tools.get(`${path}#${call}`) ?? "unknown")),
     putOff,

@@ -5,18 +5,18 @@ import { version } from "../core/text/version.ts";
 import { prompts } from "../embedded.ts";
 import { doingOf } from "../sinks/status.ts";
 import { delegated } from "./delegated.ts";
-import type { Delegating, Offer, Starting } from "./offer.ts";
-import type { Office } from "./office.ts";
+import type { DelegatingTool, Offer, StartingTool } from "./offer.ts";
+import type { ServerContext } from "./server-context.ts";
 import type { McpRun } from "./runs.ts";
 import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
-import { begun, next, questionForms, stay, takeReplies } from "./stay.ts";
+import { untilStarted, next, questionForms, stay, takeReplies } from "./stay.ts";
 import { legacyTask, modernTask, RELATED_TASK, TASKS_EXTENSION, type TaskFacts } from "./tasks.ts";
 import { callResultOf, viewOf } from "./view.ts";
 
 /** What every connection of a server shares. */
 export type SharedServer = Readonly<{
   sdk: Sdk;
-  office: Office;
+  office: ServerContext;
   /** What is offered right now. */
   offers(): Promise<readonly Offer[]>;
   /** Told what went wrong inside; a client only hears that something did. */
@@ -76,7 +76,7 @@ const listed = (offer: Offer) => ({
 
 type Call = SharedServer &
   Readonly<{
-    offer: Starting;
+    offer: StartingTool;
     args: Readonly<Record<string, unknown>>;
     context: CallContext;
     client: Capabilities;
@@ -101,7 +101,7 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   const served = office.start(await offer.plan(args));
   const wantsTask = era === "legacy" ? call.task : client.extensions?.[TASKS_EXTENSION] !== undefined;
   if (wantsTask || !offer.waits(args)) {
-    await begun(served);
+    await untilStarted(served);
     if (!offer.waits(args)) return shown(served);
     if (era !== "legacy") return { resultType: "task", ...modernTask(factsOf(served)) };
     askOnTheWay(served, server).catch(call.onError);
@@ -110,7 +110,7 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   return waitFor(served, call);
 }
 
-type DelegatedCall = Pick<Call, "sdk" | "office" | "args" | "context" | "client"> & Readonly<{ offer: Delegating }>;
+type DelegatedCall = Pick<Call, "sdk" | "office" | "args" | "context" | "client"> & Readonly<{ offer: DelegatingTool }>;
 
 /** The same for a tool that starts runs by itself. Who cannot be asked waits for the inbox. */
 async function delegateOrGoOn({
@@ -149,7 +149,7 @@ function shown(served: McpRun): CallResult {
   return callResultOf(viewOf(served.run.state, served.life(), Date.now()));
 }
 
-function ending(served: McpRun, { told }: Pick<Starting, "told">): CallResult {
+function ending(served: McpRun, { told }: Pick<StartingTool, "told">): CallResult {
   const view = viewOf(served.run.state, served.life(), Date.now());
   const result = callResultOf(view);
   return told ? { ...result, content: [{ type: "text", text: told(view) }] } : result;

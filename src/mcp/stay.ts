@@ -49,7 +49,7 @@ function asking(served: WaitedRun): Promise<WaitResult> {
 }
 
 /** Resolves when a run has really begun, so that whatever is wrong with it is told to whoever started it. */
-export function begun(served: McpRun): Promise<void> {
+export function untilStarted(served: McpRun): Promise<void> {
   return new Promise((resolve, reject) => {
     if (served.run.state.status !== "starting") return resolve();
     const stop = served.listen(({ type }) => {

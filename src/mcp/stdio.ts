@@ -2,11 +2,11 @@ import type { Readable, Writable } from "node:stream";
 import type { Crew } from "../crew.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { offersWith } from "./offers.ts";
-import { createOffice, type OfficeOptions } from "./office.ts";
+import { createServerContext, type ServerContextOptions } from "./server-context.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServer } from "./server.ts";
 
-export type StdioOptions = OfficeOptions &
+export type StdioOptions = ServerContextOptions &
   Readonly<{
     input: Readable;
     output: Writable;
@@ -26,7 +26,7 @@ export async function serveStdio(
   { input, output, delegation, signal, onError, ...rules }: StdioOptions,
 ): Promise<void> {
   const sdk = await loadSdk();
-  const office = createOffice(crew, rules);
+  const office = createServerContext(crew, rules);
   const serving = { sdk, office, offers: () => offersWith(delegation), onError };
   const transport = new sdk.StdioServerTransport(input, output);
   const handle = sdk.serveStdio(({ era }) => createServer(serving, era), { transport, onerror: onError });

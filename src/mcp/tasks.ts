@@ -1,4 +1,4 @@
-import type { Life } from "../core/run/run-status.ts";
+import type { RunStatus } from "../core/run/run-status.ts";
 import type { CallResult, Questions } from "./sdk.ts";
 
 /** How a client that does not wait follows a run: the protocol's own tasks, whose id is that of the run. */
@@ -12,7 +12,7 @@ const POLL_MS = 500;
 
 export type TaskFacts = Readonly<{
   id: string;
-  life: Life;
+  life: RunStatus;
   startedAt: number;
   changedAt: number;
   /** What it does right now. */
@@ -22,7 +22,7 @@ export type TaskFacts = Readonly<{
 type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
 /** A run that failed is a task that is completed, and its result says so: only the protocol itself fails a task. */
-const statuses: Readonly<Record<Life, TaskStatus>> = {
+const statuses: Readonly<Record<RunStatus, TaskStatus>> = {
   starting: "working",
   running: "working",
   waiting: "input_required",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { explain } from "../core/outcome/outcome.ts";
-import { isEnded, type Life, openQuestions } from "../core/run/run-status.ts";
+import { isEnded, type RunStatus, openQuestions } from "../core/run/run-status.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { defined } from "../core/text/defined.ts";
 import { shownNodes } from "../core/view/nodes.ts";
@@ -39,7 +39,7 @@ export const runView = z.object({
 export type RunView = z.infer<typeof runView>;
 
 /** The run as far as it is; outputs of single tasks only where there is more than one. */
-export function viewOf(state: State, life: Life | "damaged", now: number): RunView {
+export function viewOf(state: State, life: RunStatus | "damaged", now: number): RunView {
   const nodes = inPlanOrder(state);
   const questions = openQuestions(state);
   const { outcome, usage, cost } = state;

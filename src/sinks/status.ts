@@ -1,6 +1,6 @@
 import { explain } from "../core/outcome/outcome.ts";
 import { formatCost } from "../core/outcome/usage.ts";
-import { isActive, isEnded, type Life, openQuestions } from "../core/run/run-status.ts";
+import { isActive, isEnded, type RunStatus, openQuestions } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { sanitize } from "../core/text/sanitize.ts";
@@ -9,7 +9,7 @@ import { outputOfRun } from "./output.ts";
 import { terminalLine } from "../core/view/words.ts";
 
 /** What people call how a run is. */
-const words: Readonly<Record<Life | "damaged", string>> = {
+const words: Readonly<Record<RunStatus | "damaged", string>> = {
   starting: "starting",
   running: "running",
   waiting: "waiting for an answer",
@@ -24,7 +24,7 @@ const words: Readonly<Record<Life | "damaged", string>> = {
 const MOST_RESULT = 2_000;
 
 /** A run in the words of `subcrew status` and `/task-status`: what it is, how far it is, and what to do about it. */
-export function statusText(state: State, life: Life | "damaged", now: number): string {
+export function statusText(state: State, life: RunStatus | "damaged", now: number): string {
   const agents = [...new Set(shownNodes(state).flatMap(({ agent }) => (agent === undefined ? [] : [agent])))];
   const rows: (readonly [string, string])[] = [
     ["Task ID", state.run],
@@ -75,7 +75,7 @@ function questions(state: State): string[] {
   });
 }
 
-function ending(state: State, life: Life | "damaged"): string[] {
+function ending(state: State, life: RunStatus | "damaged"): string[] {
   const next = (command: string): string => `Next: subcrew ${command}`;
   switch (life) {
     case "interrupted":

@@ -1,5 +1,5 @@
 import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-turn.ts";
-import { type About, data, type ProviderDialect } from "./wire.ts";
+import { type AnswerFacts, data, type ProviderDialect } from "./wire.ts";
 
 /** Chat completions, as OpenAI and everybody compatible with it speak. */
 export const chatWire: ProviderDialect = {
@@ -42,7 +42,12 @@ export const chatWire: ProviderDialect = {
   errorEvent: ({ message = "The server had an error." }) => data({ error: { message, type: "server_error" } }),
 };
 
-const head = ({ model, n }: About, object: string): object => ({ id: `chatcmpl-${n}`, object, created: 0, model });
+const head = ({ model, n }: AnswerFacts, object: string): object => ({
+  id: `chatcmpl-${n}`,
+  object,
+  created: 0,
+  model,
+});
 
 function finishOf({ finish = "done", calls = [] }: SpokenTurn): string {
   if (finish === "length") return "length";

@@ -1,6 +1,6 @@
 import { defined } from "../core/text/defined.ts";
 import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-turn.ts";
-import { type About, data, type ProviderDialect } from "./wire.ts";
+import { type AnswerFacts, data, type ProviderDialect } from "./wire.ts";
 
 const PATH = /\/models\/([^/:]+):(streamGenerateContent|generateContent)$/;
 
@@ -35,7 +35,7 @@ const statusNames: Readonly<Record<number, string>> = {
   503: "UNAVAILABLE",
 };
 
-function answer(parts: readonly object[], { model, n }: About, finishReason?: string): object {
+function answer(parts: readonly object[], { model, n }: AnswerFacts, finishReason?: string): object {
   const candidate = {
     content: { role: "model", parts },
     index: 0,
@@ -44,7 +44,7 @@ function answer(parts: readonly object[], { model, n }: About, finishReason?: st
   return { candidates: [candidate], modelVersion: model, responseId: `resp-${n}` };
 }
 
-function partsOf(turn: SpokenTurn, { n }: About): object[] {
+function partsOf(turn: SpokenTurn, { n }: AnswerFacts): object[] {
   return [
     ...(turn.thinking === undefined ? [] : [{ text: turn.thinking, thought: true }]),
     ...piecesOf(turn.text).map((text) => ({ text })),

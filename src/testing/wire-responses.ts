@@ -1,5 +1,5 @@
 import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-turn.ts";
-import { type About, named, type ProviderDialect } from "./wire.ts";
+import { type AnswerFacts, named, type ProviderDialect } from "./wire.ts";
 import { halves } from "./wire-chat.ts";
 
 /** The responses API of OpenAI. */
@@ -59,7 +59,7 @@ const blank: Readonly<Record<Item["type"], object>> = {
   function_call: { status: "in_progress", arguments: "" },
 };
 
-function itemsOf(turn: SpokenTurn, { n }: About): Item[] {
+function itemsOf(turn: SpokenTurn, { n }: AnswerFacts): Item[] {
   const items: Item[] = [];
   if (turn.thinking !== undefined) {
     const summary = [{ type: "summary_text", text: turn.thinking }];
@@ -85,7 +85,7 @@ function itemsOf(turn: SpokenTurn, { n }: About): Item[] {
   return items;
 }
 
-function complete(turn: SpokenTurn, about: About): object {
+function complete(turn: SpokenTurn, about: AnswerFacts): object {
   const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = turn.usage ?? SOME_USAGE;
   const total = input + cacheRead + cacheWrite;
   const reason =
@@ -105,6 +105,6 @@ function complete(turn: SpokenTurn, about: About): object {
   };
 }
 
-function head({ model, n }: About): object {
+function head({ model, n }: AnswerFacts): object {
   return { id: `resp_${n}`, object: "response", created_at: 0, model, error: null, incomplete_details: null };
 }

@@ -9,8 +9,8 @@ export type ProviderDialect = Readonly<{
   /** The model and whether the answer is to be streamed. */
   asks(body: Readonly<Record<string, unknown>>, path: string): Readonly<{ model: string; stream: boolean }>;
   /** Server-sent events, each complete. */
-  events(turn: SpokenTurn, about: About): string[];
-  whole(turn: SpokenTurn, about: About): unknown;
+  events(turn: SpokenTurn, about: AnswerFacts): string[];
+  whole(turn: SpokenTurn, about: AnswerFacts): unknown;
   /** The body of a response that is an error. */
   error(fault: StatusFault): unknown;
   /** An error inside of a stream. */
@@ -18,7 +18,7 @@ export type ProviderDialect = Readonly<{
 }>;
 
 /** What an answer says about itself. `n` makes ids unique. */
-export type About = Readonly<{ model: string; n: number }>;
+export type AnswerFacts = Readonly<{ model: string; n: number }>;
 
 /** One event without a name. */
 export const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;

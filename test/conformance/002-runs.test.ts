@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Agent } from "../../src/core/agent/agent.ts";
 import { type Crew, createCrew } from "../../src/crew.ts";
 import { type ScriptedModel, scripted } from "../../src/models/scripted/scripted.ts";
-import { DEFAULT_BACKGROUND_RUNS, takePlace } from "../../src/runtime/background/background-slots.ts";
+import { DEFAULT_BACKGROUND_RUNS, reserveSlot } from "../../src/runtime/background/background-slots.ts";
 import { whoWeAre } from "../../src/runtime/disk/run-claim.ts";
 import { createStore, runId } from "../../src/runtime/store/store.ts";
 import { place, script } from "../processes/command.ts";
@@ -45,10 +45,10 @@ const stored: Readonly<Record<string, (want: Store) => Promise<void>>> = {
       writeFileSync(join(folder, "owner.1.json"), JSON.stringify(await whoWeAre()));
     };
     for (let n = 1; n < DEFAULT_BACKGROUND_RUNS; n += 1) await work();
-    const leave = await takePlace(store, runId(Math.random), DEFAULT_BACKGROUND_RUNS);
+    const leave = await reserveSlot(store, runId(Math.random), DEFAULT_BACKGROUND_RUNS);
     await leave();
     await work();
-    await expect(takePlace(store, runId(Math.random), DEFAULT_BACKGROUND_RUNS)).rejects.toThrow(error!);
+    await expect(reserveSlot(store, runId(Math.random), DEFAULT_BACKGROUND_RUNS)).rejects.toThrow(error!);
     expect(await store.list()).toHaveLength(DEFAULT_BACKGROUND_RUNS + 1); // who was refused leaves nothing
   },
   "id format": async ({ id_regex }) => {

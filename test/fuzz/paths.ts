@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { folderContains } from "../../src/runtime/files/folder-contains.ts";
 import { isOpenRefusal, openInside, rootOf } from "../../src/runtime/files/open-contained.ts";
-import { openSpot } from "../../src/runtime/files/write-contained.ts";
+import { openContainedPath } from "../../src/runtime/files/write-contained.ts";
 import type { Tries } from "./mutate.ts";
 
 const NAMES = ["a", "b", "c", "é", "a b"];
@@ -81,7 +81,7 @@ export async function pathsStayInside({ folder, bwrap }: Trees, tries: Tries): P
             expect(folderContains(workspace, found.real), `${asked} is ${found.real}`).toBe(true);
             allowed.push(resolve(workspace, asked)); // a step up is taken as it is written, before any link is followed
           }
-          const spot = await openSpot(root, asked).catch(refused);
+          const spot = await openContainedPath(root, asked).catch(refused);
           if (!spot) continue;
           expect(folderContains(workspace, spot.real), `${asked} would be written at ${spot.real}`).toBe(true);
           await spot.close();

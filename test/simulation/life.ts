@@ -10,7 +10,7 @@ import { compile } from "../../src/modes/compile.ts";
 import { local } from "../../src/runners/local.ts";
 import { accessParts, createRunAccess, restrictTo } from "../../src/runtime/access/access.ts";
 import type { Disk } from "../../src/runtime/disk/disk.ts";
-import { createEarlier } from "../../src/runtime/resume/previous-runs.ts";
+import { openPreviousRuns } from "../../src/runtime/resume/previous-runs.ts";
 import { drive } from "../../src/runtime/run/drive.ts";
 import { Run } from "../../src/runtime/run/run.ts";
 import { openJournal, readForResume } from "../../src/runtime/store/journal.ts";
@@ -74,7 +74,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
       // It looks up the working folder, which is a real one: the root of the file system.
       accessFor: (task) => stage.time.outside(() => bounded.accessFor(task)),
     },
-    earlier: createEarlier(past, { store }),
+    earlier: openPreviousRuns(past, { store }),
     redactor,
     clock,
     keep: (run, path, text) => store.keep(run, path, redactor.text(text)),
@@ -97,7 +97,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
         compile: (what) => compile(what),
         concurrency: parts.slots,
         permissions: allowed,
-        ...(past.length > 0 && { takesUp: { retryFailed: false } }),
+        ...(past.length > 0 && { resume: { retryFailed: false } }),
       },
       {
         ...it,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { emptyDesk } from "../../src/core/task/scratchpad.ts";
+import { emptyScratchpad } from "../../src/core/task/scratchpad.ts";
 import type { Tool, ToolContext } from "../../src/core/task/tool.ts";
 
 /** Calls a tool as the loop does: the input is parsed first, and only text comes back. */
@@ -21,7 +21,7 @@ export const emptyContext: Omit<ToolContext, "cwd"> = {
   run: "run_test",
   path: "test",
   agent: "tester",
-  desk: emptyDesk(),
+  desk: emptyScratchpad(),
   notify: () => {},
   report: () => {},
   delegate: () => Promise.reject(new Error("no tool of this test delegates")),

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { commaList, count, jsonOption, runningOptions } from "../base/flags.ts";
 import { permissionOptions } from "../base/permission-flags.ts";
 
@@ -7,7 +7,7 @@ const SERVE = "Serving:";
 const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--unattended", "--answer-timeout"]);
 
 /** `subcrew a2a` */
-export const a2a: CommandDefinition = {
+export const a2a: CliCommand = {
   description:
     "Offers agents to other programs over the A2A protocol (1.0 and 0.3), until it is stopped. Nothing is offered that is not named.",
   options: [

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { callOptions, type Flags, jsonOption, outputOptions, runningOptions } from "../base/flags.ts";
 import { unknownCommand } from "../base/usage.ts";
 
@@ -20,10 +20,10 @@ const dialectOption = (what: string): Option => new Option("--dialect <name>", w
 const userOption = (): Option => new Option("--user", "in the home folder, for every project");
 const outOption = (what: string): Option => new Option("--out <file>", what);
 
-type Act = NonNullable<CommandDefinition["act"]>;
+type Act = NonNullable<CliCommand["act"]>;
 
 /** `subcrew agents`, and what can be done with one of them. */
-export const agents: CommandDefinition = {
+export const agents: CliCommand = {
   description: "Lists the agents that can run here, with where each comes from.",
   words: "[command]",
   usage: "[COMMAND]",

@@ -7,7 +7,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { dialects } from "../../formats/table.ts";
-import { type Converted, convert } from "../../formats/write/convert.ts";
+import { type ConvertedAgent, convert } from "../../formats/write/convert.ts";
 import type { Loss } from "../../formats/write/losses.ts";
 import { writers } from "../../formats/write/table.ts";
 import { lintFileAt, readLintFile } from "../../runtime/discovery/lint.ts";
@@ -75,7 +75,7 @@ const several = (file: string, many: number): CrewError =>
   new CrewError("BAD_INPUT", `"${file}" holds ${many} agents.`, "Give --out a folder, or --json.");
 
 /** A folder gets the file where the other tool looks for it. */
-function save({ text, path }: Converted, out: string): string {
+function save({ text, path }: ConvertedAgent, out: string): string {
   const isFolder = out.endsWith("/") || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
   const target = isFolder ? join(out, path) : out;
   if (existsSync(target))
@@ -85,7 +85,7 @@ function save({ text, path }: Converted, out: string): string {
   return target;
 }
 
-function report({ agent }: ReadAgent, { losses }: Converted, flags: Flags & { to: string }): void {
+function report({ agent }: ReadAgent, { losses }: ConvertedAgent, flags: Flags & { to: string }): void {
   const { colors } = terminal(flags).look;
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   if (losses.length === 0) return say(sanitize(`${agent.name}: nothing is lost`));

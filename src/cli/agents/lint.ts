@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Problem, Severity } from "../../core/vocabulary/file-problem.ts";
 import { dialects } from "../../formats/table.ts";
-import { type Linted, lintDiscovery, lintPaths } from "../../runtime/discovery/lint.ts";
+import { type LintReport, lintDiscovery, lintPaths } from "../../runtime/discovery/lint.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
@@ -27,7 +27,7 @@ export async function lint(paths: readonly string[], flags: Flags): Promise<numb
   return counts.errors > 0 ? 1 : 0;
 }
 
-async function lintAll(flags: Flags): Promise<Linted> {
+async function lintAll(flags: Flags): Promise<LintReport> {
   return lintDiscovery(await (await crewFor(flags)).agents(), dialects);
 }
 
@@ -68,7 +68,7 @@ function text(problems: readonly Problem[], flags: Flags): void {
   }
 }
 
-function summary({ files }: Linted, { errors, warnings, infos }: Counts): string {
+function summary({ files }: LintReport, { errors, warnings, infos }: Counts): string {
   const parts = [`${count(errors, "error")}, ${count(warnings, "warning")} in ${count(files.length, "file")}`];
   if (infos > 0) parts.push(`--all shows ${infos} more`);
   return parts.join("; ");

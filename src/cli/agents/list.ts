@@ -1,7 +1,7 @@
 import type { Agent, AgentSource } from "../../core/agent/agent.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
-import type { Discovery, FoundAgent, Skipped } from "../../runtime/discovery/discover.ts";
+import type { Discovery, FoundAgent, SkippedFile } from "../../runtime/discovery/discover.ts";
 import { qualifiedNames } from "../../runtime/discovery/discover.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
@@ -73,7 +73,7 @@ function others({ shadowed, untrusted, disabled, skipped }: Discovery): Row[] {
 
 const placeOf = ({ file, agent }: FoundAgent): string => file ?? `the one that is ${agent.source?.kind ?? "given"}`;
 
-function skippedRow({ name, file, problems }: Skipped): Row {
+function skippedRow({ name, file, problems }: SkippedFile): Row {
   const wrong = problems.find(({ severity }) => severity === "error") ?? problems[0];
   return {
     name: name ?? "",

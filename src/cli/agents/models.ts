@@ -1,10 +1,10 @@
 import { jsonText } from "../../core/text/json-text.ts";
 import type { ModelOverview, NameView } from "../../models/registry/overview.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption, outputOptions } from "../base/flags.ts";
 
 /** `subcrew models` */
-export const models: CommandDefinition = {
+export const models: CliCommand = {
   description: "Shows what the names of models mean here, which keys were found, and where each provider is.",
   options: [jsonOption(), ...outputOptions().filter(({ long }) => long === "--no-color")],
   examples: [

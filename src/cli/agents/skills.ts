@@ -3,14 +3,14 @@ import type { Skill, WorkflowCommand } from "../../core/agent/skill.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Workflows } from "../../defaults.ts";
 import type { Discovery } from "../../runtime/discovery/discover.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
 import { placeOptions } from "./agents.ts";
 
 const allOption = (): Option => new Option("--all", "also those that cannot be used, with the reason");
 
 /** `subcrew skills` */
-export const skillsCommand: CommandDefinition = {
+export const skillsCommand: CliCommand = {
   description: "Lists the skills that can be used here.",
   options: [allOption(), ...placeOptions()],
   examples: [["subcrew skills", "what `subcrew skill` can run"]],
@@ -18,7 +18,7 @@ export const skillsCommand: CommandDefinition = {
 };
 
 /** `subcrew commands` */
-export const commandsCommand: CommandDefinition = {
+export const commandsCommand: CliCommand = {
   description: "Lists the workflow commands that can be used here.",
   options: [allOption(), ...placeOptions()],
   examples: [["subcrew commands", "what `subcrew command` can run"]],

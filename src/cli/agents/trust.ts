@@ -1,11 +1,11 @@
 import { Option } from "commander";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption, outputOptions, runningOptions } from "../base/flags.ts";
 
 const kept: ReadonlySet<string> = new Set(["--cwd", "--no-color"]);
 
 /** `subcrew trust` */
-export const trust: CommandDefinition = {
+export const trust: CliCommand = {
   description: "Shows what this project would bring in - agents, skills, commands, settings - and asks whether it may.",
   options: [
     new Option("--yes", "agree without being asked"),

@@ -3,7 +3,7 @@ import type { Flags } from "./flags.ts";
 import { noneChosen, usageError } from "./usage.ts";
 
 /** One command: its words, its flags, and what it does. Loaded when it is used. */
-export type CommandDefinition = Readonly<{
+export type CliCommand = Readonly<{
   description: string;
   /** Another name. */
   alias?: string;
@@ -16,13 +16,13 @@ export type CommandDefinition = Readonly<{
   /** More to know, below everything else. */
   notes?: string;
   /** Commands below this one. */
-  commands?: Readonly<Record<string, CommandDefinition>>;
+  commands?: Readonly<Record<string, CliCommand>>;
   /** Does the work and gives back the exit code. */
   act?(words: readonly string[], flags: Flags): Promise<number>;
 }>;
 
 /** The command as commander has it; `done` is told the exit code. */
-export function buildCommand(name: string, definition: CommandDefinition, done: (code: number) => void): Command {
+export function buildCommand(name: string, definition: CliCommand, done: (code: number) => void): Command {
   const { description, alias, words, usage, options, examples, notes, commands = {}, act } = definition;
   const command = bare(name).description(description).usage([usage, "[flags]"].filter(Boolean).join(" "));
   if (alias !== undefined) command.alias(alias);

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { isCrewError } from "../../core/schema/error.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { type Flags, runOptions } from "../base/flags.ts";
 
 /** The agent that a person talks to when no other is named. */
@@ -25,7 +25,7 @@ export const mainAgentOption = (): Option =>
   new Option("--agent <name>", "who is talked to").default(MAIN_AGENT).helpGroup("Work:");
 
 /** `subcrew chat` */
-export const chatCommand: CommandDefinition = {
+export const chatCommand: CliCommand = {
   description:
     "Talks with a main agent that hands work to the other agents and gets their results back in short. Every message is a run that is kept.",
   words: "[message...]",
@@ -82,7 +82,8 @@ export const chatCommand: CommandDefinition = {
     let code = 0;
     const take = async (line: string): Promise<boolean> => {
       try {
-        if (line.startsWith("/")) return await (await import("./slash.ts")).obeySlash(line, { crew, talk, flags });
+        if (line.startsWith("/"))
+          return await (await import("./slash.ts")).runSlashCommand(line, { crew, talk, flags });
         const { run } = await talk.say(line);
         await watch(run, flags, place);
         talk.ended(run);

@@ -2,7 +2,7 @@ import { formatCost, formatTokens } from "../../core/outcome/usage.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import type { Crew } from "../../crew.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
 import type { ChatConversation } from "./conversation.ts";
 
@@ -70,7 +70,7 @@ const table: Readonly<Record<string, Row>> = {
 export const slashNames: readonly string[] = Object.keys(table).map((name) => `/${name}`);
 
 /** Does what a line that begins with a slash says. True: the person wants to leave. */
-export async function obeySlash(line: string, on: Slash): Promise<boolean> {
+export async function runSlashCommand(line: string, on: Slash): Promise<boolean> {
   const [name = "", ...words] = line.slice(1).trim().split(/\s+/);
   const row = Object.hasOwn(table, name) ? table[name] : undefined;
   if (!row) {
@@ -92,10 +92,10 @@ const same = {
   ps: async () => (await import("../runs/ps.ts")).ps,
   runs: async () => (await import("../runs/runs.ts")).runs,
   status: async () => (await import("../runs/status.ts")).status,
-} satisfies Readonly<Record<string, () => Promise<CommandDefinition>>>;
+} satisfies Readonly<Record<string, () => Promise<CliCommand>>>;
 
 async function asCommand(name: keyof typeof same, words: readonly string[], inner?: string): Promise<void> {
-  const whole: CommandDefinition = await same[name]();
+  const whole: CliCommand = await same[name]();
   const part = inner === undefined ? whole : whole.commands?.[inner];
   if (!part?.act)
     throw new CrewError(

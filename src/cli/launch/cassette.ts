@@ -7,14 +7,14 @@ import { replaying } from "../../runtime/cassette/replay.ts";
 import type { Flags } from "../base/flags.ts";
 
 /** What --record and --replay ask for, and what came of it. */
-export type Taping = Readonly<{
+export type CassetteUse = Readonly<{
   deck?: DeckMaker;
   /** Says what drifted; the exit code then. */
   end(code: number): number;
 }>;
 
 /** The recording that the flags ask for. */
-export async function tapingFor({ record, replay, replayUntil, bg }: Flags): Promise<Taping> {
+export async function cassetteFor({ record, replay, replayUntil, bg }: Flags): Promise<CassetteUse> {
   if (record === undefined && replay === undefined && replayUntil === undefined) return { end: (code) => code };
   if (record !== undefined && replay !== undefined) throw twice;
   if (bg)

@@ -2,7 +2,7 @@ import type { Option } from "commander";
 import type { AnyInput } from "../../core/plan/input.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { Mode } from "../../modes/compile.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { type Flags, inputOption, runOptions } from "../base/flags.ts";
 
 /** A mode on the command line: its words and flags, and the input that they stand for. */
@@ -13,7 +13,7 @@ export type ModeCommand = Readonly<{
   words?: string;
   usage?: string;
   options: readonly Option[];
-  examples: CommandDefinition["examples"];
+  examples: CliCommand["examples"];
   notes?: string;
   /** Shows the agents that the first one starts in boxes. */
   boxes?: boolean;
@@ -27,12 +27,12 @@ export type ModeCommand = Readonly<{
 type Use = (input: AnyInput, flags: Flags) => Promise<number>;
 
 /** The command that runs what a mode's command line says. */
-export function running({ boxes = false, ...command }: ModeCommand): CommandDefinition {
+export function running({ boxes = false, ...command }: ModeCommand): CliCommand {
   return definition(command, async (input, flags) => (await import("./start.ts")).start(input, flags, { boxes }));
 }
 
 /** The command below `plan` that only prints it. It takes the same command line, so what only a run needs is not offered. */
-export function printing(command: ModeCommand): CommandDefinition {
+export function printing(command: ModeCommand): CliCommand {
   const examples = command.examples.map(([line, what]) => [line.replace("subcrew ", "subcrew plan "), what] as const);
   const { options, ...rest } = definition({ ...command, examples }, async (input, flags) =>
     (await import("./print-plan.ts")).printPlan(input, flags),
@@ -54,7 +54,7 @@ const onlyForRuns: ReadonlySet<string> = new Set([
   "--answer-timeout",
 ]);
 
-function definition({ input, missing, mode, ...command }: ModeCommand, use: Use): CommandDefinition {
+function definition({ input, missing, mode, ...command }: ModeCommand, use: Use): CliCommand {
   return {
     ...command,
     options: [inputOption(), ...command.options, ...runOptions()],

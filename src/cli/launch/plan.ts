@@ -1,4 +1,4 @@
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { steps } from "./chain.ts";
 import { printing } from "./mode.ts";
 import { tasks } from "./parallel.ts";
@@ -7,7 +7,7 @@ import { runCommand } from "./run.ts";
 import { group } from "./team.ts";
 
 /** `subcrew plan MODE ...` */
-export const planCommand: CommandDefinition = {
+export const planCommand: CliCommand = {
   description:
     "Prints the plan that a command line compiles to, as JSON, and runs nothing. Each mode takes its usual words and flags.",
   usage: "MODE ...",

@@ -3,7 +3,7 @@ import { Option } from "commander";
 import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { budgetOptions, type Flags, outputOptions, runningOptions } from "../base/flags.ts";
 import { permissionFlagsOf } from "../base/permission-flags.ts";
 
@@ -11,7 +11,7 @@ import { permissionFlagsOf } from "../base/permission-flags.ts";
 const settled: ReadonlySet<string> = new Set(["--strict"]);
 
 /** `subcrew resume RUN` */
-export const resumeCommand: CommandDefinition = {
+export const resumeCommand: CliCommand = {
   description:
     "Goes on with a run that was stopped; nothing that is done is done again. Of a run that has ended, shows the result; with a message, a task that has ended goes on with it in a new run.",
   words: "[run] [message...]",
@@ -38,7 +38,7 @@ export const resumeCommand: CommandDefinition = {
         "Which run to resume was not said.",
         "Give its id, the beginning of it, or its name; `subcrew runs` lists them.",
       );
-    const [{ attend }, { crewFor, runOptionsOf }, { terminal }, { readPrompt }] = await Promise.all([
+    const [{ watchRun }, { crewFor, runOptionsOf }, { terminal }, { readPrompt }] = await Promise.all([
       import("../terminal/watch-run.ts"),
       import("./start.ts"),
       import("../base/terminal.ts"),
@@ -68,7 +68,7 @@ export const resumeCommand: CommandDefinition = {
         status !== "cancelled" &&
         !(status === "failed" && flags.retryFailed);
       if (flags.bg && !over) return (await import("./background.ts")).resumeInBackground(crew, id, more, all);
-      return attend(crew.resume(id, more), flags, place);
+      return watchRun(crew.resume(id, more), flags, place);
     }
     const asked = {
       run: id,
@@ -79,6 +79,6 @@ export const resumeCommand: CommandDefinition = {
     const { plan, continues } = await crew.continuing(asked);
     const more = { ...options, continues, ...defined({ name: flags.name }) };
     if (flags.bg) return (await import("./background.ts")).runInBackground(crew, plan, more, all);
-    return attend(crew.run(plan, more), flags, place);
+    return watchRun(crew.run(plan, more), flags, place);
   },
 };

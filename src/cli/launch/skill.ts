@@ -7,7 +7,7 @@ import { defined } from "../../core/text/defined.ts";
 import { nearestName } from "../../core/vocabulary/agent-name.ts";
 import type { Workflows } from "../../defaults.ts";
 import { findAgent } from "../../runtime/discovery/find.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
 import { running } from "./mode.ts";
 
@@ -17,7 +17,7 @@ const agentOption = (): Option =>
   );
 
 /** `subcrew skill NAME ARGUMENTS` */
-export const skillCommand: CommandDefinition = running({
+export const skillCommand: CliCommand = running({
   mode: "single",
   description: "Runs a skill: its text, with the arguments, is given to the agent that it names.",
   words: "[name] [arguments...]",
@@ -37,7 +37,7 @@ export const skillCommand: CommandDefinition = running({
 });
 
 /** `subcrew command NAME ARGUMENTS` */
-export const commandCommand: CommandDefinition = running({
+export const commandCommand: CliCommand = running({
   mode: "single",
   description: "Runs a workflow command: its prompt, with what follows its name, is given to an agent.",
   words: "[name] [arguments...]",

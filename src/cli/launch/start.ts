@@ -10,13 +10,13 @@ import { type Crew, createCrew } from "../../crew.ts";
 import type { Flags } from "../base/flags.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
-import { attend } from "../terminal/watch-run.ts";
+import { watchRun } from "../terminal/watch-run.ts";
 
 /** Runs an input in front of a person, or of a program, and gives back the exit code. */
 export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
   const place = terminal(flags);
   const crew = await crewFor(flags);
-  const taping = await (await import("./cassette.ts")).tapingFor(flags);
+  const taping = await (await import("./cassette.ts")).cassetteFor(flags);
   if (flags.bg)
     return (await import("./background.ts")).runInBackground(
       crew,
@@ -26,7 +26,7 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
     );
   const run = crew.run(input, { ...runOptionsOf(flags, place), ...defined({ deck: taping.deck }) });
   const tell = boxes ? (await import("../terminal/boxes.ts")).boxesOn(place.look) : undefined;
-  return taping.end(await attend(run, flags, place, tell));
+  return taping.end(await watchRun(run, flags, place, tell));
 }
 
 /** The crew that the flags and the settings describe. What is odd about the settings is said. */

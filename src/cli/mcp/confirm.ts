@@ -3,7 +3,7 @@ import { terminal } from "../base/terminal.ts";
 import { askPerson } from "../terminal/gates.ts";
 
 /** Whether the person agrees: said beforehand, or asked where somebody is there. Silence is a no. */
-export async function agreed(question: string, flags: Flags): Promise<boolean> {
+export async function confirm(question: string, flags: Flags): Promise<boolean> {
   if (flags.yes) return true;
   if (!terminal(flags).attended) {
     process.stderr.write("Nobody is there to be asked, so nothing was changed. Add --yes to agree.\n");

@@ -11,7 +11,7 @@ import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import { CONFIG_FILE } from "../../runtime/settings/load-config.ts";
 import { withSetting } from "../agents/edit-config.ts";
 import type { Flags } from "../base/flags.ts";
-import { agreed } from "./confirm.ts";
+import { confirm } from "./confirm.ts";
 import { homes } from "./home.ts";
 
 type Found = Readonly<{ name: string; server: McpServer; file: string }>;
@@ -42,7 +42,7 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
   for (const { name, server, file: origin } of found)
     say(`new     ${name}  (${origin})\n          ${describeServer(server)}`);
   say("Such a program runs with your rights whenever an agent uses it.");
-  if (!(await agreed(`Take over ${found.length === 1 ? "it" : `these ${found.length}`}?`, flags))) return 3;
+  if (!(await confirm(`Take over ${found.length === 1 ? "it" : `these ${found.length}`}?`, flags))) return 3;
   const after = found.reduce((now, { name, server }) => withSetting(now, ["mcpServers", name], server), text);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   await writeAtomic(file, after);

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { commaList, count, jsonOption, outputOptions, runningOptions } from "../base/flags.ts";
 import { permissionOptions } from "../base/permission-flags.ts";
 import { unknownCommand } from "../base/usage.ts";
@@ -13,7 +13,7 @@ const placeOptions = (): Option[] => [
 const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--unattended"]);
 
 /** `subcrew mcp`: serves, prints how to set it up elsewhere, and looks after the servers that agents use. */
-export const mcp: CommandDefinition = {
+export const mcp: CliCommand = {
   description:
     "Offers the agents of this folder to a coding tool over MCP, on standard input and output. Coding tools start it; the words after it are for people.",
   words: "[command]",

@@ -12,7 +12,7 @@ import { openPins, type PinnedTool, toolHash } from "../../tools/mcp/pins.ts";
 import { startServer } from "../../tools/mcp/start.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
-import { agreed } from "./confirm.ts";
+import { confirm } from "./confirm.ts";
 import { homes } from "./home.ts";
 import { serverNamed } from "./named.ts";
 
@@ -28,7 +28,7 @@ export async function trustServer([name = ""]: readonly string[], flags: Flags):
   for (const { tool, state } of rows) say(`${state.padEnd(8)}${tool.name}: ${firstLine(tool.description ?? "")}`);
   const changed = rows.filter(({ state }) => state !== "same");
   if (changed.length > 0) {
-    if (!(await agreed("Agree to these tools as they are now?", flags))) return 3;
+    if (!(await confirm("Agree to these tools as they are now?", flags))) return 3;
     await pins.write(name, server, now);
   }
   const text = changed.length === 0 ? "Nothing has changed." : `${now.length} tools of ${name} are agreed to.`;

@@ -1,14 +1,14 @@
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import { isEnded } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 
 /** How long a receipt for an answer is waited for. */
 const WAIT_MS = 10_000;
 
 /** `subcrew attach RUN` */
-export const attach: CommandDefinition = {
+export const attach: CliCommand = {
   description:
     "Shows a run that another process works on, and answers what it asks. Ctrl-C looks away; the run goes on.",
   words: "[run]",
@@ -16,16 +16,16 @@ export const attach: CommandDefinition = {
   options: outputOptions().filter(({ long }) => long !== "--deltas"),
   examples: [["subcrew attach nightly", "watch a run in the background"]],
   act: async ([word], flags) => {
-    const [{ whichRun }, { terminal }, { showRun }, { writeJsonLines }, { answerGates }, { openTerminal }] =
+    const [{ findRun }, { terminal }, { showRun }, { writeJsonLines }, { answerGates }, { openTerminal }] =
       await Promise.all([
-        import("./which-run.ts"),
+        import("./find-run.ts"),
         import("../base/terminal.ts"),
         import("../terminal/show-run.ts"),
         import("../../sinks/jsonl.ts"),
         import("../terminal/gates.ts"),
         import("../terminal/seat.ts"),
       ]);
-    const { crew, run } = await whichRun(word);
+    const { crew, run } = await findRun(word);
     const { id } = run;
     const { look, live, attended } = terminal(flags);
     const view = crew.kept.follow(id);

@@ -6,14 +6,14 @@ import { OUTPUT_FILE } from "../../runtime/background/launch-run.ts";
 import { readRequest } from "../../runtime/background/run-request.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import { outputOfRun } from "../../sinks/output.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { answerGates, answering, yes } from "../terminal/gates.ts";
 import { onSignals } from "../terminal/signals.ts";
 
 /** `subcrew background-run RUN`: what `--bg` starts. It has no terminal; commands to it are files in the run's folder. */
-export const backgroundRun: CommandDefinition = {
+export const backgroundRun: CliCommand = {
   description: "Works on a run in the background. Started by --bg, not by people.",
   words: "<run>",
   options: [jsonOption()],

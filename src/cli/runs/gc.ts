@@ -2,14 +2,14 @@ import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption, spanOf } from "../base/flags.ts";
 
 const DAY = 24 * 60 * 60 * 1_000;
 const DEFAULT_AGE = 7 * DAY;
 
 /** `subcrew gc` */
-export const gc: CommandDefinition = {
+export const gc: CliCommand = {
   description:
     "Takes away runs that are too old, and the oldest of what is too much. Nothing that is running is touched.",
   options: [

@@ -6,9 +6,9 @@ import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { type Flags, jsonOption } from "../base/flags.ts";
-import type { Which } from "./which-run.ts";
+import type { NamedRun } from "./find-run.ts";
 
 const HOW =
   'Answer with `subcrew inbox allow ID`, `subcrew inbox deny ID "what to change"` or `subcrew inbox answer ID "..."`.';
@@ -17,7 +17,7 @@ const HOW =
 const WAIT_MS = 10_000;
 
 /** `subcrew inbox` */
-export const inbox: CommandDefinition = {
+export const inbox: CliCommand = {
   description:
     "Lists what runs ask: questions, approvals, permissions. Of all runs of yours, wherever they were started.",
   options: [jsonOption()],
@@ -85,7 +85,7 @@ export const inbox: CommandDefinition = {
 
 type Say = (text: string, flags: Flags) => Answer;
 
-function answerCommand(description: string, usage: string, options: readonly Option[], say: Say): CommandDefinition {
+function answerCommand(description: string, usage: string, options: readonly Option[], say: Say): CliCommand {
   return {
     description,
     words: "[run] [text...]",
@@ -93,16 +93,16 @@ function answerCommand(description: string, usage: string, options: readonly Opt
     options: [...options, jsonOption()],
     examples: [],
     act: async ([word, ...text], flags) => {
-      const { whichRun } = await import("./which-run.ts");
+      const { findRun } = await import("./find-run.ts");
       const answer = { ...say(text.join(" ").trim(), flags), by: "the inbox" };
-      const which = await whichRun(word, "Which question is meant was not said.");
+      const which = await findRun(word, "Which question is meant was not said.");
       return hand(which, theQuestion(which), answer, flags);
     },
   };
 }
 
 /** The question that is meant: the one of the task, or the only one of the run. */
-function theQuestion({ run, path }: Which): Question {
+function theQuestion({ run, path }: NamedRun): Question {
   const open = openQuestions(run.state);
   const [only, ...others] = path === undefined ? open : open.filter((one) => one.path === path);
   if (only === undefined) {
@@ -124,7 +124,7 @@ function theQuestion({ run, path }: Which): Question {
 }
 
 async function hand(
-  { crew, run }: Which,
+  { crew, run }: NamedRun,
   { path, question, call }: Question,
   answer: Answer,
   flags: Flags,

@@ -2,20 +2,20 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { signalAll, signalGroup } from "../../runtime/commands/process-tree.ts";
 import { ownerOf } from "../../runtime/disk/run-claim.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
 const WAIT_MS = 5_000;
 
 /** `subcrew kill RUN` */
-export const kill: CommandDefinition = {
+export const kill: CliCommand = {
   description: "Ends the process that works on a run, at once. What is recorded is kept, and the run can be resumed.",
   words: "[run]",
   usage: "RUN",
   options: [jsonOption()],
   examples: [["subcrew kill run_4k2x", "when `subcrew stop` takes too long"]],
   act: async ([word], flags) => {
-    const { whichActive } = await import("./which-run.ts");
+    const { whichActive } = await import("./find-run.ts");
     const { run } = await whichActive(word);
     const pid = await ownerOf(run.folder); // asked again: a number is used for another process as soon as it is free
     if (pid !== undefined) {

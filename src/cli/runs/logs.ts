@@ -1,9 +1,9 @@
 import { Option } from "commander";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption, outputOptions } from "../base/flags.ts";
 
 /** `subcrew logs RUN` */
-export const logs: CommandDefinition = {
+export const logs: CliCommand = {
   description: "Prints what happened in a run, from its journal.",
   words: "[run]",
   usage: "RUN",
@@ -17,14 +17,14 @@ export const logs: CommandDefinition = {
     ["subcrew logs run_4k2x --json", "every event as it was recorded"],
   ],
   act: async ([word], flags) => {
-    const [{ whichRun }, { terminal }, { lineFor }, { writeLine }, { emptyState, reduce }] = await Promise.all([
-      import("./which-run.ts"),
+    const [{ findRun }, { terminal }, { lineFor }, { writeLine }, { emptyState, reduce }] = await Promise.all([
+      import("./find-run.ts"),
       import("../base/terminal.ts"),
       import("../../sinks/plain.ts"),
       import("../../sinks/jsonl.ts"),
       import("../../core/run/state.ts"),
     ]);
-    const { crew, run, path } = await whichRun(word);
+    const { crew, run, path } = await findRun(word);
     const { look } = terminal(flags);
     const over = new AbortController();
     const stop = (): void => over.abort();

@@ -6,14 +6,14 @@ import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
 import { describe, doingOf } from "../../sinks/status.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption, outputOptions } from "../base/flags.ts";
 
 /** How many runs that have ended are listed without --all. */
 const MOST_ENDED = 5;
 
 /** `subcrew ps` */
-export const ps: CommandDefinition = {
+export const ps: CliCommand = {
   description: "Lists the runs that work right now, wait for an answer or were interrupted, and the last that ended.",
   options: [
     new Option("--all", "every run that was kept"),

@@ -3,14 +3,14 @@ import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { Run } from "../../runtime/run/run.ts";
 import { readJournal } from "../../runtime/store/journal.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 
 /** A pause between two events is never longer than this. */
 const LONGEST_MS = 5_000;
 
 /** `subcrew replay RUN` */
-export const replay: CommandDefinition = {
+export const replay: CliCommand = {
   description: "Shows a run again as it was, from its journal. No model is asked and no tool is called.",
   words: "[run]",
   usage: "RUN",
@@ -23,13 +23,13 @@ export const replay: CommandDefinition = {
     ["subcrew replay run_4k2x --speed 0", "at once"],
   ],
   act: async ([word], flags) => {
-    const [{ whichRun }, { terminal }, { showRun }, { writeJsonLines }] = await Promise.all([
-      import("./which-run.ts"),
+    const [{ findRun }, { terminal }, { showRun }, { writeJsonLines }] = await Promise.all([
+      import("./find-run.ts"),
       import("../base/terminal.ts"),
       import("../terminal/show-run.ts"),
       import("../../sinks/jsonl.ts"),
     ]);
-    const { run } = await whichRun(word);
+    const { run } = await findRun(word);
     const { events } = await readJournal(run.folder);
     const { look, live } = terminal(flags);
     const { speed = 10 } = flags;

@@ -4,11 +4,11 @@ import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
 /** `subcrew result RUN` */
-export const result: CommandDefinition = {
+export const result: CliCommand = {
   description: "Prints what a run, or one task of it, came to. The exit code is that of the run.",
   words: "[run]",
   usage: "RUN[/TASK]",
@@ -18,11 +18,11 @@ export const result: CommandDefinition = {
     ["subcrew result run_4k2x/build", "of one of its tasks"],
   ],
   act: async ([word], flags) => {
-    const [{ whichRun }, { outputOfRun }] = await Promise.all([
-      import("./which-run.ts"),
+    const [{ findRun }, { outputOfRun }] = await Promise.all([
+      import("./find-run.ts"),
       import("../../sinks/output.ts"),
     ]);
-    const { run, path } = await whichRun(word);
+    const { run, path } = await findRun(word);
     const { id, state, life } = run;
     const outcome = path === undefined ? state.outcome : state.nodes.get(path)?.outcome;
     if (!outcome || (path === undefined && !isEnded(life))) {

@@ -1,10 +1,10 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
 /** `subcrew rm RUN...` */
-export const rm: CommandDefinition = {
+export const rm: CliCommand = {
   description: "Takes runs away with everything that was kept of them. One that is running is refused.",
   words: "[runs...]",
   usage: "RUN...",

@@ -3,13 +3,13 @@ import { formatCost } from "../../core/outcome/usage.ts";
 import type { State } from "../../core/run/state.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { count, jsonOption, outputOptions } from "../base/flags.ts";
 
 const DEFAULT_LIMIT = 20;
 
 /** `subcrew runs` */
-export const runs: CommandDefinition = {
+export const runs: CliCommand = {
   description: "Lists the runs that were kept, newest first.",
   options: [
     new Option("--limit <n>", `how many to list (default: ${DEFAULT_LIMIT})`).argParser(count("--limit")),

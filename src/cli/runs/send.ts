@@ -2,14 +2,14 @@ import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { shownNodes } from "../../core/view/nodes.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
 /** How long a receipt is waited for. */
 const WAIT_MS = 10_000;
 
 /** `subcrew send RUN[/TASK] "message"` */
-export const send: CommandDefinition = {
+export const send: CliCommand = {
   description: "Says something to a task that is running. It reads it before its next turn.",
   words: "[run] [message...]",
   usage: 'RUN[/TASK] "MESSAGE"',
@@ -22,7 +22,7 @@ export const send: CommandDefinition = {
     ['subcrew send run_4k2x/build "Stop, and build it for Node 20." --interrupt', "to one of several, at once"],
   ],
   act: async ([word, ...words], flags) => {
-    const { whichActive } = await import("./which-run.ts");
+    const { whichActive } = await import("./find-run.ts");
     const { crew, run, path } = await whichActive(word);
     const text = words.join(" ").trim();
     if (text === "")

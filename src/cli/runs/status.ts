@@ -1,10 +1,10 @@
 import { openQuestions } from "../../core/run/run-status.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
 /** `subcrew status RUN` */
-export const status: CommandDefinition = {
+export const status: CliCommand = {
   description:
     "Shows how far a run is, what it asks, what it cost and how to go on. The same as /task-status in a session.",
   words: "[run]",
@@ -15,12 +15,12 @@ export const status: CommandDefinition = {
     ["subcrew status nightly --json", "by its name, for a program"],
   ],
   act: async ([word], flags) => {
-    const [{ whichRun }, { statusText, describe, doingOf }, { progressOf }] = await Promise.all([
-      import("./which-run.ts"),
+    const [{ findRun }, { statusText, describe, doingOf }, { progressOf }] = await Promise.all([
+      import("./find-run.ts"),
       import("../../sinks/status.ts"),
       import("../../core/view/nodes.ts"),
     ]);
-    const { run } = await whichRun(word);
+    const { run } = await findRun(word);
     const { id, life, state, owner, background, folder } = run;
     const { usage, cost, startedAt, endedAt, outcome, continues, warnings } = state;
     const facts = {

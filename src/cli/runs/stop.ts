@@ -1,19 +1,19 @@
 import { jsonText } from "../../core/text/json-text.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
 /** How long a run has to end in order. */
 const WAIT_MS = 15_000;
 
 /** `subcrew stop RUN` */
-export const stop: CommandDefinition = {
+export const stop: CliCommand = {
   description: "Pauses a run: it ends in order, keeps what is done, and can be resumed.",
   words: "[run]",
   usage: "RUN",
   options: [jsonOption()],
   examples: [["subcrew stop nightly", "`subcrew resume nightly` goes on with it"]],
   act: async ([word], flags) => {
-    const { whichActive } = await import("./which-run.ts");
+    const { whichActive } = await import("./find-run.ts");
     const { crew, run } = await whichActive(word);
     const over = AbortSignal.timeout(WAIT_MS);
     await crew.kept.tell(run.id, { do: "cancel", reason: "stopped by the user" }, { waitMs: 1_000, signal: over });

@@ -5,14 +5,14 @@ import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
-import type { CommandDefinition } from "../base/command.ts";
+import type { CliCommand } from "../base/command.ts";
 import { jsonOption, spanOf } from "../base/flags.ts";
 
 const TIMED_OUT = 4;
 const INTERRUPTED = 1;
 
 /** `subcrew wait RUN...` */
-export const wait: CommandDefinition = {
+export const wait: CliCommand = {
   description: "Waits until runs have ended. The exit code is that of the run, of several the highest.",
   words: "[runs...]",
   usage: "RUN...",
@@ -29,11 +29,11 @@ export const wait: CommandDefinition = {
         "Which run to wait for was not said.",
         "Give its id, the beginning of it, or its name; `subcrew ps` lists them.",
       );
-    const { whichRun } = await import("./which-run.ts");
+    const { findRun } = await import("./find-run.ts");
     const over = new AbortController();
     process.once("SIGINT", () => process.exit(130));
     const timer = flags.timeout === undefined ? undefined : setTimeout(() => over.abort(), flags.timeout);
-    const all = await Promise.all(words.map((word) => whichRun(word)));
+    const all = await Promise.all(words.map((word) => findRun(word)));
     const runs = await Promise.all(all.map(({ crew, run }) => crew.kept.ended(run.id, over.signal)));
     clearTimeout(timer);
     for (const run of runs) {

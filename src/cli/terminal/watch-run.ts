@@ -11,7 +11,7 @@ import { showRun } from "./show-run.ts";
 import { onSignals, type Signals } from "./signals.ts";
 
 /** Stays with a run until its end: shows it, asks what it asks, obeys signals. Gives back the exit code. */
-export async function attend(
+export async function watchRun(
   run: Run,
   flags: Flags,
   { look, live, attended }: Terminal,

@@ -3,20 +3,28 @@ import { ALL_TOOLS } from "../vocabulary/tool-names.ts";
 import type { Agent } from "./agent.ts";
 
 /** What passes from a base to the agents that extend it. The prompt does not. */
-export type Heritage = Pick<
+export type Inherited = Pick<
   Agent,
   "tools" | "delegation" | "disallowedTools" | "rules" | "model" | "thinking" | "limits" | "permission"
 >;
 
-export const HERITAGE = ["tools", "disallowedTools", "rules", "model", "thinking", "limits", "permission"] as const;
+export const INHERITED_FIELDS = [
+  "tools",
+  "disallowedTools",
+  "rules",
+  "model",
+  "thinking",
+  "limits",
+  "permission",
+] as const;
 
 /**
  * Tools are the union of base and child; a base that may use everything does not widen a child that lists its tools,
  * and a child that lists none on purpose keeps none. Model and thinking are the child's, else the base's. What narrows
  * the base narrows the child.
  */
-export function inherit<A extends Heritage>(child: A, base: Heritage): A {
-  const inherited: { -readonly [K in keyof Heritage]: Heritage[K] } = {};
+export function inherit<A extends Inherited>(child: A, base: Inherited): A {
+  const inherited: { -readonly [K in keyof Inherited]: Inherited[K] } = {};
   const tools = unionOfTools(child.tools, base.tools);
   if (tools !== undefined) inherited.tools = tools;
   if (base.disallowedTools !== undefined)
@@ -47,7 +55,7 @@ export function unionOfTools(
 }
 
 /** One definition among those that may be extended, the strongest first. */
-export type Heir = Readonly<{
+export type InheritingAgent = Readonly<{
   name: string;
   extends?: string;
   /** A base is never less trusted than what extends it. */
@@ -62,7 +70,7 @@ export type Lineage<H> =
  * The base of each definition that extends another. To extend one's own name means the next weaker definition of that
  * name. What cannot be resolved is the fault of that definition, and of those that extend it, alone.
  */
-export function lineages<H extends Heir>(definitions: readonly H[]): Map<H, Lineage<H>> {
+export function lineages<H extends InheritingAgent>(definitions: readonly H[]): Map<H, Lineage<H>> {
   const found = new Map<H, Lineage<H>>();
   if (!definitions.some((heir) => heir.extends !== undefined)) return found;
   const byName = new Map<string, H[]>();

@@ -5,10 +5,10 @@ import type { Thinking } from "../vocabulary/thinking.ts";
 import { modelFamilies, shortcuts, type Tier, tierNames, tiers } from "../vocabulary/tiers.ts";
 
 /** What somebody asks for: one name, a comma list or a list. */
-export type ModelWish = Readonly<{ by: Wisher; names: string | readonly string[] }>;
+export type ModelWish = Readonly<{ by: WishSource; names: string | readonly string[] }>;
 
 /** Who may ask, in order of precedence; settings and base agents are part of what the agent asks for. */
-export type Wisher = "call" | "agent" | "parent" | "default";
+export type WishSource = "call" | "agent" | "parent" | "default";
 
 /** What exists here, as plain data. */
 export type Catalogue = Readonly<{
@@ -56,11 +56,11 @@ export type Choice = Readonly<{
  * first and the rest follow as written. A wish of which nothing is available is passed over with a warning, unless it is
  * `binding`: then there is no choice.
  */
-export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, binding?: Wisher): Choice {
+export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, binding?: WishSource): Choice {
   const wishes: readonly ModelWish[] = [...asked, { by: "default", names: catalogue.default }];
   const misses: Miss[] = [];
   const warnings: string[] = [];
-  const fallback = (by: Wisher): string | readonly string[] =>
+  const fallback = (by: WishSource): string | readonly string[] =>
     (by === "parent" ? undefined : asked.find((wish) => wish.by === "parent")?.names) ?? catalogue.default;
   const look = ({ by, names }: ModelWish): Found =>
     merged(modelNames(names).map((name) => expand(name, { catalogue, inherited: fallback(by), depth: 0 })));
@@ -95,7 +95,7 @@ export function mayFallBack({ code }: Pick<Fault, "code">, { spare }: Pick<Model
 
 const passing: ReadonlySet<Fault["code"]> = new Set(["MODEL_OVERLOADED", "MODEL_RATE_LIMIT", "MODEL_NETWORK"]);
 
-const asks: Readonly<Record<Wisher, string>> = {
+const asks: Readonly<Record<WishSource, string>> = {
   call: "the call asks for",
   agent: "the agent asks for",
   parent: "its parent runs on",

@@ -24,14 +24,14 @@ export type ToolSpec = Readonly<{ name: string; description: string; input: Json
 
 export type Message =
   | Readonly<{ role: "user"; text: string }>
-  | Readonly<{ role: "assistant"; text: string; calls: readonly ToolCall[]; carry?: Carry }>
+  | Readonly<{ role: "assistant"; text: string; calls: readonly ToolCall[]; carry?: ProviderData }>
   | Readonly<{ role: "tool"; results: readonly ToolAnswer[] }>;
 
 /**
  * What a provider wants to see again with a message: signed thinking and the like. Only whoever gave it can read it; a
  * message that is changed loses it.
  */
-export type Carry = Readonly<{ by: string; data: unknown }>;
+export type ProviderData = Readonly<{ by: string; data: unknown }>;
 
 export type ToolCall = Readonly<{ id: string; name: string; input: unknown }>;
 export type ToolAnswer = Readonly<{
@@ -53,7 +53,7 @@ export type ModelEvent =
       type: "end";
       usage: TurnUsage;
       cost?: number;
-      carry?: Carry;
+      carry?: ProviderData;
       /** The model that answered, when it is another. */
       model?: string;
     }>

@@ -54,7 +54,7 @@ export type Fault = Readonly<{
 }>;
 
 /** What carrying out a node cost, and where its whole output lies. */
-export type Spent = Readonly<{
+export type Spending = Readonly<{
   usage?: Usage;
   cost?: Cost;
   model?: string;
@@ -68,7 +68,7 @@ export type Spent = Readonly<{
 }>;
 
 /** How a node ended. There is exactly one per node, and partial work travels with a failure. */
-export type Outcome = Spent &
+export type Outcome = Spending &
   (
     | Readonly<{
         status: "ok";
@@ -82,10 +82,14 @@ export type Outcome = Spent &
     | Readonly<{ status: "skipped"; because: string }>
   );
 
-export type Failed = Extract<Outcome, { status: "failed" }>;
+export type FailedOutcome = Extract<Outcome, { status: "failed" }>;
 
 /** A failed outcome in one call. */
-export function failed(code: FaultCode, message: string, more: Partial<Omit<Fault, "code" | "message">> = {}): Failed {
+export function failed(
+  code: FaultCode,
+  message: string,
+  more: Partial<Omit<Fault, "code" | "message">> = {},
+): FailedOutcome {
   return { status: "failed", fault: { code, message, retryable: false, ...more } };
 }
 

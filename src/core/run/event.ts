@@ -1,5 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
-import type { Carry, ToolCall } from "../model/model.ts";
+import type { ProviderData, ToolCall } from "../model/model.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import type { Cost, Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
@@ -72,7 +72,7 @@ export type Fact =
       calls: readonly ToolCall[];
       usage: Usage;
       cost: Cost;
-      carry?: Carry;
+      carry?: ProviderData;
       /** Who answered, when it was another model. */
       model?: string;
     }

@@ -22,7 +22,7 @@ export const command = z.discriminatedUnion("do", [
   /** Without a path, the whole run. */
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
 ]);
-export type Command = z.infer<typeof command>;
+export type RunCommand = z.infer<typeof command>;
 
 /** What became of a command. */
 export type Receipt = Readonly<{ done: boolean; text: string }>;

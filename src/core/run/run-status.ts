@@ -2,10 +2,10 @@ import { defined } from "../text/defined.ts";
 import type { NodeView, State } from "./state.ts";
 
 /** How a run is, for somebody who looks at it from outside. */
-export type Life = "starting" | "running" | "waiting" | "interrupted" | "ok" | "failed" | "cancelled";
+export type RunStatus = "starting" | "running" | "waiting" | "interrupted" | "ok" | "failed" | "cancelled";
 
 /** What the record says together with whether a living process works on it: nothing runs that nobody runs. */
-export function lifeOf(state: State, owned: boolean): Life {
+export function runStatusOf(state: State, owned: boolean): RunStatus {
   if (state.status === "ok" || state.status === "failed" || state.status === "cancelled") return state.status;
   if (state.status === "skipped") return "failed";
   if (!owned) return "interrupted";
@@ -14,12 +14,12 @@ export function lifeOf(state: State, owned: boolean): Life {
 }
 
 /** True for a run that somebody works on. */
-export function isActive(life: Life | "damaged"): boolean {
+export function isActive(life: RunStatus | "damaged"): boolean {
   return life === "starting" || life === "running" || life === "waiting";
 }
 
 /** True for a run that came to its end. */
-export function isEnded(life: Life | "damaged"): boolean {
+export function isEnded(life: RunStatus | "damaged"): boolean {
   return life === "ok" || life === "failed" || life === "cancelled";
 }
 

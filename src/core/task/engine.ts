@@ -1,6 +1,6 @@
 import type { Catalog } from "../delegation/catalog.ts";
 import type { Message } from "../model/model.ts";
-import type { Failed, Outcome } from "../outcome/outcome.ts";
+import type { FailedOutcome, Outcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { AnyInput } from "../plan/input.ts";
 import type { Worktree } from "../plan/isolation.ts";
@@ -68,13 +68,13 @@ export type StartedNode = Readonly<{
 }>;
 
 /** What an agent that did not wait is told when its helpers have ended: all of it, or only that. */
-export type Tells = "result" | "ending";
+export type HelperNotice = "result" | "ending";
 
 /** Helpers that somebody started without waiting for them; they end with whoever started them. */
-export type Background = Readonly<{
+export type UnawaitedHelpers = Readonly<{
   /** Nobody is told when they end: there is no conversation into which it could be said. */
   silent?: true;
-  start(what: AnyInput | Plan, parent: Parent, tells: Tells): Promise<StartedNode | Failed>;
+  start(what: AnyInput | Plan, parent: Parent, tells: HelperNotice): Promise<StartedNode | FailedOutcome>;
   /** Waits for their end; `undefined`: there are none there, or the signal aborted first. */
   ended(key: string, signal: AbortSignal): Promise<DelegationOutcome | undefined>;
   /** False: they have ended, or there are none there. */
@@ -91,7 +91,7 @@ export type PerformContext = Readonly<{
   /** Runs a plan below this call; what is started takes after `parent`, and ends with the call or with `stop`. */
   delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
   /** Absent where nothing goes on by itself. */
-  background?: Background;
+  background?: UnawaitedHelpers;
   /** The agents there are right now; absent where nobody can look. */
   agents?(): Promise<Catalog>;
   /** Says something to another task of the run; the receipt says who will read it, or why nobody will. */

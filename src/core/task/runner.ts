@@ -1,6 +1,6 @@
 import type { Agent, Completion } from "../agent/agent.ts";
 import type { Catalog } from "../delegation/catalog.ts";
-import type { Miss, ModelWish, Wisher } from "../model/choose.ts";
+import type { Miss, ModelWish, WishSource } from "../model/choose.ts";
 import type { Model } from "../model/model.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import type { Rights } from "../policy/permit.ts";
@@ -41,7 +41,7 @@ export type ModelSource = Readonly<{
    */
   choose(
     wishes: readonly ModelWish[],
-    options?: Readonly<{ binding?: Wisher; retry?: boolean; thinking?: Thinking }>,
+    options?: Readonly<{ binding?: WishSource; retry?: boolean; thinking?: Thinking }>,
   ): Promise<ChosenModel | Readonly<{ misses: readonly Miss[] }>>;
 }>;
 

@@ -1,5 +1,5 @@
 /** What a task keeps for itself between its calls; gone when the task ends. Nobody else sees it. */
-export type Desk = Readonly<{
+export type Scratchpad = Readonly<{
   /** Variables that the task set: they are added to the environment of what it runs, and of nothing else. */
   env: Map<string, string>;
   todos: Todo[];
@@ -13,6 +13,6 @@ export const todoStatuses = ["pending", "in_progress", "completed", "dropped"] a
 export type TodoStatus = (typeof todoStatuses)[number];
 
 /** An empty one. */
-export function emptyDesk(): Desk {
+export function emptyScratchpad(): Scratchpad {
   return { env: new Map(), todos: [], findings: [] };
 }

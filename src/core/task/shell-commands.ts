@@ -1,19 +1,19 @@
 import type { ShellState } from "../policy/judge-call.ts";
 
 /** Commands on this machine, inside the sandbox of the run when there is one. What a task starts ends with it. */
-export type Commands = Readonly<{
+export type ShellCommands = Readonly<{
   state: ShellState;
   /** One line about what isolates them. */
   isolation: string;
   /** Runs one to its end, to the end of its time, or until the signal aborts. */
-  run(command: string, options: CommandOptions): Promise<CommandResult>;
+  run(command: string, options: ShellCommandOptions): Promise<ShellCommandResult>;
   /** Starts one that goes on while the task does other things. */
-  start(command: string): Promise<BackgroundCommand>;
+  start(command: string): Promise<UnawaitedCommand>;
   /** Those that were started, in order; also those that ended. */
-  started(): readonly BackgroundCommand[];
+  started(): readonly UnawaitedCommand[];
 }>;
 
-export type CommandOptions = Readonly<{
+export type ShellCommandOptions = Readonly<{
   timeoutMs: number;
   signal: AbortSignal;
   report(text: string): void;
@@ -22,7 +22,7 @@ export type CommandOptions = Readonly<{
 }>;
 
 /** How a command ended. `not-started` is about us, everything else about the command. */
-export type CommandResult = Readonly<{
+export type ShellCommandResult = Readonly<{
   ended: "exited" | "killed" | "timeout" | "cancelled" | "not-started";
   /** The exit code, when it had the chance to give one. */
   code?: number;
@@ -36,12 +36,12 @@ export type CommandResult = Readonly<{
   setAside?: readonly Readonly<{ place: string; now: string }>[];
 }>;
 
-export type BackgroundCommand = Readonly<{
+export type UnawaitedCommand = Readonly<{
   id: string;
   command: string;
   /** What it printed since the last time somebody asked. */
   news(): string;
   /** How it ended, once it has. */
-  result(): CommandResult | undefined;
+  result(): ShellCommandResult | undefined;
   kill(): Promise<void>;
 }>;

@@ -1,8 +1,8 @@
 import type { Policy } from "../policy/policy.ts";
 import type { LocatedSubject, Subject } from "../rules/call-subject.ts";
-import type { HandedFiles } from "../rules/readable-outputs.ts";
+import type { ReadableOutputs } from "../rules/readable-outputs.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { Commands } from "./shell-commands.ts";
+import type { ShellCommands } from "./shell-commands.ts";
 
 /** What the calls of one task are judged by, and what they may touch on this machine. */
 export type TaskAccess = Readonly<{
@@ -17,7 +17,7 @@ export type TaskAccess = Readonly<{
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
   /** Outputs of its run that it may read; absent where none are kept. */
-  handed?: HandedFiles;
+  handed?: ReadableOutputs;
   /** Called with the files that the task is told of. */
   allowReading(files: readonly string[]): void;
   /** Whether its commands have to be isolated, and whether another tool may do it that keeps less than this. */
@@ -25,7 +25,7 @@ export type TaskAccess = Readonly<{
   /** How files looked when the task last read or wrote them. */
   seen: Map<string, string>;
   /** Its commands; what isolates them is found out the first time. */
-  commands?(): Promise<Commands>;
+  commands?(): Promise<ShellCommands>;
   /** Ends whatever the task still has running. */
   end(): Promise<void>;
 }>;

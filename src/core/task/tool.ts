@@ -1,20 +1,20 @@
 import type { z } from "zod";
 import type { Catalog } from "../delegation/catalog.ts";
 import type { Spawns } from "../delegation/spawn.ts";
-import type { Failed } from "../outcome/outcome.ts";
+import type { FailedOutcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { AnyInput } from "../plan/input.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import type { LocatedSubject, Subject } from "../rules/call-subject.ts";
-import type { HandedFiles } from "../rules/readable-outputs.ts";
+import type { ReadableOutputs } from "../rules/readable-outputs.ts";
 import type { Receipt } from "../run/run-command.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
-import type { Background, DelegationOutcome, StartedNode, Tells } from "./engine.ts";
-import type { Desk } from "./scratchpad.ts";
-import type { Commands } from "./shell-commands.ts";
+import type { UnawaitedHelpers, DelegationOutcome, StartedNode, HelperNotice } from "./engine.ts";
+import type { Scratchpad } from "./scratchpad.ts";
+import type { ShellCommands } from "./shell-commands.ts";
 
 /** What an agent may do. A tool that fails throws or returns `{ error }`; either becomes an error result. */
 export type Tool<I = unknown> = Readonly<{
@@ -59,14 +59,14 @@ export type ToolContext = Readonly<{
   /** Whom the task may start; absent: nobody. */
   spawns?: Spawns;
   /** What the task keeps for itself between its calls. */
-  desk: Desk;
+  desk: Scratchpad;
   /** Shows output while the tool runs; not recorded. */
   report(text: string): void;
   /** Runs other agents under the caller's path; the caller's slot is free while it waits. */
   delegate(what: AnyInput | Plan): Promise<DelegationOutcome>;
   /** Starts agents and does not wait for them; absent where nothing goes on by itself. */
-  background?: Omit<Background, "start"> &
-    Readonly<{ start(what: AnyInput | Plan, tells: Tells): Promise<StartedNode | Failed> }>;
+  background?: Omit<UnawaitedHelpers, "start"> &
+    Readonly<{ start(what: AnyInput | Plan, tells: HelperNotice): Promise<StartedNode | FailedOutcome> }>;
   /** The agents there are right now; absent where nobody can look. */
   agents?(): Promise<Catalog>;
   /** Says something to another task of the run; absent where there is no run. */
@@ -76,11 +76,11 @@ export type ToolContext = Readonly<{
   /** Asks the person; `undefined` when nobody is there or the task was stopped. */
   ask?(question: string): Promise<Answer | undefined>;
   /** What it may touch on this machine; absent where nobody judges, as in a test of one tool. */
-  access?: Access;
+  access?: CallAccess;
 }>;
 
 /** What a call may touch, and what is known about it. */
-export type Access = Readonly<{
+export type CallAccess = Readonly<{
   /** The subjects of this call as they were judged: what is opened for a change has to be one of them. */
   judged: readonly LocatedSubject[];
   /** Where a path is, in the words of rules. */
@@ -92,11 +92,11 @@ export type Access = Readonly<{
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
   /** Outputs of its run that the task was told of; absent where none are kept. */
-  handed?: HandedFiles;
+  handed?: ReadableOutputs;
   /** How files looked when this task last read or wrote them, by their real path. */
   seen: Map<string, string>;
   /** Commands on this machine, where the task may run any. */
-  commands?(): Promise<Commands>;
+  commands?(): Promise<ShellCommands>;
 }>;
 
 /** Identity at run time; ties the input's type to its schema at compile time. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../run/event.ts";
-import type { Life } from "../run/run-status.ts";
+import type { RunStatus } from "../run/run-status.ts";
 import { emptyState, reduce, type State } from "../run/state.ts";
 import { progressOf, progressWords, settledWords } from "./nodes.ts";
 import { statusText } from "../../sinks/status.ts";
@@ -38,7 +38,7 @@ test("only what succeeded is done; failed, cancelled and skipped tasks are count
   expect(progressWords(progress).slice(-2)).toEqual(["1 running", "1 waiting"]);
 });
 
-test.each<[Life, string]>([
+test.each<[RunStatus, string]>([
   ["running", "Tasks: 1 of 4 done, 1 cancelled, 1 running, 1 waiting"],
   ["interrupted", "Tasks: 1 of 4 done, 1 cancelled"],
 ])("the status of a run that is %s says what became of each task", (life, line) => {

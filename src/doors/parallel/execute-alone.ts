@@ -6,16 +6,16 @@ import { nowhere } from "../../core/schedule/fill-references.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { Engine, Perform } from "../../core/task/engine.ts";
 import { pause } from "../../runtime/async/cancel.ts";
-import { promptly } from "../../runtime/async/settle-on-abort.ts";
+import { settleOnAbort } from "../../runtime/async/settle-on-abort.ts";
 import { Slots } from "../../runtime/async/slots.ts";
-import { execute, type Growing } from "../../runtime/execute/execute.ts";
+import { execute, type RunningPlan } from "../../runtime/execute/execute.ts";
 import { createLeases } from "../../runtime/execute/leases.ts";
 import { createMailbox } from "../../runtime/execute/mailbox.ts";
 import type { PlanOutcome } from "../../runtime/execute/scope.ts";
 import { memoryJournal } from "../../runtime/store/journal.ts";
 
 /** What a plan needs that is executed for a caller of the library, without a run around it. */
-export type Alone = Readonly<{
+export type StandalonePlan = Readonly<{
   perform: Perform;
   signal: AbortSignal;
   concurrency: number;
@@ -27,10 +27,14 @@ export type Alone = Readonly<{
 }>;
 
 /** Carries out a plan with nothing but a function that performs its tasks: nothing is kept, nothing can be resumed. */
-export function executeAlone(body: Body, alone: Alone, started?: (growing: Growing) => void): Promise<PlanOutcome> {
+export function executeAlone(
+  body: Body,
+  alone: StandalonePlan,
+  started?: (growing: RunningPlan) => void,
+): Promise<PlanOutcome> {
   const { perform, signal, concurrency, context = "", emit = () => {}, answer } = alone;
   const engine: Engine = {
-    perform: (call, context) => promptly(context, (inner) => perform(call, inner)),
+    perform: (call, context) => settleOnAbort(context, (inner) => perform(call, inner)),
     sleep: async (_key, ms, stop) => {
       await pause(ms, stop);
     },

@@ -16,8 +16,8 @@ import {
 import { asId } from "../../modes/names.ts";
 import type { TeamMember, TeamTask } from "../../modes/team.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import type { Growing } from "../../runtime/execute/execute.ts";
-import { attachmentsOf, backgroundOf } from "../../runtime/task/background.ts";
+import type { RunningPlan } from "../../runtime/execute/execute.ts";
+import { attachmentsOf, prefaceOf } from "../../runtime/task/preface.ts";
 import { createDagView, type DagView, isGood } from "./dag-view.ts";
 import { executeAlone, pathOfKey } from "./execute-alone.ts";
 import { errorOf } from "./run-agent-with-retry.ts";
@@ -90,7 +90,7 @@ async function perform(
 ): Promise<Outcome> {
   const piece = view.piece(call.path);
   const { prompt, label, retry: _retry, agent: _agent, ...settings } = call.task;
-  const background = [backgroundOf(call), ...attachmentsOf(call)].filter((part) => part !== "").join("\n\n");
+  const background = [prefaceOf(call), ...attachmentsOf(call)].filter((part) => part !== "").join("\n\n");
   const { model, tools, systemPrompt, thinking, resourceLimits } = settings;
   const result = await attempt(runAgent, {
     task: prompt,
@@ -156,7 +156,7 @@ function aborted(signal: AbortSignal): Promise<undefined> {
 /** Puts a change into the words of the executor, and into the graph once the executor has taken it. */
 function modify(
   { newTasks = [], updateDependencies = {}, markFailed = [] }: TaskModifications,
-  growing: Growing,
+  growing: RunningPlan,
   { nodes, members, objective }: DagExecutionOptions,
 ): void {
   const after = new Map<string, DagNode>();

@@ -8,19 +8,19 @@ import { writers } from "./table.ts";
 import type { Writer } from "./writer.ts";
 
 /** An agent in another dialect, where its file belongs, and what did not come through. */
-export type Converted = Readonly<{ text: string; path: string; losses: readonly Loss[] }>;
+export type ConvertedAgent = Readonly<{ text: string; path: string; losses: readonly Loss[] }>;
 
 /**
  * Writes an agent in another dialect. The file is read again at once: whatever comes back otherwise than it went in is in
  * the report, so that nothing can get lost unsaid.
  */
-export function convert(read: ReadAgent, to: string): Converted {
+export function convert(read: ReadAgent, to: string): ConvertedAgent {
   const [writer, dialect] = [writers[to], dialects[to]];
   if (writer === undefined || dialect === undefined) throw unknownDialect(to);
   if (read.agent.remote !== undefined && !REMOTE.has(to)) throw runsElsewhere(read, to);
   const relative = writer.file(read.agent.name);
   const path = writer.folder === "" ? relative : `${writer.folder}/${relative}`;
-  const attempt = ({ extra, lost }: Along): Converted | Problem => {
+  const attempt = ({ extra, lost }: Along): ConvertedAgent | Problem => {
     const text = writer.write(read, extra);
     const { agents, problems } = dialect.read(text, { file: path, relative });
     const [back] = agents;

@@ -1,11 +1,11 @@
 import type { Model } from "../../core/model/model.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
-import type { Means } from "../wires/wire.ts";
+import type { WireParts } from "../wires/wire.ts";
 import { fromLanguageModel } from "./language-model.ts";
 import { perModel, streamOnly } from "./library.ts";
 
 /** Google's generateContent. */
-export async function open(endpoint: Endpoint, { prices }: Means): Promise<Model> {
+export async function open(endpoint: Endpoint, { prices }: WireParts): Promise<Model> {
   const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
   const { baseURL, key = "none", headers } = endpoint;
   const provider = createGoogleGenerativeAI({

@@ -14,12 +14,12 @@ import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
 import { optionsFor } from "./library-request.ts";
 
 /** What the adapter needs besides the model; `options` go to the provider with each request. */
-export type LibraryMeans = Readonly<{ prices: Prices; endpoint?: Endpoint; options?: JSONObject }>;
+export type LibraryParts = Readonly<{ prices: Prices; endpoint?: Endpoint; options?: JSONObject }>;
 
 /** Asks a model of the AI SDK's provider layer. */
 export function fromLanguageModel(
   model: LanguageModel,
-  { prices, endpoint: given, options = {} }: LibraryMeans,
+  { prices, endpoint: given, options = {} }: LibraryParts,
 ): Model {
   const family = model.provider.split(".")[0] ?? model.provider;
   const endpoint = given ?? foreignEndpoint(family, model.provider);

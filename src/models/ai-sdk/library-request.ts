@@ -11,7 +11,7 @@ import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { thinkingOptions } from "../wires/thinking-options.ts";
 
 /** Whom a request is for; `options` go to the provider with each one. */
-export type Asking = Readonly<{
+export type RequestTarget = Readonly<{
   model: Readonly<{ modelId: string; provider: string; specificationVersion: string }>;
   /** The first word of the provider's name, under which its options are given. */
   family: string;
@@ -22,7 +22,7 @@ export type Asking = Readonly<{
 /** A request of ours as the AI SDK's provider layer has it. */
 export function optionsFor(
   request: ModelRequest,
-  { model, family, options, signal }: Asking,
+  { model, family, options, signal }: RequestTarget,
 ): LanguageModelV3CallOptions {
   const { system, messages, tools, toolChoice, thinking, temperature, topP, maxOutputTokens } = request;
   const { modelId, provider, specificationVersion } = model;

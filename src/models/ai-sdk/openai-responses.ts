@@ -1,11 +1,11 @@
 import type { Model } from "../../core/model/model.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
-import type { Means } from "../wires/wire.ts";
+import type { WireParts } from "../wires/wire.ts";
 import { fromLanguageModel } from "./language-model.ts";
 import { perModel, streamOnly } from "./library.ts";
 
 /** The responses API of OpenAI; nothing of a talk is stored there. */
-export async function open(endpoint: Endpoint, { prices }: Means): Promise<Model> {
+export async function open(endpoint: Endpoint, { prices }: WireParts): Promise<Model> {
   const { createOpenAI } = await import("@ai-sdk/openai");
   const { baseURL, key = "none", headers } = endpoint;
   const provider = createOpenAI({ baseURL, apiKey: key, headers: { ...headers }, fetch: streamOnly(endpoint) });

@@ -4,7 +4,7 @@ import { proxyFor } from "../../core/net/proxy.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
-import type { Means } from "../wires/wire.ts";
+import type { WireParts } from "../wires/wire.ts";
 import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
 
 /** What a user says about a provider, known or their own. */
@@ -39,7 +39,7 @@ export type Provider = Readonly<{
   /** The variable that its address came from. */
   baseURLFrom?: string;
   status: ProviderStatus;
-  open(means: Means): Promise<Model>;
+  open(means: WireParts): Promise<Model>;
 }>;
 
 type Env = Readonly<Record<string, string | undefined>>;

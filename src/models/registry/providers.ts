@@ -1,7 +1,7 @@
 import type { Model } from "../../core/model/model.ts";
 import type { Endpoint, Quirks } from "../wires/endpoint.ts";
 import type { ThinkingStyle } from "../wires/thinking-options.ts";
-import type { Means } from "../wires/wire.ts";
+import type { WireParts } from "../wires/wire.ts";
 
 /** The formats that are spoken; each is imported when it is first needed. */
 export const wires = {
@@ -9,7 +9,10 @@ export const wires = {
   "openai-responses": () => import("../ai-sdk/openai-responses.ts"),
   anthropic: () => import("../wires/anthropic.ts"),
   google: () => import("../ai-sdk/google.ts"),
-} as const satisfies Record<string, () => Promise<{ open(endpoint: Endpoint, means: Means): Model | Promise<Model> }>>;
+} as const satisfies Record<
+  string,
+  () => Promise<{ open(endpoint: Endpoint, means: WireParts): Model | Promise<Model> }>
+>;
 
 /** What is known about a provider. */
 export type ProviderRow = Readonly<{

@@ -6,7 +6,7 @@ import {
   type Miss,
   type ModelCandidate,
   type ModelWish,
-  type Wisher,
+  type WishSource,
 } from "../../core/model/choose.ts";
 import { contextWindow } from "../../core/model/context-window.ts";
 import type { Model } from "../../core/model/model.ts";
@@ -17,7 +17,7 @@ import { splitModelName } from "../../core/vocabulary/model-name.ts";
 import { type Tier, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
 import { isLanguageModel, type LanguageModel } from "../ai-sdk/is-language-model.ts";
 import { createPrices } from "../wires/prices.ts";
-import type { Means } from "../wires/wire.ts";
+import type { WireParts } from "../wires/wire.ts";
 import { fallingBack } from "./falling-back.ts";
 import { lazily } from "./lazily.ts";
 import { type Provider, type ProviderSettings, providerFor } from "./provider.ts";
@@ -51,7 +51,7 @@ export type ModelRegistry = ModelSource &
     resolve(nameOrTier: string): ResolvedModel;
     getDefault(): ResolvedModel;
     /** What a wish comes to, and nothing is opened. */
-    look(wishes: readonly ModelWish[], binding?: Wisher): Choice;
+    look(wishes: readonly ModelWish[], binding?: WishSource): Choice;
     provider(name: string): Provider | undefined;
     /** Known providers, and the user's own. */
     providerNames: readonly string[];
@@ -154,7 +154,7 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
 }
 
 /** The adapter is loaded with the first model that needs it. */
-const adapted = async (model: LanguageModel, means: Means): Promise<Model> =>
+const adapted = async (model: LanguageModel, means: WireParts): Promise<Model> =>
   (await import("../ai-sdk/language-model.ts")).fromLanguageModel(model, means);
 
 const withId =

@@ -5,10 +5,10 @@ import { type Block, CARRIED, readAnthropicAnswer } from "./anthropic-answer.ts"
 import { claudeFeatures } from "./claude.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { thinkingOptions } from "./thinking-options.ts";
-import { type Means, speak, type Wire } from "./wire.ts";
+import { type WireParts, speak, type Wire } from "./wire.ts";
 
 /** The messages API of Anthropic, and of whoever speaks it too. */
-export function open(endpoint: Endpoint, means: Means): Model {
+export function open(endpoint: Endpoint, means: WireParts): Model {
   return speak(wireFor(endpoint), endpoint, means);
 }
 

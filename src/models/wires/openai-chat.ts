@@ -4,10 +4,10 @@ import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint, Quirks } from "./endpoint.ts";
 import { readChatAnswer } from "./openai-chat-answer.ts";
 import { thinkingOptions } from "./thinking-options.ts";
-import { type Means, speak, type Wire } from "./wire.ts";
+import { type WireParts, speak, type Wire } from "./wire.ts";
 
 /** Chat completions, as OpenAI and everybody compatible with it speak. */
-export function open(endpoint: Endpoint, means: Means): Model {
+export function open(endpoint: Endpoint, means: WireParts): Model {
   return speak(wireFor(endpoint), endpoint, means);
 }
 

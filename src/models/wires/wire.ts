@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Carry, Model, ModelEvent, ModelRequest, TurnUsage } from "../../core/model/model.ts";
+import type { ProviderData, Model, ModelEvent, ModelRequest, TurnUsage } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
@@ -27,13 +27,13 @@ export type AnswerReader = Readonly<{
   finish(out: ModelEvent[]): FinishedAnswer | Fault | undefined;
 }>;
 
-export type FinishedAnswer = Readonly<{ usage?: TurnUsage; carry?: Carry }>;
+export type FinishedAnswer = Readonly<{ usage?: TurnUsage; carry?: ProviderData }>;
 
 /** What speaking needs besides a format and an address. */
-export type Means = Readonly<{ prices: Prices }>;
+export type WireParts = Readonly<{ prices: Prices }>;
 
 /** A model that speaks a format over HTTP. Text that arrives together is one event. */
-export function speak(wire: Wire, endpoint: Endpoint, { prices }: Means): Model {
+export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Model {
   const { silenceMs, proxy } = endpoint;
   const connection = connectProvider(endpoint.baseURL, {
     ...defined({ silenceMs, proxy }),

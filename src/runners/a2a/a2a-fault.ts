@@ -1,4 +1,4 @@
-import { type Failed, type FaultCode, failed } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, type FaultCode, failed } from "../../core/outcome/outcome.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { protocolCode } from "./a2a-sdk.ts";
@@ -91,7 +91,7 @@ const OURS: ReadonlySet<FaultCode> = new Set(["DENIED", "NEEDS_ANSWER", "BUDGET"
 /**
  * The outcome that an error means. `sent`: a message may have arrived, so doing it again could do something twice.
  */
-export function remoteFault(error: unknown, { sent }: { sent: boolean }): Failed {
+export function remoteFault(error: unknown, { sent }: { sent: boolean }): FailedOutcome {
   const message = `Error calling remote agent: ${messageOf(error)}`;
   if (isFailure(error)) {
     const { code, hint, retryable, retryAfterMs } = error;

@@ -1,4 +1,4 @@
-import type { Carry, Message } from "../../core/model/model.ts";
+import type { ProviderData, Message } from "../../core/model/model.ts";
 import { type RemoteIds, type RemoteState, remoteStates } from "../../core/net/a2a.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
@@ -22,7 +22,7 @@ export type RemoteProgress = Readonly<{
 }>;
 
 /** What is kept with each answer, so that the next message goes where it belongs. */
-export function carryOf(ids: RemoteIds, state: RemoteState): Carry {
+export function carryOf(ids: RemoteIds, state: RemoteState): ProviderData {
   return { by: CARRIED_BY, data: { ...ids, state } };
 }
 
@@ -75,7 +75,7 @@ function without({ underWay: _underWay, answered: _answered, ...rest }: RemotePr
   return rest;
 }
 
-function carriedIn(carry: Carry | undefined): { ids: RemoteIds; state: RemoteState } | undefined {
+function carriedIn(carry: ProviderData | undefined): { ids: RemoteIds; state: RemoteState } | undefined {
   if (carry?.by !== CARRIED_BY || !isRecord(carry.data)) return undefined;
   const { contextId, taskId, state } = carry.data;
   return {

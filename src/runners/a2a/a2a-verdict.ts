@@ -1,5 +1,5 @@
 import { extractMessageText, extractTaskText, type RemoteAnswer, remoteResult } from "../../core/net/a2a.ts";
-import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
@@ -9,7 +9,7 @@ import { type FinishAttempt, finishText, finishWith } from "../../runtime/loop/f
 export type AnswerVerdict =
   | Readonly<{ is: "over"; outcome: Outcome }>
   | Readonly<{ is: "asks"; question: string }>
-  | Readonly<{ is: "unusable"; outcome: Failed; remind: string }>;
+  | Readonly<{ is: "unusable"; outcome: FailedOutcome; remind: string }>;
 
 /** What an answer means for the task. */
 export function verdictOf(

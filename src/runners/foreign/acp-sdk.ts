@@ -15,7 +15,7 @@ export type AcpHost = Readonly<{
 }>;
 
 /** A conversation with an agent that speaks the Agent Client Protocol. */
-export type AcpTalk = Readonly<{
+export type AcpSession = Readonly<{
   /** Asks it one thing, and says why it stopped. */
   prompt(text: string): Promise<PromptResponse>;
   /** Tells it to stop. */
@@ -28,7 +28,7 @@ export async function openAcp(
   { input, output }: Readonly<{ input: Writable; output: Readable }>,
   cwd: string,
   host: AcpHost,
-): Promise<AcpTalk> {
+): Promise<AcpSession> {
   const acp = await import("@agentclientprotocol/sdk").catch((cause: unknown) => {
     const hint = "npm install @agentclientprotocol/sdk";
     throw new CrewError("MISSING_PEER", "ACP agents need a library that is not installed.", hint, { cause });

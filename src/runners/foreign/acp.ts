@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
-import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Runner } from "../../core/task/runner.ts";
@@ -9,9 +9,9 @@ import { following, reasonOf, stopped } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { type Child, startChild } from "../../runtime/commands/child.ts";
 import { acpHost } from "./acp-host.ts";
-import { type AcpTalk, openAcp, type SessionUpdate } from "./acp-sdk.ts";
+import { type AcpSession, openAcp, type SessionUpdate } from "./acp-sdk.ts";
 import { findProgram } from "./find-program.ts";
-import { type ForeignParts, type HandedOver, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
+import { type ForeignParts, type ForeignHandover, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
 import { foreignTable } from "./table.ts";
 import { createTally } from "./tally.ts";
 import { field, listIn, numberIn, type ToolListener, textIn, together } from "./tool.ts";
@@ -48,11 +48,15 @@ export function acpRunner(command: string, parts: ForeignParts): Runner {
   });
 }
 
-async function talkWith(child: Child, called: string, { assignment, context, asked }: HandedOver): Promise<Outcome> {
+async function talkWith(
+  child: Child,
+  called: string,
+  { assignment, context, asked }: ForeignHandover,
+): Promise<Outcome> {
   const { limits, model } = assignment;
   const { controller, release } = following(context.signal);
-  let passed: Failed | undefined;
-  const stop = (fault: Failed): void => {
+  let passed: FailedOutcome | undefined;
+  const stop = (fault: FailedOutcome): void => {
     passed ??= fault;
     controller.abort(stopped(fault.fault.message));
   };
@@ -76,7 +80,7 @@ async function talkWith(child: Child, called: string, { assignment, context, ask
     limits.enforce ? Math.min(limits.maxTimeMs, LONGEST_TIMER_MS) : LONGEST_TIMER_MS,
   );
   const reader = readerOf(tally);
-  let talk: AcpTalk | undefined;
+  let talk: AcpSession | undefined;
   const converse = async (): Promise<Outcome | undefined> => {
     if (!child.pipes) return undefined;
     talk = await openAcp(child.pipes, asked.cwd, { ...acpHost({ assignment, context }), heard: reader.take });

@@ -80,7 +80,7 @@ function mayDo(name: Ability, rights: Rights, policy: Policy): "yes" | "some" | 
 }
 
 /** What a tool can be kept to. */
-export type Keeps = Readonly<{
+export type ToolRestrictions = Readonly<{
   /** Each ability can be taken away; it decides itself when it asks; or these cannot be taken away, with the reason. */
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
   /** It understands rules about arguments. */
@@ -92,7 +92,7 @@ export type Keeps = Readonly<{
 }>;
 
 /** What a task is bound to and a tool cannot keep, a clause for each. */
-export function lacking(bounds: Bounds, keeps: Keeps): string[] {
+export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
   const { may, deny, own, sandbox } = bounds;
   const stuck = { each: () => [], asks: () => unasked(may) };
   const missing =

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
 import { following, stopped } from "../../runtime/async/cancel.ts";
@@ -36,8 +36,8 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
     if (invocation.rules !== undefined) await writeFile(join(folder, "rules.toml"), invocation.rules, { mode: 0o400 });
     const mark = `${MARKER}=${randomBytes(12).toString("hex")}`;
     const { controller, release } = following(context.signal);
-    let passed: Failed | undefined;
-    const stop = (fault: Failed): void => {
+    let passed: FailedOutcome | undefined;
+    const stop = (fault: FailedOutcome): void => {
       passed ??= fault;
       controller.abort(stopped(fault.fault.message));
     };
@@ -103,7 +103,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const timeOf = ({ maxTimeMs, enforce }: Assignment["limits"]): number =>
   enforce ? Math.min(maxTimeMs, LONGEST_TIMER_MS) : LONGEST_TIMER_MS;
 
-const outOfTime = (name: string, { maxTimeMs }: Assignment["limits"]): Failed =>
+const outOfTime = (name: string, { maxTimeMs }: Assignment["limits"]): FailedOutcome =>
   failed("TIMEOUT", `${name} took longer than ${maxTimeMs} ms.`, {
     hint: "Allow more with --max-time.",
     retryable: true,

@@ -30,7 +30,7 @@ export function writtenBy({ call, toolContext, access }: Assignment): string[] {
 }
 
 /** A task on its way to another tool. */
-export type HandedOver = Readonly<{
+export type ForeignHandover = Readonly<{
   assignment: Assignment;
   context: PerformContext;
   bounds: Bounds;
@@ -44,7 +44,7 @@ export type HandedOver = Readonly<{
 export function handOver(
   name: string,
   { keeps, obeys = [] }: Pick<ForeignTool, "keeps" | "obeys">,
-  work: (task: HandedOver) => Promise<Outcome>,
+  work: (task: ForeignHandover) => Promise<Outcome>,
 ): Runner {
   return async (assignment, context) => {
     const { call, rights, access, agent, toolContext } = assignment;
@@ -76,7 +76,15 @@ function found(files: readonly string[], cwd: string, top: string): string[] {
   return [...new Set([...files.filter((file) => existsSync(join(cwd, file))), ...above])];
 }
 
-function askedOf({ prompt, instructions, schema, model, agent, toolContext, access }: Assignment): HandedOver["asked"] {
+function askedOf({
+  prompt,
+  instructions,
+  schema,
+  model,
+  agent,
+  toolContext,
+  access,
+}: Assignment): ForeignHandover["asked"] {
   const shape = schema === undefined ? "" : fill(prompts.remoteSchema, new Map([["schema", JSON.stringify(schema)]]));
   return {
     prompt: [prompt, shape].filter((part) => part !== "").join("\n\n"),

@@ -1,5 +1,5 @@
 import type { ToolCall } from "../../core/model/model.ts";
-import { type Failed, failed, type Spent } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed, type Spending } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
@@ -12,11 +12,11 @@ import type { ToolListener } from "./tool.ts";
 /** What was heard of a tool, told as the events of a task. */
 export type Tally = ToolListener &
   Readonly<{
-    spent(): Spent;
+    spent(): Spending;
     /** What it answered: what it gave as its answer, or the text of its last turn. */
     output(): string;
     /** What it said about its own failure. */
-    fault(): Failed | undefined;
+    fault(): FailedOutcome | undefined;
     /** Ends a turn that is still open. */
     close(): void;
   }>;
@@ -30,7 +30,7 @@ type Options = Readonly<{
   maxTurns: number;
   redact(text: string): string;
   /** Has to stop: a limit was reached. */
-  stop(fault: Failed): void;
+  stop(fault: FailedOutcome): void;
 }>;
 
 const LOOKING = new Set([
@@ -53,7 +53,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
   let open: { text: string; calls: ToolCall[] } | undefined;
   let last = "";
   let answer: string | undefined;
-  let fault: Failed | undefined;
+  let fault: FailedOutcome | undefined;
   const tools: Record<string, number> = {};
   const running = new Map<string, Readonly<{ name: string; began: number }>>();
 

@@ -1,6 +1,6 @@
 import type { Usage } from "../../core/outcome/usage.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
-import type { Bounds, Keeps } from "./bounds.ts";
+import type { Bounds, ToolRestrictions } from "./bounds.ts";
 
 /** Another tool that can carry out a task: how it is called, what it keeps to, and how to read what it prints. */
 export type ForeignTool = Readonly<{
@@ -10,7 +10,7 @@ export type ForeignTool = Readonly<{
   install: string;
   /** Variables that it needs besides the usual ones: its keys, its address, where it keeps its own settings. */
   variables: readonly string[];
-  keeps: Keeps;
+  keeps: ToolRestrictions;
   /** Files of a project that it obeys, hooks and servers among them, and that no flag of its makes it ignore. */
   obeys?: readonly string[];
   /** Pure: the command line for a task. */

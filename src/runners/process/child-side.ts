@@ -6,13 +6,13 @@ import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { ChildRequest, Job, Requests, TaskChannel, ToTask } from "./protocol.ts";
 
 /** Carries out a job; the context is that of the run, wherever it is. */
-export type Work = (job: Job, context: PerformContext) => Promise<Outcome>;
+export type RunJob = (job: Job, context: PerformContext) => Promise<Outcome>;
 
 /**
  * The other end of a host: takes one job and hands in its outcome. Resolves when that is done, or when there is nobody
  * any more who could want it.
  */
-export function beGuest(channel: TaskChannel, work: Work, stop: AbortSignal): Promise<void> {
+export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSignal): Promise<void> {
   const { controller } = following(stop);
   const waiting = new Map<number, Waiting>();
   const revokes = new Map<number, () => void>();

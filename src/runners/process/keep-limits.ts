@@ -1,4 +1,4 @@
-import { type Failed, failed } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { GRACE_MS, type Limits } from "../../core/vocabulary/limits.ts";
@@ -12,7 +12,7 @@ export type WatchedProcess = Readonly<{
   ping(): Promise<void>;
   emit: PerformContext["emit"];
   /** Called once, with what the task failed of. */
-  passed(fault: Failed): void;
+  passed(fault: FailedOutcome): void;
 }>;
 
 /** How often is looked, where looking is cheap and where it is not. */

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import { createBudget } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
-import { beGuest, type Work } from "./child-side.ts";
-import { type ChildCall, host } from "./parent-side.ts";
+import { serveParent, type RunJob } from "./child-side.ts";
+import { type ChildCall, serveChild } from "./parent-side.ts";
 import type { FromTask, Job, ToTask } from "./protocol.ts";
 import { portChannel } from "./thread-channel.ts";
 
@@ -27,7 +27,7 @@ const job: Job = {
 
 /** A task at the other end of a channel in this thread, and everything that the run was told. */
 function meet(
-  work: Work,
+  work: RunJob,
   more: Partial<PerformContext> = {},
 ): { hosted: ChildCall; heard: string[]; guest: Promise<void> } {
   const { port1, port2 } = new MessageChannel();
@@ -47,8 +47,8 @@ function meet(
     past: [],
     ...more,
   };
-  const guest = beGuest(portChannel<ToTask, FromTask>(port2), work, new AbortController().signal);
-  return { hosted: host(portChannel<FromTask, ToTask>(port1), job, context), heard, guest };
+  const guest = serveParent(portChannel<ToTask, FromTask>(port2), work, new AbortController().signal);
+  return { hosted: serveChild(portChannel<FromTask, ToTask>(port1), job, context), heard, guest };
 }
 
 test("everything that a task may ask of its run crosses, in order", async () => {
@@ -158,7 +158,7 @@ test("a task that breaks hands that in, and one whose run is gone stops", async 
 
   const { port1, port2 } = new MessageChannel();
   let stopped = false;
-  const guest = beGuest(
+  const guest = serveParent(
     portChannel<ToTask, FromTask>(port2),
     async (_, { signal, durable }) => {
       const lost = await durable().catch(() => "nobody is there");

@@ -20,7 +20,7 @@ export type ChildCall = Readonly<{
 }>;
 
 /** Hands a job to the other end and answers what it asks, from the context that a task here would have had. */
-export function host(channel: HostChannel, job: Job, context: PerformContext): ChildCall {
+export function serveChild(channel: HostChannel, job: Job, context: PerformContext): ChildCall {
   const outcome = deferred<Outcome>();
   const silent = deferred<void>();
   const pongs: (() => void)[] = [];

@@ -6,18 +6,18 @@ import { type Child, type Exit, startChild } from "../../runtime/commands/child.
 import { createMeter } from "../../runtime/commands/process-meter.ts";
 import { pipeChannel } from "./pipe-channel.ts";
 import type { FromTask, ToTask } from "./protocol.ts";
-import { type ElsewhereParts, elsewhere, type Gone, type Open } from "./spawn-task.ts";
+import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spawn-task.ts";
 
 /**
  * Carries out each task in a child process of ours: whatever happens in it, this program goes on, and what it uses can be
  * measured and bounded. It has a group of its own and ends when we do, however we do.
  */
-export const processRunner = (parts: ElsewhereParts): Runner => elsewhere(openProcess, parts);
+export const processRunner = (parts: SpawnParts): Runner => spawnTask(openProcess, parts);
 
 /** What Node itself reads when it starts; keys are not among them, those are handed over with the task. */
 const NODE_VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
-const openProcess: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
+const openProcess: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
   const child = startChild({
     file: process.execPath,
     // The heap is told its limit, too, so that it is swept before it is passed.
@@ -41,7 +41,7 @@ const openProcess: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforc
 };
 
 /** Its streams carry nothing but what it says when something is wrong. */
-function goneAs({ code, signal, problem }: Exit, { output }: Child): Gone {
+function goneAs({ code, signal, problem }: Exit, { output }: Child): TaskExit {
   const said = output.text();
   const outOfMemory =
     (code !== undefined || signal === "SIGABRT") && /heap out of memory|allocation failed/i.test(said);

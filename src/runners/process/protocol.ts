@@ -1,13 +1,13 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { Catalog } from "../../core/delegation/catalog.ts";
-import type { Failed, Outcome } from "../../core/outcome/outcome.ts";
+import type { FailedOutcome, Outcome } from "../../core/outcome/outcome.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Amount, Budget, BudgetRefusal } from "../../core/run/budget.ts";
 import type { Delta, Fact, KeptEvent } from "../../core/run/event.ts";
 import type { Receipt } from "../../core/run/run-command.ts";
-import type { Call, DelegationOutcome, Parent, StartedNode, Tells } from "../../core/task/engine.ts";
+import type { Call, DelegationOutcome, Parent, StartedNode, HelperNotice } from "../../core/task/engine.ts";
 import { isRecord } from "../../core/text/json.ts";
 
 /** Everything that a task needs to be carried out elsewhere, as JSON. */
@@ -29,7 +29,7 @@ export type Job = Readonly<{
 export type Requests = {
   durable: { give: null; get: void };
   delegate: { give: { what: AnyInput | Plan; parent: Parent }; get: DelegationOutcome };
-  start: { give: { what: AnyInput | Plan; parent: Parent; tells: Tells }; get: StartedNode | Failed };
+  start: { give: { what: AnyInput | Plan; parent: Parent; tells: HelperNotice }; get: StartedNode | FailedOutcome };
   ended: { give: string; get: DelegationOutcome | undefined };
   stop: { give: { key: string; reason: string }; get: boolean };
   agents: { give: null; get: Catalog };

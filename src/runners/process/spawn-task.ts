@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Failed, failed, type Outcome, type Spent, withPartial } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed, type Outcome, type Spending, withPartial } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage, noCost, noUsage } from "../../core/outcome/usage.ts";
 import { permit } from "../../core/policy/permit.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
@@ -9,11 +9,11 @@ import { reasonOf } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { ResourceUse } from "../../runtime/commands/process-meter.ts";
 import { keepLimits } from "./keep-limits.ts";
-import { type ChildCall, host } from "./parent-side.ts";
+import { type ChildCall, serveChild } from "./parent-side.ts";
 import type { HostChannel, Job } from "./protocol.ts";
 
 /** What a runner needs to carry out tasks outside of this thread. */
-export type ElsewhereParts = Readonly<{
+export type SpawnParts = Readonly<{
   /** The program that carries out a task when it is handed one. */
   entry: URL;
   /** What a world like this one is built from, as JSON. */
@@ -31,14 +31,14 @@ export type ChildHost = Readonly<{
   called: string;
   channel: HostChannel;
   /** How it ended. Settles when it, and whatever it started, is gone. */
-  ended: Promise<Gone>;
+  ended: Promise<TaskExit>;
   used(): Promise<ResourceUse>;
   /** Ends it and whatever it started, after so long if it does not end by itself. */
   stop(graceMs: number): Promise<void>;
 }>;
 
 /** How a place ended, in words, and whether it ran out of memory. */
-export type Gone = Readonly<{ how: string; said: string; outOfMemory: boolean }>;
+export type TaskExit = Readonly<{ how: string; said: string; outOfMemory: boolean }>;
 
 /** Of a setup, what concerns a place itself. */
 export type ChildSetup = Readonly<{
@@ -48,8 +48,8 @@ export type ChildSetup = Readonly<{
 }>;
 
 /** What a place is opened with. `marker` is in the environment of everything that is started in it, as `NAME=value`. */
-export type Opening = Readonly<{ entry: URL; setup: ChildSetup; marker: string; limits: Assignment["limits"] }>;
-export type Open = (opening: Opening) => ChildHost;
+export type SpawnOptions = Readonly<{ entry: URL; setup: ChildSetup; marker: string; limits: Assignment["limits"] }>;
+export type OpenChild = (opening: SpawnOptions) => ChildHost;
 
 const MARKER = "SUBCREW_TASK";
 
@@ -59,7 +59,7 @@ const GRACE_MS = 1_500;
 const SAID_CHARS = 2_000;
 
 /** A runner that carries out each task in a place of its own, which ends with it. */
-export function elsewhere(open: Open, parts: ElsewhereParts): Runner {
+export function spawnTask(open: OpenChild, parts: SpawnParts): Runner {
   return async (assignment, context) => {
     const reason = cannotCross(assignment, parts);
     if (reason !== undefined) return reason;
@@ -68,7 +68,7 @@ export function elsewhere(open: Open, parts: ElsewhereParts): Runner {
     const setup = marked(parts.setup, mark);
     const place = open({ entry: parts.entry, setup, marker: `${MARKER}=${mark}`, limits: assignment.limits });
     const tally = createTally(assignment, context);
-    const hosted = host(place.channel, jobFor(assignment, context, { ...parts, setup }), tally.context);
+    const hosted = serveChild(place.channel, jobFor(assignment, context, { ...parts, setup }), tally.context);
     const { outcome, graceMs } = await firstOf(place, hosted, assignment, tally);
     hosted.leave();
     parts.linger(place.stop(graceMs).then(() => place.channel.close()));
@@ -124,9 +124,9 @@ const DRAIN_MS = 500;
 
 function crashed(
   { called }: ChildHost,
-  { how, said, outOfMemory }: Gone,
+  { how, said, outOfMemory }: TaskExit,
   { limits: { maxMemoryMB } }: Assignment,
-): Failed {
+): FailedOutcome {
   const words = said.trim() === "" ? "" : `: ${said.trim().slice(-SAID_CHARS)}`;
   const limit = maxMemoryMB === undefined ? "" : ` of ${maxMemoryMB} MB`;
   return outOfMemory
@@ -137,7 +137,10 @@ function crashed(
 }
 
 /** Code stays in the process in which it was handed in: a task that may use it has to stay there, too. */
-function cannotCross({ call, rights, model, tools, runner }: Assignment, { code }: ElsewhereParts): Failed | undefined {
+function cannotCross(
+  { call, rights, model, tools, runner }: Assignment,
+  { code }: SpawnParts,
+): FailedOutcome | undefined {
   const where = runner === "thread" ? "in a thread of its own" : "in a process of its own";
   const tool = [...tools.keys()].find((name) => code.tools.has(name) && permit(rights, name).allowed);
   const who = call.task.agent ?? rights.name;
@@ -165,12 +168,12 @@ function marked(setup: ChildSetup, mark: string): ChildSetup {
 function jobFor(
   { call, agent, catalog }: Assignment,
   { past, attended }: PerformContext,
-  { setup, prices }: ElsewhereParts,
+  { setup, prices }: SpawnParts,
 ): Job {
   return { setup, call, agent, past, attended, prices, ...defined({ catalog }) };
 }
 
-type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spent }>;
+type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spending }>;
 
 /** The same context, which also notes what a task that cannot speak for itself any more has used and said. */
 function createTally({ model }: Assignment, context: PerformContext): Tally {

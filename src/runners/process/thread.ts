@@ -6,16 +6,16 @@ import { collectOutput } from "../../runtime/commands/child-output.ts";
 import { createMeter } from "../../runtime/commands/process-meter.ts";
 import { endBearers } from "../../runtime/commands/process-tree.ts";
 import type { FromTask, ToTask } from "./protocol.ts";
-import { type ElsewhereParts, elsewhere, type Gone, type Open } from "./spawn-task.ts";
+import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spawn-task.ts";
 import { portChannel } from "./thread-channel.ts";
 
 /**
  * Carries out each task in a thread of its own: it cannot hold up this one, what it throws stays in it, and its heap has
  * a limit. It shares the process with us, so what ends that ends both.
  */
-export const threadRunner = (parts: ElsewhereParts): Runner => elsewhere(openThread, parts);
+export const threadRunner = (parts: SpawnParts): Runner => spawnTask(openThread, parts);
 
-const openThread: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
+const openThread: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
   const worker = new Worker(entry, {
     env: passedEnv(setup.env, setup.passEnv),
     execArgv: [],
@@ -54,7 +54,7 @@ const openThread: Open = ({ entry, setup, marker, limits: { maxMemoryMB, enforce
   };
 };
 
-function goneAs(code: number, thrown: unknown, said: string): Gone {
+function goneAs(code: number, thrown: unknown, said: string): TaskExit {
   const outOfMemory = thrown instanceof Error && "code" in thrown && thrown.code === "ERR_WORKER_OUT_OF_MEMORY";
   return { how: `ended with code ${code}`, said: thrown === undefined ? said : messageOf(thrown), outOfMemory };
 }

@@ -11,16 +11,16 @@ import { intersect, mayUseNetwork, narrow, type Policy, withLease } from "../../
 import { wholeFolders } from "../../core/rules/lease.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import type { Commands } from "../../core/task/shell-commands.ts";
+import type { ShellCommands } from "../../core/task/shell-commands.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
 import { defined } from "../../core/text/defined.ts";
-import { type CommandHost, createCommands } from "../commands/commands.ts";
-import { Guards } from "../commands/protected-mounts.ts";
+import { type ShellHost, createShellCommands } from "../commands/commands.ts";
+import { ProtectedMounts } from "../commands/protected-mounts.ts";
 import { probeSandbox, type SandboxLevel } from "../commands/sandbox.ts";
 import { closedByName, closedPaths } from "../files/closed-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { type Root, rootOf } from "../files/open-contained.ts";
-import { locate } from "../files/resolve-subject.ts";
+import { resolveSubject } from "../files/resolve-subject.ts";
 
 /** What all runs of a crew share about what may be done. */
 export type AccessParts = Readonly<{
@@ -30,7 +30,7 @@ export type AccessParts = Readonly<{
   policy: Policy;
   /** What isolation there is; found out the first time somebody asks. */
   sandbox(): Promise<SandboxLevel>;
-  guards: Guards;
+  guards: ProtectedMounts;
   /** Home folders, whose secrets no command sees, and what of ours none sees either. */
   homes: readonly string[];
   hidden: readonly string[];
@@ -43,7 +43,7 @@ export type AccessParts = Readonly<{
 }>;
 
 /** The task that access is for. */
-export type AccessFor = Readonly<{
+export type AccessRequest = Readonly<{
   run: string;
   path: string;
   depth: number;
@@ -64,9 +64,9 @@ export type AccessFor = Readonly<{
 
 /** Access for the tasks of one run: what somebody agrees to holds for all of them until its end. */
 export type RunAccess = Readonly<{
-  policyFor(agent: AccessFor["agent"], parent?: Policy): Policy;
+  policyFor(agent: AccessRequest["agent"], parent?: Policy): Policy;
   /** `undefined`: the folder it is to work in lies outside of what the run may touch. */
-  accessFor(task: AccessFor): Promise<TaskAccess | undefined>;
+  accessFor(task: AccessRequest): Promise<TaskAccess | undefined>;
 }>;
 
 export function createRunAccess(parts: AccessParts): RunAccess {
@@ -89,8 +89,8 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       const folder = parts.outputs?.(task.run);
       const files = new Set<string>();
       const handed = folder === undefined ? {} : { handed: { folder, files } };
-      let host: Promise<CommandHost> | undefined;
-      const commands = async (): Promise<Commands> => {
+      let host: Promise<ShellHost> | undefined;
+      const commands = async (): Promise<ShellCommands> => {
         host ??= commandsFor(parts, task, { ...place, policy, note });
         return (await host).commands;
       };
@@ -100,7 +100,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
           agreed.push(...rules);
           if (scope !== "run") await parts.keep?.(rules, scope);
         },
-        locate: (subject) => locate(subject, { roots, placeOf, ...handed }),
+        locate: (subject) => resolveSubject(subject, { roots, placeOf, ...handed }),
         placeOf,
         roots: roots.slice(1).map(({ real }) => real),
         ...handed,
@@ -119,7 +119,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
 type Places = Awaited<ReturnType<typeof placesFor>> & object;
 
 /** What a task may touch. Folders are fixed when the run starts: no agent can widen them by what it starts. */
-async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth, worktree }: AccessFor) {
+async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth, worktree }: AccessRequest) {
   const rootAt = async (folder: string): Promise<Root> => {
     const root = await rootOf(folder);
     const moved = worktree ? movedInto(worktree, root.real) : root.real;
@@ -137,9 +137,9 @@ async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth
 
 async function commandsFor(
   parts: AccessParts,
-  task: AccessFor,
+  task: AccessRequest,
   { roots, placeOf, policy, note }: Places & { policy: () => Policy; note: (level: SandboxLevel) => void },
-): Promise<CommandHost> {
+): Promise<ShellHost> {
   const wish = parts.settings.sandbox ?? "auto";
   const level = wish === "off" ? OFF : await parts.sandbox();
   const writable = roots.map(({ real }) => real);
@@ -153,7 +153,7 @@ async function commandsFor(
     ...writable.flatMap((root) => (folderContains(workspace, root) ? [] : closedPaths(policy(), root, placeOf))),
   ];
   note(level);
-  return createCommands({
+  return createShellCommands({
     name: task.run,
     cwd: writable[0]!,
     writable,
@@ -212,7 +212,7 @@ export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "se
 }
 
 /** Where a crew works and keeps things. */
-export type AccessPlace = Readonly<{
+export type AccessFolders = Readonly<{
   cwd: string;
   /** The person's home as the environment says it. */
   home: string | undefined;
@@ -240,7 +240,7 @@ export function restrictTo(parts: AccessParts, before: Permissions, own: readonl
 /** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */
 export function accessParts(
   settings: Permissions,
-  { cwd, home, state, outputs, redact }: AccessPlace,
+  { cwd, home, state, outputs, redact }: AccessFolders,
   own: readonly string[],
 ): AccessParts {
   let level: Promise<SandboxLevel> | undefined;
@@ -249,7 +249,7 @@ export function accessParts(
     settings,
     policy: policyOf(settings, own),
     sandbox: () => (level ??= probeSandbox()),
-    guards: new Guards(),
+    guards: new ProtectedMounts(),
     homes: [...new Set([...(home === undefined ? [] : [home]), homedir()])],
     hidden: [state],
     ...defined({ outputs, redact }),

@@ -1,5 +1,5 @@
 /** What tasks leave behind that ends by itself: the run waits for it, the next task does not. */
-export type Lingering = Readonly<{
+export type PendingCleanup = Readonly<{
   add(work: Promise<unknown>): void;
   /** Resolves when nothing is left, or when it took too long: what cannot be ended must not hold up the run for ever. */
   gone(): Promise<void>;
@@ -8,7 +8,7 @@ export type Lingering = Readonly<{
 /** What was killed is gone long before that. */
 const LONGEST_MS = 5_000;
 
-export function createLingering(): Lingering {
+export function createPendingCleanup(): PendingCleanup {
   const left = new Set<Promise<void>>();
   return {
     add: (work) => {

@@ -8,7 +8,7 @@ import { onAbort } from "./on-abort.ts";
  * Ends with the signal: a task that is cancelled is over at once, whatever its tools still do, and nothing it
  * says afterwards is heard. Whoever waits for a race must not wait for its losers.
  */
-export function promptly(
+export function settleOnAbort(
   context: PerformContext,
   work: (context: PerformContext) => Promise<Outcome>,
 ): Promise<Outcome> {

@@ -27,7 +27,7 @@ const PATIENCE_MS = 30_000;
  * owns it. A starter writes its reservation first and counts afterwards: of two at once, at least one sees the other, so
  * there are never too many. Where each sees the other, both withdraw and try again after a random delay.
  */
-export async function takePlace(store: Store, run: string, most: number): Promise<() => Promise<void>> {
+export async function reserveSlot(store: Store, run: string, most: number): Promise<() => Promise<void>> {
   const folder = store.folder(run);
   const file = join(folder, FILE);
   const done = async (): Promise<void> => {

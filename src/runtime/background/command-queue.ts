@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Command, type Receipt, command as schema } from "../../core/run/run-command.ts";
+import { type RunCommand, type Receipt, command as schema } from "../../core/run/run-command.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 500;
  */
 export async function post(
   run: string,
-  command: Command,
+  command: RunCommand,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
 ): Promise<Receipt | undefined> {
   const folder = join(run, FOLDER);
@@ -37,7 +37,7 @@ export async function post(
 }
 
 /** The commands that wait for the next owner of a run, oldest first. */
-export async function waiting(run: string): Promise<readonly Command[]> {
+export async function waiting(run: string): Promise<readonly RunCommand[]> {
   const folder = join(run, FOLDER);
   const names = (await readdir(folder).catch(() => [])).filter((name) => COMMAND.test(name)).toSorted();
   const read = await Promise.all(names.map(async (name) => schema.safeParse(await readJson(join(folder, name)))));
@@ -45,10 +45,10 @@ export async function waiting(run: string): Promise<readonly Command[]> {
 }
 
 /** What becomes of a command; `undefined` leaves it where it is, for later. */
-export type CarryOut = (command: Command, signal: AbortSignal) => Promise<Receipt | undefined>;
+export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promise<Receipt | undefined>;
 
 /** Carries out the commands that wait for a run, oldest first, and those that come, until the signal aborts. */
-export async function serveCommands(run: string, carryOut: CarryOut, signal: AbortSignal): Promise<void> {
+export async function serveCommands(run: string, carryOut: HandleCommand, signal: AbortSignal): Promise<void> {
   const folder = join(run, FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   let looked = new AbortController();
@@ -67,7 +67,7 @@ export async function serveCommands(run: string, carryOut: CarryOut, signal: Abo
 }
 
 /** Says to whoever still waits for an answer of a run that has ended what became of it. */
-export async function serveRest(run: string, carryOut: CarryOut): Promise<void> {
+export async function serveRest(run: string, carryOut: HandleCommand): Promise<void> {
   const folder = join(run, FOLDER);
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => COMMAND.test(each)).toSorted())
@@ -83,7 +83,7 @@ function watching(folder: string, changed: () => void): FSWatcher | undefined {
   }
 }
 
-async function handle(file: string, carryOut: CarryOut, signal: AbortSignal): Promise<void> {
+async function handle(file: string, carryOut: HandleCommand, signal: AbortSignal): Promise<void> {
   const parsed = schema.safeParse(await readJson(file));
   const receipt = parsed.success
     ? await carryOut(parsed.data, signal).catch(failure)

@@ -1,9 +1,9 @@
-import type { Command, Receipt } from "../../core/run/run-command.ts";
+import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
 import { pause } from "../async/cancel.ts";
 import type { Run } from "../run/run.ts";
 
 /** Carries out what was said to a run from outside. `undefined`: not yet, it has to be tried again. */
-export async function obey(run: Run, command: Command, signal: AbortSignal): Promise<Receipt | undefined> {
+export async function handleCommand(run: Run, command: RunCommand, signal: AbortSignal): Promise<Receipt | undefined> {
   switch (command.do) {
     case "answer":
       return takeAnswer(run, command, signal);
@@ -25,7 +25,7 @@ export async function obey(run: Run, command: Command, signal: AbortSignal): Pro
   }
 }
 
-type Answering = Extract<Command, { do: "answer" }>;
+type Answering = Extract<RunCommand, { do: "answer" }>;
 
 /** The first answer counts, whichever way it came; everybody else is told so. */
 async function takeAnswer(

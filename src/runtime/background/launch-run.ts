@@ -8,7 +8,7 @@ import { inheritedDescriptors, without } from "../commands/inherited-descriptors
 import { fault } from "../disk/fault-points.ts";
 import { isOwned } from "../disk/run-claim.ts";
 import { firstEvent, lastEvent, type Store } from "../store/store.ts";
-import { takePlace } from "./background-slots.ts";
+import { reserveSlot } from "./background-slots.ts";
 import { type BackgroundRequest, writeRequest } from "./run-request.ts";
 
 /** What the process of a background run prints, most of all how it failed. */
@@ -33,7 +33,7 @@ export async function launchRun(
   { request, process, most }: LaunchSpec,
 ): Promise<{ id: string; folder: string; outputFile: string }> {
   const folder = store.folder(request.id);
-  const started = await takePlace(store, request.id, most);
+  const started = await reserveSlot(store, request.id, most);
   try {
     await writeRequest(folder, { version: 1, ...request, plan: request.plan });
     await startProcess(folder, process, request.plan === undefined ? ((await lastEvent(folder))?.seq ?? 0) : 0);

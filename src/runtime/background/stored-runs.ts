@@ -1,8 +1,8 @@
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { KeptEvent, Origin } from "../../core/run/event.ts";
-import type { Command, Receipt } from "../../core/run/run-command.ts";
-import { isEnded, type Life, lifeOf, openQuestions, type Question } from "../../core/run/run-status.ts";
+import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
+import { isEnded, type RunStatus, runStatusOf, openQuestions, type Question } from "../../core/run/run-status.ts";
 import { emptyState, type State } from "../../core/run/state.ts";
 import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -25,7 +25,7 @@ export type KeptRun = Readonly<{
   state: State;
   /** The process that works on it, while it lives. */
   owner: number | undefined;
-  life: Life | "damaged";
+  life: RunStatus | "damaged";
   /** A process without a terminal works on it. */
   background: boolean;
 }>;
@@ -36,9 +36,9 @@ export type KeptRuns = Readonly<{
   /** Those that somebody works on or that were interrupted; with `all` also those that ended. Newest first. */
   list(options?: { all?: boolean }): Promise<readonly KeptRun[]>;
   /** Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed. */
-  questions(): Promise<readonly (Question & { life: Life; name?: string; answered: boolean })[]>;
+  questions(): Promise<readonly (Question & { life: RunStatus; name?: string; answered: boolean })[]>;
   /** Says something to whoever works on a run; what it says is kept until somebody does. */
-  tell(id: string, command: Command, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
+  tell(id: string, command: RunCommand, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
   /** A run that another process works on, to loop over and to wait for. Cancelling it only looks away. */
   follow(id: string): Run;
   /** The events of a run, each read when it is asked for; goes on while somebody works on it. */
@@ -72,7 +72,7 @@ export function keptRuns(store: Store): KeptRuns {
       state: state ?? emptyState(id),
       owner,
       background,
-      life: state ? lifeOf(state, owned) : "damaged",
+      life: state ? runStatusOf(state, owned) : "damaged",
     };
   };
   const events: KeptRuns["events"] = (id, signal) => {
@@ -111,7 +111,7 @@ export function keptRuns(store: Store): KeptRuns {
           said.some((command) => command.do === "answer" && command.path === path);
         return openQuestions(state).map((question) => ({
           ...question,
-          life: life as Life,
+          life: life as RunStatus,
           answered: answered(question.path),
           ...defined({ name: state.name }),
         }));

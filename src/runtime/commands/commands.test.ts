@@ -18,10 +18,10 @@ import { type Need, needs, needsTimeout } from "../../../test/needs.ts";
 import { bundled } from "../../../test/support/bundled.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { guardedAtTop } from "../../core/policy/protected-paths.ts";
-import type { CommandResult } from "../../core/task/shell-commands.ts";
-import { type CommandHost, type CommandSetting, createCommands, safePath } from "./commands.ts";
+import type { ShellCommandResult } from "../../core/task/shell-commands.ts";
+import { type ShellHost, type ShellSetting, createShellCommands, safePath } from "./commands.ts";
 import { bearersOf } from "./process-tree.ts";
-import { Guards } from "./protected-mounts.ts";
+import { ProtectedMounts } from "./protected-mounts.ts";
 import { probeSandbox, type SandboxLevel } from "./sandbox.ts";
 
 const CANARY = "canary-71b3";
@@ -44,15 +44,15 @@ function room(files: Readonly<Record<string, string>> = {}): Room {
   return { all, ws: join(all, "ws"), out: join(all, "outside"), home: join(all, "home") };
 }
 
-function host({ ws, home }: Room, sandbox: SandboxLevel, more: Partial<CommandSetting> = {}): CommandHost {
-  const made = createCommands({
+function host({ ws, home }: Room, sandbox: SandboxLevel, more: Partial<ShellSetting> = {}): ShellHost {
+  const made = createShellCommands({
     name: `test-${process.pid}-${Date.now()}`,
     cwd: ws,
     writable: [ws],
     wish: "auto",
     sandbox,
     network: false,
-    guards: new Guards(),
+    guards: new ProtectedMounts(),
     isLifted: () => false,
     homes: [home],
     hidden: async () => [],
@@ -65,10 +65,11 @@ function host({ ws, home }: Room, sandbox: SandboxLevel, more: Partial<CommandSe
 
 const never = new AbortController().signal;
 const run = (
-  { commands }: CommandHost,
+  { commands }: ShellHost,
   command: string,
   more: { timeoutMs?: number; signal?: AbortSignal; input?: string } = {},
-): Promise<CommandResult> => commands.run(command, { timeoutMs: 200_000, signal: never, report: () => {}, ...more });
+): Promise<ShellCommandResult> =>
+  commands.run(command, { timeoutMs: 200_000, signal: never, report: () => {}, ...more });
 /** For what takes as long as the machine takes for it. */
 const patient = { timeout: 120_000 };
 /** A process may be gone by now. */
@@ -80,7 +81,7 @@ function textOf(file: string): string {
   }
 }
 
-const said = async (commands: CommandHost, command: string): Promise<string> =>
+const said = async (commands: ShellHost, command: string): Promise<string> =>
   (await run(commands, command)).text.trim();
 
 describe("in the sandbox", () => {

@@ -1,19 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import type { BackgroundCommand, CommandResult, Commands } from "../../core/task/shell-commands.ts";
+import type { UnawaitedCommand, ShellCommandResult, ShellCommands } from "../../core/task/shell-commands.ts";
 import { defined } from "../../core/text/defined.ts";
 import { folderContains } from "../files/folder-contains.ts";
-import { type SetAside, setAside } from "../files/quarantine.ts";
+import { type QuarantinedFile, quarantine } from "../files/quarantine.ts";
 import { secretPlaces } from "../files/secret-places.ts";
 import { type Child, type ChildSpec, type EarlyEnd, type Exit, HANDED, startChild, within } from "./child.ts";
 import { hostSockets, isShown } from "./host-sockets.ts";
-import { foldersAbove, type Guards, type MountGuard } from "./protected-mounts.ts";
+import { foldersAbove, type ProtectedMounts, type MountGuard } from "./protected-mounts.ts";
 import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
-import { type Box, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
+import { type SandboxMounts, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
 
 /** Everything that decides how the commands of one task are carried out; nothing that a model says is in it. */
-export type CommandSetting = Readonly<{
+export type ShellSetting = Readonly<{
   /** Names the run and the task in the environment of what is started. */
   name: string;
   /** Where they start, and what may be written; real paths. */
@@ -28,7 +28,7 @@ export type CommandSetting = Readonly<{
   wish: SandboxWish;
   sandbox: SandboxLevel;
   network: boolean;
-  guards: Guards;
+  guards: ProtectedMounts;
   isLifted(place: string): boolean;
   /** Home folders whose secrets are hidden, and what else nobody may see. */
   homes: readonly string[];
@@ -41,14 +41,14 @@ export type CommandSetting = Readonly<{
 }>;
 
 /** A task's commands, and the end of all of them. */
-export type CommandHost = Readonly<{ commands: Commands; end(): Promise<void> }>;
+export type ShellHost = Readonly<{ commands: ShellCommands; end(): Promise<void> }>;
 
 /** What one task can have running in the background. */
 const MOST_BACKGROUND = 20;
 
 /** Carries out commands: in the sandbox when there is one, unless the person gave it up. */
-export function createCommands(setting: CommandSetting): CommandHost {
-  const background: BackgroundCommand[] = [];
+export function createShellCommands(setting: ShellSetting): ShellHost {
+  const background: UnawaitedCommand[] = [];
   const running = new Set<Running>();
   let count = 0;
   let over = false;
@@ -66,7 +66,7 @@ export function createCommands(setting: CommandSetting): CommandHost {
     return alive;
   };
 
-  const commands: Commands = {
+  const commands: ShellCommands = {
     state: {
       sandboxed: setting.wish !== "off" && setting.sandbox.level === "full",
       waived: setting.wish === "off",
@@ -85,12 +85,12 @@ export function createCommands(setting: CommandSetting): CommandHost {
       if (alive.length >= MOST_BACKGROUND)
         throw new Error(`${MOST_BACKGROUND} commands are running in the background: end one first`);
       const child = await launch(command, {});
-      let result: CommandResult | undefined;
+      let result: ShellCommandResult | undefined;
       let killed = false;
       const ended = child.over.then((end) => {
         result = resultOf(child, end, killed ? { by: "cancelled", reason: "killed" } : undefined);
       });
-      const started: BackgroundCommand = {
+      const started: UnawaitedCommand = {
         id: `shell_${background.length + 1}`,
         command,
         news: () => child.output.news(),
@@ -123,13 +123,13 @@ export function createCommands(setting: CommandSetting): CommandHost {
 
 /** A program, and its end once what it left was looked at. */
 type Running = Child & Readonly<{ over: Promise<End> }>;
-type End = Readonly<{ exit: Exit; aside: readonly SetAside[] }>;
+type End = Readonly<{ exit: Exit; aside: readonly QuarantinedFile[] }>;
 
 function resultOf(
   { output }: Child,
   { exit: { code, signal, problem }, aside }: End,
   cut: EarlyEnd | undefined,
-): CommandResult {
+): ShellCommandResult {
   const file = output.file();
   const rest = {
     ...(aside.length > 0 && { setAside: aside }),
@@ -142,11 +142,11 @@ function resultOf(
 }
 
 /** Undoes what was prepared for a program, and says what it made that it must not. */
-type Release = () => Promise<readonly SetAside[]>;
+type Release = () => Promise<readonly QuarantinedFile[]>;
 
 /** The program that carries out a command, and what has to be undone when it has ended. */
 async function specFor(
-  setting: CommandSetting,
+  setting: ShellSetting,
   command: string,
   number: number,
 ): Promise<{ spec: ChildSpec; release: Release }> {
@@ -192,9 +192,9 @@ async function specFor(
 }
 
 async function boxFor(
-  { cwd, writable: all, leased, seen = [], guards, isLifted, homes, hidden, network }: CommandSetting,
-  env: Box["env"],
-): Promise<{ box: Box; release: Release }> {
+  { cwd, writable: all, leased, seen = [], guards, isLifted, homes, hidden, network }: ShellSetting,
+  env: SandboxMounts["env"],
+): Promise<{ box: SandboxMounts; release: Release }> {
   const secrets = secretPlaces(homes, await hidden());
   const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
   const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => folderContains(root, path)));
@@ -211,7 +211,7 @@ async function boxFor(
   const view = { emptied: [...EMPTIED, ...hiddenFolders], shown: [...writable, ...kept] };
   const isOwn = (path: string): boolean => network && all.some((root) => folderContains(root, path));
   const sockets = hostSockets().filter((path) => isShown(path, view) && !isOwn(path));
-  const box: Box = {
+  const box: SandboxMounts = {
     cwd,
     env,
     network,
@@ -225,7 +225,7 @@ async function boxFor(
     kept,
   };
   const release: Release = async () =>
-    (await Promise.all(guarded.map((each, at) => setAside(writable[at]!, each.release())))).flat();
+    (await Promise.all(guarded.map((each, at) => quarantine(writable[at]!, each.release())))).flat();
   return { box, release };
 }
 

@@ -22,7 +22,7 @@ export type GuardedFolder = Readonly<{ root: string; isLifted(place: string): bo
  *
  * All of it happens at once, without a moment in between: a hundred small steps take two milliseconds this way.
  */
-export class Guards {
+export class ProtectedMounts {
   readonly #users = new Map<string, number>();
 
   /** Takes hold of everything protected in a folder. */

@@ -2,7 +2,7 @@ import { sep } from "node:path";
 import { words } from "../../core/text/words.ts";
 
 /** What a program sees of the machine. All paths are real ones. */
-export type Box = Readonly<{
+export type SandboxMounts = Readonly<{
   /** Folders it may write. */
   writable: readonly string[];
   /** What stays read-only inside them. */
@@ -21,7 +21,7 @@ export type Box = Readonly<{
 }>;
 
 /** The arguments with which bubblewrap runs a program in such a box. */
-export function sandboxArgs(box: Box, program: readonly string[]): string[] {
+export function sandboxArgs(box: SandboxMounts, program: readonly string[]): string[] {
   return [...sandboxOptions(box), "--", ...program];
 }
 
@@ -34,7 +34,7 @@ export function handedArgs(descriptor: number, program: readonly string[]): stri
 }
 
 /** The options as they go through it. */
-export const handedOptions = (box: Box): string =>
+export const handedOptions = (box: SandboxMounts): string =>
   sandboxOptions(box)
     .map((each) => `${each}\0`)
     .join("");
@@ -43,7 +43,7 @@ export const handedOptions = (box: Box): string =>
  * What bubblewrap is told about such a box: everything is read-only unless it says otherwise; own
  * processes, devices, users and, unless allowed, no network; no capability, no terminal; and its end is that of its parent.
  */
-function sandboxOptions(box: Box): string[] {
+function sandboxOptions(box: SandboxMounts): string[] {
   const mounts: Mount[] = [
     { path: "/", args: ["--ro-bind", "/", "/"] },
     { path: "/dev", args: ["--dev", "/dev"] },

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Box, sandboxArgs } from "./sandbox-args.ts";
+import { type SandboxMounts, sandboxArgs } from "./sandbox-args.ts";
 
 /** Whether commands have to be isolated: always, where it can be had, or not at all. */
 export type SandboxWish = "required" | "auto" | "off";
@@ -190,7 +190,7 @@ function killGroup(pid: number): void {
   }
 }
 
-function boxFor(folder: string): Box {
+function boxFor(folder: string): SandboxMounts {
   return {
     writable: [folder],
     readOnly: [],

@@ -1,18 +1,18 @@
 import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
-import { HERITAGE, type Heir, inherit, lineages } from "../../core/agent/inherit.ts";
+import { INHERITED_FIELDS, type InheritingAgent, inherit, lineages } from "../../core/agent/inherit.ts";
 import { type AgentAdjustments, type AgentSettings, applySettings } from "../../core/agent/settings.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
 import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
 import type { FoundAgent } from "./discover-found.ts";
-import { type LoadedDefinition, loadPlace, type PlaceReport, type Skipped, type Trust } from "./load.ts";
+import { type LoadedDefinition, loadPlace, type PlaceReport, type SkippedFile, type Trust } from "./load.ts";
 import { findPlaces } from "./places.ts";
 import { type Order, type Preset, type PresetName, presets, type Row, type SourceScope } from "./sources.ts";
 
 export { createDiscoveryCache, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
 export type { FoundAgent } from "./discover-found.ts";
 export { findAgent, getAgent, qualifiedNames } from "./find.ts";
-export type { PlaceReport, Skipped, Trust } from "./load.ts";
+export type { PlaceReport, SkippedFile, Trust } from "./load.ts";
 
 export type DiscoverOptions = AgentAdjustments &
   Readonly<{
@@ -46,7 +46,7 @@ export type Discovery = Readonly<{
   untrusted: readonly FoundAgent[];
   disabled: readonly FoundAgent[];
   /** Files without a usable agent, and why. */
-  skipped: readonly Skipped[];
+  skipped: readonly SkippedFile[];
   problems: readonly Problem[];
   /** Each place that was looked at and what it held, in order. */
   sources: readonly PlaceReport[];
@@ -64,7 +64,7 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const { scope = preset.scope, order = preset.order, protectBundled = preset.protectBundled } = options;
   const places = findPlaces({ cwd: options.cwd, home: options.home, preset, order, scope });
   const findings: LoadedDefinition[] = (options.inline ?? []).map((read) => given(read, "inline"));
-  const skipped: Skipped[] = [];
+  const skipped: SkippedFile[] = [];
   const sources: PlaceReport[] = [];
   for (const place of places) {
     const loaded = await loadPlace(place, options);
@@ -102,7 +102,7 @@ const RANKS = { bundled: 3, inline: 2 } as const;
 type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" };
 
 /** Bases and settings are applied here, once; what has no base is skipped and hides nothing. */
-function resolveAll(findings: readonly LoadedDefinition[], options: Resolving, skipped: Skipped[]): FoundAgent[] {
+function resolveAll(findings: readonly LoadedDefinition[], options: Resolving, skipped: SkippedFile[]): FoundAgent[] {
   if (!findings.some(({ trusted, agent }) => trusted && agent.extends !== undefined))
     return findings.map((finding) => foundAgent(finding, undefined, options));
   const heirs = findings.map(heirOf);
@@ -131,7 +131,7 @@ function resolveAll(findings: readonly LoadedDefinition[], options: Resolving, s
   return found;
 }
 
-function heirOf(finding: LoadedDefinition): Heir & { readonly finding: LoadedDefinition } {
+function heirOf(finding: LoadedDefinition): InheritingAgent & { readonly finding: LoadedDefinition } {
   const { agent, rank, trusted } = finding;
   const heir = { finding, name: agent.name, rank };
   return trusted && agent.extends !== undefined ? { ...heir, extends: agent.extends } : heir;
@@ -142,7 +142,7 @@ function foundAgent(finding: LoadedDefinition, base: FoundAgent | undefined, opt
   const origins: Record<string, FieldOrigin> = {};
   if (base !== undefined) {
     const heir = inherit(agent, base.agent);
-    for (const field of HERITAGE) {
+    for (const field of INHERITED_FIELDS) {
       if (heir[field] !== agent[field] && heir[field] !== undefined) origins[field] = fromBase(base, finding, field);
     }
     agent = Object.freeze(heir);
@@ -189,7 +189,7 @@ function fromBase(base: FoundAgent, finding: LoadedDefinition, field: string): F
 }
 
 type Rest = {
-  readonly skipped: readonly Skipped[];
+  readonly skipped: readonly SkippedFile[];
   readonly sources: readonly PlaceReport[];
   readonly options: DiscoverOptions;
 };

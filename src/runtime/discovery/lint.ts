@@ -8,20 +8,20 @@ import type { Discovery } from "./discover.ts";
 import { type FileReading, readAgentFile } from "./files.ts";
 
 /** What is wrong with some files, each problem with its line where it has one. */
-export type Linted = Readonly<{ files: readonly string[]; problems: readonly Problem[] }>;
+export type LintReport = Readonly<{ files: readonly string[]; problems: readonly Problem[] }>;
 
 /** A file to look at, and how it is written. */
 export type LintFile = Readonly<{ path: string; relative: string; dialect: Dialect }>;
 
 /** Looks at files and folders. Which dialect a file is written in its path says, unless `dialect` does. */
-export function lintPaths(paths: readonly string[], dialects: Dialects, dialect?: string): Linted {
+export function lintPaths(paths: readonly string[], dialects: Dialects, dialect?: string): LintReport {
   const files = paths.flatMap((path) => filesAt(resolve(path), dialects, dialect));
   const problems = files.flatMap((file) => lintFile(file));
   return { files: files.map(({ path }) => path), problems };
 }
 
 /** Looks at everything that was found. */
-export function lintDiscovery(discovery: Discovery, dialects: Dialects): Linted {
+export function lintDiscovery(discovery: Discovery, dialects: Dialects): LintReport {
   const { agents, shadowed, untrusted, disabled, skipped, problems } = discovery;
   const found = [...agents, ...shadowed.map((one) => one.found), ...untrusted, ...disabled];
   const files = [...found, ...skipped].flatMap(({ file }) => file ?? []);

@@ -27,7 +27,7 @@ export type LoadedDefinition = Readonly<{
 }>;
 
 /** A file without a usable agent. */
-export type Skipped = Readonly<{ file?: string; name?: string; problems: readonly Problem[] }>;
+export type SkippedFile = Readonly<{ file?: string; name?: string; problems: readonly Problem[] }>;
 
 /** What one place held. */
 export type PlaceReport = Readonly<{
@@ -48,11 +48,11 @@ export type LoadOptions = Readonly<{ dialects: Dialects; home: string; trust?: T
 export async function loadPlace(
   place: SourceFolder,
   options: LoadOptions,
-): Promise<{ findings: LoadedDefinition[]; skipped: Skipped[]; report: PlaceReport }> {
+): Promise<{ findings: LoadedDefinition[]; skipped: SkippedFile[]; report: PlaceReport }> {
   const dialect = options.dialects[place.dialect];
   const trusted = place.root === undefined || options.trust?.project(place.root) === true;
   const findings: LoadedDefinition[] = [];
-  const skipped: Skipped[] = [];
+  const skipped: SkippedFile[] = [];
   if (dialect === undefined) return { findings, skipped, report: report(place, { trusted, findings, files: 0 }) };
   const listing = listAgentFiles(place, dialect);
   const label = `${place.dialect} ${place.family} ${place.scope} ${place.plugin?.name ?? ""}`;

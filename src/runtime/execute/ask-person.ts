@@ -10,7 +10,7 @@ export function questionKey(run: string, path: string, call: string | undefined)
 }
 
 /** How long a question waits: as long as the run does, or until its time is up. */
-export function patienceOf(
+export function answerTimeoutOf(
   { answerTimeoutMs }: Pick<RunScope, "answerTimeoutMs">,
   parent: AbortSignal,
 ): Readonly<{ signal: AbortSignal; text: string; release(): void }> {
@@ -33,7 +33,7 @@ export function patienceOf(
  * Asks about the calls of one task, one after the other: a person reads one question at a time. A call id that comes again is
  * given a number, for a late answer to the first must not count for the second.
  */
-export function createAsking({
+export function createAskPerson({
   path,
   scope: { run },
 }: Pick<NodeContext, "path" | "scope">): Pick<PerformContext, "attended" | "ask"> {
@@ -47,7 +47,7 @@ export function createAsking({
       const times = (asked.get(id) ?? 0) + 1;
       asked.set(id, times);
       const call = times === 1 ? id : `${id}.${times}`;
-      const patience = patienceOf(run, signal);
+      const patience = answerTimeoutOf(run, signal);
       const answer = run.engine.answer(questionKey(run.id, path, call), patience.signal);
       run.emit(path, { type: "gate.opened", question, call });
       const given = await answer;

@@ -1,17 +1,17 @@
-import { explain, type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { explain, type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import type { Background, DelegationOutcome, Parent, Tells } from "../../core/task/engine.ts";
+import type { UnawaitedHelpers, DelegationOutcome, Parent, HelperNotice } from "../../core/task/engine.ts";
 import { cutHead } from "../../core/text/cut.ts";
 import { stopped } from "../async/cancel.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
 import type { RunScope } from "./scope.ts";
-import { tell } from "./send-message.ts";
+import { postMessage } from "./send-message.ts";
 
 /** What a task started without waiting for it. */
 export type BackgroundHelpers = Readonly<{
   /** What it came to is told to the task. */
-  background: Background;
+  background: UnawaitedHelpers;
   /** Waits until helpers in the background have ended; false when there are none, or the signal aborted first. */
   news(signal: AbortSignal): Promise<boolean>;
 }>;
@@ -19,18 +19,18 @@ export type BackgroundHelpers = Readonly<{
 /** A plan that was started: where it is, and what it comes to. */
 export type LaunchedHelper = Readonly<{ plan: Plan; under: string; ended: Promise<DelegationOutcome> }>;
 export type CancelledOutcome = Extract<Outcome, { status: "cancelled" }>;
-export type Launch = (
+export type LaunchHelper = (
   what: AnyInput | Plan,
   parent: Parent,
   stop: AbortSignal,
-) => Promise<LaunchedHelper | Failed | CancelledOutcome>;
+) => Promise<LaunchedHelper | FailedOutcome | CancelledOutcome>;
 
 /** Helpers that a task started without waiting for them. */
-export function createBackground({
+export function createBackgroundHelpers({
   path,
   run,
   launch,
-}: Readonly<{ path: string; run: RunScope; launch: Launch }>): BackgroundHelpers {
+}: Readonly<{ path: string; run: RunScope; launch: LaunchHelper }>): BackgroundHelpers {
   type Helper = { readonly ended: Promise<DelegationOutcome>; readonly controller: AbortController; over: boolean };
   const helpers = new Map<string, Helper>();
   return {
@@ -43,7 +43,7 @@ export function createBackground({
         const { under, plan } = launched;
         const ended = launched.ended.then((delegated) => {
           helper.over = true;
-          tell(run, path, { from: under + plan.output, text: endingText(delegated, tells) });
+          postMessage(run, path, { from: under + plan.output, text: endingText(delegated, tells) });
           return delegated;
         });
         ended.catch(() => {}); // whoever waits for it hears of it
@@ -74,7 +74,7 @@ export function createBackground({
 }
 
 /** What a task is told when its helpers have ended. */
-function endingText(delegated: DelegationOutcome, tells: Tells): string {
+function endingText(delegated: DelegationOutcome, tells: HelperNotice): string {
   const nodes = Object.entries(delegated.nodes ?? {});
   const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);
   if (tells === "ending") return `Ended in the background:\n${lines.join("\n")}`;

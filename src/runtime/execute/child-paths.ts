@@ -7,7 +7,7 @@ import type { RunScope } from "./scope.ts";
  * Where each plan below a task goes. After a crash a task asks again, perhaps in another order, so a plan takes the
  * place in which the same one was begun before; any other gets a number that was never used.
  */
-export function placesBelow(path: string, run: RunScope): ChildPaths {
+export function childPaths(path: string, run: RunScope): ChildPaths {
   const before = [...run.history.delegated(path)];
   let last = Math.max(0, ...before.map(({ number }) => number));
   return {

@@ -1,4 +1,4 @@
-import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { endingOf } from "../../core/outcome/outcome-of-plan.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
@@ -11,12 +11,12 @@ import { Slots } from "../async/slots.ts";
 import {
   type BackgroundHelpers,
   type CancelledOutcome,
-  createBackground,
+  createBackgroundHelpers,
   type LaunchedHelper,
 } from "./background-helpers.ts";
-import { type ChildPaths, lostText, placesBelow } from "./child-paths.ts";
+import { type ChildPaths, lostText, childPaths } from "./child-paths.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
-import { tell } from "./send-message.ts";
+import { postMessage } from "./send-message.ts";
 
 /** A task's slot, and what it may start below itself. */
 export type DelegationSlot = BackgroundHelpers &
@@ -88,7 +88,7 @@ export function createDelegation({
     what: AnyInput | Plan,
     parent: Parent,
     stop: AbortSignal | undefined,
-  ): Promise<LaunchedHelper | Failed | CancelledOutcome> => {
+  ): Promise<LaunchedHelper | FailedOutcome | CancelledOutcome> => {
     const depth = scope.depth + 1;
     if (scope.run.maxDepth >= 0 && depth > scope.run.maxDepth) {
       return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, {
@@ -107,7 +107,7 @@ export function createDelegation({
     }
     if (!attempt) return { status: "cancelled", reason: ENDED };
     attempt.follower ??= following(signal);
-    places ??= placesBelow(path, scope.run);
+    places ??= childPaths(path, scope.run);
     const { controller, release: unfollow } = following(attempt.follower.controller.signal, ...(stop ? [stop] : []));
     waitsFor += 1;
     releaseSlot();
@@ -144,11 +144,11 @@ export function createDelegation({
     return "ended" in launched ? launched.ended : launched;
   };
   const lost = (): void => {
-    places ??= placesBelow(path, scope.run);
+    places ??= childPaths(path, scope.run);
     const left = places.left();
-    if (left.length > 0) tell(scope.run, path, { from: path, text: lostText(left) });
+    if (left.length > 0) postMessage(scope.run, path, { from: path, text: lostText(left) });
   };
-  const helpers = createBackground({ path, run: scope.run, launch });
+  const helpers = createBackgroundHelpers({ path, run: scope.run, launch });
   return { begin, end, releaseSlot, delegate, lost, ...helpers };
 }
 
@@ -165,7 +165,7 @@ function outcomesOf({ nodes }: Plan, outcomeOf: (id: string) => Outcome | undefi
 }
 
 /** What a model asked for wrongly is its failure, not the run's. */
-function planned(compile: () => Plan): Plan | Failed {
+function planned(compile: () => Plan): Plan | FailedOutcome {
   try {
     return compile();
   } catch (error) {

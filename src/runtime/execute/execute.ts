@@ -16,7 +16,7 @@ import type { HeldSlot, PlanOutcome, PlanScope } from "./scope.ts";
 import { promptFor } from "./task-node.ts";
 
 /** A handle on a plan while it runs. */
-export type Growing = Readonly<{ change(change: Change): void }>;
+export type RunningPlan = Readonly<{ change(change: Change): void }>;
 
 /**
  * Carries out a plan below `scope.prefix`: starts what may start, cancels what nobody needs, and resolves when
@@ -25,7 +25,7 @@ export type Growing = Readonly<{ change(change: Change): void }>;
 export async function execute(
   body: Body,
   scope: PlanScope,
-  started?: (growing: Growing) => void,
+  started?: (growing: RunningPlan) => void,
 ): Promise<PlanOutcome> {
   const all = schedule(body, scope.roots);
   const running = new Map<string, Stoppable>();

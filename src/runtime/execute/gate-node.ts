@@ -2,7 +2,7 @@ import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { GateNode } from "../../core/plan/plan.ts";
 import { fillIn } from "../../core/schedule/fill-references.ts";
 import { reasonOf } from "../async/cancel.ts";
-import { patienceOf, questionKey } from "./ask-person.ts";
+import { answerTimeoutOf, questionKey } from "./ask-person.ts";
 import type { NodeContext } from "./scope.ts";
 
 /** Asks, and waits for as long as it takes. Nobody there to answer is a failure, never a yes. */
@@ -18,7 +18,7 @@ export async function carryOutGate(node: GateNode, place: NodeContext): Promise<
         hint: "Run it in a terminal and answer there, or approve in advance with --yes.",
       });
     }
-    const patience = patienceOf(run, signal);
+    const patience = answerTimeoutOf(run, signal);
     answer = await run.engine.answer(questionKey(run.id, path, undefined), patience.signal);
     patience.release();
     if (!answer && !signal.aborted)

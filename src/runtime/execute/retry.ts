@@ -1,7 +1,7 @@
 import { calculateBackoff, type RetryConfig, shouldRetry } from "../../core/plan/retry.ts";
 
 /** What trying again needs to know about a piece of work. */
-export type Retrying<T> = Readonly<{
+export type RetryOptions<T> = Readonly<{
   retry: RetryConfig | undefined;
   /** Tries that an earlier life has used up. */
   used?: number;
@@ -14,7 +14,7 @@ export type Retrying<T> = Readonly<{
 }>;
 
 /** Tries until a result is kept, the attempts are used up, or the error is not one to try again. */
-export async function withRetry<T>({ retry, used = 0, attempt, errorOf, wait }: Retrying<T>): Promise<T> {
+export async function withRetry<T>({ retry, used = 0, attempt, errorOf, wait }: RetryOptions<T>): Promise<T> {
   for (let n = used + 1; ; n += 1) {
     const result = await attempt(n);
     const error = errorOf(result);

@@ -8,7 +8,7 @@ import type { Budget } from "../../core/run/budget.ts";
 import type { Delta, Fact } from "../../core/run/event.ts";
 import type { History } from "../../core/run/history.ts";
 import type { Lookup } from "../../core/schedule/fill-references.ts";
-import type { Background, Engine } from "../../core/task/engine.ts";
+import type { UnawaitedHelpers, Engine } from "../../core/task/engine.ts";
 import type { Stoppable } from "../async/cancel.ts";
 import type { Release, Slots } from "../async/slots.ts";
 import type { Leases } from "./leases.ts";
@@ -42,7 +42,7 @@ export type RunScope = Readonly<{
   /** Where the output of a node will be kept; absent where nothing is. */
   outputFile?(path: string): string;
   /** Helpers that outlive the run; absent: all of them end with whoever started them. */
-  background?: Background;
+  background?: UnawaitedHelpers;
   /** The agents there are right now; absent where nobody can look. */
   agents?(): Promise<Catalog>;
   /** The plan that a delegation asks for, checked. */

@@ -14,7 +14,7 @@ export type Note = Readonly<{
 }>;
 
 /** Puts a note where its reader finds it, and says so. False: there is nobody of that path. */
-export function tell(
+export function postMessage(
   run: Readonly<{ mailbox: Mailbox; emit(path: string, fact: Fact): void }>,
   path: string,
   { text, from, how }: Note,
@@ -41,7 +41,7 @@ const PARENT = "parent";
 
 /** Sends what one task says to another one of the run, and says who will read it, or why nobody will. */
 export function sendTo(
-  run: Parameters<typeof tell>[0],
+  run: Parameters<typeof postMessage>[0],
   { to, text, from }: Readonly<{ to: string; text: string; from: string }>,
 ): Receipt {
   const there = run.mailbox.readers();
@@ -52,7 +52,7 @@ export function sendTo(
       done: false,
       text: `Nobody called "${to}" is running here. ${others.length === 0 ? "There is nobody else." : `Running are: ${others.join(", ")}.`}`,
     };
-  return tell(run, path, { text, from })
+  return postMessage(run, path, { text, from })
     ? { done: true, text: `Sent to ${path}, who reads it before the next turn.` }
     : { done: false, text: `Too many messages wait for ${path} already; it has not read them yet. Try again later.` };
 }

@@ -2,15 +2,15 @@ import { canRetry, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
 import { fillIn, type Lookup, outputOfNode } from "../../core/schedule/fill-references.ts";
 import { messageOf } from "../../core/schema/error.ts";
-import type { Background, Call } from "../../core/task/engine.ts";
+import type { UnawaitedHelpers, Call } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { reasonOf } from "../async/cancel.ts";
-import { createAsking } from "./ask-person.ts";
+import { createAskPerson } from "./ask-person.ts";
 import { createDelegation } from "./delegate.ts";
 import { withRetry } from "./retry.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
-import { sendTo, tell } from "./send-message.ts";
+import { sendTo, postMessage } from "./send-message.ts";
 
 /** By how much a wait is stretched at random, so that many do not come back at once. */
 const JITTER = 0.25;
@@ -49,7 +49,7 @@ export async function carryOutTask(node: TaskNode, place: NodeContext): Promise<
           background: outliving(delegation.background, scope),
           ...defined({ agents: run.agents }),
           send: async (to, text) => sendTo(run, { to, text, from: path }),
-          ...createAsking(place),
+          ...createAskPerson(place),
           budget: run.budget,
           mail: async (wait) => {
             if (resumed) delegation.lost();
@@ -60,7 +60,9 @@ export async function carryOutTask(node: TaskNode, place: NodeContext): Promise<
           },
           onUrgent: (rung) => run.mailbox.listen(path, rung),
           tell: (text) =>
-            void (tell(run, scope.caller ?? "", { text, from: path }) || tell(run, "", { text, from: path })),
+            void (
+              postMessage(run, scope.caller ?? "", { text, from: path }) || postMessage(run, "", { text, from: path })
+            ),
           past: underWay && attempt === next ? run.history.events(path) : [],
         },
       );
@@ -90,7 +92,7 @@ export async function carryOutTask(node: TaskNode, place: NodeContext): Promise<
 }
 
 /** Where the run has helpers that outlive it, a task that a person started leaves to them what it need not hear of itself. */
-function outliving(own: Background, { run, depth }: PlanScope): Background {
+function outliving(own: UnawaitedHelpers, { run, depth }: PlanScope): UnawaitedHelpers {
   const others = run.background;
   if (!others || depth > 0) return own;
   return {

@@ -1,25 +1,28 @@
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { LocatedSubject, Subject } from "../../core/rules/call-subject.ts";
-import type { HandedFiles } from "../../core/rules/readable-outputs.ts";
+import type { ReadableOutputs } from "../../core/rules/readable-outputs.ts";
 import { folderContains } from "./folder-contains.ts";
 import { outside, type Root, strayLink, wantedPath } from "./open-contained.ts";
 
 /** Where a task may look and write, and how rules call what is there. */
-export type Grounds = Readonly<{
+export type SubjectRoots = Readonly<{
   /** The folder it works in, then others that may be written. */
   roots: readonly Root[];
   /** What rules call the file at this real path. */
   placeOf(absolute: string): string;
   /** Files elsewhere that it may look at. */
-  handed?: HandedFiles;
+  handed?: ReadableOutputs;
 }>;
 
 /**
  * Looks up what a call is about, so that it is judged by where things really are and by how they were named. Throws a refusal
  * for what lies outside, also behind a link.
  */
-export async function locate(subject: Subject, { roots, placeOf, handed }: Grounds): Promise<LocatedSubject> {
+export async function resolveSubject(
+  subject: Subject,
+  { roots, placeOf, handed }: SubjectRoots,
+): Promise<LocatedSubject> {
   if (subject.kind !== "path") return subject;
   const { path, change, itself } = subject;
   if (!change && handed?.files.has(path)) return { kind: "path", places: [placeOf(path)], change };

@@ -22,7 +22,7 @@ import {
  * A name in a folder that is open and really lies inside the root: where something is made, replaced, moved or removed.
  * On Linux everything goes through the open folder itself, so nothing that is swapped on the way to it matters any more.
  */
-export type Spot = Readonly<{
+export type ContainedPath = Readonly<{
   name: string;
   /** Where it really is, and the same from the root on, with forward slashes. */
   real: string;
@@ -35,14 +35,14 @@ export type Spot = Readonly<{
 }>;
 
 /** `make`: folders on the way are made. `itself`: a link there is meant itself, otherwise what it leads to. */
-export type SpotOptions = Readonly<{ make?: boolean; itself?: boolean }>;
+export type ContainedPathOptions = Readonly<{ make?: boolean; itself?: boolean }>;
 
 /** Opens the folder that a path is in. Throws a refusal for whatever would lead out of the root; the caller closes the spot. */
-export async function openSpot(
+export async function openContainedPath(
   root: Root,
   path: string,
-  { make = false, itself = false }: SpotOptions = {},
-): Promise<Spot> {
+  { make = false, itself = false }: ContainedPathOptions = {},
+): Promise<ContainedPath> {
   const wanted = wantedPath(root, path);
   const target = itself ? wanted : await behindLink(root, wanted, path);
   if (target === root.given || target === root.real)
@@ -62,7 +62,7 @@ export async function openSpot(
 }
 
 /** Puts these bytes there, whole or not at all. What was there keeps its permissions; a hard link elsewhere keeps the old text. */
-export async function replace(spot: Spot, text: string): Promise<void> {
+export async function replace(spot: ContainedPath, text: string): Promise<void> {
   const before = await spot.stats();
   if (before !== undefined && !before.isFile())
     throw before.isDirectory() ? refusal("UNREADABLE", `${quoted(spot.path)} is a folder`) : special(spot.path);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { type Failed, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { type Isolation, movedInto } from "../../core/plan/isolation.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
@@ -111,8 +111,8 @@ function worktreeFolder(kept: string, { run, path, attempt }: Call): string {
 }
 
 /** The repository around the folder that a task is to work in; for what an isolated task starts, its worktree. */
-async function originOf(call: Call, cwd: string, home: string | undefined): Promise<SourceTree | Failed> {
-  const cannot = (why: string, hint: string): Failed =>
+async function originOf(call: Call, cwd: string, home: string | undefined): Promise<SourceTree | FailedOutcome> {
+  const cannot = (why: string, hint: string): FailedOutcome =>
     failed("UNSUPPORTED", `"${call.path}" cannot have a worktree of its own: ${why}.`, { hint });
   const wanted = resolve(cwd, call.task.cwd ?? ".");
   const top = call.worktree?.of ?? (await topOf(await realpath(wanted).catch(() => wanted)));
@@ -125,7 +125,10 @@ async function originOf(call: Call, cwd: string, home: string | undefined): Prom
 
 type Opening = Readonly<{ call: Call; origin: SourceTree; isolation: Isolation; context: PerformContext }>;
 
-async function opened(folder: string, { call, origin, isolation, context }: Opening): Promise<OpenWorktree | Failed> {
+async function opened(
+  folder: string,
+  { call, origin, isolation, context }: Opening,
+): Promise<OpenWorktree | FailedOutcome> {
   const begun = context.past.length > 1;
   const found = begun ? await foundWorktree(folder, origin) : undefined;
   if (found) return found;

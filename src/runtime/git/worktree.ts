@@ -24,21 +24,25 @@ export type CapturedChanges = Readonly<{
 }>;
 
 /** What git was asked and could not do. */
-export type Unable = Readonly<{ unable: string }>;
+export type GitRefusal = Readonly<{ unable: string }>;
 
 /** Opens the repository around a folder. */
 export async function openOrigin(
   top: string,
   tree: GitTree | undefined,
   home: string | undefined,
-): Promise<SourceTree | Unable> {
+): Promise<SourceTree | GitRefusal> {
   const repository = await openRepository(top, home === undefined ? {} : { home });
   if (!repository.ok) return { unable: repository.reason };
   return { repository, top, tree: { ...tree, folder: tree?.folder ?? top } };
 }
 
 /** Makes a worktree at the last commit; `dirty`: with what is not committed yet, which then counts as given. */
-export async function openWorktree(folder: string, origin: SourceTree, dirty: boolean): Promise<OpenWorktree | Unable> {
+export async function openWorktree(
+  folder: string,
+  origin: SourceTree,
+  dirty: boolean,
+): Promise<OpenWorktree | GitRefusal> {
   const { repository, tree, top } = origin;
   const head = await repository.work(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], tree);
   if (!head.ok) return { unable: "it has no commit yet" };
@@ -67,7 +71,7 @@ export async function foundWorktree(folder: string, origin: SourceTree): Promise
 }
 
 /** Brings over what is not committed, and gives back the tree that the worktree starts with. */
-async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: string): Promise<string | Unable> {
+async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: string): Promise<string | GitRefusal> {
   const { repository, tree } = origin;
   const index = await repository.work(["rev-parse", "--git-path", "index"], tree);
   if (!index.ok) return { unable: index.reason };
@@ -87,7 +91,7 @@ async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: 
 export async function capture(
   { folder, gitDir, base, origin }: OpenWorktree,
   patch: string,
-): Promise<CapturedChanges | Unable> {
+): Promise<CapturedChanges | GitRefusal> {
   const tree = { folder, gitDir };
   const staged = await stage(folder, join(gitDir, "index"), { at: folder, origin, tree });
   if ("unable" in staged) return staged;
@@ -118,7 +122,7 @@ async function stage(
   folder: string,
   index: string,
   { at, origin, tree }: { at: string; origin: SourceTree; tree: GitTree },
-): Promise<Staged | Unable> {
+): Promise<Staged | GitRefusal> {
   const objects = await origin.repository.work(["rev-parse", "--git-path", "objects"], origin.tree);
   if (!objects.ok) return { unable: objects.reason };
   const env = {
@@ -142,7 +146,7 @@ async function stage(
  * Takes submodules as unchanged. Git would ask each of them for its state otherwise, and run the filters that their own
  * configuration names.
  */
-async function passOver(git: Staged["git"]): Promise<string[] | Unable> {
+async function passOver(git: Staged["git"]): Promise<string[] | GitRefusal> {
   const listed = await git("ls-files", "-z", "--stage");
   if (!listed.ok) return { unable: listed.reason };
   if (listed.cut) return { unable: "it holds too many files" };
@@ -158,7 +162,7 @@ async function copyWithTime(from: string, to: string): Promise<void> {
   await utimes(to, atime, mtime);
 }
 
-async function patchOf({ git }: Staged, base: string, file: string): Promise<CapturedChanges | Unable> {
+async function patchOf({ git }: Staged, base: string, file: string): Promise<CapturedChanges | GitRefusal> {
   const raw = await git("diff-index", "--cached", "--raw", "-z", "--abbrev=40", "--no-renames", base, "--");
   if (!raw.ok) return { unable: raw.reason };
   const all = readChanges(raw.text);

@@ -7,7 +7,7 @@ import type { Parent, PerformContext } from "../../core/task/engine.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
-import type { Access, Tool, ToolResult } from "../../core/task/tool.ts";
+import type { CallAccess, Tool, ToolResult } from "../../core/task/tool.ts";
 import { parseArguments } from "../../core/task/tool-specs.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -219,7 +219,7 @@ function accessFor(
   tool: Tool,
   judged: readonly LocatedSubject[],
   assignment: Assignment,
-): Access {
+): CallAccess {
   const isClosed = readBans(policy());
   return {
     ...defined({ isClosed }),

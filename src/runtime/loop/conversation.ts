@@ -7,7 +7,7 @@ import {
 } from "../../core/model/compact.ts";
 import type { Message, ModelRequest, ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { createRepeats } from "../../core/model/repeated-calls.ts";
-import type { Spent } from "../../core/outcome/outcome.ts";
+import type { Spending } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage } from "../../core/outcome/usage.ts";
 import { isFinishTool } from "../../core/policy/permit.ts";
 import type { BudgetRefusal } from "../../core/run/budget.ts";
@@ -21,7 +21,7 @@ import { following, stopped } from "../async/cancel.ts";
 import { mapLimited } from "../async/map-limited.ts";
 import { callTool } from "./call-tool.ts";
 import { type FinishAttempt, finishSpec, finishText, finishWith } from "./finish-tool.ts";
-import { type TakenUp, takeUp } from "./rebuild-conversation.ts";
+import { type RebuiltConversation, rebuildConversation } from "./rebuild-conversation.ts";
 import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
 
 /** The largest answer that is asked for when tokens or money are limited. */
@@ -38,12 +38,12 @@ export type TurnReply =
   | Readonly<{ is: "stuck"; text: string }>
   | Readonly<{ is: "denied"; text: string }>;
 
-export type Talk = ReturnType<typeof createTalk>;
+export type Conversation = ReturnType<typeof openConversation>;
 
 /** The messages of one task and what they cost; every model and tool call of it goes through here. */
-export function createTalk(assignment: Assignment, context: PerformContext) {
+export function openConversation(assignment: Assignment, context: PerformContext) {
   const { agent, model, limits, completion } = assignment;
-  const past: TakenUp = takeUp(context.past);
+  const past: RebuiltConversation = rebuildConversation(context.past);
   assignment.access?.allowReading(past.files);
   const messages: Message[] = [
     ...(assignment.call.before ?? []),
@@ -274,7 +274,7 @@ export function createTalk(assignment: Assignment, context: PerformContext) {
     unfinished: past.unfinished,
     tell: (text: string): void => say({ role: "user", text }),
     turns: () => turns,
-    spent: (): Spent => ({ usage, cost, model: answering, tools: { ...used } }),
+    spent: (): Spending => ({ usage, cost, model: answering, tools: { ...used } }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Failed, type FaultCode, failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, type FaultCode, failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -6,7 +6,7 @@ import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
 import { type Deadline, deadlineOf } from "../async/deadline.ts";
-import { createTalk, isBudgetRefusal, type Talk } from "./conversation.ts";
+import { openConversation, isBudgetRefusal, type Conversation } from "./conversation.ts";
 import type { FinishAttempt } from "./finish-tool.ts";
 import type { UnfinishedTurn } from "./rebuild-conversation.ts";
 import type { AnsweredTurn } from "./turn.ts";
@@ -15,7 +15,7 @@ import type { AnsweredTurn } from "./turn.ts";
 export async function loop(assignment: Assignment, context: PerformContext): Promise<Outcome> {
   const clock = deadlineOf(assignment.limits, context);
   const waiting = pauseDeadline(context, clock);
-  const talk = createTalk(assignment, waiting);
+  const talk = openConversation(assignment, waiting);
   try {
     const outcome = await converse(assignment, waiting, { talk, clock });
     return { ...outcome, ...talk.spent() };
@@ -40,7 +40,7 @@ type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;
 async function converse(
   assignment: Assignment,
   context: PerformContext,
-  { talk, clock }: { talk: Talk; clock: Deadline },
+  { talk, clock }: { talk: Conversation; clock: Deadline },
 ): Promise<Outcome> {
   let repairs = 0;
   let overflowed = false;
@@ -112,7 +112,7 @@ function reminder({ completion }: Assignment, { problem, empty }: { problem: str
   return empty ? prompts.remindEmpty : fill(prompts.remindJson, new Map([["problem", problem]]));
 }
 
-function unusable({ problem, empty }: Extract<FinishAttempt, { problem: string }>): Failed {
+function unusable({ problem, empty }: Extract<FinishAttempt, { problem: string }>): FailedOutcome {
   if (empty) return failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true });
   return failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true });
 }
@@ -123,7 +123,7 @@ type Reached = Readonly<{ code: Extract<FaultCode, "TIMEOUT" | "MAX_TURNS" | "BU
 function createWatch(
   assignment: Assignment,
   { emit }: PerformContext,
-): (talk: Talk, clock: Deadline) => Reached | undefined {
+): (talk: Conversation, clock: Deadline) => Reached | undefined {
   const { limits } = assignment;
   const reported = new Set<string>();
   return (talk, clock) => {
@@ -158,7 +158,7 @@ const HINTS: Readonly<Record<Reached["code"], string>> = {
 /** The one turn after a limit, in which only handing in is possible; `taken`: an earlier life had it. */
 async function grace(
   { code, limit, last, ms }: Reached & { last: string; ms: number },
-  talk: Talk,
+  talk: Conversation,
   context: PerformContext,
   taken?: UnfinishedTurn,
 ): Promise<Outcome> {
@@ -179,9 +179,9 @@ async function grace(
 
 async function lastTurn(
   { limit, ms }: { limit: string; ms: number },
-  talk: Talk,
+  talk: Conversation,
   context: PerformContext,
-): ReturnType<Talk["next"]> {
+): ReturnType<Conversation["next"]> {
   talk.tell(fill(prompts.grace, new Map([["limit", limit]])));
   const { controller, release } = following(context.signal);
   const timer = setTimeout(() => controller.abort(stopped("the grace turn took too long")), ms);

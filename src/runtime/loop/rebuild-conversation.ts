@@ -7,7 +7,7 @@ import { prompts } from "../../embedded.ts";
 import type { AnsweredTurn } from "./turn.ts";
 
 /** A conversation as far as an earlier life recorded it. */
-export type TakenUp = Readonly<{
+export type RebuiltConversation = Readonly<{
   messages: readonly Message[];
   turns: number;
   usage: Usage;
@@ -28,7 +28,7 @@ export type UnfinishedTurn = Readonly<{ turn: AnsweredTurn; known: ReadonlyMap<s
  * Puts a conversation together from its events. What was recorded is not asked or done again. A writing tool that
  * was under way when everything stopped may have had its effect: its outcome is unknown, and it is not repeated.
  */
-export function takeUp(past: readonly KeptEvent[]): TakenUp {
+export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversation {
   const messages: Message[] = [];
   const used: Record<string, number> = {};
   let usage = noUsage();

@@ -1,4 +1,4 @@
-import type { Carry, Model, ModelRequest, ToolCall, TurnUsage } from "../../core/model/model.ts";
+import type { ProviderData, Model, ModelRequest, ToolCall, TurnUsage } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { type Cost, noUsage, type Usage } from "../../core/outcome/usage.ts";
 import { messageOf } from "../../core/schema/error.ts";
@@ -22,7 +22,7 @@ export type AnsweredTurn = Readonly<{
   calls: readonly ToolCall[];
   usage: Usage;
   cost: Cost;
-  carry?: Carry;
+  carry?: ProviderData;
   /** The model that answered, when it is not the one that was asked. */
   model?: string;
 }>;

@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { type Waiting, waitForCode } from "./sign-in-callback.ts";
+import { type CallbackOptions, waitForCode } from "./sign-in-callback.ts";
 
 /** What is known about an authorization server, with the names of its metadata document. */
 export type OAuthEndpoints = Readonly<{
@@ -60,7 +60,7 @@ export const isFresh = ({ expiresAt }: Pick<OAuthTokens, "expiresAt">, now: numb
 export type BrowserSignIn = Omit<OAuthContext, "client"> &
   Readonly<{
     scope?: string | undefined;
-    waiting: Pick<Waiting, "port" | "host" | "patienceMs" | "pasted">;
+    waiting: Pick<CallbackOptions, "port" | "host" | "patienceMs" | "pasted">;
     /** The client to sign in as; called once the address that the browser returns to is known. */
     client(redirect: string): OAuthClient | Promise<OAuthClient>;
     /** Shows the address to a person. */

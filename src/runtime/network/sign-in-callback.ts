@@ -4,7 +4,7 @@ import { reasonOf } from "../async/cancel.ts";
 import { type Deferred, deferred } from "../async/deferred.ts";
 
 /** What a sign-in in the browser is waited for with. */
-export type Waiting = Readonly<{
+export type CallbackOptions = Readonly<{
   /** 0 for a free one. */
   port: number;
   /** How this machine is called in the address: providers compare it letter by letter with what was registered. */
@@ -47,7 +47,7 @@ export async function waitForCode({
   patienceMs = PATIENCE_MS,
   ready,
   pasted,
-}: Waiting): Promise<SignInAnswer> {
+}: CallbackOptions): Promise<SignInAnswer> {
   const answer = deferred<Omit<SignInAnswer, "redirect">>();
   answer.promise.catch(() => {}); // it may come while nobody waits for it yet
   const expected: Expected = { state, answer, isOver: false };

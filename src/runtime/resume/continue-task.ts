@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { recordedAgents } from "./recorded-agent.ts";
 
 /** A task that has ended and what is said to it now. */
-export type Continuing = Readonly<{
+export type ContinueOptions = Readonly<{
   run: string;
   /** Absent: the only task of the run, or the one whose output is the result. */
   path?: string;
@@ -25,9 +25,9 @@ export type Continuing = Readonly<{
 const DAY = 24 * 60 * 60 * 1_000;
 
 /** The plan of a new run that goes on with a task of an old one: same agent, model and settings, and its conversation. */
-export async function continuing(
+export async function continueTask(
   store: Store,
-  { run, path, prompt, allowFailed, expiresAfterDays = 7, maxContinuations = 5, now }: Continuing,
+  { run, path, prompt, allowFailed, expiresAfterDays = 7, maxContinuations = 5, now }: ContinueOptions,
 ): Promise<{ plan: Plan; continues: string; name?: string }> {
   const { events } = await readJournal(store.folder(run)).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT"

@@ -2,7 +2,7 @@ import type { Agent } from "../../core/agent/agent.ts";
 import { aboveOf } from "../../core/delegation/address-of-task.ts";
 import { agentNameOf, type Roster } from "../../core/delegation/roster.ts";
 import type { Message } from "../../core/model/model.ts";
-import { type Failed, failed } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
@@ -10,7 +10,7 @@ import { historyOf } from "../../core/run/history.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
-import { takeUp } from "../loop/rebuild-conversation.ts";
+import { rebuildConversation } from "../loop/rebuild-conversation.ts";
 import { readJournal } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -24,28 +24,28 @@ import {
 } from "./recorded-agent.ts";
 
 /** What was before: in an earlier life of this run, or in the run that it goes on with. */
-export type Earlier = Readonly<{
+export type PreviousRuns = Readonly<{
   /** Who did what in an earlier life of this run. */
   agents: RecordedAgents;
   /** The conversation of a task of any run, and who had it; `undefined` when it is gone. */
-  talkOf(task: string): Promise<EarlierTalk | undefined>;
+  talkOf(task: string): Promise<PreviousConversation | undefined>;
   /** Take agents as they are now. What they could not use before they cannot use now. */
   refresh: boolean;
   /** What was told about agents in this life already, by hash and by name. */
   told: Set<string>;
 }>;
 
-export type EarlierTalk = Readonly<{ messages: readonly Message[]; agent: RecordedAgent | undefined }>;
+export type PreviousConversation = Readonly<{ messages: readonly Message[]; agent: RecordedAgent | undefined }>;
 
 /** How many conversations may follow on each other. */
 const LONGEST_CHAIN = 50;
 
 /** What the journals of a store say about before. */
-export function createEarlier(
+export function openPreviousRuns(
   past: readonly KeptEvent[],
   { store, refresh = false }: { store: Store | undefined; refresh?: boolean },
-): Earlier {
-  const talkOf = async (task: string, depth = 0): Promise<EarlierTalk | undefined> => {
+): PreviousRuns {
+  const talkOf = async (task: string, depth = 0): Promise<PreviousConversation | undefined> => {
     const { run, path } = taskIn(task);
     if (!store || depth > LONGEST_CHAIN) return undefined;
     const { events } = await readJournal(store.folder(run)).catch(() => ({ events: [] }));
@@ -66,7 +66,7 @@ export function createEarlier(
 
 /** A conversation that is over: every call in it has an answer, so that somebody can go on from there. */
 function wholeTalk(events: readonly KeptEvent[]): Message[] {
-  const { messages, unfinished } = takeUp(events);
+  const { messages, unfinished } = rebuildConversation(events);
   if (!unfinished || unfinished.turn.calls.length === 0) return [...messages];
   const results = unfinished.turn.calls.map(
     ({ id, name }) => unfinished.known.get(id) ?? { id, name, text: "Received.", error: false },
@@ -87,17 +87,17 @@ function isOwnTask(task: string, { run, path }: Call): boolean {
 }
 
 /** A call with what was before in it, and the agent that it is for. */
-export type TakenCall = Readonly<{ call: Call; roster: Roster }>;
+export type ContinuedCall = Readonly<{ call: Call; roster: Roster }>;
 
 /**
  * Puts what was before into a call: the conversation it goes on with, and the agent and the rights that were recorded.
  * The recorded definition counts; with `refresh` today's does, within the recorded rights. Both are said.
  */
-export async function withEarlier(
+export async function withPreviousRun(
   call: Call,
-  { roster, earlier }: { roster: Roster; earlier: Earlier },
+  { roster, earlier }: { roster: Roster; earlier: PreviousRuns },
   emit: PerformContext["emit"],
-): Promise<TakenCall | Failed> {
+): Promise<ContinuedCall | FailedOutcome> {
   const { continues } = call.task;
   const name = agentNameOf(call.task, roster);
   if (continues !== undefined && call.depth > 0 && !isOwnTask(continues, call))
@@ -118,7 +118,7 @@ export async function withEarlier(
 
 function chosen(
   name: string,
-  { recorded, found, earlier }: { recorded: RecordedAgent; found: Agent | undefined; earlier: Earlier },
+  { recorded, found, earlier }: { recorded: RecordedAgent; found: Agent | undefined; earlier: PreviousRuns },
   emit: PerformContext["emit"],
 ): Agent {
   if (!found || !isChanged(recorded.definition, found)) return found ?? recorded.definition;
@@ -141,7 +141,7 @@ function chosen(
 /** Records who does a task and what it may use, so that resuming it can never give it more. */
 export function recordAgent(
   { call, rights, tools, model }: Assignment,
-  { roster, earlier }: { roster: Roster; earlier: Earlier },
+  { roster, earlier }: { roster: Roster; earlier: PreviousRuns },
   emit: PerformContext["emit"],
 ): void {
   const name = agentNameOf(call.task, roster);

@@ -1,5 +1,5 @@
 import type { KeptEvent } from "../../core/run/event.ts";
-import { type Life, lifeOf } from "../../core/run/run-status.ts";
+import { type RunStatus, runStatusOf } from "../../core/run/run-status.ts";
 import { emptyState, reduce } from "../../core/run/state.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isOwned } from "../disk/run-claim.ts";
@@ -16,7 +16,7 @@ export type TaskHistory = Readonly<{
 export type PastRun = Readonly<{
   id: string;
   name?: string;
-  life: Life;
+  life: RunStatus;
   startedAt: number;
   tasks: readonly PastTask[];
 }>;
@@ -35,7 +35,7 @@ export function openTaskHistory(store: Store, project: string): TaskHistory {
     const views = [...state.nodes.values()].filter(({ kind }) => kind === "task");
     return {
       id,
-      life: lifeOf(state, await isOwned(store.folder(id))),
+      life: runStatusOf(state, await isOwned(store.folder(id))),
       startedAt: state.startedAt,
       tasks: views.map(({ path, agent, status }) => ({ path, status, ...defined({ agent }) })),
       ...defined({ name: state.name }),

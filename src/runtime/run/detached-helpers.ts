@@ -2,13 +2,13 @@ import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Result } from "../../core/run/result.ts";
-import type { Background, DelegationOutcome, Parent } from "../../core/task/engine.ts";
+import type { UnawaitedHelpers, DelegationOutcome, Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
 import type { Run } from "./run.ts";
 
 /** What helpers that outlive a run need: how one is started, under which rights, and where its outputs are kept. */
-export type OutlivingParts = Readonly<{
+export type DetachedHelperParts = Readonly<{
   plan(what: AnyInput | Plan): Plan;
   run(plan: Plan, parent: Parent): Run;
   file?(run: string, path: string): string;
@@ -20,7 +20,7 @@ export type OutlivingParts = Readonly<{
  * Helpers that go on when the run in which they were asked for has ended: each is a run of its own, with the rights of
  * whoever asked. They live as long as this process; what they came to is kept like that of any run.
  */
-export function createOutliving({ plan: compile, run, file, ended }: OutlivingParts): Background {
+export function createDetachedHelpers({ plan: compile, run, file, ended }: DetachedHelperParts): UnawaitedHelpers {
   const runs = new Map<string, { readonly run: Run; over: boolean }>();
   return {
     start: async (what, parent) => {

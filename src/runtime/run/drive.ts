@@ -11,17 +11,17 @@ import type { Change } from "../../core/schedule/change.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
-import type { Background, Engine, Parent } from "../../core/task/engine.ts";
+import type { UnawaitedHelpers, Engine, Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import { following, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
-import { execute, type Growing } from "../execute/execute.ts";
+import { execute, type RunningPlan } from "../execute/execute.ts";
 import { createLeases } from "../execute/leases.ts";
 import { createMailbox } from "../execute/mailbox.ts";
 import type { PlanScope, RunScope } from "../execute/scope.ts";
-import { type Note, tell } from "../execute/send-message.ts";
+import { type Note, postMessage } from "../execute/send-message.ts";
 import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
 
@@ -40,7 +40,7 @@ export type Start = Readonly<{
   /** Whoever asked for this run, when an agent did: what it may use bounds what this may use. */
   parent?: Parent & Readonly<{ depth: number }>;
   /** Helpers that outlive the run. */
-  background?: Background;
+  background?: UnawaitedHelpers;
   /** Where the output of a node will be kept. */
   outputFile?(path: string): string;
   /** Looks for agents again, for somebody who wants to start one. */
@@ -64,12 +64,12 @@ export type Start = Readonly<{
   /** Who asked for it from outside. */
   origin?: Origin;
   /** Set when an earlier life of this run is taken up again. */
-  takesUp?: Readonly<{ retryFailed: boolean }>;
+  resume?: Readonly<{ retryFailed: boolean }>;
 }>;
 
 /** Drives one run from its first event to its last. */
 export async function drive(start: Start, { run, signal, publish, connect }: Drive): Promise<void> {
-  const { plan, engine, takesUp } = start;
+  const { plan, engine, resume } = start;
   const record = following(signal);
   let lost: Error | undefined;
   const journal = await engine.journal(run, {
@@ -80,14 +80,14 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
     },
   });
   const past = await journal.read();
-  if (!takesUp && past.length > 0) {
+  if (!resume && past.length > 0) {
     record.release();
     await journal.close();
     throw new CrewError("RUN_BUSY", `There is a run "${run}" already.`, "Resume it, or start one under another id.");
   }
   past.forEach(publish);
   // Whoever had the run before may have come to its end while this one made ready.
-  if (takesUp && hasEnded(past, takesUp)) {
+  if (resume && hasEnded(past, resume)) {
     record.release();
     await start.gone?.();
     return journal.close();
@@ -105,7 +105,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
     },
   });
   let over = false;
-  let growing: Growing | undefined;
+  let growing: RunningPlan | undefined;
   const grow = (change: Change): void => {
     if (!growing)
       throw new CrewError(
@@ -118,7 +118,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   };
   const mailbox = createMailbox();
   const send = async (path: string, note: Note): Promise<boolean> => {
-    if (path === "" || !tell({ mailbox, emit }, path, note)) return false;
+    if (path === "" || !postMessage({ mailbox, emit }, path, note)) return false;
     await journal.durable();
     return true;
   };
@@ -132,7 +132,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
 
   const clock = deadline(record.controller.signal, start.maxTimeMs);
   try {
-    if (takesUp) emit("", { type: "note", text: `resumed after ${past.length} events` });
+    if (resume) emit("", { type: "note", text: `resumed after ${past.length} events` });
     else
       emit("", {
         type: "run.started",
@@ -147,7 +147,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
         }),
       });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
-    for (const text of takesUp ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
+    for (const text of resume ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
 
     const { outcome, outcomeOf } = await execute(
       plan,
@@ -155,7 +155,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
         run: {
           id: run,
           engine,
-          history: takesUp ? historyOf(past, takesUp) : noHistory,
+          history: resume ? historyOf(past, resume) : noHistory,
           emit,
           live,
           durable: () => journal.durable(),

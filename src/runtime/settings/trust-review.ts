@@ -33,12 +33,12 @@ export type TrustReview = Readonly<{
 type Asked = Parameters<NonNullable<Trust["file"]>>[0];
 
 /** Looks for something with a trust that agrees to everything and remembers what it was asked. */
-export type Looking = Readonly<{ kind: ProjectSource["kind"]; find(trust: Trust): Promise<Discovery> }>;
+export type TrustSearch = Readonly<{ kind: ProjectSource["kind"]; find(trust: Trust): Promise<Discovery> }>;
 
 export type ReviewOptions = Readonly<{
   cwd: string;
   home: string;
-  looking: readonly Looking[];
+  looking: readonly TrustSearch[];
   granted(root: string): Grant | undefined;
 }>;
 

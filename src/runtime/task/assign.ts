@@ -6,7 +6,7 @@ import { type Catalog, emptyCatalog } from "../../core/delegation/catalog.ts";
 import { agentNameOf, agentOf } from "../../core/delegation/roster.ts";
 import { atMaxDepth, delegationToolsOf, type Spawns } from "../../core/delegation/spawn.ts";
 import type { ModelWish } from "../../core/model/choose.ts";
-import { type Failed, failed } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { movedInto } from "../../core/plan/isolation.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { barred } from "../../core/policy/judge-call.ts";
@@ -16,7 +16,7 @@ import { jsonSchemaOf } from "../../core/schema/jtd.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Assignment, ChosenModel } from "../../core/task/runner.ts";
-import { emptyDesk } from "../../core/task/scratchpad.ts";
+import { emptyScratchpad } from "../../core/task/scratchpad.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fillInputs } from "../../core/text/input-template.ts";
@@ -33,14 +33,18 @@ import {
   toolsNamed,
 } from "../../core/vocabulary/tool-names.ts";
 import { prompts } from "../../embedded.ts";
-import { attachmentsOf, backgroundOf } from "./background.ts";
+import { attachmentsOf, prefaceOf } from "./preface.ts";
 import { foreignModel } from "./foreign-model.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { checkFor } from "./validate.ts";
 import type { SchemaPrecedence, World } from "./world.ts";
 
 /** Agent, overrides, limits, model and rights meet here, once. Below this line nobody merges. */
-export async function assign(call: Call, world: World, emit: PerformContext["emit"]): Promise<Assignment | Failed> {
+export async function assign(
+  call: Call,
+  world: World,
+  emit: PerformContext["emit"],
+): Promise<Assignment | FailedOutcome> {
   const { task } = call;
   const name = agentNameOf(task, world.roster);
   const found = agentOf(task, world.roster);
@@ -67,7 +71,7 @@ export async function assign(call: Call, world: World, emit: PerformContext["emi
   }
   const cwd = await folderFor(call, world);
   const env = passedEnv(world.env, world.passEnv);
-  const desk = emptyDesk();
+  const desk = emptyScratchpad();
   const rights: Rights = {
     ...own,
     ...defined({ ceiling: call.ceiling }),
@@ -286,7 +290,11 @@ function instructionsFor(
  * The model for a call: what it asks for, else its agent, else whoever started it, else the default. What a person asks
  * for has to be there; an agent that asks for something that is not there gets the next best, and that is said.
  */
-async function modelFor({ task, depth, parentModel }: Call, agent: Agent, world: World): Promise<ChosenModel | Failed> {
+async function modelFor(
+  { task, depth, parentModel }: Call,
+  agent: Agent,
+  world: World,
+): Promise<ChosenModel | FailedOutcome> {
   const { model: asked, thinking } = task;
   const wishes: ModelWish[] = [
     ...(asked === undefined ? [] : [{ by: "call" as const, names: asked }]),
@@ -333,7 +341,7 @@ function elsewhere({ name }: Agent, task: Task, emit: PerformContext["emit"]): C
 
 function promptFor(call: Call): string {
   const attached = attachmentsOf(call);
-  return [backgroundOf(call), call.task.prompt, ...(attached.length > 0 ? [prompts.attached, ...attached] : [])]
+  return [prefaceOf(call), call.task.prompt, ...(attached.length > 0 ? [prompts.attached, ...attached] : [])]
     .filter((part) => part !== "")
     .join("\n\n");
 }

@@ -4,9 +4,9 @@ import { chooseIsolation } from "../../core/plan/isolation.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
 import type { Acceptance } from "../../core/task/runner.ts";
-import { promptly } from "../async/settle-on-abort.ts";
+import { settleOnAbort } from "../async/settle-on-abort.ts";
 import type { WorktreeOutcome } from "../git/worktree-task.ts";
-import { recordAgent, withEarlier } from "../resume/previous-runs.ts";
+import { recordAgent, withPreviousRun } from "../resume/previous-runs.ts";
 import { reuseKey } from "../resume/reuse-results.ts";
 import { acceptedByCommand } from "./acceptance-command.ts";
 import { assign } from "./assign.ts";
@@ -17,7 +17,7 @@ import type { World } from "./world.ts";
 export function createPerformer(world: World): Perform {
   return async (call, context) => {
     const began = world.clock();
-    const outcome = await promptly(context, (inner) => perform(call, world, inner));
+    const outcome = await settleOnAbort(context, (inner) => perform(call, world, inner));
     const ms = Math.max(0, world.clock() - began); // the clock of the machine may be set back
     // After the end: a task that is cancelled and says how far it came has no time for files.
     return { ...(await kept(outcome, call, world, context)), ms };
@@ -26,7 +26,9 @@ export function createPerformer(world: World): Perform {
 
 async function perform(call: Call, world: World, context: PerformContext): Promise<Outcome> {
   const { earlier } = world;
-  const taken = earlier ? await withEarlier(call, { ...world, earlier }, context.emit) : { call, roster: world.roster };
+  const taken = earlier
+    ? await withPreviousRun(call, { ...world, earlier }, context.emit)
+    : { call, roster: world.roster };
   if ("status" in taken) return taken;
   const { roster } = taken;
   const work = (inner: Call): Promise<WorktreeOutcome> => carryOut(inner, { ...world, roster }, context);

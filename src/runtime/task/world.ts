@@ -6,7 +6,7 @@ import type { Acceptance, Diagnostics, ModelSource, Runner } from "../../core/ta
 import type { Tool } from "../../core/task/tool.ts";
 import type { RunAccess } from "../access/access.ts";
 import type { Isolate } from "../git/worktree-task.ts";
-import type { Earlier } from "../resume/previous-runs.ts";
+import type { PreviousRuns } from "../resume/previous-runs.ts";
 import type { Reuse } from "../resume/reuse-results.ts";
 import type { Validator } from "./validate.ts";
 
@@ -37,7 +37,7 @@ export type World = Readonly<{
   /** Stands before the acceptance command of a task, as a recording does; absent: it is carried out. */
   acceptance?(real: Acceptance): Acceptance;
   /** What was before; absent where nothing is recorded, and in a task that is carried out elsewhere. */
-  earlier?: Earlier;
+  earlier?: PreviousRuns;
   /** Results of earlier runs; absent where none are kept, and in a task that is carried out elsewhere. */
   reuse?: Reuse;
   /** Worktrees for tasks; absent where nothing is run, and in a task that is carried out elsewhere. */

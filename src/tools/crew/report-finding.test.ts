@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { callTool } from "../../../test/support/call-tool.ts";
-import { emptyDesk } from "../../core/task/scratchpad.ts";
+import { emptyScratchpad } from "../../core/task/scratchpad.ts";
 import { reportFinding } from "./report-finding.ts";
 
 test("report_finding writes down what is wrong, where and how bad", async () => {
-  const [desk, told] = [emptyDesk(), [] as string[]];
+  const [desk, told] = [emptyScratchpad(), [] as string[]];
   const finding = {
     title: "Off by one",
     body: "The last line is lost.",

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { Life } from "../../core/run/run-status.ts";
+import type { RunStatus } from "../../core/run/run-status.ts";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
 import type { ToolParts } from "../parts/tool-parts.ts";
 
 const LIMIT = 20;
 
 /** In the words of whoever asks for tasks: going on, done, or failed. */
-const statusOf: Readonly<Record<Life, string>> = {
+const statusOf: Readonly<Record<RunStatus, string>> = {
   starting: "in_progress",
   running: "in_progress",
   waiting: "in_progress",

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { callTool } from "../../../test/support/call-tool.ts";
-import { emptyDesk } from "../../core/task/scratchpad.ts";
+import { emptyScratchpad } from "../../core/task/scratchpad.ts";
 import { todo } from "./todo.ts";
 
 test("a todo list grows, changes and is shown after each call", async () => {
-  const desk = emptyDesk();
+  const desk = emptyScratchpad();
   const call = (input: object): Promise<string> => callTool(todo, "/", input, { desk });
   expect(await call({ action: "list" })).toEqual("[the list is empty]");
   await call({ action: "add", title: "look" });

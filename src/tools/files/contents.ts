@@ -1,22 +1,22 @@
 import { readdir } from "node:fs/promises";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
 import { placed } from "../../core/rules/call-subject.ts";
-import type { Access } from "../../core/task/tool.ts";
+import type { CallAccess } from "../../core/task/tool.ts";
 import { openWalked, quoted, type Root, refusal } from "../../runtime/files/open-contained.ts";
-import { openSpot, type Spot } from "../../runtime/files/write-contained.ts";
+import { openContainedPath, type ContainedPath } from "../../runtime/files/write-contained.ts";
 
 /** One thing in a folder that is changed as a whole. */
 export type FileEntry = Readonly<{
   path: string;
   folder: boolean;
   /** Opens the folder it is in. */
-  spot(): Promise<Spot>;
+  spot(): Promise<ContainedPath>;
 }>;
 
 const MOST = 10_000;
 
 /** `movedTo`: where the folder will be, so that what is in it has to be allowed there, too. */
-type Handling = Readonly<{ signal: AbortSignal; access?: Access; movedTo?: Pick<Spot, "real" | "path"> }>;
+type Handling = Readonly<{ signal: AbortSignal; access?: CallAccess; movedTo?: Pick<ContainedPath, "real" | "path"> }>;
 
 /**
  * Everything in a folder, each thing after the folder it is in; links and other file systems are not entered. Throws when one of
@@ -42,7 +42,11 @@ export async function contentsOf(
           if (access?.isClosed?.(access.placeOf(real))) throw closed(path);
           checkChange({ real: movedTo.real + rest, path: movedTo.path + rest }, access);
         }
-        found.push({ path: inner, folder: entry.isDirectory(), spot: () => openSpot(root, inner, { itself: true }) });
+        found.push({
+          path: inner,
+          folder: entry.isDirectory(),
+          spot: () => openContainedPath(root, inner, { itself: true }),
+        });
         if (found.length > MOST) throw new Error(`${quoted(path)} holds more than ${MOST} things: change it in parts`);
         if (!entry.isDirectory()) continue;
         if ((await deviceOf(root, inner)) !== device)
@@ -56,7 +60,7 @@ export async function contentsOf(
   return found;
 }
 
-function checkChange({ real, path }: Pick<Spot, "real" | "path">, access: Access | undefined): void {
+function checkChange({ real, path }: Pick<ContainedPath, "real" | "path">, access: CallAccess | undefined): void {
   const verdict = access?.check(placed(access.placeOf(real), true));
   const refused = verdict === undefined ? protectedPart(path) !== undefined : verdict.decision === "deny";
   if (refused) throw refusal("DENIED", `${quoted(path)} may not be changed${verdict ? `: ${verdict.why}` : ""}`);

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { defineTool, type ToolContext } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
-import { type Spot, unwritable } from "../../runtime/files/write-contained.ts";
-import { spotFor } from "../workspace/writable-path.ts";
+import { type ContainedPath, unwritable } from "../../runtime/files/write-contained.ts";
+import { writablePath } from "../workspace/writable-path.ts";
 import { contentsOf } from "./contents.ts";
 
 const input = z.strictObject({
@@ -23,7 +23,7 @@ export const deleteFile = defineTool({
   subjects: ({ path }) => [{ kind: "path", path, change: true, itself: true }],
   timeoutMs: 60_000,
   async run({ path, recursive = false }, context) {
-    const spot = await spotFor(context, path, { itself: true });
+    const spot = await writablePath(context, path, { itself: true });
     try {
       const stats = await spot.stats();
       if (stats === undefined) throw new Error(`${quoted(path)} does not exist`);
@@ -44,7 +44,7 @@ export const deleteFile = defineTool({
 });
 
 /** Takes everything out of a folder, from below. Each step opens the folder anew and looks at what it opened. */
-async function clear({ cwd, signal, access }: ToolContext, { path, real }: Spot): Promise<number> {
+async function clear({ cwd, signal, access }: ToolContext, { path, real }: ContainedPath): Promise<number> {
   const root = await rootOf(real.slice(0, real.length - path.length) || cwd);
   const entries = await contentsOf(root, path, { signal, ...defined({ access }) });
   for (const { spot, folder } of entries.toReversed()) {
@@ -61,7 +61,7 @@ async function clear({ cwd, signal, access }: ToolContext, { path, real }: Spot)
 }
 
 const worded =
-  ({ path }: Spot) =>
+  ({ path }: ContainedPath) =>
   (error: unknown): never => {
     throw unwritable(path, error);
   };

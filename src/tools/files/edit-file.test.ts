@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { callTool } from "../../../test/support/call-tool.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import type { Access, ToolContext } from "../../core/task/tool.ts";
+import type { CallAccess, ToolContext } from "../../core/task/tool.ts";
 import { editFile } from "./edit-file.ts";
 import { readFile } from "./read-file.ts";
 
@@ -85,7 +85,7 @@ test("binary files, folders, missing files and edits that change nothing are ref
 
 test("a file that somebody else changed since it was read is not edited, until it is read again", async () => {
   const cwd = tempFolder({ "a.txt": text });
-  const access: Access = {
+  const access: CallAccess = {
     judged: [{ kind: "path", places: ["a.txt"], change: true }],
     placeOf: (absolute) => absolute.slice(cwd.length + 1),
     check: () => ({ decision: "allow", rule: "", why: "", hint: "" }),

@@ -5,7 +5,7 @@ import { openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { replace } from "../../runtime/files/write-contained.ts";
 import { isBinary } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
-import { checkUnchanged, lookOf, remember, rootOfCall, spotFor } from "../workspace/writable-path.ts";
+import { checkUnchanged, lookOf, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
 import { missingText, placesOf, type TextPosition } from "./near-text.ts";
 
 const MOST_BYTES = 10_000_000;
@@ -43,7 +43,7 @@ export const editFile = defineTool({
     } finally {
       await opened.handle.close();
     }
-    const spot = await spotFor(context, path);
+    const spot = await writablePath(context, path);
     try {
       checkUnchanged(context, spot, opened.stats);
       const after = edited(before, wanted);

@@ -2,8 +2,8 @@ import { rename } from "node:fs/promises";
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
-import { type Spot, unwritable } from "../../runtime/files/write-contained.ts";
-import { remember, spotFor } from "../workspace/writable-path.ts";
+import { type ContainedPath, unwritable } from "../../runtime/files/write-contained.ts";
+import { remember, writablePath } from "../workspace/writable-path.ts";
 import { contentsOf } from "./contents.ts";
 
 const input = z.strictObject({
@@ -28,11 +28,11 @@ export const moveFile = defineTool({
   ],
   timeoutMs: 30_000,
   async run({ from, to, overwrite = false }, context) {
-    const source = await spotFor(context, from, { itself: true });
+    const source = await writablePath(context, from, { itself: true });
     try {
       const stats = await source.stats();
       if (stats === undefined) throw new Error(`${quoted(from)} does not exist`);
-      const target = await spotFor(context, to, { itself: true, make: true });
+      const target = await writablePath(context, to, { itself: true, make: true });
       try {
         const there = await target.stats();
         if (there?.isDirectory()) throw new Error(`${quoted(to)} is a folder: give the whole new path`);
@@ -56,6 +56,6 @@ export const moveFile = defineTool({
 });
 
 /** The root that a spot lies in. */
-function rootPath({ real, path }: Spot): string {
+function rootPath({ real, path }: ContainedPath): string {
   return real.slice(0, real.length - path.length - 1) || "/";
 }

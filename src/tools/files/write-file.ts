@@ -2,8 +2,8 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { openInside, quoted } from "../../runtime/files/open-contained.ts";
-import { replace, type Spot } from "../../runtime/files/write-contained.ts";
-import { checkUnchanged, remember, rootOfCall, spotFor } from "../workspace/writable-path.ts";
+import { replace, type ContainedPath } from "../../runtime/files/write-contained.ts";
+import { checkUnchanged, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
 
 const MOST_CHARS = 10_000_000;
 /** Files larger than this are not compared line by line. */
@@ -25,7 +25,7 @@ export const writeFile = defineTool({
   subjects: ({ path }) => [{ kind: "path", path, change: true }],
   timeoutMs: 30_000,
   async run({ path, content }, context) {
-    const spot = await spotFor(context, path, { make: true });
+    const spot = await writablePath(context, path, { make: true });
     try {
       const stats = await spot.stats();
       if (stats?.isFile()) checkUnchanged(context, spot, stats);
@@ -39,7 +39,10 @@ export const writeFile = defineTool({
   },
 });
 
-async function textOf({ path }: Spot, root: Awaited<ReturnType<typeof rootOfCall>>): Promise<string | undefined> {
+async function textOf(
+  { path }: ContainedPath,
+  root: Awaited<ReturnType<typeof rootOfCall>>,
+): Promise<string | undefined> {
   const { handle, stats } = await openInside(root, path);
   try {
     return stats.size > MOST_COMPARED ? undefined : await handle.readFile("utf8");

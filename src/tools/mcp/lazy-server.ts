@@ -33,7 +33,7 @@ export type Lazy = Readonly<{
 }>;
 
 /** Who wrote a definition: the user, and into the settings. */
-export type Whose = Readonly<{ users: boolean; listed: boolean }>;
+export type ServerOrigin = Readonly<{ users: boolean; listed: boolean }>;
 
 /** How often a server that ends by itself is started in a run, and how long that waits at first. */
 const MOST_STARTS = 4;
@@ -43,7 +43,7 @@ const BACKOFF_MS = 200;
 export function lazyServer(
   name: string,
   definition: McpServer,
-  { pins, logins, cwd, env, passEnv, open, users, listed, over }: ServerParts & Whose & { over: AbortSignal },
+  { pins, logins, cwd, env, passEnv, open, users, listed, over }: ServerParts & ServerOrigin & { over: AbortSignal },
 ): Lazy {
   const passed = passedEnv(env, passEnv);
   let current: Promise<StartedServer> | undefined;

@@ -3,7 +3,7 @@ import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isOAuthRefusal, signInWithBrowser } from "../../runtime/network/oauth.ts";
-import { signInProblem, type Waiting } from "../../runtime/network/sign-in-callback.ts";
+import { signInProblem, type CallbackOptions } from "../../runtime/network/sign-in-callback.ts";
 import { authFetch } from "./auth-fetch.ts";
 import { type ClientSdk, connectServer, loadClient } from "./client.ts";
 import { type Challenge, type DiscoveredLogin, discoverLogin, scopeFor } from "./discover-login.ts";
@@ -13,7 +13,7 @@ import type { Logins } from "./logins.ts";
 import { clientIn, endpointsOf, oauthClientOf } from "./oauth-client.ts";
 
 export type LoginSpec = Omit<HttpSpec, "users"> &
-  Pick<Waiting, "pasted" | "patienceMs" | "signal"> &
+  Pick<CallbackOptions, "pasted" | "patienceMs" | "signal"> &
   Readonly<{
     name: string;
     logins: Logins;

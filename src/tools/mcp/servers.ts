@@ -4,7 +4,7 @@ import type { PeerTools } from "../../core/task/mcp-tools.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { couldUse, describeServer, type McpServer, type McpServers } from "../../core/vocabulary/mcp-server.ts";
 import { MCP_PREFIX } from "../../core/vocabulary/tool-names.ts";
-import { type Lazy, lazyServer, type ServerParts, type Whose } from "./lazy-server.ts";
+import { type Lazy, lazyServer, type ServerParts, type ServerOrigin } from "./lazy-server.ts";
 import { hashText } from "./pins.ts";
 import { serverTool } from "./tool.ts";
 
@@ -44,7 +44,7 @@ export function createServers(parts: ServerParts): PeerTools {
   };
 }
 
-type Named = Whose & Readonly<{ name: string; definition: McpServer }>;
+type Named = ServerOrigin & Readonly<{ name: string; definition: McpServer }>;
 
 /**
  * The servers of an agent: what it names of the user's and what it brings along, or all of the user's. What came with a

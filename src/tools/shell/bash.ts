@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CommandResult, Commands } from "../../core/task/shell-commands.ts";
+import type { ShellCommandResult, ShellCommands } from "../../core/task/shell-commands.ts";
 import { defineTool, type ToolContext, type ToolResult } from "../../core/task/tool.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 
@@ -45,13 +45,13 @@ export const bash = defineTool({
 });
 
 /** The commands of a task; where it has none, that is an error the model reads. */
-export async function commandsOf({ access }: ToolContext): Promise<Commands> {
+export async function commandsOf({ access }: ToolContext): Promise<ShellCommands> {
   if (!access?.commands) throw new Error("no commands can be run here");
   return access.commands();
 }
 
 /** What a command printed and how it ended. */
-export function told(result: CommandResult, timeoutMs: number): Exclude<ToolResult, string> {
+export function told(result: ShellCommandResult, timeoutMs: number): Exclude<ToolResult, string> {
   const { ended, code, text } = result;
   if (ended === "not-started")
     throw Object.assign(new Error(`the command could not be started: ${text}`), { code: "NOT_STARTED" });
@@ -67,7 +67,7 @@ export function told(result: CommandResult, timeoutMs: number): Exclude<ToolResu
   return { text: whole === "" ? "[it printed nothing]" : whole, error: status !== "ok", status, ...file };
 }
 
-function endOf({ ended, code, signal }: CommandResult, timeoutMs: number): string {
+function endOf({ ended, code, signal }: ShellCommandResult, timeoutMs: number): string {
   if (ended === "timeout")
     return `it was ended after ${formatDuration(timeoutMs)}: give it more timeoutMs, or run it in the background`;
   if (ended === "cancelled") return "it was ended before it was done";
@@ -75,6 +75,6 @@ function endOf({ ended, code, signal }: CommandResult, timeoutMs: number): strin
   return code === 0 ? "" : `exit code ${code}`;
 }
 
-function asideOf({ setAside = [] }: CommandResult): string[] {
+function asideOf({ setAside = [] }: ShellCommandResult): string[] {
   return setAside.map(({ place, now }) => `"${place}" is run or obeyed later, so it was renamed to "${now}"`);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { callTool } from "../../../test/support/call-tool.ts";
-import { emptyDesk } from "../../core/task/scratchpad.ts";
+import { emptyScratchpad } from "../../core/task/scratchpad.ts";
 import { getEnv } from "./get-env.ts";
 import { setEnv } from "./set-env.ts";
 
@@ -15,7 +15,7 @@ describe("SEC-05: the environment of a task", () => {
   });
 
   test("what a task sets is seen by that task, and by nobody else", async () => {
-    const [desk, other] = [emptyDesk(), emptyDesk()];
+    const [desk, other] = [emptyScratchpad(), emptyScratchpad()];
     await callTool(setEnv, "/", { name: "STAGE", value: "test" }, { env, desk });
     expect(await callTool(getEnv, "/", { name: "STAGE" }, { env, desk })).toEqual("test");
     expect(await callTool(getEnv, "/", { name: "STAGE" }, { env, desk: other })).toContain("not available");

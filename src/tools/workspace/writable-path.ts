@@ -1,19 +1,27 @@
 import type { Stats } from "node:fs";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
-import type { Access, ToolContext } from "../../core/task/tool.ts";
+import type { CallAccess, ToolContext } from "../../core/task/tool.ts";
 import { quoted, type Root, refusal, rootOf } from "../../runtime/files/open-contained.ts";
 import { rootFor } from "../../runtime/files/resolve-subject.ts";
-import { openSpot, type Spot, type SpotOptions } from "../../runtime/files/write-contained.ts";
+import {
+  openContainedPath,
+  type ContainedPath,
+  type ContainedPathOptions,
+} from "../../runtime/files/write-contained.ts";
 
 /**
  * Opens the place that a call may change. What was judged is what is changed: if a folder on the way turned out to be another
  * one by now, the place is another one, and nobody agreed to that.
  */
-export async function spotFor(context: ToolContext, path: string, options: SpotOptions = {}): Promise<Spot> {
+export async function writablePath(
+  context: ToolContext,
+  path: string,
+  options: ContainedPathOptions = {},
+): Promise<ContainedPath> {
   const { access } = context;
   if (!access && protectedPart(path) !== undefined)
     throw refusal("DENIED", `${quoted(path)} is run or obeyed later, so it is not changed here`);
-  const spot = await openSpot(await rootOfCall(context, path), path, options);
+  const spot = await openContainedPath(await rootOfCall(context, path), path, options);
   if (isAgreed(access, spot)) return spot;
   await spot.close();
   throw refusal("DENIED", `${quoted(path)} leads somewhere else by now: look again and repeat the call`);
@@ -28,7 +36,7 @@ export async function rootOfCall({ cwd, access }: ToolContext, path: string): Pr
   return { ...root, isClosed: (inner) => isClosed(placeOf(inner === "" ? root.real : `${root.real}/${inner}`)) };
 }
 
-function isAgreed(access: Access | undefined, { real, path }: Spot): boolean {
+function isAgreed(access: CallAccess | undefined, { real, path }: ContainedPath): boolean {
   if (!access) return protectedPart(path) === undefined;
   const place = access.placeOf(real);
   return access.judged.some((subject) => subject.kind === "path" && subject.change && subject.places.includes(place));
@@ -40,7 +48,7 @@ export function lookOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
 }
 
 /** Throws when a file is not the one any more that this task has read. */
-export function checkUnchanged({ access }: ToolContext, { real, path }: Spot, stats: Stats): void {
+export function checkUnchanged({ access }: ToolContext, { real, path }: ContainedPath, stats: Stats): void {
   const seen = access?.seen.get(real);
   if (seen === undefined || seen === lookOf(stats)) return;
   throw new Error(
@@ -49,7 +57,7 @@ export function checkUnchanged({ access }: ToolContext, { real, path }: Spot, st
 }
 
 /** Remembers how a file looks now that this task knows what is in it. */
-export async function remember({ access }: ToolContext, spot: Spot): Promise<void> {
+export async function remember({ access }: ToolContext, spot: ContainedPath): Promise<void> {
   const stats = await spot.stats();
   if (stats) access?.seen.set(spot.real, lookOf(stats));
 }

@@ -13,7 +13,7 @@ import type { Call, Engine, PerformContext } from "../../../src/core/task/engine
 import { compile } from "../../../src/modes/compile.ts";
 import { reasonOf, stopped } from "../../../src/runtime/async/cancel.ts";
 import { Slots } from "../../../src/runtime/async/slots.ts";
-import { execute, type Growing } from "../../../src/runtime/execute/execute.ts";
+import { execute, type RunningPlan } from "../../../src/runtime/execute/execute.ts";
 import { createLeases } from "../../../src/runtime/execute/leases.ts";
 import { createMailbox } from "../../../src/runtime/execute/mailbox.ts";
 import type { PlanOutcome } from "../../../src/runtime/execute/scope.ts";
@@ -78,7 +78,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
   const stop = new AbortController();
   let atWork = 0;
   let mostAtOnce = 0;
-  let growing: Growing | undefined;
+  let growing: RunningPlan | undefined;
 
   const control: Control = {
     cancel: (reason = "enough") => stop.abort(stopped(reason)),

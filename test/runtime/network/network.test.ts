@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Access } from "../../../src/core/task/tool.ts";
+import type { CallAccess } from "../../../src/core/task/tool.ts";
 import {
   createGuardedFetch,
   type GuardedFetch,
@@ -223,7 +223,7 @@ describe("NET-04: every redirect is judged like a first request", () => {
       check: (subject: unknown) => (
         judged.push(subject), { decision: "deny", rule: "deny http_get(x)", why: "", hint: "" }
       ),
-    } as unknown as Access;
+    } as unknown as CallAccess;
     await expect(
       callTool(
         httpGet({ fetch: open(server.host, { allowHosts: [other.host] }) }),

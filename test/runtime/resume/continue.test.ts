@@ -156,9 +156,9 @@ test("which of several tasks is meant has to be said; a path says it", async () 
 test("a model cannot read another run by going on with it", async () => {
   const where = home();
   const id = await ended(crewOf(scripted("A secret."), where));
-  const { withEarlier, createEarlier } = await import("../../../src/runtime/resume/previous-runs.ts");
+  const { withPreviousRun, openPreviousRuns } = await import("../../../src/runtime/resume/previous-runs.ts");
   const { createStore } = await import("../../../src/runtime/store/store.ts");
-  const earlier = createEarlier([], { store: createStore(where) });
+  const earlier = openPreviousRuns([], { store: createStore(where) });
   const call = {
     run: "run_x",
     path: "lead/spy",
@@ -168,7 +168,9 @@ test("a model cannot read another run by going on with it", async () => {
     context: "",
     depth: 1,
   };
-  expect(await withEarlier(call, { roster: { find: () => scout, names: () => [] }, earlier }, () => {})).toMatchObject({
+  expect(
+    await withPreviousRun(call, { roster: { find: () => scout, names: () => [] }, earlier }, () => {}),
+  ).toMatchObject({
     status: "failed",
     fault: { code: "DENIED" },
   });

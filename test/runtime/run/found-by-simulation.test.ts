@@ -128,7 +128,7 @@ test("a run that came to its end while somebody made ready to go on with it is o
     context: "",
     compile: () => started.plan,
   };
-  const again = new Run(run.id, (it) => drive({ ...start, takesUp: { retryFailed: false } }, it));
+  const again = new Run(run.id, (it) => drive({ ...start, resume: { retryFailed: false } }, it));
   expect(await again).toMatchObject({ status: "ok", output: "finished" });
   await expect(new Run(run.id, (it) => drive(start, it))).rejects.toMatchObject({ code: "RUN_BUSY" });
   expect((await readJournal(folder)).events).toEqual(before);

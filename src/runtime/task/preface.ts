@@ -1,7 +1,7 @@
 import type { Call } from "../../core/task/engine.ts";
 
 /** What precedes the prompt of a task: what the whole run was told, then what this task is told about itself. */
-export function backgroundOf({ context, task }: Pick<Call, "context" | "task">): string {
+export function prefaceOf({ context, task }: Pick<Call, "context" | "task">): string {
   return [context, task.preface ?? ""].filter((part) => part !== "").join("\n\n");
 }
 

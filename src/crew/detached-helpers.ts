@@ -1,25 +1,25 @@
 import type { Plan } from "../core/plan/plan.ts";
-import type { Background } from "../core/task/engine.ts";
+import type { UnawaitedHelpers } from "../core/task/engine.ts";
 import { defined } from "../core/text/defined.ts";
 import { compile } from "../modes/compile.ts";
-import { createOutliving, type OutlivingParts } from "../runtime/run/detached-helpers.ts";
+import { createDetachedHelpers, type DetachedHelperParts } from "../runtime/run/detached-helpers.ts";
 import type { Run } from "../runtime/run/run.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Makes the helpers of a run that outlive it. */
-export type OutlivingHelpers = (
+export type DetachedHelpers = (
   outliving: NonNullable<RunOptions["outliving"]>,
   options: Omit<RunOptions, "outliving">,
-) => Background;
+) => UnawaitedHelpers;
 
 /** Those of all runs of a crew are one, so that a later run finds them. */
-export function outlivingHelpers(
+export function detachedHelpers(
   run: (plan: Plan, options: RunOptions) => Run,
-  files: Pick<OutlivingParts, "file">,
-): OutlivingHelpers {
-  let helpers: Background | undefined;
+  files: Pick<DetachedHelperParts, "file">,
+): DetachedHelpers {
+  let helpers: UnawaitedHelpers | undefined;
   return ({ ended }, { id: _id, name: _name, continues: _continues, ...same }) => {
-    helpers ??= createOutliving({
+    helpers ??= createDetachedHelpers({
       plan: (what) => compile(what),
       run: (plan, parent) => run(plan, { ...same, parent: { ...parent, depth: 1 } }),
       ...files,

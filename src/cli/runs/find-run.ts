@@ -4,10 +4,10 @@ import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { crewFor } from "../launch/start.ts";
 
 /** A run, and a task in it when one was named, as `run/path`. */
-export type Which = Readonly<{ crew: Crew; run: KeptRun; path: string | undefined }>;
+export type NamedRun = Readonly<{ crew: Crew; run: KeptRun; path: string | undefined }>;
 
 /** The run that a word means: an id, the beginning of one, a name, each with a path after it. */
-export async function whichRun(word: string | undefined, what = "Which run is meant was not said."): Promise<Which> {
+export async function findRun(word: string | undefined, what = "Which run is meant was not said."): Promise<NamedRun> {
   if (word === undefined || word === "")
     throw new CrewError("BAD_INPUT", what, "Give its id, the beginning of it, or its name; `subcrew ps` lists them.");
   const crew = await crewFor({});
@@ -29,8 +29,8 @@ export async function whichRun(word: string | undefined, what = "Which run is me
 }
 
 /** The same for a command that needs somebody who works on the run. */
-export async function whichActive(word: string | undefined): Promise<Which> {
-  const which = await whichRun(word);
+export async function whichActive(word: string | undefined): Promise<NamedRun> {
+  const which = await findRun(word);
   const { id, life } = which.run;
   if (life === "interrupted")
     throw new CrewError(

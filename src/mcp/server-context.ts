@@ -1,7 +1,7 @@
 import { relative, resolve } from "node:path";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
-import { isEnded, type Life, openQuestions, type Question } from "../core/run/run-status.ts";
+import { isEnded, type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
@@ -12,7 +12,7 @@ import { createServedRuns, type McpRun, type ServedRuns } from "./runs.ts";
 import { type RunView, viewOf } from "./view.ts";
 
 /** What the owner of a server lets its clients do. */
-export type OfficeOptions = Readonly<{
+export type ServerContextOptions = Readonly<{
   /** Clients also see the runs that were started elsewhere. */
   allRuns?: boolean;
   /** The `answer` tool may also allow calls of agents; otherwise only a person can, in a form or in the inbox. */
@@ -22,7 +22,7 @@ export type OfficeOptions = Readonly<{
 }>;
 
 /** Everything behind the tools that a server offers: one for all of its clients. */
-export type Office = Readonly<{
+export type ServerContext = Readonly<{
   crew: Crew;
   runs: ServedRuns;
   /** Calls that start runs by themselves, while they last. */
@@ -39,10 +39,10 @@ export type Office = Readonly<{
 
 export type GivenAnswer = Readonly<{ path?: string | undefined; answer: Answer }>;
 
-export function createOffice(
+export function createServerContext(
   crew: Crew,
-  { allRuns = false, answersCalls = false, attended = true }: OfficeOptions = {},
-): Office {
+  { allRuns = false, answersCalls = false, attended = true }: ServerContextOptions = {},
+): ServerContext {
   const runs = createServedRuns(crew, { attended });
   /** A run of this server, or the id of one of somebody else's that the owner shares. */
   const find = async (word: string): Promise<McpRun | string> => {
@@ -133,7 +133,7 @@ const NEVER = new AbortController().signal;
 async function stateOf(
   crew: Crew,
   found: McpRun | string,
-): Promise<Readonly<{ state: State; life: Life | "damaged" }>> {
+): Promise<Readonly<{ state: State; life: RunStatus | "damaged" }>> {
   return typeof found === "string" ? crew.kept.look(found) : { state: found.run.state, life: found.life() };
 }
 

@@ -3,7 +3,7 @@ import type { StartedNode } from "../core/task/engine.ts";
 import { endedRecord, type TaskRecord } from "./task-records.ts";
 
 /** The tasks that one agent started, for as long as it works. */
-export type TaskDesk = Readonly<{
+export type StartedTasks = Readonly<{
   /** What is known about a task. */
   get(id: string): TaskRecord | undefined;
   all(): readonly TaskRecord[];
@@ -17,7 +17,7 @@ export type TaskDesk = Readonly<{
   end(id: string, outcome: Outcome, said: Readonly<{ endedAt: number; result: string }>): TaskRecord | undefined;
 }>;
 
-export function createTaskDesk(): TaskDesk {
+export function createStartedTasks(): StartedTasks {
   const records = new Map<string, TaskRecord>();
   const keys = new Map<string, string>();
   const types = new Map<string, string>();
