@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
-import type { Body } from "../../core/plan/plan.ts";
+import type { Body, Node } from "../../core/plan/plan.ts";
 import { applyChange, type Change } from "../../core/schedule/change.ts";
 import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
 import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
@@ -11,9 +11,10 @@ import { reasonOf, type Stop, type Stoppable, stopped } from "../async/cancel.ts
 import { deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
 import type { Release } from "../async/slots.ts";
-import { carryOut } from "./carry-out.ts";
-import type { HeldSlot, PlanOutcome, PlanScope } from "./scope.ts";
-import { promptFor } from "./task-node.ts";
+import { runGate } from "./gate-node.ts";
+import { runLoop } from "./loop-node.ts";
+import type { HeldSlot, NodeContext, PlanOutcome, PlanScope } from "./scope.ts";
+import { promptFor, runTask } from "./task-node.ts";
 
 /** A handle on a plan while it runs. */
 export type RunningPlan = Readonly<{ change(change: Change): void }>;
@@ -57,69 +58,43 @@ export async function execute(
       scope.run.emit(path, { type: "node.ended", outcome: all.entries.get(id)!.outcome! });
     }
     for (const id of step.cancel) running.get(id)?.abort(stopped(reason));
-    for (const id of step.start) start(id);
+    for (const id of step.start) admit(id);
   };
-  const start = (id: string): void => {
+  /** A task waits for its files and its slot; every other node starts at once. */
+  const admit = (id: string): void => {
     const { state, node } = all.entries.get(id)!;
     if (state === "settled") return;
     if (scope.signal.aborted) advance(settle(all, id, { status: "cancelled", reason: reasonOf(scope.signal) }));
-    else if (node.kind === "task") standInLine(id);
-    else follow(id, go(id));
-  };
-  const follow = (id: string, work: Promise<Outcome>, held?: HeldSlot): void => {
-    const ended = (outcome: Outcome): void => {
-      running.delete(id);
-      scope.run.stoppable.delete(scope.prefix + id);
-      advance(settle(all, id, outcome));
-      held?.slot?.(); // only now, so that nobody is seen to begin before this one is seen to end
-      held?.lease?.();
-    };
-    work
-      .then(ended, (thrown: unknown) => ended(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)))
-      .catch(over.reject);
+    else if (node.kind !== "task") follow(id, startNode(id));
+    else if (node.task.writes === undefined) queueForSlot(id);
+    else queueForFiles(id, node.task.writes);
   };
   const watch = (id: string, stoppable: Stoppable): void => {
     running.set(id, stoppable);
     scope.run.stoppable.set(scope.prefix + id, stoppable);
   };
-  const go = (id: string, held: HeldSlot = { slot: undefined }): Promise<Outcome> => {
-    const controller = new AbortController();
-    watch(id, controller);
-    const { outcomeOf, promptOf } = lookup; // to spread an object of functions costs as much as to make the controller
-    return carryOut(all.entries.get(id)!.node, {
-      outcomeOf,
-      promptOf,
-      path: scope.prefix + id,
-      scope,
-      signal: controller.signal,
-      held,
-    });
-  };
-  /** Who says which files it writes waits for those first, without a slot: whoever holds them may need one to end. */
-  const standInLine = (id: string): void => {
-    const { node } = all.entries.get(id)!;
-    const globs = node.kind === "task" ? node.task.writes : undefined;
-    if (globs === undefined) return standForSlot(id);
-    let come = false;
+  /** A task waits for its files without a slot: the task that holds them may need a slot to end. */
+  const queueForFiles = (id: string, globs: readonly string[]): void => {
+    let granted = false;
     const ticket = scope.run.leases.queue({ of: scope.prefix + id, globs }, (lease) => {
-      come = true;
-      standForSlot(id, lease);
+      granted = true;
+      queueForSlot(id, lease);
     });
     const abort = (reason: Stop): void => {
       if (scope.run.leases.leave(ticket)) follow(id, Promise.resolve(cancelled(reason)));
     };
-    if (!come) watch(id, { abort });
+    if (!granted) watch(id, { abort });
   };
-  /** A task that waits for its slot is no more than a ticket: neither a signal nor a promise is made for it. */
-  const standForSlot = (id: string, lease?: Release): void => {
+  /** A task that waits for its slot is only a ticket: neither a signal nor a promise is made for it. */
+  const queueForSlot = (id: string, lease?: Release): void => {
     let stop: Stop | undefined;
+    const start = async (held: HeldSlot): Promise<Outcome> => {
+      await Promise.resolve(); // one turn later, so that no task begins while a step is still being taken
+      return stop ? cancelled(stop) : startNode(id, held);
+    };
     const ticket = scope.slots.queue((slot) => {
       const held: HeldSlot = { slot, ...defined({ lease }) };
-      follow(
-        id,
-        inSlot(id, held, () => stop),
-        held,
-      );
+      follow(id, start(held), held);
     });
     const abort = (reason: Stop): void => {
       stop = reason;
@@ -128,10 +103,26 @@ export async function execute(
     };
     watch(id, { abort });
   };
-  const inSlot = async (id: string, held: HeldSlot, stop: () => Stop | undefined): Promise<Outcome> => {
-    await Promise.resolve(); // a turn later, so that no task begins while a step is still being taken
-    const reason = stop();
-    return reason ? cancelled(reason) : go(id, held);
+  const startNode = (id: string, held: HeldSlot = { slot: undefined }): Promise<Outcome> => {
+    const controller = new AbortController();
+    watch(id, controller);
+    const { node } = all.entries.get(id)!;
+    const { outcomeOf, promptOf } = lookup; // spreading an object of functions costs as much as making the controller
+    const path = scope.prefix + id;
+    return runNode(node.kind, node, { outcomeOf, promptOf, path, scope, signal: controller.signal, held });
+  };
+  /** Settles the node with the outcome of its work. */
+  const follow = (id: string, work: Promise<Outcome>, held?: HeldSlot): void => {
+    const ended = (outcome: Outcome): void => {
+      running.delete(id);
+      scope.run.stoppable.delete(scope.prefix + id);
+      advance(settle(all, id, outcome));
+      held?.slot?.(); // only now, so that no task is seen to begin before this one is seen to end
+      held?.lease?.();
+    };
+    work
+      .then(ended, (thrown: unknown) => ended(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)))
+      .catch(over.reject);
   };
   const cancel = (): void => {
     const reason = reasonOf(scope.signal);
@@ -160,6 +151,19 @@ export async function execute(
 }
 
 const cancelled = ({ stop }: Stop): Outcome => ({ status: "cancelled", reason: stop });
+
+type NodeOf = { [K in Node["kind"]]: Extract<Node, { kind: K }> };
+
+/** How each kind of node is run. */
+const nodeRunners: { readonly [K in Node["kind"]]: (node: NodeOf[K], context: NodeContext) => Promise<Outcome> } = {
+  task: runTask,
+  gate: runGate,
+  loop: runLoop,
+  join: async () => failed("CRASHED", "A join has no work of its own: its outcome follows from its needs."),
+};
+
+const runNode = <K extends Node["kind"]>(kind: K, node: NodeOf[K], context: NodeContext): Promise<Outcome> =>
+  nodeRunners[kind](node, context);
 
 /** Feeds what an earlier life recorded to the schedule; what is left over is what still has to be done. */
 function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {

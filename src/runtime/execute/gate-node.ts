@@ -5,14 +5,14 @@ import { reasonOf } from "../async/cancel.ts";
 import { answerTimeoutOf, questionKey } from "./ask-person.ts";
 import type { NodeContext } from "./scope.ts";
 
-/** Asks, and waits for as long as it takes. Nobody there to answer is a failure, never a yes. */
-export async function carryOutGate(node: GateNode, place: NodeContext): Promise<Outcome> {
-  const { path, signal, scope } = place;
+/** Asks a person and waits for the answer. With nobody there to answer, the gate fails; it never counts as a yes. */
+export async function runGate(node: GateNode, context: NodeContext): Promise<Outcome> {
+  const { path, signal, scope } = context;
   const { run } = scope;
   let answer = run.history.answer(path);
   if (!answer) {
     run.emit(path, { type: "node.started", attempt: 1, kind: "gate" });
-    run.emit(path, { type: "gate.opened", question: fillIn(node, place) });
+    run.emit(path, { type: "gate.opened", question: fillIn(node, context) });
     if (run.unattended) {
       return failed("NEEDS_ANSWER", `"${path}" waits for an approval, and nobody is there to give it.`, {
         hint: "Run it in a terminal and answer there, or approve in advance with --yes.",

@@ -7,7 +7,7 @@ import { isRecord } from "../../core/text/json.ts";
 import type { NodeContext, Round } from "./scope.ts";
 
 /** Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. */
-export async function carryOutLoop(
+export async function runLoop(
   node: LoopNode,
   { path, scope, signal, outcomeOf, promptOf }: NodeContext,
 ): Promise<Outcome> {

@@ -2,82 +2,34 @@ import { canRetry, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
 import { fillIn, type Lookup, outputOfNode } from "../../core/schedule/fill-references.ts";
 import { messageOf } from "../../core/schema/error.ts";
-import type { UnawaitedHelpers, Call } from "../../core/task/engine.ts";
+import type { Call, UnawaitedHelpers } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { reasonOf } from "../async/cancel.ts";
 import { createAskPerson } from "./ask-person.ts";
-import { createDelegation } from "./delegate.ts";
+import { createDelegation, type DelegationSlot } from "./delegate.ts";
 import { withRetry } from "./retry.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
-import { sendTo, postMessage } from "./send-message.ts";
+import { postMessage, sendTo } from "./send-message.ts";
 
 /** By how much a wait is stretched at random, so that many do not come back at once. */
 const JITTER = 0.25;
 
-/** Hands a task to the engine once it has a slot, and again as its retry rule says. */
-export async function carryOutTask(node: TaskNode, place: NodeContext): Promise<Outcome> {
-  const { path, scope, signal } = place;
+/** Runs a task: one attempt, and more as its retry rule says. */
+export async function runTask(node: TaskNode, context: NodeContext): Promise<Outcome> {
+  const { path, scope, signal } = context;
   const { run } = scope;
   const { next, used, underWay } = run.history.attempts(path);
   const numberOf = (n: number): number => next + n - used - 1;
-  const call = callFor(node, place);
-  const delegation = createDelegation(place);
-
-  const attempt = async (n: number): Promise<Outcome> => {
-    if (!(await delegation.begin())) return { status: "cancelled", reason: reasonOf(signal) };
-    const { label, agent } = node.task;
-    const attempt = numberOf(n);
-    run.emit(path, {
-      type: "node.started",
-      attempt,
-      kind: "task",
-      prompt: call.task.prompt,
-      ...defined({ label, agent, continues: node.task.continues }),
-    });
-    run.mailbox.open(path);
-    let resumed = underWay && attempt === next;
-    try {
-      return await run.engine.perform(
-        { ...call, attempt },
-        {
-          signal,
-          emit: (fact) => run.emit(path, fact),
-          live: (delta) => run.live(path, delta),
-          durable: () => run.durable(),
-          delegate: delegation.delegate,
-          background: outliving(delegation.background, scope),
-          ...defined({ agents: run.agents }),
-          send: async (to, text) => sendTo(run, { to, text, from: path }),
-          ...createAskPerson(place),
-          budget: run.budget,
-          mail: async (wait) => {
-            if (resumed) delegation.lost();
-            resumed = false;
-            const waiting = run.mailbox.take(path);
-            if (waiting.length > 0 || !wait || !(await delegation.news(wait))) return waiting;
-            return run.mailbox.take(path);
-          },
-          onUrgent: (rung) => run.mailbox.listen(path, rung),
-          tell: (text) =>
-            void (
-              postMessage(run, scope.caller ?? "", { text, from: path }) || postMessage(run, "", { text, from: path })
-            ),
-          past: underWay && attempt === next ? run.history.events(path) : [],
-        },
-      );
-    } catch (thrown) {
-      return failed("CRASHED", `The task broke: ${messageOf(thrown)}`);
-    } finally {
-      run.mailbox.close(path);
-      await delegation.end();
-    }
-  };
-
+  const call = callFor(node, context);
+  const delegation = createDelegation(context);
   return withRetry<Outcome>({
     retry: node.task.retry,
     used,
-    attempt,
+    attempt: (n) => {
+      const attempt = numberOf(n);
+      return attemptTask({ ...call, attempt }, { context, delegation, isResumed: underWay && attempt === next });
+    },
     errorOf: (outcome) => (outcome.status === "failed" && canRetry(outcome.fault) ? outcome.fault.message : undefined),
     wait: async (backoffMs, n, outcome) => {
       if (signal.aborted) return stoppedAfter(outcome, signal);
@@ -89,6 +41,56 @@ export async function carryOutTask(node: TaskNode, place: NodeContext): Promise<
       return signal.aborted ? stoppedAfter(outcome, signal) : undefined;
     },
   });
+}
+
+/** What one attempt needs besides its call; `isResumed`: an earlier process recorded the beginning of this attempt. */
+type Attempt = Readonly<{ context: NodeContext; delegation: DelegationSlot; isResumed: boolean }>;
+
+/** Hands one attempt to the engine, as soon as the task has its slot. */
+async function attemptTask(call: Call, { context, delegation, isResumed }: Attempt): Promise<Outcome> {
+  const { path, scope, signal } = context;
+  const { run } = scope;
+  if (!(await delegation.begin())) return { status: "cancelled", reason: reasonOf(signal) };
+  const { label, agent, continues, prompt } = call.task;
+  run.emit(path, {
+    type: "node.started",
+    attempt: call.attempt,
+    kind: "task",
+    prompt,
+    ...defined({ label, agent, continues }),
+  });
+  run.mailbox.open(path);
+  let tellsLost = isResumed;
+  try {
+    return await run.engine.perform(call, {
+      signal,
+      emit: (fact) => run.emit(path, fact),
+      live: (delta) => run.live(path, delta),
+      durable: () => run.durable(),
+      delegate: delegation.delegate,
+      background: outliving(delegation.background, scope),
+      ...defined({ agents: run.agents }),
+      send: async (to, text) => sendTo(run, { to, text, from: path }),
+      ...createAskPerson(context),
+      budget: run.budget,
+      mail: async (wait) => {
+        if (tellsLost) delegation.lost();
+        tellsLost = false;
+        const waiting = run.mailbox.take(path);
+        if (waiting.length > 0 || !wait || !(await delegation.news(wait))) return waiting;
+        return run.mailbox.take(path);
+      },
+      onUrgent: (rung) => run.mailbox.listen(path, rung),
+      tell: (text) =>
+        void (postMessage(run, scope.caller ?? "", { text, from: path }) || postMessage(run, "", { text, from: path })),
+      past: isResumed ? run.history.events(path) : [],
+    });
+  } catch (thrown) {
+    return failed("CRASHED", `The task broke: ${messageOf(thrown)}`);
+  } finally {
+    run.mailbox.close(path);
+    await delegation.end();
+  }
 }
 
 /** Where the run has helpers that outlive it, a task that a person started leaves to them what it need not hear of itself. */
@@ -117,15 +119,15 @@ export function promptFor(node: TaskNode, { round }: PlanScope, lookup: Lookup):
 }
 
 /** The call for a task, and what it was promised attached. */
-function callFor(node: TaskNode, place: NodeContext): Call {
-  const { path, scope, outcomeOf } = place;
+function callFor(node: TaskNode, context: NodeContext): Call {
+  const { path, scope, outcomeOf } = context;
   const { refs: _refs, include = [], revise: _revise, ...task } = node.task;
   const attachments = include.map((id) => ({ title: id, text: outputOfNode(outcomeOf(id)) }));
   return {
     run: scope.run.id,
     path,
     attempt: 1,
-    task: { ...task, prompt: promptFor(node, scope, place) },
+    task: { ...task, prompt: promptFor(node, scope, context) },
     attachments,
     context: scope.run.context,
     depth: scope.depth,

@@ -1,9 +1,9 @@
 import { agentOf } from "../../core/delegation/roster.ts";
-import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { chooseIsolation } from "../../core/plan/isolation.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
-import type { Acceptance } from "../../core/task/runner.ts";
+import type { Acceptance, Assignment } from "../../core/task/runner.ts";
 import { settleOnAbort } from "../async/settle-on-abort.ts";
 import type { WorktreeOutcome } from "../git/worktree-task.ts";
 import { recordAgent, withPreviousRun } from "../resume/previous-runs.ts";
@@ -13,7 +13,7 @@ import { assign } from "./assign.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
 
-/** Carries out calls in this world: resolve once, run, check, keep. */
+/** Performs calls in this world: resolves the agent once, runs it, checks what it hands in and keeps its output. */
 export function createPerformer(world: World): Perform {
   return async (call, context) => {
     const began = world.clock();
@@ -24,41 +24,46 @@ export function createPerformer(world: World): Perform {
   };
 }
 
+/** Performs one call, in a worktree where its isolation asks for one. */
 async function perform(call: Call, world: World, context: PerformContext): Promise<Outcome> {
   const { earlier } = world;
   const taken = earlier
     ? await withPreviousRun(call, { ...world, earlier }, context.emit)
     : { call, roster: world.roster };
   if ("status" in taken) return taken;
-  const { roster } = taken;
-  const work = (inner: Call): Promise<WorktreeOutcome> => carryOut(inner, { ...world, roster }, context);
-  const isolation = chooseIsolation(call.task, agentOf(call.task, roster), call.depth);
+  const own = { ...world, roster: taken.roster };
+  const work = async (inner: Call): Promise<WorktreeOutcome> => {
+    const assignment = await resolveAgent(inner, own, context);
+    return "status" in assignment ? { outcome: assignment } : runAgent(assignment, own, context);
+  };
+  const isolation = chooseIsolation(call.task, agentOf(call.task, own.roster), call.depth);
   if (!isolation || !world.isolate) return (await work(taken.call)).outcome;
   return world.isolate.run(taken.call, isolation, context, work);
 }
 
-/** One task, from its assignment to its end. */
-async function carryOut(call: Call, world: World, context: PerformContext): Promise<WorktreeOutcome> {
-  const { earlier } = world;
+/** The agent with everything that it works with, resolved once and recorded. */
+async function resolveAgent(call: Call, world: World, context: PerformContext): Promise<Assignment | FailedOutcome> {
   const assignment = await assign(call, world, context.emit);
-  if ("status" in assignment) return { outcome: assignment };
-  if (earlier) recordAgent(assignment, { roster: world.roster, earlier }, context.emit);
-  const { access } = assignment;
-  const worked = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });
+  if (world.earlier && !("status" in assignment))
+    recordAgent(assignment, { roster: world.roster, earlier: world.earlier }, context.emit);
+  return assignment;
+}
+
+/** Runs the agent, unless the result of an earlier run still holds, and checks what it hands in. */
+async function runAgent(assignment: Assignment, world: World, context: PerformContext): Promise<WorktreeOutcome> {
+  const { access, call } = assignment;
+  const ended = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });
   try {
     const key = world.reuse && reuseKey(assignment);
     const known =
       key === undefined || context.past.length > 1 ? undefined : await world.reuse?.find(key, assignment, context);
-    if (known) return worked(known);
+    if (known) return ended(known);
     const real: Acceptance = (...looked) => acceptedByCommand(...looked, world);
     const acceptance = world.acceptance?.(real) ?? real;
-    const outcome = await acceptance(
-      await accepted(await world.runner(assignment, context), call, world),
-      assignment,
-      context,
-    );
+    const handedIn = await accepted(await world.runner(assignment, context), call, world);
+    const outcome = await acceptance(handedIn, assignment, context);
     if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
-    return worked(outcome);
+    return ended(outcome);
   } finally {
     await access?.end();
   }
