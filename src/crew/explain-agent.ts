@@ -12,7 +12,7 @@ import { isOfServer, type KnownServer, serverPatterns } from "../core/vocabulary
 import { toolMatches } from "../core/vocabulary/tool-names.ts";
 import type { FoundAgent } from "../runtime/discovery/discover-found.ts";
 import { type ExplainedField, originsOf } from "../runtime/discovery/explain.ts";
-import { effective } from "../runtime/task/assign.ts";
+import { effectiveAgent } from "../runtime/task/assign-agent.ts";
 
 /** What a call would say, under the names of its flags. */
 export type ExplainedCall = Readonly<
@@ -59,7 +59,7 @@ export type AgentExplanation = Readonly<{
 export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentExplanation {
   const { call, tools, servers } = options;
   const { flags, ...settings } = call;
-  const agent = effective(found.agent, { task: { ...settings, prompt: "-" }, depth: 0 });
+  const agent = effectiveAgent(found.agent, { task: { ...settings, prompt: "-" }, depth: 0 });
   const model = call.model === undefined ? {} : { model: call.model };
   const whole: Agent = { ...agent, ...model };
   const trace = tracer(options);

@@ -6,10 +6,10 @@ import { describeServer } from "../core/vocabulary/mcp-server.ts";
 import { isOfServer, type KnownServer } from "../core/vocabulary/server-patterns.ts";
 import { DELEGATION_TOOL, MCP_PREFIX } from "../core/vocabulary/tool-names.ts";
 import type { CrewSetup, Outfit } from "../outfit.ts";
-import { local } from "../runners/local.ts";
 import type { FoundAgent } from "../runtime/discovery/discover.ts";
+import { loop } from "../runtime/loop/loop.ts";
 import type { LoadedConfig } from "../runtime/settings/load-config.ts";
-import { barredBy } from "../runtime/task/assign.ts";
+import { barredBy } from "../runtime/task/assign-tools.ts";
 import { serversOf } from "../tools/mcp/servers.ts";
 import { type AgentExplanation, type ExplainedCall, explainAgent } from "./explain-agent.ts";
 
@@ -24,7 +24,7 @@ export async function explainFor(
   call: ExplainedCall,
   { outfit, setup, settings }: ExplainParts,
 ): Promise<Explanation> {
-  const { tools, access } = await outfit.worldFor({ find: () => undefined, names: () => [] }, local);
+  const { tools, access } = await outfit.worldFor({ find: () => undefined, names: () => [] }, loop);
   const { dialects } = await import("../formats/table.ts");
   const policy = access?.policyFor(found.agent);
   const ours = policy ? barredBy({ tools }, policy) : {};

@@ -29,7 +29,7 @@ import type { TaskRecord } from "../../src/facades/task-records.ts";
 import { backgroundStarted, box, taskListText, taskText } from "../../src/facades/task-texts.ts";
 import { createCrew, defineAgent } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
-import { inPlanMode } from "../../src/runtime/task/assign.ts";
+import { inPlanMode } from "../../src/runtime/task/assign-agent.ts";
 import { call, projectCrew, stage } from "../support/stage.ts";
 import { callTool, emptyContext } from "../support/call-tool.ts";
 import { tempFolder } from "../support/temp-folder.ts";

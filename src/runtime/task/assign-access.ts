@@ -1,0 +1,53 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
+import { movedInto } from "../../core/plan/isolation.ts";
+import { permit } from "../../core/policy/permit.ts";
+import { passedEnv } from "../../core/secrets/pass-env.ts";
+import { type Scratchpad, emptyScratchpad } from "../../core/task/scratchpad.ts";
+import type { TaskAccess } from "../../core/task/task-access.ts";
+import { defined } from "../../core/text/defined.ts";
+import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
+import type { AssignedTools } from "./assign-tools.ts";
+
+/** Where a task works and what it may touch there. */
+export type AssignedAccess = Readonly<{
+  cwd: string;
+  /** The part of the user's environment that is passed on. */
+  env: Readonly<Record<string, string>>;
+  desk: Scratchpad;
+  access?: TaskAccess;
+}>;
+
+/** Third step: opens the folder, the environment and the commands of a task. A folder outside of the run's is refused. */
+export async function assignAccess(
+  { call, world, emit }: AssignRequest,
+  { name, agent, rights }: Pick<AssignedAgent, "name" | "agent"> & Pick<AssignedTools, "rights">,
+): Promise<AssignedAccess | FailedOutcome> {
+  const cwd = await folderFor({ call, world });
+  const env = passedEnv(world.env, world.passEnv);
+  const desk = emptyScratchpad();
+  const access = await world.access?.accessFor({
+    ...call,
+    agent,
+    cwd,
+    env: () => ({ ...env, ...Object.fromEntries(desk.env) }),
+    commands: permit(rights, "bash").allowed && world.tools.has("bash"),
+    note: ({ level, text }) =>
+      emit(level === "full" ? { type: "note", text } : { type: "warning", code: "SANDBOX", text }),
+  });
+  if (world.access && !access)
+    return failed("DENIED", `"${name}" may not work in ${cwd}: it lies outside of what this run may touch.`, {
+      hint: "Name the folder with writableRoots, or start the run there.",
+    });
+  return { cwd, env, desk, ...defined({ access }) };
+}
+
+/** The working folder of a task; for a task in a worktree, the folder of the worktree that stands for it. */
+async function folderFor({
+  call: { task, worktree },
+  world: { cwd },
+}: Pick<AssignRequest, "call" | "world">): Promise<string> {
+  const wanted = task.cwd === undefined ? cwd : resolve(cwd, task.cwd);
+  return worktree ? movedInto(worktree, await realpath(wanted).catch(() => wanted)) : wanted;
+}

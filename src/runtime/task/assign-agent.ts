@@ -1,0 +1,72 @@
+import type { Agent } from "../../core/agent/agent.ts";
+import { inputProblem } from "../../core/agent/inputs.ts";
+import { agentNameOf, agentOf } from "../../core/delegation/roster.ts";
+import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
+import { isFinishTool, permit } from "../../core/policy/permit.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
+import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
+import { combineLimits, type Limits } from "../../core/vocabulary/limits.ts";
+import { ALL_TOOLS, READ_ONLY_TOOLS, toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import type { SchemaPrecedence, World } from "./world.ts";
+
+/** What every step of an assignment is given. */
+export type AssignRequest = Readonly<{ call: Call; world: World; emit: PerformContext["emit"] }>;
+
+/** The agent of a call, as it is defined and as it works for this task. */
+export type AssignedAgent = Readonly<{
+  name: string;
+  definition: Agent;
+  agent: Agent;
+  limits: Limits;
+  /** Nothing may be changed. */
+  planMode: boolean;
+}>;
+
+/** First step: finds the agent and applies what the task and plan mode say about it. */
+export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world">): AssignedAgent | FailedOutcome {
+  const { task } = call;
+  const name = agentNameOf(task, world.roster);
+  const definition = agentOf(task, world.roster);
+  if (!definition)
+    return failed("DENIED", `There is no agent "${name}".`, { hint: "See `subcrew agents` for those that are known." });
+  const planMode = world.access?.policyFor({ name }, call.policy).level === "plan";
+  const whole = effectiveAgent(definition, call, world.schemaPrecedence);
+  const agent = planMode && call.depth > 0 ? inPlanMode(whole) : whole;
+  const problem = inputProblem(agent.inputs ?? {}, task.inputs ?? {});
+  if (problem !== undefined)
+    return failed("BAD_INPUTS", `"${name}" cannot start: ${problem}.`, {
+      hint: "See `subcrew agents show` for the inputs it takes.",
+    });
+  return { name, definition, agent, limits: combineLimits(definition.limits, task.resourceLimits), planMode };
+}
+
+/**
+ * The agent as it works for a task. A person's task replaces fields of the definition; a task of an agent only narrows
+ * them. The agent's output schema comes before the task's, unless `precedence` says otherwise.
+ */
+export function effectiveAgent(
+  agent: Agent,
+  { task, depth }: Pick<Call, "task" | "depth">,
+  precedence: SchemaPrecedence = "agent",
+): Agent {
+  const { thinking, systemPrompt, schema } = task;
+  const output = precedence === "agent" ? (agent.output ?? schema) : (schema ?? agent.output);
+  const named = task.tools?.flatMap((tool) => (toolsNamed(tool).length > 0 ? toolsNamed(tool) : [tool]));
+  const tools = named && depth > 0 ? named.filter((tool) => permit(agent, tool).allowed) : named;
+  const spelled = task.tools?.filter((tool) => facadeOf(tool) !== undefined) ?? [];
+  return {
+    ...agent,
+    ...defined({ tools }),
+    ...(spelled.length > 0 && { delegation: spelled }),
+    ...defined({ thinking, instructions: systemPrompt, output }),
+  };
+}
+
+/** The agent as a helper in plan mode: it has read-only tools and starts no other agent. */
+export function inPlanMode({ tools, ...agent }: Agent): Agent {
+  const readOnly = tools === undefined || tools.includes(ALL_TOOLS) ? READ_ONLY_TOOLS : tools.filter(isReadOnly);
+  return { ...agent, tools: readOnly, spawns: [] };
+}
+
+const isReadOnly = (tool: string): boolean => READ_ONLY_TOOLS.includes(tool) || isFinishTool(tool);

@@ -1,0 +1,75 @@
+import type { Agent, Completion } from "../../core/agent/agent.ts";
+import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
+import type { Task } from "../../core/plan/task.ts";
+import { jsonSchemaOf } from "../../core/schema/jtd.ts";
+import type { Call } from "../../core/task/engine.ts";
+import type { ChosenModel } from "../../core/task/runner.ts";
+import { fillInputs } from "../../core/text/input-template.ts";
+import type { JsonSchema } from "../../core/text/json.ts";
+import { version } from "../../core/text/version.ts";
+import { prompts } from "../../embedded.ts";
+import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
+import { attachmentsOf, prefaceOf } from "./preface.ts";
+import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
+import { type Check, checkFor } from "./validate.ts";
+
+/** What the model is told, and what it has to hand in. */
+export type AssignedPrompt = Readonly<{
+  system: string;
+  instructions: string;
+  prompt: string;
+  completion: Completion;
+  schema?: JsonSchema;
+  validate?: Check;
+}>;
+
+/** Fifth step: writes the prompts and compiles the output schema. An output schema that is not valid is refused. */
+export async function assignPrompt(
+  { call, world, emit }: AssignRequest,
+  { name, definition, agent, planMode, model }: Omit<AssignedAgent, "limits"> & Readonly<{ model: ChosenModel }>,
+): Promise<AssignedPrompt | FailedOutcome> {
+  const { task } = call;
+  const schema = agent.output && jsonSchemaOf(agent.output);
+  if (task.schema && definition.output)
+    emit({
+      type: "warning",
+      code: "SCHEMA_UNUSED",
+      text:
+        agent.output === definition.output
+          ? `${name} has an output schema of its own, so the one of the task is not used.`
+          : `The task has an output schema, so the one of ${name} is not used.`,
+    });
+  const validate = schema && (await checkFor(world.validator, schema));
+  if (validate && "broken" in validate)
+    return failed("INVALID_OUTPUT", `The output schema of "${name}" is no schema: ${validate.broken}.`);
+  const completion = agent.completion ?? (schema ? "tool" : "text");
+  const instructions = instructionsFor(agent, task, {
+    activeModel: model.name,
+    today: new Date(world.clock()).toDateString(),
+  });
+  return {
+    system: buildSystemPrompt(basePersona, { instructions, completion, planMode }),
+    instructions,
+    prompt: userPrompt(call),
+    completion,
+    ...(schema && validate && { schema, validate }),
+  };
+}
+
+/** The agent's instructions with its inputs filled in. Only declared inputs and the known values are placeholders. */
+function instructionsFor(
+  { instructions, inputs = {} }: Agent,
+  { inputs: given = {} }: Task,
+  known: { activeModel: string; today: string },
+): string {
+  const own = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(inputs, name)));
+  return fillInputs(instructions, { cliVersion: version, ...known, ...own });
+}
+
+/** The first message to the model: the background, the prompt of the task, and the outputs that were promised to it. */
+function userPrompt(call: Call): string {
+  const attached = attachmentsOf(call);
+  return [prefaceOf(call), call.task.prompt, ...(attached.length > 0 ? [prompts.attached, ...attached] : [])]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}

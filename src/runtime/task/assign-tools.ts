@@ -1,0 +1,122 @@
+import type { Agent } from "../../core/agent/agent.ts";
+import { type Catalog, emptyCatalog } from "../../core/delegation/catalog.ts";
+import { atMaxDepth, delegationToolsOf, type Spawns } from "../../core/delegation/spawn.ts";
+import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
+import { barred } from "../../core/policy/judge-call.ts";
+import { isFinishTool, permit, type Rights } from "../../core/policy/permit.ts";
+import type { Policy } from "../../core/policy/policy.ts";
+import type { Tool } from "../../core/task/tool.ts";
+import { defined } from "../../core/text/defined.ts";
+import { classOf } from "../../core/vocabulary/tool-class.ts";
+import { DELEGATION_TOOL, toolMatches } from "../../core/vocabulary/tool-names.ts";
+import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
+import type { World } from "./world.ts";
+
+/** The tools that exist for a task, and which of them its agent may see and call. */
+export type AssignedTools = Readonly<{
+  tools: ReadonlyMap<string, Tool>;
+  rights: Rights;
+  /** The agents that it may start. */
+  spawns: Spawns;
+  /** The agents there are; absent when the task has no delegation tool. */
+  catalog?: Catalog;
+}>;
+
+/** Second step: gathers the built-in, delegation and MCP tools. An agent that names tools of which none exists is refused. */
+export async function assignTools(
+  request: AssignRequest,
+  { name, agent }: Pick<AssignedAgent, "name" | "agent">,
+): Promise<AssignedTools | FailedOutcome> {
+  const { call, world } = request;
+  const wanted = (agent.tools ?? []).filter((tool) => !isFinishTool(tool));
+  const delegation = await delegationOf(request, agent);
+  const peers = await peersOf(request, agent);
+  const more = [...delegation.tools, ...peers].map((tool): [string, Tool] => [tool.name, tool]);
+  const tools = new Map([...world.tools, ...more]);
+  const own: Rights = { ...delegation.agent, delegation: delegation.tools.map((tool) => tool.name) };
+  if (wanted.length > 0 && ![...tools.keys()].some((tool) => permit(own, tool).allowed)) {
+    return failed("DENIED", `None of the tools of "${name}" exists here: ${wanted.join(", ")}.`, {
+      hint: "Correct its tools, or list none to allow all.",
+    });
+  }
+  const rights: Rights = {
+    ...own,
+    ...defined({ ceiling: call.ceiling }),
+    barred: {
+      ...(world.access && barredBy({ tools }, world.access.policyFor(agent, call.policy))),
+      ...delegation.barred,
+    },
+  };
+  const { spawns, catalog } = delegation;
+  return { tools, rights, spawns, ...(delegation.tools.length > 0 && { catalog }) };
+}
+
+type DelegationTools = Readonly<{
+  /** The agent with the right to them. */
+  agent: Agent;
+  spawns: Spawns;
+  tools: readonly Tool[];
+  barred: Readonly<Record<string, string>>;
+  catalog: Catalog;
+}>;
+
+/**
+ * The delegation tools of a task. At the maximum depth they still exist, so that a call is refused with the reason, but
+ * no model is shown them and there is no agent that they could start.
+ */
+async function delegationOf(
+  { call: { depth, maxDepth = -1 }, world: { roster, delegation } }: AssignRequest,
+  agent: Agent,
+): Promise<DelegationTools> {
+  const spellings = delegationToolsOf(agent);
+  if (!delegation || spellings.length === 0) return { agent, spawns: [], tools: [], barred: {}, catalog: emptyCatalog };
+  const catalog = roster.catalog?.() ?? emptyCatalog;
+  const deepest = atMaxDepth({ depth, maxDepth });
+  const spawns = deepest ? [] : (agent.spawns ?? "*");
+  const tools = await delegation(spellings, {
+    agent: agent.name,
+    spawns,
+    depth,
+    maxDepth,
+    catalog,
+    ...defined({ schema: agent.output }),
+  });
+  const rule = `no agent may start others below the depth of ${maxDepth}`;
+  return {
+    agent: agent.tools ? { ...agent, tools: [...agent.tools, DELEGATION_TOOL] } : agent,
+    spawns,
+    tools,
+    catalog,
+    barred: deepest ? { [DELEGATION_TOOL]: rule } : {},
+  };
+}
+
+/** How long MCP servers have to start and to list their tools. */
+const PEERS_MS = 60_000;
+
+/** The tools of MCP servers. A server's claim that a tool only reads counts only where a rule of the user trusts the tool. */
+async function peersOf(
+  { call: { run, ceiling, policy }, world: { peers, access }, emit }: AssignRequest,
+  agent: Agent,
+): Promise<readonly Tool[]> {
+  if (!peers) return [];
+  const allow = access?.policyFor(agent, policy).allow ?? [];
+  return peers.toolsFor({
+    agent,
+    run,
+    ...defined({ ceiling }),
+    isTrusted: (tool) => allow.some((rule) => rule.pattern === undefined && toolMatches(rule.tool, tool)),
+    say: (text, code = "MCP") => emit({ type: "warning", code, text }),
+    signal: AbortSignal.timeout(PEERS_MS),
+  });
+}
+
+/** The tools that a policy never allows, each with the rule that forbids it: no model is shown them. */
+export function barredBy({ tools }: Pick<World, "tools">, policy: Policy): Record<string, string> {
+  return Object.fromEntries(
+    [...tools.values()].flatMap((tool) => {
+      const rule = barred(policy, { tool: tool.name, does: classOf(tool), effect: tool.effect });
+      return rule === undefined ? [] : [[tool.name, rule]];
+    }),
+  );
+}
