@@ -2,17 +2,15 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
 import { CrewError } from "./core/schema/error.ts";
-import type { Engine } from "./core/task/engine.ts";
 import type { Runner } from "./core/task/runner.ts";
 import { isForeign, type OwnRunner } from "./core/vocabulary/runner-name.ts";
-import { type LocalParts, localEngine } from "./engines/local.ts";
 import { readConfig } from "./formats/config.ts";
 import type { A2aParts } from "./runners/a2a/a2a.ts";
 import type { SecretSource } from "./runners/a2a/a2a-secret.ts";
-import { local } from "./runners/local.ts";
 import type { SpawnParts } from "./runners/process/spawn-task.ts";
 import { type DiscoverOptions, type Discovery, discover } from "./runtime/discovery/discover.ts";
 import { commandFamilies, skillFamilies } from "./runtime/discovery/workflow-sources.ts";
+import { loop } from "./runtime/loop/loop.ts";
 import { createGuardedOpen, type NetworkRules } from "./runtime/network/guarded-request.ts";
 import { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./runtime/settings/load-config.ts";
 
@@ -47,7 +45,7 @@ type RemoteSetup = SecretSource & Readonly<{ network?: NetworkRules; home: strin
 export function builtinRunner({ remotes, ...given }: Omit<SpawnParts, "entry"> & { remotes: Remotes }): Runner {
   const parts = (): SpawnParts => ({ ...given, entry: taskChild() });
   const rows: Readonly<Record<OwnRunner | "a2a", Runner>> = {
-    local,
+    local: loop,
     a2a: async (...task) =>
       (await import("./runners/a2a/a2a.ts")).a2aRunner({ ...(await remotes()), linger: given.linger })(...task),
     thread: async (...task) => (await import("./runners/process/thread.ts")).threadRunner(parts())(...task),
@@ -69,8 +67,6 @@ function taskChild(): URL {
   );
   return places.find((url) => existsSync(url)) ?? places[0]!;
 }
-
-export const makeEngine = (parts: LocalParts): Engine => localEngine(parts);
 
 /** Finds every agent there is for a folder; the files of a project count as far as they are trusted. */
 export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {

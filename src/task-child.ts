@@ -2,12 +2,12 @@ import { Socket } from "node:net";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { emptyCatalog } from "./core/delegation/catalog.ts";
 import { type CrewSetup, createOutfit } from "./outfit.ts";
-import { local } from "./runners/local.ts";
 import { serveParent, type RunJob } from "./runners/process/child-side.ts";
 import { pipeChannel } from "./runners/process/pipe-channel.ts";
 import type { FromTask, TaskChannel, ToTask } from "./runners/process/protocol.ts";
 import { portChannel } from "./runners/process/thread-channel.ts";
 import { stopped } from "./runtime/async/cancel.ts";
+import { loop } from "./runtime/loop/loop.ts";
 import { assign } from "./runtime/task/assign.ts";
 
 /** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
@@ -15,14 +15,14 @@ const work: RunJob = async ({ setup, call, agent, prices, catalog = emptyCatalog
   const { models, worldFor } = createOutfit(setup as CrewSetup);
   if (prices) await models.loadPrices();
   const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
-  const world = await worldFor(roster, local);
+  const world = await worldFor(roster, loop);
   let assigned = false;
   const assignment = await assign(call, world, (fact) => {
     if (assigned) context.emit(fact); // what there is to say about the assignment itself has been said already
   });
   assigned = true;
   try {
-    return "status" in assignment ? assignment : await local(assignment, context);
+    return "status" in assignment ? assignment : await loop(assignment, context);
   } finally {
     await Promise.all([world.peers?.end(), "status" in assignment ? undefined : assignment.access?.end()]);
   }

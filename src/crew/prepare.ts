@@ -9,7 +9,8 @@ import type { KeptEvent } from "../core/run/event.ts";
 import type { Engine } from "../core/task/engine.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
-import { builtinRunner, makeEngine, type Remotes } from "../defaults.ts";
+import { builtinRunner, type Remotes } from "../defaults.ts";
+import { localEngine } from "../engines/local.ts";
 import { compile } from "../modes/compile.ts";
 import type { CrewSetup, Outfit } from "../outfit.ts";
 import { createPendingCleanup } from "../runtime/async/pending-cleanup.ts";
@@ -132,7 +133,7 @@ async function carriers(
   const world = await worldFor(roster, deck?.runner(runner) ?? runner, allowed);
   const peers = world.peers && (deck?.peers(world.peers) ?? world.peers);
   return {
-    engine: makeEngine({
+    engine: localEngine({
       perform: createPerformer({
         ...world,
         ...defined({ peers }),

@@ -7,10 +7,10 @@ import type { Engine, Perform } from "../../src/core/task/engine.ts";
 import { localEngine } from "../../src/engines/local.ts";
 import { retrying } from "../../src/models/registry/retrying.ts";
 import { compile } from "../../src/modes/compile.ts";
-import { local } from "../../src/runners/local.ts";
 import { accessParts, createRunAccess, restrictTo } from "../../src/runtime/access/access.ts";
 import type { Disk } from "../../src/runtime/disk/disk.ts";
 import { openPreviousRuns } from "../../src/runtime/resume/previous-runs.ts";
+import { loop } from "../../src/runtime/loop/loop.ts";
 import { drive } from "../../src/runtime/run/drive.ts";
 import { Run } from "../../src/runtime/run/run.ts";
 import { openJournal, readForResume } from "../../src/runtime/store/journal.ts";
@@ -64,7 +64,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
     roster: { find: (name) => agents.find((agent: Agent) => agent.name === name), names: () => agents.map(nameOf) },
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     models: { choose: async () => ({ name: "m", id: "m", ref: "m", why: "it is the only one", model }) },
-    runner: local,
+    runner: loop,
     validator: createValidator(),
     cwd: "/",
     env: {},

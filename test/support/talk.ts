@@ -30,7 +30,7 @@ export async function provider(script: ProviderScript, options: ProviderServerOp
 
 /** The models of somebody whose every provider is this server. */
 export function registryAt(server: ProviderServer, more: ModelRegistryConfig = {}): ModelRegistry {
-  return createModelRegistry({ env: server.env, random: () => 0, firstWaitMs: 1, ...more });
+  return createModelRegistry({ env: server.env, random: () => 0, ...more });
 }
 
 /** The model of a name at this server, without retries unless they are asked for. */

@@ -38,8 +38,6 @@ export type ModelRegistryConfig = Readonly<{
   builtin?: Readonly<Record<string, (rest: string) => Promise<Model>>>;
   env?: Readonly<Record<string, string | undefined>>;
   random?: () => number;
-  /** The first wait before a turn is tried again. */
-  firstWaitMs?: number;
 }>;
 
 /** A model of a provider; it is made when it is first asked something, and only once. */
@@ -64,7 +62,6 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
   const { models = {}, builtin = {}, env = {}, random = Math.random } = config;
   const prices = createPrices();
   const means = { prices };
-  const retries = { random, ...defined({ firstWaitMs: config.firstWaitMs }) };
   const opened = new Map<string, Model>();
   const resolved = new Map<string, ResolvedModel>();
   const known = new Map<string, Provider | undefined>();
@@ -95,7 +92,7 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
 
   /** The model of a candidate; one that is handed in as a function looks after its own retries. */
   const modelOf = async ({ name, provider: at }: ModelCandidate, retry: boolean): Promise<Model> => {
-    const again = (model: Model): Model => (retry ? retrying(model, retries) : model);
+    const again = (model: Model): Model => (retry ? retrying(model, { random }) : model);
     if (at !== undefined) return again(ofProvider(provider(at)!));
     const given = own(models, name);
     if (typeof given === "function") return given;
@@ -139,7 +136,7 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
         name: spec,
         provider: found.type,
         modelId: id,
-        model: retrying(withId(ofProvider(found), id), retries),
+        model: retrying(withId(ofProvider(found), id), { random }),
       };
       resolved.set(spec, made);
       return made;

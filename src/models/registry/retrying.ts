@@ -11,13 +11,11 @@ const FIRST_WAIT_MS = 500;
 /** By how much a wait is stretched at random, so that many do not come back at once. */
 const JITTER = 0.25;
 
-export type RetryParts = Readonly<{ random(): number; firstWaitMs?: number }>;
-
 /**
  * Tries a turn again that failed in a passing way, as long as nothing of it was shown. It waits longer each time, and at
  * least as long as the provider asks for; a provider that asks for more than a minute is not waited for.
  */
-export function retrying(model: Model, { random, firstWaitMs = FIRST_WAIT_MS }: RetryParts): Model {
+export function retrying(model: Model, { random }: Readonly<{ random(): number }>): Model {
   return async function* (request, signal) {
     for (let n = 1; ; n += 1) {
       let shown = false;
@@ -36,7 +34,7 @@ export function retrying(model: Model, { random, firstWaitMs = FIRST_WAIT_MS }: 
         yield { type: "error", fault };
         return;
       }
-      const waitMs = Math.round(Math.max(asked, calculateBackoff(firstWaitMs, n)) * (1 + random() * JITTER));
+      const waitMs = Math.round(Math.max(asked, calculateBackoff(FIRST_WAIT_MS, n)) * (1 + random() * JITTER));
       yield notice(fault, waitMs, n);
       if (await pause(waitMs, signal)) continue;
       yield { type: "error", fault: abortedFault };

@@ -7,21 +7,12 @@ const notices = (events: readonly ModelEvent[]): string[] =>
   events.flatMap((event) => (event.type === "notice" ? [event.text] : []));
 
 test("a passing fault is tried again, announced, and then forgotten", async () => {
-  const server = await provider([{ fault: "overloaded" }, { fault: "cut" }, "there"]);
+  const server = await provider([{ fault: "overloaded" }, "there"]);
   const events = await turn(await modelAt(server, haiku, { retry: true }));
   expect(textOf(events)).toBe("there");
   expect(notices(events)).toEqual([
-    expect.stringMatching(/answered 529: Overloaded\. Trying again in 1ms \(1 of 3\)/),
-    expect.stringMatching(/broke off before its end\. Trying again in 2ms \(2 of 3\)/),
+    expect.stringMatching(/answered 529: Overloaded\. Trying again in 500ms \(1 of 3\)/),
   ]);
-});
-
-test("after three tries more the last fault counts", async () => {
-  const server = await provider(() => ({ fault: "broken" }));
-  expect(faultOf(await turn(await modelAt(server, haiku, { retry: true })))).toMatchObject({
-    code: "MODEL_OVERLOADED",
-  });
-  expect(server.requests).toHaveLength(4);
 });
 
 test.each(["unauthorized", "too-long", "bad-request", "no-such-model", "no-credit"] as const)(
@@ -42,12 +33,12 @@ test("what was shown is not said twice", async () => {
 });
 
 test("a provider is waited for as long as it asks, with some jitter", async () => {
-  const server = await provider([{ fault: "rate-limit", retryAfter: "0.2" }, "there"]);
+  const server = await provider([{ fault: "rate-limit", retryAfter: "0.6" }, "there"]);
   const began = performance.now();
   const events = await turn(await modelAt(server, haiku, { retry: true, random: () => 1 }));
   expect(textOf(events)).toBe("there");
-  expect(performance.now() - began).toBeGreaterThanOrEqual(245);
-  expect(notices(events)[0]).toContain("Trying again in 250ms");
+  expect(performance.now() - began).toBeGreaterThanOrEqual(745);
+  expect(notices(events)[0]).toContain("Trying again in 750ms");
 });
 
 test("a provider that asks for more than a minute is not waited for", async () => {
