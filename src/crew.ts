@@ -68,8 +68,8 @@ export type Crew = Readonly<{
   explain(found: FoundAgent, call?: ExplainedCall): Promise<Explanation>;
   /** The settings that hold, and where each was made. */
   settings: LoadedConfig;
-  /** What names of models mean here, and which providers can be used. */
-  models(): Promise<ModelOverview>;
+  /** What names of models mean here, and which providers can be used; with `probe` each is asked for its models. */
+  models(options?: Readonly<{ probe?: AbortSignal }>): Promise<ModelOverview>;
   /** The ids of the runs that were kept, newest first. */
   runs(): Promise<readonly string[]>;
   /** The id of the run that an id, the beginning of one, or a name means. */
@@ -136,7 +136,10 @@ export function createCrew(given: CrewOptions = {}): Crew {
     skills: finds.skills,
     commands: finds.commands,
     explain: (agent, call = { flags: {} }) => explainFor(agent, call, { outfit, setup, settings }),
-    models: async () => (await import("./models/registry/overview.ts")).overviewOf(models),
+    models: async ({ probe } = {}) => {
+      const { overviewOf, probedOverview } = await import("./models/registry/overview.ts");
+      return probe ? probedOverview(models, probe) : overviewOf(models);
+    },
     runs: async () => (await store?.list()) ?? [],
     findRun: (word) => needed(store).find(word),
     record: async (id) => foldJournal(needed(store).folder(id), id),

@@ -216,14 +216,18 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "commands about agents, skills, models and trust",
     sees: ["cli/base", "cli/terminal", "cli/launch"],
   },
+  "cli/setup": {
+    holds: "setting up: settings, checks of this machine, hosts",
+    sees: ["cli/base", "cli/launch"],
+  },
   "cli/a2a": { holds: "serving A2A", sees: ["cli/base", "cli/terminal", "cli/launch"] },
   "cli/mcp": {
     holds: "serving MCP; MCP servers",
-    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/agents", "cli/a2a"],
+    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/a2a"],
   },
   "cli/chat": { holds: "chat", sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs", "cli/agents"] },
   cli: {
     holds: "the table of commands",
-    sees: ["cli/base", "cli/launch", "cli/runs", "cli/agents", "cli/a2a", "cli/mcp", "cli/chat"],
+    sees: ["cli/base", "cli/launch", "cli/runs", "cli/agents", "cli/setup", "cli/a2a", "cli/mcp", "cli/chat"],
   },
 };

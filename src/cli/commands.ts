@@ -14,6 +14,7 @@ const LOOK = "Look:";
 const CHANGE = "Change:";
 const RUNS = "Runs:";
 const SERVE = "Serve:";
+const SETUP = "Set up:";
 
 /** Every command, in the order in which help lists them. */
 export const commands: Readonly<Record<string, CommandRow>> = {
@@ -153,6 +154,16 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     summary: "offer agents to other programs over the A2A protocol",
     group: SERVE,
     load: async () => (await import("./a2a/a2a.ts")).a2a,
+  },
+  doctor: {
+    summary: "check whether everything works here, with fixes",
+    group: SETUP,
+    load: async () => (await import("./setup/doctor.ts")).doctor,
+  },
+  config: {
+    summary: "show and change settings",
+    group: SETUP,
+    load: async () => (await import("./setup/config.ts")).configCommand,
   },
   trust: {
     summary: "let the agents of this project run, or not",

@@ -18,7 +18,7 @@ export const models: CliCommand = {
       import("../base/table.ts"),
       import("../base/terminal.ts"),
     ]);
-    const overview = await (await crewFor({})).models();
+    const overview = await (await crewFor({})).models({ probe: new AbortController().signal });
     if (flags.json) {
       process.stdout.write(`${jsonText(overview, 2)}\n`);
       return 0;
@@ -43,14 +43,16 @@ function sections({
     ["Shortcuts", shortcuts.map(nameRow)],
     [
       "Providers",
-      providers.map(({ name, usable, because, baseURL, baseURLFrom }) => ({
+      providers.map(({ name, usable, because, baseURL, baseURLFrom, probe }) => ({
         name,
-        usable: usable ? "ready" : "no key",
-        because,
+        state: usable ? STATES[probe?.state ?? "unclear"] : "no key",
+        because: probe === undefined ? because : probe.why,
         address: baseURLFrom === undefined ? baseURL : `${baseURL} (${baseURLFrom})`,
       })),
     ],
   ];
 }
+
+const STATES = { answers: "ready", refused: "refused", silent: "no answer", unclear: "unclear" } as const;
 
 const nameRow = ({ name, model, because }: NameView): Row => ({ name, model: model ?? "-", because });

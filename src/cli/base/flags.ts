@@ -59,6 +59,7 @@ export type Flags = PermissionFlags &
     out?: string;
     check?: boolean;
     user?: boolean;
+    project?: boolean;
     from?: string;
     raw?: boolean;
     asTool?: boolean;

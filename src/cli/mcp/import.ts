@@ -1,29 +1,23 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { suggestion } from "../../core/plan/check.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 import { describeServer, type McpServer } from "../../core/vocabulary/mcp-server.ts";
-import { readConfig } from "../../formats/config.ts";
 import { type McpFile, mcpFiles, readMcpFile } from "../../formats/mcp-files.ts";
-import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
-import { CONFIG_FILE } from "../../runtime/settings/load-config.ts";
-import { withSetting } from "../agents/edit-config.ts";
+import { readConfigFile, userConfigFile, writeSettings } from "../base/config-file.ts";
 import type { Flags } from "../base/flags.ts";
 import { confirm } from "./confirm.ts";
-import { homes } from "./home.ts";
+import { homes } from "../base/home.ts";
 
 type Found = Readonly<{ name: string; server: McpServer; file: string }>;
 
 /** `subcrew mcp import`: takes servers of other tools over into the user's settings, after they were shown. Nothing is started. */
 export async function importServers([from]: readonly string[], flags: Flags): Promise<number> {
-  const { home, state } = homes();
-  const file = join(state, CONFIG_FILE);
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const before = readConfig(text);
-  if ("faults" in before)
-    throw new CrewError("BAD_CONFIG", `${file} cannot be changed before it is correct.`, before.faults[0]?.hint ?? "");
+  const { home } = homes();
+  const before = readConfigFile(userConfigFile());
+  const { file } = before;
   const known = new Set(Object.keys(before.config.mcpServers ?? {}));
   const fresh = new Map<string, Found>();
   for (const place of placesFor(from, { cwd: resolve(flags.cwd ?? "."), home })) {
@@ -43,9 +37,10 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
     say(`new     ${name}  (${origin})\n          ${describeServer(server)}`);
   say("Such a program runs with your rights whenever an agent uses it.");
   if (!(await confirm(`Take over ${found.length === 1 ? "it" : `these ${found.length}`}?`, flags))) return 3;
-  const after = found.reduce((now, { name, server }) => withSetting(now, ["mcpServers", name], server), text);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  await writeAtomic(file, after);
+  await writeSettings(
+    before,
+    found.map(({ name, server }) => [["mcpServers", name], server]),
+  );
   const names = found.map(({ name }) => name);
   process.stdout.write(flags.json ? `${jsonText({ file, added: names })}\n` : `${names.join(", ")} in ${file}\n`);
   return 0;

@@ -8,7 +8,7 @@ import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
-import { homes } from "./home.ts";
+import { homes } from "../base/home.ts";
 
 /** `subcrew mcp list`: what is known; nothing is started for it. */
 export async function listServers(flags: Flags): Promise<number> {

@@ -14,7 +14,7 @@ import { type LogoutSpec, logOut } from "../../tools/mcp/logout.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { onSignals } from "../terminal/signals.ts";
-import { homes } from "./home.ts";
+import { homes } from "../base/home.ts";
 import { serverNamed } from "./named.ts";
 
 /** `subcrew mcp login SERVER`: a person logs in to a server, in a browser. */

@@ -13,7 +13,7 @@ import { startServer } from "../../tools/mcp/start.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { confirm } from "./confirm.ts";
-import { homes } from "./home.ts";
+import { homes } from "../base/home.ts";
 import { serverNamed } from "./named.ts";
 
 /** `subcrew mcp trust SERVER`: shows what a server offers now, and what is different since somebody agreed to it. */

@@ -1,6 +1,7 @@
 import type { Tier } from "../../core/vocabulary/tiers.ts";
 import { shortcuts, tierNames } from "../../core/vocabulary/tiers.ts";
 import { withoutLogin } from "../wires/endpoint.ts";
+import { type ProviderProbe, probeProvider } from "./probe.ts";
 import type { ModelRegistry } from "./registry.ts";
 
 /** What names of models mean here, and which providers can be used; no key is in it. */
@@ -23,7 +24,20 @@ export type ProviderView = Readonly<{
   baseURL: string;
   /** The variable that the address came from. */
   baseURLFrom?: string;
+  /** It runs on this machine and needs no key. */
+  local: boolean;
+  /** What it answered when it was asked for its models; absent: it was not asked. */
+  probe?: ProviderProbe;
 }>;
+
+/** The same after asking every provider that could be used which models it has. */
+export async function probedOverview(registry: ModelRegistry, signal: AbortSignal): Promise<ModelOverview> {
+  const overview = overviewOf(registry);
+  const providers = overview.providers.map(async (view) =>
+    view.usable ? { ...view, probe: await probeProvider(registry.provider(view.name)!, signal) } : view,
+  );
+  return { ...overview, providers: await Promise.all(providers) };
+}
 
 /** Looks at everything and opens nothing. */
 export function overviewOf(registry: ModelRegistry): ModelOverview {
@@ -52,6 +66,7 @@ export function overviewOf(registry: ModelRegistry): ModelOverview {
         because: status.because,
         keys,
         baseURL: withoutLogin(endpoint.baseURL),
+        local: endpoint.local,
         ...from,
       };
     }),

@@ -5,21 +5,22 @@ import { onAbort } from "../../runtime/async/on-abort.ts";
 import { proxyHeaders, tunnelAgent } from "./tunnel.ts";
 
 /** Sends requests to one provider over connections that are kept. */
-export type ProviderConnection = Readonly<{ post(path: string, request: PostRequest): Promise<IncomingMessage> }>;
-
-export type PostRequest = Readonly<{
-  headers: Readonly<Record<string, string>>;
-  body: string;
-  signal: AbortSignal;
+export type ProviderConnection = Readonly<{
+  get(path: string, request: GetRequest): Promise<IncomingMessage>;
+  post(path: string, request: PostRequest): Promise<IncomingMessage>;
 }>;
+
+export type GetRequest = Readonly<{ headers: Readonly<Record<string, string>>; signal: AbortSignal }>;
+export type PostRequest = GetRequest & Readonly<{ body: string }>;
 
 export type ConnectOptions = Readonly<{ silenceMs?: number; proxy?: string }>;
 
-const usual = {
+const postHeaders = {
   "content-type": "application/json",
   accept: "text/event-stream",
   "user-agent": `subcrew/${version}`,
 };
+const getHeaders = { accept: "application/json", "user-agent": `subcrew/${version}` };
 
 /** How long a provider may send nothing at all, not even a sign of life. */
 const SILENCE_MS = 10 * 60_000;
@@ -41,11 +42,12 @@ export function connectProvider(
   const forwarded =
     gate && !isSecure ? { address: gate, headers: { host: new URL(base).host, ...proxyHeaders(gate) } } : undefined;
 
-  const once = (path: string, { headers, body, signal }: PostRequest): Promise<IncomingMessage> =>
+  const once = (path: string, { headers, body, signal }: GetRequest & { body?: string }): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const length = String(Buffer.byteLength(body));
-      const all = { ...usual, "content-length": length, ...headers, ...forwarded?.headers };
-      const options = { method: "POST", agent, headers: all, timeout: silenceMs };
+      const usual =
+        body === undefined ? getHeaders : { ...postHeaders, "content-length": String(Buffer.byteLength(body)) };
+      const all = { ...usual, ...headers, ...forwarded?.headers };
+      const options = { method: body === undefined ? "GET" : "POST", agent, headers: all, timeout: silenceMs };
       const req = forwarded
         ? client.request(forwarded.address, { ...options, path: base + path })
         : client.request(base + path, options);
@@ -59,14 +61,13 @@ export function connectProvider(
       req.end(body);
     });
 
-  return {
-    post: (path, request) =>
-      once(path, request).catch((error: unknown) => {
-        // The provider closed an idle connection just when it was taken up again: not its fault, nor ours.
-        if (error instanceof StaleError && !request.signal.aborted) return once(path, request);
-        throw error;
-      }),
-  };
+  const send: ProviderConnection["post"] = (path, request) =>
+    once(path, request).catch((error: unknown) => {
+      // The provider closed an idle connection just when it was used again: not its fault, nor ours.
+      if (error instanceof StaleError && !request.signal.aborted) return once(path, request);
+      throw error;
+    });
+  return { get: once, post: send };
 }
 
 /** Nothing came for too long. */

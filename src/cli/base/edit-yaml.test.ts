@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { withSetting } from "./edit-config.ts";
+import { withSetting } from "./edit-yaml.ts";
 
 const file = `# mine
 agents:

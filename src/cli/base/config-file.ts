@@ -1,0 +1,39 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { CrewError } from "../../core/schema/error.ts";
+import type { Config, ConfigPath } from "../../core/config/config.ts";
+import { readConfig } from "../../formats/config.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import { CONFIG_FILE } from "../../runtime/settings/load-config.ts";
+import { withSetting } from "./edit-yaml.ts";
+import { homes } from "./home.ts";
+
+/** A settings file that can be changed: its text and what it says now. */
+export type ConfigFileText = Readonly<{ file: string; text: string; config: Config }>;
+
+/** The user's own settings file. */
+export const userConfigFile = (): string => join(homes().state, CONFIG_FILE);
+
+/** Reads a settings file before a change. A broken file is an error, so that a change never hides the fault. */
+export function readConfigFile(file: string): ConfigFileText {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const read = readConfig(text);
+  if ("config" in read) return { file, text, config: read.config };
+  const [fault] = read.faults;
+  const where = fault?.line === undefined ? file : `${file}:${fault.line}`;
+  throw new CrewError(
+    "BAD_CONFIG",
+    `${where}: ${fault?.message ?? "The file cannot be read."}`,
+    `Correct the file first, for example with \`subcrew config edit\`. ${fault?.hint ?? ""}`.trim(),
+  );
+}
+
+/** Writes settings into a file and keeps its comments. `undefined` removes a setting. */
+export async function writeSettings(
+  { file, text }: ConfigFileText,
+  changes: readonly (readonly [path: ConfigPath, value: unknown])[],
+): Promise<void> {
+  const after = changes.reduce((now, [path, value]) => withSetting(now, path, value), text);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (after !== text) await writeAtomic(file, after);
+}

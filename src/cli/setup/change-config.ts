@@ -1,0 +1,201 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type ConfigPath, config as schema } from "../../core/config/config.ts";
+import { fromLeaves, leavesOf } from "../../core/config/layers.ts";
+import { configVariables } from "../../core/config/variables.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { faultsOf } from "../../core/schema/parse.ts";
+import { descriptionAt, keysAt } from "../../core/schema/schema-place.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import { readConfig } from "../../formats/config.ts";
+import { readYaml } from "../../formats/yaml/yaml.ts";
+import { projectRoot } from "../../runtime/discovery/places.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import { PROJECT_CONFIG } from "../../runtime/settings/load-config.ts";
+import { type ConfigFileText, readConfigFile, userConfigFile, writeSettings } from "../base/config-file.ts";
+import type { Flags } from "../base/flags.ts";
+import { homes } from "../base/home.ts";
+import { table } from "../base/table.ts";
+import { terminal } from "../base/terminal.ts";
+import { crewFor } from "../launch/start.ts";
+
+/** `subcrew config list` */
+export async function listSettings(_: readonly string[], flags: Flags): Promise<number> {
+  const { config, origins, placeOf } = (await crewFor({ quiet: true })).settings;
+  const rows = leavesOf(config).map(([path, value]) => {
+    const key = path.join(".");
+    const place = placeOf(key);
+    const from = place === undefined ? (origins.get(key) ?? "default") : `${place.file}:${place.line ?? 1}`;
+    return {
+      key,
+      value: isSecret(path) ? HIDDEN : value,
+      from: origins.get(key) === "environment" ? "variable" : from,
+    };
+  });
+  const unset = flags.all ? unsetKeys(new Set(rows.map(({ key }) => key))) : [];
+  if (flags.json) process.stdout.write(`${jsonText([...rows, ...unset], 2)}\n`);
+  else if (rows.length + unset.length === 0)
+    process.stderr.write(`Nothing is set. \`subcrew config list --all\` shows what can be set.\n`);
+  else {
+    const { look } = terminal(flags);
+    const shown = rows.map(({ key, value, from }) => ({ key, value: valueText(value), from }));
+    const others = unset.map(({ key, meaning }) => ({ key, value: "(not set)", from: meaning }));
+    process.stdout.write(table([...shown, ...others], look, { key: 40, value: 40 }));
+  }
+  return 0;
+}
+
+/** `subcrew config get KEY` */
+export async function getSetting([key = ""]: readonly string[], flags: Flags): Promise<number> {
+  const path = knownPath(key);
+  const { config } = (await crewFor({ quiet: true })).settings;
+  const value = path.reduce<unknown>((at, step) => (isRecord(at) ? at[step] : undefined), config);
+  if (value === undefined) {
+    if (flags.json) process.stdout.write("null\n");
+    else process.stderr.write(`${key} is not set: ${descriptionAt(schema, path) || "the default applies"}.\n`);
+    return 1;
+  }
+  process.stdout.write(`${flags.json || typeof value !== "string" ? jsonText(value, 2) : value}\n`);
+  return 0;
+}
+
+/** `subcrew config set KEY VALUE` */
+export async function setSetting([key = "", ...words]: readonly string[], flags: Flags): Promise<number> {
+  const path = knownPath(key);
+  const value = valueFor(path, words.join(" "));
+  const before = fileFor(flags);
+  await writeSettings(before, [[path, value]]);
+  process.stdout.write(`${key} = ${isSecret(path) ? HIDDEN : valueText(value)}  (${before.file})\n`);
+  await tellIfOverruled(key, value);
+  return 0;
+}
+
+/** `subcrew config unset KEY` */
+export async function unsetSetting([key = ""]: readonly string[], flags: Flags): Promise<number> {
+  const before = fileFor(flags);
+  await writeSettings(before, [[knownPath(key), undefined]]);
+  process.stdout.write(`${key} is no longer set in ${before.file}\n`);
+  return 0;
+}
+
+/** `subcrew config path` */
+export async function printPaths(_: readonly string[], flags: Flags): Promise<number> {
+  const paths = { user: userConfigFile(), project: projectFile(flags), state: homes().state };
+  const lines = Object.entries(paths).map(
+    ([name, path]) => `${name.padEnd(8)} ${path}${existsSync(path) ? "" : "  (does not exist yet)"}`,
+  );
+  process.stdout.write(flags.json ? `${jsonText(paths, 2)}\n` : `${lines.join("\n")}\n`);
+  return 0;
+}
+
+/** `subcrew config edit`: the file is replaced only by a text that can be read; a broken draft is kept and named. */
+export async function editSettings(_: readonly string[], flags: Flags): Promise<number> {
+  const file = targetFile(flags);
+  const text = existsSync(file)
+    ? readFileSync(file, "utf8")
+    : "# Settings of subcrew. docs/config.md lists every key.\n";
+  const folder = mkdtempSync(join(tmpdir(), "subcrew-config-"));
+  const draft = join(folder, "config.yaml");
+  writeFileSync(draft, text, { mode: 0o600 });
+  const editor = process.env["VISUAL"] || process.env["EDITOR"] || "vi";
+  const ran = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", draft], { stdio: "inherit" });
+  if (ran.status !== 0)
+    throw new CrewError(
+      "BAD_INPUT",
+      `The editor "${editor}" failed, so nothing was changed.`,
+      "Set $EDITOR to an editor that works here.",
+    );
+  const after = readFileSync(draft, "utf8");
+  const read = readConfig(after);
+  if ("faults" in read) {
+    const [fault] = read.faults;
+    throw new CrewError(
+      "BAD_CONFIG",
+      `${fault?.line === undefined ? "" : `Line ${fault.line}: `}${fault?.message} ${file} was not changed.`,
+      `Your draft is kept in ${draft}. ${fault?.hint ?? ""}`.trim(),
+    );
+  }
+  rmSync(folder, { recursive: true });
+  if (after === text && existsSync(file)) process.stdout.write("No changes.\n");
+  else {
+    await writeSettings({ file, text: after, config: read.config }, []); // makes the folder
+    await writeAtomic(file, after);
+    process.stdout.write(`Saved ${file}\n`);
+  }
+  return 0;
+}
+
+const HIDDEN = "(hidden)";
+
+/** Values that may hold a key or a password. */
+function isSecret(path: ConfigPath): boolean {
+  const last = path.at(-1) ?? "";
+  return last === "apiKey" || path.includes("headers") || (path[0] === "mcpServers" && path[2] === "env");
+}
+
+const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const fileFor = (flags: Flags): ConfigFileText => readConfigFile(targetFile(flags));
+const targetFile = (flags: Flags): string => (flags.project ? projectFile(flags) : userConfigFile());
+
+function projectFile({ cwd = "." }: Flags): string {
+  const from = resolve(cwd);
+  return join(projectRoot(from, homes().home) ?? from, PROJECT_CONFIG);
+}
+
+/** The steps of a key: `agents.explore.model`, with quotes around a name that holds a dot. */
+function knownPath(key: string): ConfigPath {
+  const steps = Array.from(key.matchAll(/"([^"]+)"|([^."]+)/g), (match) => match[1] ?? match[2]!);
+  for (const [at, step] of steps.entries()) {
+    const above = steps.slice(0, at);
+    const known = keysAt(schema, above);
+    if (known.length === 0 || known.includes(step)) continue;
+    const close = nearest(step, known);
+    throw new CrewError(
+      "BAD_INPUT",
+      `There is no setting "${steps.slice(0, at + 1).join(".")}".`,
+      close === undefined ? `Known here: ${known.join(", ")}.` : `Did you mean "${[...above, close].join(".")}"?`,
+    );
+  }
+  if (steps.length > 0) return steps;
+  throw new CrewError("BAD_INPUT", "No setting given.", "Give a key, as in `subcrew config get model`.");
+}
+
+/** The value that a text means for a key: as YAML, as a list where it has commas, or as it stands. The schema decides. */
+function valueFor(path: ConfigPath, text: string): unknown {
+  const read = readYaml(text);
+  const value = read.ok ? read.value : undefined;
+  const list = text.split(",").map((part) => part.trim());
+  const isPlain = typeof value === "string" || value === undefined || value === null;
+  const candidates = [...(isPlain ? [] : [value]), ...(list.length > 1 ? [list] : []), text, list];
+  const faultOf = (value: unknown): ReturnType<typeof faultsOf>[number] | undefined =>
+    faultsOf(schema, fromLeaves([[path, value]]), "settings").find(({ path: at }) =>
+      path.every((step, index) => at[index] === undefined || at[index] === step),
+    );
+  const fits = candidates.find((value) => faultOf(value) === undefined);
+  if (fits !== undefined) return fits;
+  const fault = faultOf(candidates[0]);
+  throw new CrewError(
+    "BAD_CONFIG",
+    fault?.message ?? `"${text}" is not valid here.`,
+    fault?.hint ?? "See docs/config.md.",
+  );
+}
+
+/** A variable comes before the file, and a person who has just set something should know. */
+async function tellIfOverruled(key: string, value: unknown): Promise<void> {
+  const { origins } = (await crewFor({ quiet: true })).settings;
+  if (origins.get(key) !== "environment") return;
+  const variable = configVariables().find(({ path }) => path.join(".") === key);
+  process.stderr.write(`warn    ${variable?.name ?? "A variable"} is set and wins over ${valueText(value)}.\n`);
+}
+
+function unsetKeys(set: ReadonlySet<string>): { key: string; meaning: string }[] {
+  return configVariables()
+    .map(({ path }) => ({ key: path.join("."), meaning: descriptionAt(schema, path) }))
+    .filter(({ key }) => !set.has(key));
+}

@@ -1,0 +1,37 @@
+import { jsonText } from "../../core/text/json-text.ts";
+import { terminalLine } from "../../core/view/words.ts";
+import type { CliCommand } from "../base/command.ts";
+import { jsonOption } from "../base/flags.ts";
+
+/** `subcrew doctor` */
+export const doctor: CliCommand = {
+  description:
+    "Checks whether subcrew can work here: Node, settings, agents, keys and models, sandbox, state folder, git, MCP servers and hosts. Exits with 1 when something is broken.",
+  options: [jsonOption()],
+  examples: [
+    ["subcrew doctor", "check everything, with a fix for each problem"],
+    ["subcrew doctor --json", "the same for a program"],
+  ],
+  notes: "Providers with a key, and local model servers, are asked for their list of models. No prompt is sent.",
+  act: async (_, flags) => {
+    const [{ examine }, { terminal }] = await Promise.all([import("./examine.ts"), import("../base/terminal.ts")]);
+    const findings = await examine(new AbortController().signal);
+    const broken = findings.filter(({ state }) => state === "broken").length;
+    if (flags.json) process.stdout.write(`${jsonText({ ok: broken === 0, findings }, 2)}\n`);
+    else {
+      const { colors, signs } = terminal(flags).look;
+      const sign = { ok: colors.green(signs.ok), note: colors.yellow(signs.none), broken: colors.red(signs.failed) };
+      for (const { state, about, text, fix } of findings) {
+        process.stdout.write(`${sign[state]} ${about.padEnd(12)} ${terminalLine(text)}\n`);
+        if (fix !== undefined) process.stdout.write(`  ${" ".repeat(12)} ${colors.dim(`Fix: ${terminalLine(fix)}`)}\n`);
+      }
+      const notes = findings.filter(({ state }) => state === "note").length;
+      process.stdout.write(
+        broken === 0
+          ? `\nNothing is broken${notes > 0 ? `, ${notes} ${notes === 1 ? "note" : "notes"}` : ""}.\n`
+          : `\n${broken} broken.\n`,
+      );
+    }
+    return broken === 0 ? 0 : 1;
+  },
+};

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { SetupName } from "../../mcp/setup.ts";
+import { findProgram } from "../../runners/foreign/find-program.ts";
+
+/** A tool that can use our MCP server. */
+export type Host = Readonly<{ name: SetupName; registered: boolean; file: string }>;
+
+/** The program of each host and the file, below the home folder, in which it keeps its MCP servers. */
+const HOSTS: Readonly<Record<SetupName, Readonly<{ program: string; file: string }>>> = {
+  "claude-code": { program: "claude", file: ".claude.json" },
+  codex: { program: "codex", file: ".codex/config.toml" },
+  cursor: { program: "cursor", file: ".cursor/mcp.json" },
+  vscode: { program: "code", file: ".config/Code/User/mcp.json" },
+  gemini: { program: "gemini", file: ".gemini/settings.json" },
+  opencode: { program: "opencode", file: ".config/opencode/opencode.json" },
+};
+
+/** The hosts that are installed here, and whether their user settings name subcrew. */
+export function hostsHere(home: string, path: string | undefined): readonly Host[] {
+  return (Object.entries(HOSTS) as [SetupName, (typeof HOSTS)[SetupName]][])
+    .filter(([, { program, file }]) => findProgram(program, path, []) !== undefined || existsSync(join(home, file)))
+    .map(([name, { file }]) => ({ name, file, registered: namesSubcrew(join(home, file)) }));
+}
+
+function namesSubcrew(file: string): boolean {
+  try {
+    return /["[.]subcrew["\]]/.test(readFileSync(file, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage } from "node:http";
+import { messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
+import type { Endpoint } from "../wires/endpoint.ts";
+import { connectProvider } from "../wires/http.ts";
+import type { Provider } from "./provider.ts";
+
+/** What a provider answered when it was asked for its models. */
+export type ProviderProbe = Readonly<{
+  /** `answers`: it listed its models. `refused`: it does not accept the key. `silent`: nobody answers at its address. */
+  state: "answers" | "refused" | "silent" | "unclear";
+  models: readonly string[];
+  /** One clause for people. */
+  why: string;
+}>;
+
+/** A list of models is a few kilobytes; a server that sends more is not believed. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const WAIT_MS = 3_000;
+
+/** Asks a provider which models it has. Sends the key, no prompt, and costs nothing. */
+export async function probeProvider({ endpoint, type }: Provider, signal: AbortSignal): Promise<ProviderProbe> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
+  const { baseURL, headers, proxy } = endpoint;
+  try {
+    const connection = connectProvider(baseURL, { silenceMs: WAIT_MS, ...defined({ proxy }) });
+    const answer = await connection.get("/models", {
+      headers: { ...keyHeaders(type, endpoint), ...headers },
+      signal: limit,
+    });
+    return read(answer.statusCode ?? 0, await bodyOf(answer));
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = limit.aborted ? `no answer within ${WAIT_MS / 1_000} s` : messageOf(error);
+    return { state: "silent", models: [], why };
+  }
+}
+
+function read(status: number, body: string): ProviderProbe {
+  if (status === 401 || status === 403)
+    return { state: "refused", models: [], why: `the key was refused (HTTP ${status})` };
+  const models = status === 200 ? modelIds(body) : undefined;
+  if (models === undefined)
+    return { state: "unclear", models: [], why: `the list of models could not be read (HTTP ${status})` };
+  return { state: "answers", models, why: `${models.length} ${models.length === 1 ? "model" : "models"}` };
+}
+
+/** The ids in a list of models, as OpenAI, Anthropic and Google write it. */
+function modelIds(body: string): readonly string[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const list = [value["data"], value["models"]].find((each) => Array.isArray(each));
+  if (list === undefined) return undefined;
+  return (list as readonly unknown[]).flatMap((row) => {
+    const id = isRecord(row) ? (row["id"] ?? row["name"]) : undefined;
+    return typeof id === "string" ? [id.replace(/^models\//, "")] : [];
+  });
+}
+
+function keyHeaders(type: string, { key, keyName }: Endpoint): Record<string, string> {
+  if (type === "anthropic") {
+    const login = keyName?.endsWith("_AUTH_TOKEN") ? { authorization: `Bearer ${key}` } : { "x-api-key": key ?? "" };
+    return { "anthropic-version": "2023-06-01", ...(key !== undefined && login) };
+  }
+  if (key === undefined) return {};
+  return type === "google" ? { "x-goog-api-key": key } : { authorization: `Bearer ${key}` };
+}
+
+async function bodyOf(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of answer as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_BYTES) throw new Error("the answer is too long");
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}

@@ -1,0 +1,96 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { place } from "../../command.ts";
+
+/** A place whose user settings are this text. */
+async function withSettings(text: string): Promise<ReturnType<typeof place> & { file: string }> {
+  const here = place();
+  const file = join(here.env["SUBCREW_HOME"] ?? "", "config.yaml");
+  await here.run(["config", "set", "concurrency", "1"]);
+  writeFileSync(file, text);
+  return { ...here, file };
+}
+
+describe("config", () => {
+  test("set writes one value, keeps comments, and get and list show it with its line", async () => {
+    const { run, file } = await withSettings("# my settings\nconcurrency: 2 # few\n");
+    expect(await run(["config", "set", "concurrency", "4"])).toMatchObject({ code: 0 });
+    expect(await run(["config", "set", "agents.explore.model", "fast"])).toMatchObject({ code: 0 });
+    expect(readFileSync(file, "utf8")).toBe(
+      "# my settings\nconcurrency: 4 # few\nagents:\n  explore:\n    model: fast\n",
+    );
+    expect((await run(["config", "get", "concurrency"])).stdout).toBe("4\n");
+    expect(JSON.parse((await run(["config", "list", "--json"])).stdout)).toContainEqual({
+      key: "agents.explore.model",
+      value: "fast",
+      from: `${file}:5`,
+    });
+  });
+
+  test("commas make a list where a list is allowed, and stay text elsewhere", async () => {
+    const { run, file } = await withSettings("");
+    await run(["config", "set", "model", "fast, offline"]);
+    await run(["config", "set", "diagnostics.command", "npm run a, b"]);
+    expect(readFileSync(file, "utf8")).toBe("model:\n  - fast\n  - offline\ndiagnostics:\n  command: npm run a, b\n");
+  });
+
+  test("unset removes a value, and the parents that it leaves empty", async () => {
+    const { run, file } = await withSettings("model: fast\nlimits:\n  maxTurns: 3\n");
+    expect(await run(["config", "unset", "limits.maxTurns"])).toMatchObject({ code: 0 });
+    expect(readFileSync(file, "utf8")).toBe("model: fast\n");
+  });
+
+  test.each([
+    [["set", "concurency", "4"], 'no setting "concurency"', 'Did you mean "concurrency"'],
+    [["set", "concurrency", "many"], "has to be a number", "how many tasks run at once"],
+    [["set", "model.name", "x"], '"model" of the settings', ""],
+    [["get", "agents.x.modle"], 'no setting "agents.x.modle"', 'Did you mean "agents.x.model"'],
+    [["list", "extra"], "more words", ""],
+    [["lst"], 'no command "lst"', "subcrew config list"],
+  ])("a mistake in %j changes nothing and says what to do", async (words, message, hint) => {
+    const { run, file } = await withSettings("concurrency: 2\n");
+    const { code, stderr } = await run(["config", ...words]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+    expect(readFileSync(file, "utf8")).toBe("concurrency: 2\n");
+  });
+
+  test("a broken settings file is named with its line, and set does not touch it", async () => {
+    const { run, file } = await withSettings("concurrency: 2\nmodle: x\n");
+    const { code, stderr } = await run(["config", "set", "concurrency", "4"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${file}:2`);
+    expect(readFileSync(file, "utf8")).toBe("concurrency: 2\nmodle: x\n");
+  });
+
+  test("a key is never printed by list", async () => {
+    const { run } = await withSettings(
+      "providers:\n  mine:\n    baseURL: http://127.0.0.1:9\n    apiKey: sk-secret-1\n",
+    );
+    const { stdout, code } = await run(["config", "list"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("providers.mine.apiKey");
+    expect(stdout).not.toContain("sk-secret-1");
+  });
+
+  test("edit saves what the editor wrote, and keeps a broken draft away from the file", async () => {
+    const { run, file } = await withSettings("concurrency: 2\n");
+    const good = await run(["config", "edit"], { env: { EDITOR: "printf 'concurrency: 5\\n' >" } });
+    expect(good).toMatchObject({ code: 0, stdout: `Saved ${file}\n` });
+    expect(readFileSync(file, "utf8")).toBe("concurrency: 5\n");
+    const bad = await run(["config", "edit"], { env: { EDITOR: "printf 'concurrency: lots\\n' >" } });
+    expect(bad.code).toBe(2);
+    expect(bad.stderr).toContain("was not changed");
+    const draft = /kept in (\S+)\./.exec(bad.stderr)?.[1] ?? "";
+    expect(readFileSync(draft, "utf8")).toBe("concurrency: lots\n");
+    expect(readFileSync(file, "utf8")).toBe("concurrency: 5\n");
+  });
+
+  test("a variable that wins over a new value is named", async () => {
+    const { run } = await withSettings("");
+    const { stderr } = await run(["config", "set", "concurrency", "4"], { env: { SUBCREW_CONCURRENCY: "2" } });
+    expect(stderr).toContain("SUBCREW_CONCURRENCY");
+  });
+});

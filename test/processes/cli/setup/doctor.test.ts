@@ -1,0 +1,100 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { place } from "../../command.ts";
+
+type Finding = { state: string; about: string; text: string; fix?: string };
+const close: (() => void)[] = [];
+afterEach(() => {
+  for (const each of close.splice(0)) each();
+});
+
+/** A model server that lists its models to whoever has the right key. */
+async function modelServer(key?: string): Promise<string> {
+  const server = createServer((request, response) => {
+    const isAllowed = key === undefined || request.headers.authorization === `Bearer ${key}`;
+    response.writeHead(isAllowed ? 200 : 401, { "content-type": "application/json" });
+    response.end(JSON.stringify(isAllowed ? { data: [{ id: "small" }, { id: "large" }] } : { error: "no" }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  close.push(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+async function findings(
+  env: Readonly<Record<string, string>>,
+  settings?: string,
+): Promise<{ code: number | null; ok: boolean; all: readonly Finding[] }> {
+  const here = place();
+  const state = here.env["SUBCREW_HOME"] ?? "";
+  mkdirSync(state, { mode: 0o700 });
+  if (settings !== undefined) writeFileSync(join(state, "config.yaml"), settings);
+  const { stdout, code } = await here.run(["doctor", "--json"], { env });
+  const { ok, findings: all } = JSON.parse(stdout) as { ok: boolean; findings: readonly Finding[] };
+  return { code, ok, all };
+}
+
+describe("doctor", () => {
+  test("without a key nothing is broken, and the offline model is a note with its fix", async () => {
+    const { code, ok, all } = await findings({});
+    expect({ code, ok }).toEqual({ code: 0, ok: true });
+    expect(all.find(({ about }) => about === "model")).toMatchObject({
+      state: "note",
+      fix: expect.stringContaining("key"),
+    });
+    expect(all.map(({ about }) => about)).toEqual(
+      expect.arrayContaining(["node", "settings", "agents", "runs", "state", "sandbox", "git", "search"]),
+    );
+  });
+
+  test("a provider that accepts the key is asked for its models", async () => {
+    const url = await modelServer("right");
+    const { all } = await findings({ GROQ_BASE_URL: url, GROQ_API_KEY: "right" });
+    expect(all.find(({ text }) => text.startsWith("groq"))).toMatchObject({
+      state: "ok",
+      text: expect.stringContaining("2 models"),
+    });
+  });
+
+  test("a key that is refused is broken, and the exit code is 1", async () => {
+    const url = await modelServer("right");
+    const { code, ok, all } = await findings({ GROQ_BASE_URL: url, GROQ_API_KEY: "wrong" });
+    expect({ code, ok }).toEqual({ code: 1, ok: false });
+    expect(all.find(({ text }) => text.startsWith("groq"))).toMatchObject({
+      state: "broken",
+      fix: expect.stringContaining("key"),
+    });
+  });
+
+  test("a local server that answers is listed, one that nobody runs is not", async () => {
+    const url = await modelServer();
+    const { all } = await findings({ LMSTUDIO_BASE_URL: url, VLLM_BASE_URL: "http://127.0.0.1:9/v1" });
+    expect(all.filter(({ about }) => about === "provider").map(({ text }) => text.split(" ")[0])).toEqual(["lmstudio"]);
+  });
+
+  test("broken settings do not hide the other checks", async () => {
+    const { code, all } = await findings({}, "modle: x\n");
+    expect(code).toBe(1);
+    expect(all.find(({ about }) => about === "settings")).toMatchObject({ state: "broken" });
+    expect(all.some(({ about, state }) => about === "node" && state === "ok")).toBe(true);
+  });
+
+  test("an MCP server whose program is missing is broken, one that is switched off is not", async () => {
+    const { all } = await findings(
+      {},
+      "mcpServers:\n  gone:\n    command: no-such-program-here\n  off:\n    command: no-such-program-here\n    enabled: false\n",
+    );
+    expect(all.filter(({ about }) => about === "mcp").map(({ state }) => state)).toEqual(["broken", "ok"]);
+  });
+
+  test("models tells servers that answer from those that do not", async () => {
+    const url = await modelServer();
+    const { stdout } = await place().run(["models"], {
+      env: { LMSTUDIO_BASE_URL: url, VLLM_BASE_URL: "http://127.0.0.1:9/v1" },
+    });
+    expect(stdout).toMatch(/lmstudio +ready +2 models/);
+    expect(stdout).toMatch(/vllm +no answer/);
+  });
+});
