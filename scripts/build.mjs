@@ -47,9 +47,10 @@ async function timed(name, work) {
  */
 async function bundleCommand(outdir) {
   const entry = join(root, "src", "cli", "main.ts");
-  const child = join(root, "src", "task-child.ts"); // what the command starts processes and threads with
+  const children = ["task-child", "quarantine-child"]; // what the command starts processes and threads with
   if (!existsSync(entry)) return { ok: false, output: "src/cli/main.ts is missing: there is no command to bundle" };
-  const entryPoints = { main: entry, "task-child": child };
+  const started = children.map((name) => [name, join(root, "src", `${name}.ts`)]);
+  const entryPoints = { main: entry, ...Object.fromEntries(started) };
   const done = await bundle({ entryPoints, outdir, external: optionalPackages(), plugins: [oneLanguage] });
   if (done.ok) makeExecutable(join(outdir, "main.js"));
   return done;

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { childEntry } from "./crew/child-entry.ts";
 import { fileURLToPath } from "node:url";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
 import { CrewError } from "./core/schema/error.ts";
@@ -43,7 +44,10 @@ type RemoteSetup = SecretSource & Readonly<{ network?: NetworkRules; home: strin
 
 /** Carries out each task where its assignment says. */
 export function builtinRunner({ remotes, ...given }: Omit<SpawnParts, "entry"> & { remotes: Remotes }): Runner {
-  const parts = (): SpawnParts => ({ ...given, entry: taskChild() });
+  const parts = (): SpawnParts => ({
+    ...given,
+    entry: childEntry("task-child") ?? new URL("./task-child.js", import.meta.url),
+  });
   const rows: Readonly<Record<OwnRunner | "a2a", Runner>> = {
     local: loop,
     a2a: async (...task) =>
@@ -58,14 +62,6 @@ export function builtinRunner({ remotes, ...given }: Omit<SpawnParts, "entry"> &
     const { env, passEnv = [] } = given.setup;
     return foreignRunner(runner, { env, passEnv, linger: given.linger })(assignment, context);
   };
-}
-
-/** Where a task in a thread or process of its own begins: bundled, since that starts faster, and else as a source. */
-function taskChild(): URL {
-  const places = ["./cli/task-child.js", "../cli/task-child.js", "./task-child.js", "./task-child.ts"].map(
-    (name) => new URL(name, import.meta.url),
-  );
-  return places.find((url) => existsSync(url)) ?? places[0]!;
 }
 
 /** Finds every agent there is for a folder; the files of a project count as far as they are trusted. */

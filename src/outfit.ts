@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Skill } from "./core/agent/skill.ts";
 import type { Roster } from "./core/delegation/roster.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
@@ -13,11 +14,13 @@ import type { Runner } from "./core/task/runner.ts";
 import type { Tool } from "./core/task/tool.ts";
 import { defined } from "./core/text/defined.ts";
 import type { McpServers } from "./core/vocabulary/mcp-server.ts";
+import { childEntry } from "./crew/child-entry.ts";
 import type { LanguageModel } from "./models/ai-sdk/is-language-model.ts";
 import { builtinModels } from "./models/registry/builtin.ts";
 import { createModelRegistry, type ModelRegistry, type ModelRegistryConfig } from "./models/registry/registry.ts";
 import { type AccessParts, accessParts, createRunAccess, demandSandbox, restrictTo } from "./runtime/access/access.ts";
 import { openKeptRules } from "./runtime/access/approved-rules.ts";
+import { asideText } from "./runtime/files/quarantine.ts";
 import { createGuardedFetch, type NetworkRules } from "./runtime/network/guarded-fetch.ts";
 import { createGuardedOpen } from "./runtime/network/guarded-request.ts";
 import { openTaskHistory } from "./runtime/resume/task-history.ts";
@@ -73,6 +76,8 @@ export type Outfit = Readonly<{
   random(): number;
   /** Makes delegation tools, as somebody spells them. */
   delegation: NonNullable<World["delegation"]>;
+  /** Sets aside what commands made whose process is gone; one line for each. */
+  finishCommands(): Promise<readonly string[]>;
   /** `before`: what a run that is taken up again was allowed; it is allowed no more. */
   worldFor(roster: Roster, runner: Runner, before?: Permissions): Promise<World>;
 }>;
@@ -128,6 +133,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode = {}): Outfit {
     store,
     clock,
     random,
+    finishCommands: async () => ((await (await access)?.inFlight.recover()) ?? []).map(asideText),
     worldFor: async (roster, runner, before) => {
       const all = await allTools();
       access ??= accessTo(setup, all, { store, redact: redactor.text });
@@ -197,6 +203,8 @@ async function accessTo(
       cwd: setup.cwd,
       home: setup.env["HOME"],
       state: homeOf(setup),
+      kept: setup.home !== false,
+      finisher: finisherFile(),
       ...(store && { outputs: store.outputs }),
       redact,
     },
@@ -204,6 +212,12 @@ async function accessTo(
   );
   await demandSandbox(parts);
   return { ...parts, ...(kept && { keep: (rules, scope) => kept.keep(rules, scope, setup.cwd) }) };
+}
+
+/** The built program only: Node does not run a source. */
+function finisherFile(): string | undefined {
+  const url = childEntry("quarantine-child");
+  return url?.pathname.endsWith(".js") ? fileURLToPath(url) : undefined;
 }
 
 async function ownTools({ cwd, toolModules = [] }: CrewSetup): Promise<readonly Tool[]> {

@@ -41,7 +41,10 @@ const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly togethe
   { places: ["modes"] },
   { places: ["runtime"] },
   { places: ["formats", "facades", "tools", "models", "runners", "engines", "sinks"] },
-  { places: ["crew.ts", "crew", "outfit.ts", "task-child.ts", "defaults.ts", "testing"], together: true },
+  {
+    places: ["crew.ts", "crew", "outfit.ts", "task-child.ts", "quarantine-child.ts", "defaults.ts", "testing"],
+    together: true,
+  },
   { places: ["tui", "web", "mcp", "a2a"] },
   { places: ["index.ts", "doors"], together: true }, // some doors open on a surface
   { places: ["cli"] }, // the command starts the other surfaces

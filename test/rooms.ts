@@ -110,8 +110,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: [],
   },
   "runtime/commands": {
-    holds: "child processes: sandbox, protected mounts, watchdog, meters, output",
-    sees: ["runtime/async", "runtime/files"],
+    holds: "child processes: sandbox, protected mounts, commands in flight, watchdog, meters, output",
+    sees: ["runtime/async", "runtime/disk", "runtime/files"],
   },
   "runtime/access": {
     holds: "what one task may touch: access, approving a call, approved rules",

@@ -6,7 +6,6 @@ import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
 import type { KeptEvent } from "../core/run/event.ts";
-import type { Engine } from "../core/task/engine.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
 import { builtinRunner, type Remotes } from "../defaults.ts";
@@ -115,7 +114,7 @@ type Carried = Readonly<{
 async function carriers(
   { options, setup, outfit, remotes }: PrepareParts,
   { run, models, roster, earlier, deck, prices, reuse, allowed }: Carried,
-): Promise<Readonly<{ engine: Engine; gone(): Promise<void> }>> {
+): Promise<Required<Pick<Start, "engine" | "gone" | "warnings">>> {
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
   const lingering = createPendingCleanup();
@@ -131,6 +130,7 @@ async function carriers(
   });
   const isolate = createIsolate({ cwd, home: env["HOME"], folder: store?.folder(run), linger: lingering.add });
   const world = await worldFor(roster, deck?.runner(runner) ?? runner, allowed);
+  const left = await outfit.finishCommands();
   const peers = world.peers && (deck?.peers(world.peers) ?? world.peers);
   return {
     engine: localEngine({
@@ -145,9 +145,10 @@ async function carriers(
       }),
       journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
     }),
+    warnings: left.map((text) => ({ code: "QUARANTINE", text: `Left by a command that was interrupted: ${text}.` })),
     gone: async () => {
       await Promise.all([lingering.gone(), world.peers?.end()]);
-      await isolate.sweep();
+      await Promise.all([isolate.sweep(), outfit.finishCommands()]);
     },
   };
 }

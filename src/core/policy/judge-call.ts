@@ -141,9 +141,9 @@ export function isShut(about: AgentRules): boolean {
 }
 
 /** Whether a rule opens a protected place with all that is in it. */
-export function lifts({ allow }: Policy, place: string): boolean {
+export function lifts({ allow, homes }: Pick<Policy, "allow" | "homes">, place: string): boolean {
   return allow.some(({ tool, pattern, ...rule }) => {
-    if (pattern === undefined || protectedPart(pattern) === undefined || !FILE_CHANGING_TOOLS.includes(tool))
+    if (pattern === undefined || protectedPart(pattern, homes) === undefined || !FILE_CHANGING_TOOLS.includes(tool))
       return false;
     return (
       foldPath(pattern) === foldPath(place) ||
@@ -177,16 +177,16 @@ export function boundVerdict(
 
 /** Files that are run or obeyed later take a rule that names them; one that happens to cover them is not enough. */
 function shielded(
-  { allow }: Policy,
+  { allow, homes }: Policy,
   tool: string,
   subject: Extract<LocatedSubject, { kind: "path" }>,
 ): Verdict | undefined {
-  const part = subject.places.map(protectedPart).find((found) => found !== undefined);
+  const part = subject.places.map((place) => protectedPart(place, homes)).find((found) => found !== undefined);
   if (part === undefined) return undefined;
   const named = allow.some(
     (rule) =>
       rule.pattern !== undefined &&
-      protectedPart(rule.pattern) !== undefined &&
+      protectedPart(rule.pattern, homes) !== undefined &&
       ruleFits(rule, tool, subject, "permission"),
   );
   if (named) return undefined;

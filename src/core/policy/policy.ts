@@ -4,6 +4,7 @@ import type { Lease } from "../rules/lease.ts";
 import { NETWORK, type Rule, ruleText } from "../rules/rule.ts";
 import { defined } from "../text/defined.ts";
 import { toolMatches } from "../vocabulary/tool-names.ts";
+import type { HomeAnchor } from "./protected-paths.ts";
 
 /** How much is asked, as a person says it. */
 export const policyModes = ["plan", "default", "acceptEdits", "dontAsk", "bypass"] as const;
@@ -25,6 +26,8 @@ export type Policy = Readonly<{
   bounds: readonly AgentBound[];
   /** The files that the task, and those above it, said they write: each of these has to cover what is changed. */
   leases?: readonly Lease[];
+  /** Where home folders lie, seen from the workspace: more is protected in them. */
+  homes?: readonly HomeAnchor[];
 }>;
 
 /** The rules of one agent's file, and the key they stand under. */
@@ -81,7 +84,7 @@ export function intersect(policy: Policy, before: Policy): Policy {
     ask: joined(policy.ask, before.ask),
     deny: joined(policy.deny, before.deny),
     bounds: [...policy.bounds, ...before.bounds],
-    ...defined({ leases: policy.leases }),
+    ...defined({ leases: policy.leases, homes: policy.homes }),
   };
 }
 

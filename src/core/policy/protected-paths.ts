@@ -1,17 +1,17 @@
-import { foldPath } from "../rules/fold-path.ts";
+import { foldFileName } from "../rules/fold-path.ts";
 import { words } from "../text/words.ts";
 
 /*
- * What in a workspace is run, obeyed or loaded later without anybody asking again: an agent that may write source may
- * still not write these. A name counts at any depth, with everything below it, also when it is not there yet.
+ * Names and places that are run, obeyed or loaded later without another question: an agent that may write source may
+ * still not write these. A name counts at any depth, with everything below it, also when it does not exist yet.
  *
  * Build files, package scripts and CI files are source: somebody reviews them before they run.
  */
 
 /** Folders and files that programs look for in a project. */
 const PROJECT_FOLDERS: readonly string[] = [
-  // version control: hooks, filters and aliases of its configuration are programs
-  ...words(".git .hg .husky"),
+  // version control: hooks, filters and aliases of its configuration are programs; git~1 is the short name of .git on NTFS
+  ...words(".git git~1 .hg .husky"),
   // agents, their settings, hooks and servers
   ...words(
     ".subcrew .agents .omp .pi .gen .claude .codex .gemini .opencode .kilo .kilocode .copilot .cursor .qwen .factory",
@@ -28,42 +28,114 @@ const PROJECT_FILES: readonly string[] = [
   ...words(".envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs"),
 ];
 
-/** What programs look for in a home folder. */
+/** Names that only programs in a home folder look for; they count at any depth, too. */
 const HOME_FOLDERS: readonly string[] = words(".ssh .gnupg");
 const HOME_FILES: readonly string[] = words(`
   .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
-  .cshrc .tcshrc .login .inputrc .tmux.conf .vimrc .lldbinit .gitconfig .ripgreprc .netrc
+  .cshrc .tcshrc .login .logout .inputrc .tmux.conf .screenrc .vimrc .gvimrc .emacs .lldbinit .gitconfig .hgrc .ripgreprc .netrc
+  .pam_environment .environment .xinitrc .xsession .xsessionrc .xprofile .xserverrc .xresources .mavenrc
 `);
 
-/** Places that only count as a whole: in a project, and in a home folder. */
+/** Places that count at any depth: in a project, and in a home folder. */
 const PROJECT_PLACES: readonly string[] = words(".github/agents .github/hooks");
 const HOME_PLACES: readonly string[] = words(`
-  .config/git .config/fish .config/systemd .config/autostart .config/opencode .config/kilo .config/goose
+  .config/git .config/fish .config/systemd .config/autostart .config/environment.d .config/opencode .config/kilo .config/goose
   library/launchagents
 `);
 
 /** Places that only count at the top of a workspace. */
 const TOP_PLACES: readonly string[] = words("subagents data/subagents config/agents.yaml");
 
+/**
+ * Places that only count in a home folder: programs on PATH, start-up files of sessions, and the configuration of editors,
+ * build tools and package managers, where an entry can be a command. The same names in a project are source.
+ */
+const ONLY_HOME_PLACES: readonly string[] = words(`
+  bin .bin .local/bin .local/share/applications .local/share/systemd .local/share/dbus-1 .local/share/autostart
+  .local/share/nautilus .local/share/nvim .local/share/code-server .local/lib .local/etc .local/state/nix
+  .config/autostart-scripts .config/plasma-workspace .config/upstart .config/i3 .config/sway .config/hypr .config/awesome
+  .config/bspwm .config/openbox .config/xsessions .config/lxsession .config/kitty .config/alacritty .config/wezterm
+  .config/ghostty .config/tmux .config/zsh .config/bash .config/nushell .config/powershell .config/xonsh .config/direnv
+  .config/starship.toml .config/user-dirs.dirs .config/mimeapps.list .config/gdb .config/ripgrep
+  .config/nvim .config/vim .config/emacs .config/doom .config/helix .config/zed .config/micro .config/kak .config/sublime-text
+  .config/code .config/vscodium .config/cursor .config/jetbrains .config/mcp .config/claude .config/codex
+  .config/pip .config/pypoetry .config/uv .config/npm .config/yarn .config/pnpm .config/cargo .config/composer .config/go
+  .config/nix .config/nixpkgs .config/home-manager .config/containers .config/gh
+  .xmonad .i3 .fluxbox .kde .kde4 .gnomerc .xbindkeysrc .dmrc .oh-my-zsh .zsh .zsh.d .zfunc .zgen .zplug .bashrc.d .bash.d
+  .bash_completion .bash_completion.d .profile.d .inputrc.d .config.fish .nix-profile .nix-defexpr
+  .vim .nvim .emacs.d .doom.d .spacemacs .spacemacs.d .nanorc .sublime .vscode-server .vscode-oss .vscode-remote .cursor-server
+  .ideavimrc .gdbinit.d .lldb .irbrc .pryrc .pythonrc .pythonstartup .pystartup .ipython .jupyter .rprofile .juliarc.jl .julia/config .ghci
+  .psqlrc .sqliterc .mongorc.js .myclirc .curlrc .wgetrc .aria2 .mailcap .ansible.cfg .ansible .terraformrc .tofurc
+  .cargo/config .cargo/config.toml .cargo/bin .cargo/env .rustup .gradle/init.gradle .gradle/init.gradle.kts .gradle/init.d
+  .gradle/gradle.properties .m2/settings.xml .m2/settings-security.xml .m2/extensions.xml .m2/toolchains.xml .sbt .ivy2
+  .ant .mill .lein .clojure .pip .pydistutils.cfg .pypirc .condarc .conda .mambarc .pyenv .asdf .asdfrc .tool-versions .mise .rbenv
+  .rvm .rvmrc .gemrc .bundle .nvm .nvmrc .volta .fnm .sdkman .jenv .goenv .deno .bun .bunfig.toml .yarn .pnpmrc .pnpm .composer
+  .go .ghcup .cabal .stack .opam .ocamlinit .elan .hex .mix .nuget .dotnet
+  .git-template .git_template .githooks .git-hooks .gitattributes .subversion .docker .kube .aws
+  library/launchdaemons library/preferences library/services library/startupitems
+  .crontab .forward .procmailrc .rhosts .shosts .k5login .hushlogin
+`);
+
 const names = new Set([...PROJECT_FOLDERS, ...PROJECT_FILES, ...HOME_FOLDERS, ...HOME_FILES]);
 const places = [...PROJECT_PLACES, ...HOME_PLACES];
 
+/**
+ * Where a home folder lies, seen from the workspace: a place begins with `cut` when it is in the home folder, and what is
+ * left of it, behind `add`, is its path there. A workspace inside the home folder has nothing to cut and something to add.
+ */
+export type HomeAnchor = Readonly<{ cut: string; add: string }>;
+
 /** The protected thing that a path is or lies in, or nothing. */
-export function protectedPart(path: string): string | undefined {
-  const steps = foldPath(path)
-    .split("/")
-    .filter((step) => step !== "" && step !== ".");
+export function protectedPart(path: string, homes: readonly HomeAnchor[] = []): string | undefined {
+  const steps = stepsOf(path);
   const name = steps.find((step) => names.has(step));
   if (name !== undefined) return name;
   const whole = `/${steps.join("/")}/`;
-  const place = places.find((each) => whole.includes(`/${each}/`));
-  return place ?? TOP_PLACES.find((each) => whole.startsWith(`/${each}/`));
+  return (
+    places.find((place) => whole.includes(`/${place}/`)) ??
+    TOP_PLACES.find((place) => whole.startsWith(`/${place}/`)) ??
+    inHomes(steps, homes).find(({ inner, place }) => `${inner}/`.startsWith(`${place}/`))?.place
+  );
 }
 
-/**
- * What is guarded at the top of a workspace even while it is missing, so that no program can make it there. These are the ones
- * that are obeyed as soon as somebody opens the folder; what else comes into being is set aside afterwards.
- */
-export const guardedAtTop: readonly string[] = words(`
-  .git .husky .subcrew .agents .claude .codex .gemini .opencode .cursor .vscode .idea .mcp.json .envrc .npmrc
-`);
+/** True for a folder above a protected place: a link there would put something else in that place. */
+export function isAbovePlace(path: string, homes: readonly HomeAnchor[] = []): boolean {
+  const steps = stepsOf(path);
+  const whole = `/${steps.join("/")}`;
+  return (
+    places.some((place) => prefixesOf(place).some((prefix) => whole.endsWith(`/${prefix}`))) ||
+    TOP_PLACES.some((place) => place.startsWith(`${whole.slice(1)}/`)) ||
+    inHomes(steps, homes).some(({ inner, place }) => place.startsWith(`${inner}/`))
+  );
+}
+
+const split = (path: string): string[] => path.split("/").filter((step) => step !== "" && step !== ".");
+const stepsOf = (path: string): string[] => split(path).map(foldFileName);
+
+const prefixesOf = (place: string): string[] => {
+  const steps = place.split("/");
+  return steps.slice(1).map((_, at) => steps.slice(0, at + 1).join("/"));
+};
+
+/** The path in each home folder, beside each place that counts there; a workspace that lies in such a place is not one. */
+function inHomes(steps: readonly string[], homes: readonly HomeAnchor[]): { inner: string; place: string }[] {
+  const whole = `${steps.join("/")}/`;
+  return homes.flatMap(({ cut, add }) => {
+    const [begin, above] = [stepsOf(cut).join("/"), stepsOf(add).join("/")];
+    if (begin !== "" && !whole.startsWith(`${begin}/`)) return [];
+    const rest = begin === "" ? whole : whole.slice(begin.length + 1);
+    const inner = split(`${above}/${rest}`).join("/");
+    return ONLY_HOME_PLACES.filter((place) => !`${above}/`.startsWith(`${place}/`)).map((place) => ({ inner, place }));
+  });
+}
+
+const allPlaces = [...places, ...TOP_PLACES, ...ONLY_HOME_PLACES];
+const lasts = new Set([...names, ...allPlaces.flatMap((place) => place.split("/"))]);
+
+/** A quick look at one name: false means that nothing with this name is protected, or leads to something that is. */
+export function mayBeProtected(name: string): boolean {
+  return lasts.has(PLAIN.test(name) ? name : foldFileName(name));
+}
+
+/** Names that are their own folded form. */
+const PLAIN = /^[a-z0-9_.-]*[a-z0-9_-]$/;

@@ -1,5 +1,5 @@
-/** Characters that some file systems leave out of a name. */
-const IGNORED = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+/** Characters that some file systems leave out of a name: those that Unicode calls ignorable, and marks of direction. */
+const IGNORED = /[\p{Default_Ignorable_Code_Point}\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
 /**
  * One spelling for all that can reach the same file: on some systems case does not matter, on some neither does how an
@@ -8,4 +8,15 @@ const IGNORED = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 export function foldPath(path: string): string {
   // By way of capitals: a long s (\u017f) has no small form of its own, and such systems take it for an s.
   return path.replace(IGNORED, "").normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
+}
+
+/**
+ * The same for one name without its path, and further: full-width and other compatible letters, and what NTFS and SMB leave
+ * out of a name (blanks and dots at its end, a stream behind a colon).
+ */
+export function foldFileName(name: string): string {
+  if (name === "..") return name;
+  return foldPath(foldPath(name).normalize("NFKC"))
+    .replace(/:.*$/s, "")
+    .replace(/[. ]+$/, "");
 }

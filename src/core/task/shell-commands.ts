@@ -33,7 +33,7 @@ export type ShellCommandResult = Readonly<{
   cutBytes: number;
   file?: string;
   /** Protected things that it made, and what they are called now. */
-  setAside?: readonly Readonly<{ place: string; now: string }>[];
+  setAside?: readonly Readonly<{ place: string; now: string; problem?: string }>[];
 }>;
 
 export type UnawaitedCommand = Readonly<{

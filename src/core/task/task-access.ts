@@ -24,6 +24,8 @@ export type TaskAccess = Readonly<{
   demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
   /** How files looked when the task last read or wrote them. */
   seen: Map<string, string>;
+  /** Called before a tool writes at this real path, so that it is not taken for the work of a command. */
+  noteWrite(real: string): Promise<void>;
   /** Its commands; what isolates them is found out the first time. */
   commands?(): Promise<ShellCommands>;
   /** Ends whatever the task still has running. */

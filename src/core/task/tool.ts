@@ -95,6 +95,8 @@ export type CallAccess = Readonly<{
   handed?: ReadableOutputs;
   /** How files looked when this task last read or wrote them, by their real path. */
   seen: Map<string, string>;
+  /** Called before something is written at this real path. */
+  noteWrite?(real: string): Promise<void>;
   /** Commands on this machine, where the task may run any. */
   commands?(): Promise<ShellCommands>;
 }>;

@@ -1,13 +1,12 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent } from "../../core/agent/agent.ts";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
 import type { Task } from "../../core/plan/task.ts";
-import { lifts } from "../../core/policy/judge-call.ts";
 import { type Permissions, policyOf } from "../../core/policy/permissions.ts";
 import { intersect, mayUseNetwork, narrow, type Policy, withLease } from "../../core/policy/policy.ts";
+import { type HomeAnchor, protectedPart } from "../../core/policy/protected-paths.ts";
 import { wholeFolders } from "../../core/rules/lease.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -15,7 +14,8 @@ import type { ShellCommands } from "../../core/task/shell-commands.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type ShellHost, createShellCommands } from "../commands/commands.ts";
-import { ProtectedMounts } from "../commands/protected-mounts.ts";
+import type { GuardedRoot } from "../commands/command-record.ts";
+import { InFlight } from "../commands/in-flight.ts";
 import { probeSandbox, type SandboxLevel } from "../commands/sandbox.ts";
 import { closedByName, closedPaths } from "../files/closed-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
@@ -30,7 +30,10 @@ export type AccessParts = Readonly<{
   policy: Policy;
   /** What isolation there is; found out the first time somebody asks. */
   sandbox(): Promise<SandboxLevel>;
-  guards: ProtectedMounts;
+  /** The commands of all of them. */
+  inFlight: InFlight;
+  /** The program that finishes the quarantine of a command when this process was killed. */
+  finisher?: string;
   /** Home folders, whose secrets no command sees, and what of ours none sees either. */
   homes: readonly string[];
   hidden: readonly string[];
@@ -109,6 +112,9 @@ export function createRunAccess(parts: AccessParts): RunAccess {
         },
         demands: { sandbox: parts.settings.sandbox ?? "auto", weaker: parts.settings.allowWeaker ?? false },
         seen: new Map(),
+        noteWrite: async (real) => {
+          if (protectedPart(placeOf(real), parts.policy.homes) !== undefined) await parts.inFlight.permit(real);
+        },
         ...(task.commands && { commands }),
         end: async () => (await host)?.end(),
       };
@@ -119,26 +125,40 @@ export function createRunAccess(parts: AccessParts): RunAccess {
 type Places = Awaited<ReturnType<typeof placesFor>> & object;
 
 /** What a task may touch. Folders are fixed when the run starts: no agent can widen them by what it starts. */
-async function placesFor({ cwd: workspace, settings }: AccessParts, { cwd, depth, worktree }: AccessRequest) {
-  const rootAt = async (folder: string): Promise<Root> => {
+async function placesFor({ cwd: workspace, settings, homes }: AccessParts, { cwd, depth, worktree }: AccessRequest) {
+  const openRoot = async (folder: string): Promise<Root> => {
     const root = await rootOf(folder);
     const moved = worktree ? movedInto(worktree, root.real) : root.real;
     return moved === root.real ? root : rootOf(moved);
   };
-  const top = await rootAt(workspace);
+  const top = await openRoot(workspace);
   const own = await rootOf(cwd);
-  const others = await Promise.all((settings.writableRoots ?? []).map((folder) => rootAt(resolve(workspace, folder))));
+  const others = await Promise.all(
+    (settings.writableRoots ?? []).map((folder) => openRoot(resolve(workspace, folder))),
+  );
   if (depth > 0 && ![top, ...others].some(({ real }) => folderContains(real, own.real))) return undefined;
   const base = folderContains(top.real, own.real) ? top.real : own.real;
   const placeOf = (absolute: string): string =>
     folderContains(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute;
-  return { roots: [own, ...others.filter(({ real }) => !folderContains(own.real, real))], placeOf };
+  const rootAt = (folder: string): Omit<GuardedRoot, "skipped"> =>
+    folderContains(base, folder)
+      ? { root: folder, place: placeOf(folder), named: placeOf(folder), homes: homeAnchors(base, homes) }
+      : { root: folder, place: "", named: folder, homes: homeAnchors(folder, homes) };
+  return { roots: [own, ...others.filter(({ real }) => !folderContains(own.real, real))], placeOf, rootAt };
+}
+
+/** Where home folders lie, seen from a folder: in it, or above it. */
+function homeAnchors(folder: string, homes: readonly string[]): HomeAnchor[] {
+  return homes.flatMap((home) => {
+    if (folderContains(folder, home)) return [{ cut: relative(folder, home), add: "" }];
+    return folderContains(home, folder) ? [{ cut: "", add: relative(home, folder) }] : [];
+  });
 }
 
 async function commandsFor(
   parts: AccessParts,
   task: AccessRequest,
-  { roots, placeOf, policy, note }: Places & { policy: () => Policy; note: (level: SandboxLevel) => void },
+  { roots, placeOf, rootAt, policy, note }: Places & { policy: () => Policy; note: (level: SandboxLevel) => void },
 ): Promise<ShellHost> {
   const wish = parts.settings.sandbox ?? "auto";
   const level = wish === "off" ? OFF : await parts.sandbox();
@@ -163,9 +183,11 @@ async function commandsFor(
     wish,
     sandbox: level,
     network: mayUseNetwork(policy()),
-    guards: parts.guards,
-    isLifted: (inner) => lifts(policy(), place === "" ? inner : `${place}/${inner}`),
-    homes: await Promise.all(parts.homes.map((home) => realpath(home).catch(() => home))),
+    inFlight: parts.inFlight,
+    rootAt,
+    allow: () => policy().allow.filter(({ pattern }) => pattern !== undefined),
+    ...defined({ finisher: parts.finisher }),
+    homes: parts.homes,
     hidden: async () => [...parts.hidden, ...closed()],
     env: task.env,
     ...(outputs !== undefined && { outputs: join(outputs, `${task.path}.commands`) }),
@@ -218,6 +240,9 @@ export type AccessFolders = Readonly<{
   home: string | undefined;
   /** Where the crew keeps what it keeps, the journals of runs among it. */
   state: string;
+  /** False: nothing is kept there, records of commands in flight neither. */
+  kept?: boolean;
+  finisher?: string | undefined;
   outputs?: AccessParts["outputs"];
   redact?: AccessParts["redact"];
 }>;
@@ -240,18 +265,28 @@ export function restrictTo(parts: AccessParts, before: Permissions, own: readonl
 /** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */
 export function accessParts(
   settings: Permissions,
-  { cwd, home, state, outputs, redact }: AccessFolders,
+  { cwd, home, state, kept = true, finisher, outputs, redact }: AccessFolders,
   own: readonly string[],
 ): AccessParts {
+  const homes = [...new Set([...(home === undefined ? [] : [home]), homedir()].map(realOf))];
   let level: Promise<SandboxLevel> | undefined;
   return {
     cwd,
     settings,
-    policy: policyOf(settings, own),
+    policy: { ...policyOf(settings, own), homes: homeAnchors(realOf(cwd), homes) },
     sandbox: () => (level ??= probeSandbox()),
-    guards: new ProtectedMounts(),
-    homes: [...new Set([...(home === undefined ? [] : [home]), homedir()])],
+    inFlight: new InFlight({ ...(kept && { state }), skipped: [realOf(state)] }),
+    homes,
     hidden: [state],
-    ...defined({ outputs, redact }),
+    ...defined({ finisher, outputs, redact }),
   };
+}
+
+/** Where a folder really is, when it is there. */
+function realOf(folder: string): string {
+  try {
+    return realpathSync.native(folder);
+  } catch {
+    return resolve(folder);
+  }
 }

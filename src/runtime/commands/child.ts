@@ -20,6 +20,8 @@ export type ChildSpec = Readonly<{
   marker: string;
   /** It is a sandbox: when it ends in order, so has everything in it. */
   boxed?: true;
+  /** A program that is run when this process was killed, once everything that it started is gone. */
+  ifKilled?: readonly string[];
   /** What it reads; its standard input is empty by default. */
   input?: string;
   /** Where its whole output goes once it is long, and what takes secrets out of it. */
@@ -65,7 +67,7 @@ export function startChild(spec: ChildSpec): Child {
   const output = collectOutput({
     ...defined({ file: spec.outputFile, redact: spec.redact, onText: spec.onText }),
   });
-  const watchdog = watchdogFor(spec.marker);
+  const watchdog = watchdogFor(spec.marker, spec.ifKilled);
   const child = launch(spec);
   if ("problem" in child) {
     return {

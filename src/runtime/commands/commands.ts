@@ -1,14 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
+import { lifts } from "../../core/policy/judge-call.ts";
+import { protectedPart } from "../../core/policy/protected-paths.ts";
+import type { Rule } from "../../core/rules/rule.ts";
 import type { UnawaitedCommand, ShellCommandResult, ShellCommands } from "../../core/task/shell-commands.ts";
 import { defined } from "../../core/text/defined.ts";
 import { folderContains } from "../files/folder-contains.ts";
-import { type QuarantinedFile, quarantine } from "../files/quarantine.ts";
+import type { QuarantinedFile } from "../files/quarantine.ts";
 import { secretPlaces } from "../files/secret-places.ts";
 import { type Child, type ChildSpec, type EarlyEnd, type Exit, HANDED, startChild, within } from "./child.ts";
+import type { GuardedRoot } from "./command-record.ts";
 import { hostSockets, isShown } from "./host-sockets.ts";
-import { foldersAbove, type ProtectedMounts, type MountGuard } from "./protected-mounts.ts";
+import type { CommandScope, GuardedCommand, InFlight } from "./in-flight.ts";
+import { foldersAbove } from "./protected-mounts.ts";
 import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
 import { type SandboxMounts, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
 
@@ -28,8 +33,13 @@ export type ShellSetting = Readonly<{
   wish: SandboxWish;
   sandbox: SandboxLevel;
   network: boolean;
-  guards: ProtectedMounts;
-  isLifted(place: string): boolean;
+  inFlight: InFlight;
+  /** What a folder that may be written is called where protected places are judged, and by rules. */
+  rootAt(folder: string): Omit<GuardedRoot, "skipped">;
+  /** The rules of the person that may open protected places, as they are now. */
+  allow: CommandScope["allow"];
+  /** The program that finishes the quarantine of a command when this process was killed. */
+  finisher?: string;
   /** Home folders whose secrets are hidden, and what else nobody may see. */
   homes: readonly string[];
   hidden(): Promise<readonly string[]>;
@@ -175,7 +185,8 @@ async function specFor(
       spec: { ...common, file: shell[0]!, args: shell.slice(1), env },
       release: async () => [],
     };
-  const { box, release } = await boxFor(setting, env);
+  const { box, guarded } = await boxFor(setting, env, common.marker);
+  const { record } = guarded;
   // What starts the sandbox needs nothing of the environment but to be found; what is in it gets its own.
   return {
     spec: {
@@ -186,56 +197,69 @@ async function specFor(
       handed: handedOptions(box),
       env: { SUBCREW_RUN: id },
       boxed: true,
+      ...(record !== undefined &&
+        setting.finisher !== undefined && { ifKilled: [process.execPath, setting.finisher, record] }),
     },
-    release,
+    release: guarded.end,
   };
 }
 
 async function boxFor(
-  { cwd, writable: all, leased, seen = [], guards, isLifted, homes, hidden, network }: ShellSetting,
+  setting: ShellSetting,
   env: SandboxMounts["env"],
-): Promise<{ box: SandboxMounts; release: Release }> {
+  marker: string,
+): Promise<{ box: SandboxMounts; guarded: GuardedCommand }> {
+  const { cwd, writable: all, leased, seen = [], homes, hidden, network, allow, rootAt } = setting;
   const secrets = secretPlaces(homes, await hidden());
   const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
   const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => folderContains(root, path)));
   // Saying that it writes something does not show a task what is hidden from it.
-  const writable = leased?.filter((folder) => !inside.some((path) => folderContains(path, folder))) ?? all;
-  const guarded = writable.map((root) => guards.take({ root, isLifted }));
+  const wanted = leased?.filter((folder) => !inside.some((path) => folderContains(path, folder))) ?? all;
+  // A task that works in a protected place, or says that it writes one, may still not write it.
+  const roots = wanted.map(rootAt).filter((root) => !isShut(root, allow()));
+  const writable = roots.map(({ root }) => root);
+  const guarded = await setting.inFlight.begin({ run: setting.name, marker, roots, allow });
   // name resolution, and the programs of systems that keep them there
   const kept = [
     "/run/current-system",
     ...seen,
-    ...(leased ? all : []),
+    ...all.filter((folder) => !writable.includes(folder)),
     ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : []),
   ];
   const view = { emptied: [...EMPTIED, ...hiddenFolders], shown: [...writable, ...kept] };
   const isOwn = (path: string): boolean => network && all.some((root) => folderContains(root, path));
   const sockets = hostSockets().filter((path) => isShown(path, view) && !isOwn(path));
+  const isHidden = (path: string): boolean =>
+    secrets.files.includes(path) || hiddenFolders.some((folder) => folderContains(folder, path));
+  const readOnly = guarded.readOnly.filter((path) => !isHidden(path));
   const box: SandboxMounts = {
     cwd,
     env,
     network,
     writable,
-    readOnly: guarded
-      .flatMap((each) => each.readOnly)
-      .filter((path) => !secrets.folders.includes(path) && !secrets.files.includes(path)),
-    pinned: guarded.flatMap((guard, at) => pinnedIn(writable[at]!, guard, inside)),
+    readOnly,
+    pinned: pinnedIn(writable, { readOnly, pinned: guarded.pinned }, inside),
     hiddenFolders,
     hiddenFiles: [...new Set([...secrets.files, ...sockets])],
     kept,
   };
-  const release: Release = async () =>
-    (await Promise.all(guarded.map((each, at) => quarantine(writable[at]!, each.release())))).flat();
-  return { box, release };
+  return { box, guarded };
+}
+
+/** A folder that is protected itself, and that no rule opens. */
+function isShut({ place, homes, named }: Omit<GuardedRoot, "skipped">, allow: readonly Rule[]): boolean {
+  return protectedPart(place, homes) !== undefined && !lifts({ allow, homes }, named);
 }
 
 /** What is hidden or guarded by its place must not come to light at another one, with a folder above it that was renamed. */
-function pinnedIn(root: string, { readOnly, pinned }: MountGuard, hidden: readonly string[]): string[] {
-  const here = hidden.filter((path) => folderContains(root, path));
-  const covered = (path: string): boolean => [...readOnly, ...here].some((cover) => folderContains(cover, path));
-  return [...new Set([...pinned, ...here.flatMap((path) => foldersAbove(root, path))])].filter(
-    (path) => !covered(path),
-  );
+function pinnedIn(
+  writable: readonly string[],
+  { readOnly, pinned }: Pick<GuardedCommand, "readOnly" | "pinned">,
+  hidden: readonly string[],
+): string[] {
+  const covered = (path: string): boolean => [...readOnly, ...hidden].some((cover) => folderContains(cover, path));
+  const above = hidden.flatMap((path) => writable.flatMap((root) => foldersAbove(root, path)));
+  return [...new Set([...pinned, ...above])].filter((path) => !covered(path));
 }
 
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";

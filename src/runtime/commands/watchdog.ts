@@ -5,10 +5,10 @@ export type Watchdog = Readonly<{ guard(group: number): void; dismiss(): Promise
 
 /**
  * A shell that waits for the end of a pipe that only we hold. However we die, the pipe ends; then it asks the group to end,
- * and a second later makes it. It is started before what it guards, so that there is no moment without it.
+ * and a second later makes it; then it runs the program that is to follow. It is started before what it guards, so that there is no moment without it.
  */
-export function watchdogFor(marker: string): Watchdog {
-  const dog = spawn("/bin/sh", ["-c", SCRIPT, "subcrew-watchdog", marker], {
+export function watchdogFor(marker: string, afterwards: readonly string[] = []): Watchdog {
+  const dog = spawn("/bin/sh", ["-c", SCRIPT, "subcrew-watchdog", marker, ...afterwards], {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin" },
     detached: true,
@@ -42,4 +42,6 @@ for round in 1 2 3 4 5; do
     kill -KILL "\${found%/environ}"
   done
 done
+shift
+if [ $# -gt 0 ]; then exec "$@"; fi
 `;

@@ -1,26 +1,102 @@
 import { randomBytes } from "node:crypto";
-import { rename } from "node:fs/promises";
-import { relative } from "node:path";
-import { rootOf } from "./open-contained.ts";
-import { openContainedPath } from "./write-contained.ts";
+import { chmodSync, closeSync, fstatSync, lstatSync, openSync, renameSync, symlinkSync } from "node:fs";
+import { mayBeProtected } from "../../core/policy/protected-paths.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { FOLDER_FLAGS } from "./protected-scan.ts";
+import { opened, type RawPath, rawOf, textOfRaw } from "./raw-path.ts";
 
-/** What came into being although it is protected, and the harmless name it has now. */
-export type QuarantinedFile = Readonly<{ place: string; now: string }>;
+/** Something that came into being although it is protected: the harmless name it has now, or why it has none. */
+export type QuarantinedFile = Readonly<{ place: string; now: string; problem?: string }>;
 
-/** Gives protected things that a program made a name that nobody obeys. Nothing is lost: a person may have made them. */
-export async function quarantine(root: string, paths: readonly string[]): Promise<QuarantinedFile[]> {
-  const moved: QuarantinedFile[] = [];
-  const top = await rootOf(root);
-  for (const path of paths) {
-    const spot = await openContainedPath(top, relative(root, path), { itself: true }).catch(() => undefined);
-    if (spot === undefined) continue;
-    const name = `${spot.name}.refused-${randomBytes(3).toString("hex")}`;
-    const worked = await rename(spot.at(), spot.at(name)).then(
-      () => true,
-      () => false,
-    );
-    await spot.close();
-    if (worked) moved.push({ place: spot.path, now: spot.path.slice(0, spot.path.length - spot.name.length) + name });
-  }
-  return moved;
+/** One line about it, for people and models. */
+export function asideText({ place, now, problem }: QuarantinedFile): string {
+  return problem === undefined
+    ? `"${place}" is run or obeyed later, so it was renamed to "${now}"`
+    : `"${place}" is run or obeyed later and could not be renamed (${problem}): look at it before you use this folder`;
 }
+
+/**
+ * Gives a protected thing that a program made a name that nobody obeys. Nothing is lost: a person may have made it. The way to
+ * it is walked folder by folder below the root, and no link is followed, whatever a program puts in the way meanwhile.
+ * `undefined`: it is gone by now.
+ */
+export function setAside(root: string, path: RawPath): QuarantinedFile | undefined {
+  return inFolderOf(root, path, (folder, name) => {
+    if (lstatSync(opened(`${folder}/${name}`), { throwIfNoEntry: false }) === undefined) return undefined;
+    const harmless = harmlessName(name);
+    renameSync(opened(`${folder}/${name}`), opened(`${folder}/${harmless}`));
+    return harmless;
+  });
+}
+
+/** Puts a link back that led elsewhere, or was gone. What was put in its place gets a harmless name. */
+export function restoreLink(root: string, path: RawPath, target: RawPath): QuarantinedFile | undefined {
+  const moved = setAside(root, path);
+  const made = inFolderOf(root, path, (folder, name) => {
+    symlinkSync(opened(target), opened(`${folder}/${name}`));
+    return name;
+  });
+  return moved ?? made;
+}
+
+function harmlessName(name: RawPath): RawPath {
+  const mark = `refused-${randomBytes(3).toString("hex")}`;
+  const next = `${name}.${mark}`;
+  return next.length > LONGEST_NAME || mayBeProtected(textOfRaw(next)) ? mark : next;
+}
+
+const LONGEST_NAME = 255;
+
+/** Works in the folder that holds a path. A folder that a program closed is opened for the moment. */
+function inFolderOf(
+  root: string,
+  path: RawPath,
+  work: (folder: string, name: RawPath) => RawPath | undefined,
+): QuarantinedFile | undefined {
+  const top = rawOf(root);
+  const steps = path
+    .slice(top.length)
+    .split("/")
+    .filter((step) => step !== "");
+  const name = steps.pop() ?? "";
+  const place = textOfRaw([...steps, name].join("/"));
+  let here: number | undefined;
+  const closed: { fd: number; mode: number }[] = [];
+  const at = (fd = here): string => `/proc/self/fd/${fd}`;
+  const permitted = <T>(action: () => T): T => {
+    try {
+      return action();
+    } catch (error) {
+      if (!isForbidden(error) || here === undefined) throw error;
+      const mode = fstatSync(here).mode & 0o7777;
+      chmodSync(at(), mode | 0o700);
+      closed.push({ fd: here, mode });
+      return action();
+    }
+  };
+  const leave = (): void => {
+    if (here !== undefined && !closed.some(({ fd }) => fd === here)) closeSync(here);
+  };
+  try {
+    here = openSync(opened(top), FOLDER_FLAGS);
+    for (const step of steps) {
+      const next = permitted(() => openSync(opened(`${at()}/${step}`), FOLDER_FLAGS));
+      leave();
+      here = next;
+    }
+    const now = permitted(() => work(at(), name));
+    return now === undefined ? undefined : { place, now: textOfRaw([...steps, now].join("/")) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
+    return { place, now: place, problem: messageOf(error) };
+  } finally {
+    leave();
+    for (const { fd, mode } of closed.toReversed()) {
+      chmodSync(at(fd), mode);
+      closeSync(fd);
+    }
+  }
+}
+
+const isForbidden = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "EACCES";

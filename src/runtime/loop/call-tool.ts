@@ -215,7 +215,7 @@ function parentOf({ call, tools, rights, model, access }: Assignment): Parent {
 }
 
 function accessFor(
-  { policy, placeOf, roots, handed, seen, commands }: TaskAccess,
+  { policy, placeOf, roots, handed, seen, noteWrite, commands }: TaskAccess,
   tool: Tool,
   judged: readonly LocatedSubject[],
   assignment: Assignment,
@@ -228,6 +228,7 @@ function accessFor(
     roots,
     ...defined({ handed }),
     seen,
+    noteWrite,
     check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }),
     ...defined({ commands }),
   };

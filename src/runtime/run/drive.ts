@@ -47,6 +47,8 @@ export type Start = Readonly<{
   agents?(): Promise<Catalog>;
   /** Throws on what nobody here can carry out; asked about nodes that a plan grows by. */
   check?(body: Body): void;
+  /** What there is to say before anything happens. */
+  warnings?: readonly Readonly<{ code: string; text: string }>[];
   /** Resolves when nothing of what its tasks started is left. */
   gone?(): Promise<void>;
   concurrency?: number;
@@ -146,6 +148,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           origin: start.origin,
         }),
       });
+    for (const { code, text } of start.warnings ?? []) emit("", { type: "warning", code, text });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
     for (const text of resume ? [] : (plan.notes ?? [])) emit("", { type: "warning", code: "COMPILE", text });
 

@@ -1,3 +1,4 @@
+import { asideText } from "../../runtime/files/quarantine.ts";
 import { z } from "zod";
 import type { ShellCommandResult, ShellCommands } from "../../core/task/shell-commands.ts";
 import { defineTool, type ToolContext, type ToolResult } from "../../core/task/tool.ts";
@@ -76,5 +77,8 @@ function endOf({ ended, code, signal }: ShellCommandResult, timeoutMs: number): 
 }
 
 function asideOf({ setAside = [] }: ShellCommandResult): string[] {
-  return setAside.map(({ place, now }) => `"${place}" is run or obeyed later, so it was renamed to "${now}"`);
+  const rest = setAside.length - MOST_ASIDE;
+  return [...setAside.slice(0, MOST_ASIDE).map(asideText), ...(rest > 0 ? [`${rest} more were renamed likewise`] : [])];
 }
+
+const MOST_ASIDE = 20;

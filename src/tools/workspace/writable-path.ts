@@ -22,7 +22,10 @@ export async function writablePath(
   if (!access && protectedPart(path) !== undefined)
     throw refusal("DENIED", `${quoted(path)} is run or obeyed later, so it is not changed here`);
   const spot = await openContainedPath(await rootOfCall(context, path), path, options);
-  if (isAgreed(access, spot)) return spot;
+  if (isAgreed(access, spot)) {
+    await access?.noteWrite?.(spot.real);
+    return spot;
+  }
   await spot.close();
   throw refusal("DENIED", `${quoted(path)} leads somewhere else by now: look again and repeat the call`);
 }

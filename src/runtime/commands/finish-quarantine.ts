@@ -1,0 +1,94 @@
+import { lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { uptime } from "node:os";
+import { lifts } from "../../core/policy/judge-call.ts";
+import type { Rule } from "../../core/rules/rule.ts";
+import { ProtectedScan, type ProtectedThing } from "../files/protected-scan.ts";
+import { restoreLink, type QuarantinedFile, setAside } from "../files/quarantine.ts";
+import { opened, type RawPath, rawOf, textOfRaw } from "../files/raw-path.ts";
+import type { CommandRecord, GuardedRoot } from "./command-record.ts";
+import { endBearers } from "./process-tree.ts";
+import { fingerprint } from "./protected-mounts.ts";
+
+/** What was there before a command, and what it may do nevertheless. */
+export type Before = Readonly<{
+  roots: readonly GuardedRoot[];
+  existing: ReadonlySet<RawPath>;
+  links: readonly Readonly<{ path: RawPath; target?: RawPath }>[];
+  watched: ReadonlyMap<RawPath, string>;
+  allow(): readonly Rule[];
+}>;
+
+/** Sets aside everything protected that was not there before, and puts links back. */
+export function quarantine(
+  before: Before,
+  found: readonly ProtectedThing[],
+  spares: Spares = () => false,
+): QuarantinedFile[] {
+  const { existing, links, watched } = before;
+  const isNew = ({ path }: ProtectedThing): boolean => !existing.has(path) && !spares(path);
+  const changed = [...watched].filter(([path, was]) => {
+    const now = fingerprint(path);
+    return now !== "" && now !== was && !spares(path);
+  });
+  const moved = [...found.filter(isNew).map(({ path }) => path), ...changed.map(([path]) => path)].flatMap((path) => {
+    const root = rootOfPath(before, path);
+    return root === undefined ? [] : [setAside(root.root, path)];
+  });
+  const restored = links.flatMap(({ path, target = "" }) => {
+    const root = rootOfPath(before, path);
+    if (root === undefined || spares(path) || linkAt(path) === target) return [];
+    return [restoreLink(root.root, path, target)];
+  });
+  return [...moved, ...restored].filter((each) => each !== undefined);
+}
+
+/** Says that something is left alone. */
+export type Spares = (path: RawPath) => boolean;
+
+/** Whether a rule of the person opens a protected path to the command. */
+export function isLifted(before: Before, path: RawPath): boolean {
+  const root = rootOfPath(before, path);
+  if (root === undefined) return false;
+  const inner = textOfRaw(path.slice(rawOf(root.root).length)).replace(/^\//, "");
+  return lifts({ allow: before.allow(), homes: root.homes }, root.named === "" ? inner : `${root.named}/${inner}`);
+}
+
+/** The root that a path lies below. */
+export function rootOfPath({ roots }: Pick<Before, "roots">, path: RawPath): GuardedRoot | undefined {
+  return roots.find(({ root }) => path.startsWith(root === "/" ? "/" : `${rawOf(root)}/`));
+}
+
+function linkAt(path: RawPath): RawPath | undefined {
+  try {
+    return readlinkSync(opened(path), "latin1");
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Does for a command what its own process can no longer do: ends what is left of it, and sets aside what it made. After a new
+ * start of the machine, what is younger than that start is not the command's.
+ */
+export async function finishQuarantine(record: CommandRecord): Promise<QuarantinedFile[]> {
+  await endBearers(record.marker);
+  const before = beforeOf(record);
+  const since = record.boot === bootId() ? Number.POSITIVE_INFINITY : Date.now() - uptime() * 1_000;
+  const found = await Promise.all(record.roots.map((root) => new ProtectedScan(root).scan()));
+  return quarantine(before, found.flat(), (path) => isLifted(before, path) || bornAt(path) > since);
+}
+
+/** What a record says about the time before its command. */
+export function beforeOf({ roots, existing, links, watched, allow }: CommandRecord): Before {
+  return { roots, existing: new Set(existing), links, watched: new Map(watched), allow: () => allow };
+}
+
+function bootId(): string | undefined {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const bornAt = (path: RawPath): number => lstatSync(opened(path), { throwIfNoEntry: false })?.birthtimeMs ?? 0;

@@ -1,0 +1,315 @@
+import { execFileSync, spawn } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type Need, needs, needsTimeout } from "../../../test/needs.ts";
+import { bundled } from "../../../test/support/bundled.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import type { ShellCommandResult } from "../../core/task/shell-commands.ts";
+import { recordsIn } from "./command-record.ts";
+import { type ShellHost, createShellCommands } from "./commands.ts";
+import { InFlight } from "./in-flight.ts";
+import { probeSandbox, type SandboxLevel } from "./sandbox.ts";
+
+let bwrap: Need;
+let full: SandboxLevel;
+beforeAll(async () => {
+  bwrap = await needs("bwrap");
+  full = await probeSandbox();
+}, needsTimeout);
+beforeEach((context) => {
+  if (bwrap.missing !== undefined) context.skip(bwrap.missing);
+});
+
+const patient = { timeout: 120_000 };
+
+type Room = { ws: string; state: string };
+function room(files: Readonly<Record<string, string>> = {}): Room {
+  const all = tempFolder({ "ws/a.txt": "a", "state/x": "", ...files });
+  onTestFinished(() => void execFileSync("sh", ["-c", 'chmod -R u+rwx "$1"; rm -rf "$1"', "sh", all]));
+  return { ws: join(all, "ws"), state: join(all, "state") };
+}
+
+function host({ ws, state }: Room, more: Partial<Parameters<typeof createShellCommands>[0]> = {}): ShellHost {
+  const made = createShellCommands({
+    name: `flight-${process.pid}`,
+    cwd: ws,
+    writable: [ws],
+    wish: "auto",
+    sandbox: full,
+    network: false,
+    inFlight: new InFlight({ state, skipped: [state] }),
+    rootAt: (root) => ({ root, place: root.slice(ws.length + 1), named: root.slice(ws.length + 1), homes: [] }),
+    allow: () => [],
+    homes: [],
+    hidden: async () => [state],
+    env: () => ({ PATH: "/usr/local/bin:/usr/bin:/bin", HOME: ws, LANG: "C.UTF-8" }),
+    ...more,
+  });
+  onTestFinished(() => made.end());
+  return made;
+}
+
+const never = new AbortController().signal;
+const run = ({ commands }: ShellHost, command: string, signal = never): Promise<ShellCommandResult> =>
+  commands.run(command, { timeoutMs: 200_000, signal, report: () => {} });
+
+/** Everything below a folder with one of these names, by the bytes on the disk. */
+function named(folder: string, ...names: string[]): string[] {
+  const found = execFileSync("find", [folder, "-print0"], { encoding: "latin1", maxBuffer: 1e9 }).split("\0");
+  const wanted = new Set(names.map((name) => Buffer.from(name, "utf8").toString("latin1")));
+  return found.filter((path) => wanted.has(path.slice(path.lastIndexOf("/") + 1)));
+}
+
+describe("no command leaves a protected name that was not there before", () => {
+  test.each<[kind: string, command: string, names: string[]]>([
+    ["a link", "mkdir -p evil pkg; ln -s ../evil pkg/.git", [".git"]],
+    ["a link that leads nowhere", "mkdir pkg; ln -s /nowhere pkg/.git", [".git"]],
+    ["a link to itself", "ln -s .git .git", [".git"]],
+    ["a link above a protected place", "mkdir -p evil/agents; ln -s evil .github", [".github"]],
+    ["a hard link", "mkdir x; ln a.txt x/.npmrc", [".npmrc"]],
+    ["a pipe", "mkfifo .envrc", [".envrc"]],
+    ["another case", "mkdir -p x/.GIT; echo x > .NpmRc", [".GIT", ".NpmRc"]],
+    ["an ignorable character", "mkdir $'.g\\u200cit' $'.gi\\u00adt'", [".g\u200cit", ".gi\u00adt"]],
+    ["full-width letters", "mkdir $'.\\uff47it'", [".\uff47it"]],
+    [
+      "dots and blanks at the end",
+      "mkdir '.git.' '.git ' '.git::$INDEX_ALLOCATION' GIT~1",
+      [".git.", ".git ", "GIT~1"],
+    ],
+    ["a folder that was prepared elsewhere", "mkdir -p x/y/hooks; mv x/y x/.husky; mv x z", [".husky"]],
+    ["a name inside a folder that was moved", "mkdir -p p/q/.vscode; mv p/q r", [".vscode"]],
+    ["an archive", "mkdir -p t/.claude; echo x > t/.claude/x; tar cf t.tar t; rm -r t; tar xf t.tar", [".claude"]],
+    ["a new repository", "git init -q sub && git init -q --separate-git-dir=elsewhere other", [".git"]],
+    ["a folder that nobody may list", "mkdir -p c/.git; chmod 0311 c", [".git"]],
+    ["a folder that nobody may write", "mkdir -p c/.git; chmod 0555 c", [".git"]],
+    [
+      "a name in a folder that is no text",
+      "mkdir -p $'x\\xff/.git'; mkdir $'y\\xff'; ln -s / $'y\\xff/.npmrc'",
+      [".git", ".npmrc"],
+    ],
+    [
+      "a name as long as one can be",
+      `mkdir "$(printf '.git'; printf '\\u200b%.0s' $(seq 83))"`,
+      [`.git${"\u200b".repeat(83)}`],
+    ],
+    [
+      "a depth beyond what a path can be",
+      "for i in $(seq 60); do n=$(printf 'd%.0s' $(seq 200)); mkdir $n; cd -P $n 2>/dev/null || cd $n; done; mkdir .git; ln -s / .npmrc",
+      [".git", ".npmrc"],
+    ],
+    ["a dependency's folder", "mkdir -p node_modules/p/.vscode", [".vscode"]],
+  ])("%s", async (_, command, names) => {
+    const place = room();
+    const { setAside } = await run(host(place), command);
+    expect(setAside).toBeDefined();
+    expect(setAside?.filter(({ problem }) => problem !== undefined)).toEqual([]);
+    expect(named(place.ws, ...names)).toEqual([]);
+    expect(readdirSync(recordsIn(place.state))).toEqual([]);
+  });
+
+  test("a git directory without a protected name is no git directory any more", async () => {
+    const place = room();
+    await run(host(place), "git init -q --bare evil; git -C evil config core.fsmonitor 'touch /tmp/run'; ls evil");
+    const inside = execFileSync("sh", ["-c", "git rev-parse --git-dir 2>&1 || true"], { cwd: join(place.ws, "evil") });
+    expect(String(inside)).toContain("not a git repository");
+  });
+
+  test("a folder that a command closed is looked into and closed again, without the rights of root", async (context) => {
+    if (process.getuid?.() !== 0) return context.skip("needs root to become somebody else");
+    const place = room();
+    const ws = join(place.ws, "mine");
+    mkdirSync(join(ws, "c/d/.git"), { recursive: true });
+    execFileSync("chown", ["-R", "65534:65534", ws]);
+    for (const folder of [join(place.ws, ".."), place.ws]) chmodSync(folder, 0o755);
+    execFileSync("chmod", ["0111", join(ws, "c")]);
+    execFileSync("chmod", ["0000", join(ws, "c/d")]);
+    const program = bundled(
+      place.ws,
+      `import { ProtectedScan } from "./src/runtime/files/protected-scan.ts"; import { setAside } from "./src/runtime/files/quarantine.ts";
+       const root = ${JSON.stringify(ws)};
+       for (const { path } of await new ProtectedScan({ root, place: "", homes: [], skipped: [] }).scan()) console.log(setAside(root, path).place);`,
+    );
+    const child = spawn(process.execPath, [program], {
+      uid: 65_534,
+      gid: 65_534,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString()));
+    await new Promise((resolve) => child.once("close", resolve));
+    expect(text).toBe("c/d/.git\n");
+    expect(readdirSync(join(ws, "c/d"))).toEqual([expect.stringMatching(/^\.git\.refused-/)]);
+    expect([lstatSync(join(ws, "c")).mode & 0o777, lstatSync(join(ws, "c/d")).mode & 0o777]).toEqual([0o111, 0]);
+  });
+});
+
+describe("what was there before", () => {
+  test("a link is put back, and what it leads to in the workspace cannot be written", async () => {
+    const place = room({ "ws/conf/claude/settings.json": "old" });
+    symlinkSync("conf/claude", join(place.ws, ".claude"));
+    const commands = host(place);
+    expect((await run(commands, "echo x > conf/claude/settings.json")).code).toBe(1);
+    expect((await run(commands, "mv conf other")).code).toBe(1);
+    const { setAside } = await run(commands, "mkdir evil; rm .claude; ln -s evil .claude");
+    expect(setAside).toMatchObject([{ place: ".claude" }]);
+    expect(readlinkSync(join(place.ws, ".claude"))).toBe("conf/claude");
+    await run(commands, "rm .claude");
+    expect(readlinkSync(join(place.ws, ".claude"))).toBe("conf/claude");
+  });
+
+  test("in installed packages it can be removed, and is set aside when it changed", async () => {
+    const place = room({
+      "ws/node_modules/p/.vscode/tasks.json": "old",
+      "ws/node_modules/q/.npmrc": "old",
+      "ws/node_modules/r/.npmrc": "old",
+    });
+    const commands = host(place);
+    const { setAside, code } = await run(
+      commands,
+      "rm -r node_modules/r && echo x > node_modules/p/.vscode/tasks.json && ln node_modules/q/.npmrc y && echo x > y",
+    );
+    expect(code).toBe(0);
+    expect(setAside?.map((each) => each.place).toSorted()).toEqual(["node_modules/p/.vscode", "node_modules/q/.npmrc"]);
+    expect(named(place.ws, ".vscode", ".npmrc")).toEqual([]);
+  });
+
+  test("many of them do not make a command slow, and one that changed is set aside", async () => {
+    const files = Array.from({ length: 300 }, (_, at) => [`ws/packages/p${at}/.npmrc`, "old"] as const);
+    const place = room({ ...Object.fromEntries(files), "ws/.npmrc": "old" });
+    const { setAside } = await run(host(place), "for f in packages/p*/.npmrc .npmrc; do echo x > $f; done 2>/dev/null");
+    expect(readFileSync(join(place.ws, ".npmrc"), "utf8")).toBe("old");
+    const left = named(place.ws, ".npmrc").map((path) => readFileSync(path, "utf8"));
+    expect(new Set(left)).toEqual(new Set(["old"]));
+    expect(left.length + (setAside?.length ?? 0)).toBe(301);
+  });
+
+  test("a task that works in a protected folder, or says that it writes one, cannot write it", async () => {
+    const place = room({ "ws/.git/hooks/x": "old" });
+    const hooks = join(place.ws, ".git/hooks");
+    for (const more of [{ cwd: hooks, writable: [hooks] }, { leased: [hooks] }])
+      expect((await run(host(place, more), `echo x > ${hooks}/pre-commit`)).code).toBe(1);
+    expect(readdirSync(hooks)).toEqual(["x"]);
+  });
+});
+
+describe("nothing of the sandbox is ever seen in the workspace", () => {
+  test("not while a command runs, and not after it was interrupted", async () => {
+    const place = room();
+    const commands = host(place);
+    const controller = new AbortController();
+    const going = run(commands, "touch begun; sleep 1000", controller.signal);
+    await expect.poll(() => existsSync(join(place.ws, "begun")), patient).toBe(true);
+    expect(readdirSync(place.ws).toSorted()).toEqual(["a.txt", "begun"]);
+    controller.abort();
+    await going;
+    expect(readdirSync(place.ws).toSorted()).toEqual(["a.txt", "begun"]);
+  });
+});
+
+describe("a command that is interrupted", () => {
+  test("what it made is set aside when it is cancelled", async () => {
+    const place = room();
+    const controller = new AbortController();
+    const going = run(host(place), "mkdir -p x/.git; touch made; sleep 1000", controller.signal);
+    await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
+    controller.abort();
+    expect((await going).setAside).toMatchObject([{ place: "x/.git" }]);
+    expect(named(place.ws, ".git")).toEqual([]);
+  });
+
+  test("what a command in the background makes is set aside while it goes on", async () => {
+    const place = room();
+    const shell = await host(place).commands.start("mkdir -p x/y/z/.git; touch made; sleep 1000");
+    await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
+    await expect.poll(() => named(place.ws, ".git"), patient).toEqual([]);
+    expect(shell.result()).toBeUndefined();
+  });
+
+  test("what one command makes is not taken for given by the next one beside it", async () => {
+    const place = room();
+    const [one, other] = [host(place), host(place)];
+    const shell = await one.commands.start("mkdir -p x/.git; touch made; sleep 1000");
+    await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
+    await run(other, "true");
+    await shell.kill();
+    expect(named(place.ws, ".git")).toEqual([]);
+  });
+
+  test("what a tool was allowed to write meanwhile stays", async () => {
+    const place = room();
+    const inFlight = new InFlight({ state: place.state });
+    const shell = await host(place, { inFlight }).commands.start("touch made; sleep 1000");
+    await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
+    await inFlight.permit(join(place.ws, ".vscode/settings.json"));
+    mkdirSync(join(place.ws, ".vscode"));
+    writeFileSync(join(place.ws, ".vscode/settings.json"), "{}");
+    await shell.kill();
+    expect(readdirSync(place.ws).toSorted()).toEqual([".vscode", "a.txt", "made"]);
+  });
+
+  /** A process that runs this command in the background, and its end by SIGKILL once the command has made a file. */
+  async function killedOver(place: Room, command: string, finisher?: string): Promise<void> {
+    const program = bundled(
+      join(place.ws, ".."),
+      `import { createShellCommands } from "./src/runtime/commands/commands.ts"; import { InFlight } from "./src/runtime/commands/in-flight.ts";
+       const ws = ${JSON.stringify(place.ws)}, state = ${JSON.stringify(place.state)};
+       const { commands } = createShellCommands({ name: "killed-${process.pid}", cwd: ws, writable: [ws], wish: "auto", sandbox: ${JSON.stringify(full)}, network: false,
+         inFlight: new InFlight({ state }), rootAt: (root: string) => ({ root, place: "", named: "", homes: [] }), allow: () => [], homes: [], hidden: async () => [], env: () => ({ PATH: "/usr/bin:/bin" })${finisher === undefined ? "" : `, finisher: ${JSON.stringify(finisher)}`} });
+       await commands.start(${JSON.stringify(command)});`,
+    );
+    const runtime = spawn(process.execPath, [program], { stdio: ["ignore", "ignore", "inherit"] });
+    await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
+    runtime.kill("SIGKILL");
+    await new Promise((resolve) => runtime.once("close", resolve));
+  }
+
+  test("the next command finishes the quarantine of one whose process was killed", async () => {
+    const place = room();
+    await killedOver(place, "mkdir -p x/.git; ln -s / .npmrc; touch made; sleep 1000");
+    expect(readdirSync(recordsIn(place.state)).length).toBe(1);
+    const { setAside } = await run(host(place), "true");
+    expect(setAside?.map((each) => each.place).toSorted()).toEqual([".npmrc", "x/.git"]);
+    expect(named(place.ws, ".git", ".npmrc")).toEqual([]);
+    expect(readdirSync(recordsIn(place.state))).toEqual([]);
+  });
+
+  test("the watchdog finishes it at once, and the next look tells what was done", async () => {
+    const place = room();
+    const tools = tempFolder();
+    const finisher = bundled(tools, 'await import("./src/quarantine-child.ts");');
+    await killedOver(
+      place,
+      "trap '' TERM; mkdir -p x/.git; touch made; while :; do mkdir -p y/.git; sleep 0.05; done",
+      finisher,
+    );
+    await expect.poll(() => named(place.ws, ".git"), patient).toEqual([]);
+    const file = join(recordsIn(place.state), readdirSync(recordsIn(place.state))[0]!);
+    await expect.poll(() => readFileSync(file, "utf8").includes('"done"'), patient).toBe(true);
+    const told = await new InFlight({ state: place.state }).recover();
+    expect(told.map((each) => each.place).toSorted()).toEqual(expect.arrayContaining(["x/.git"]));
+    expect(readdirSync(recordsIn(place.state))).toEqual([]);
+    expect(named(place.ws, ".git")).toEqual([]);
+  });
+
+  test("after a new start of the machine, what a person made since then stays", async () => {
+    const place = room();
+    await killedOver(place, "mkdir -p x/.git; touch made; sleep 1000");
+    const file = join(recordsIn(place.state), readdirSync(recordsIn(place.state))[0]!);
+    const record = JSON.parse(readFileSync(file, "utf8")) as object;
+    // The machine started long before this test did, so everything counts as made since.
+    writeFileSync(file, JSON.stringify({ ...record, boot: "another" }));
+    expect(await new InFlight({ state: place.state }).recover()).toEqual([]);
+    expect(named(place.ws, ".git").length).toBe(1);
+  });
+});

@@ -1,0 +1,208 @@
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import type { Rule } from "../../core/rules/rule.ts";
+import { livingClaim } from "../disk/run-claim.ts";
+import { ProtectedScan } from "../files/protected-scan.ts";
+import type { QuarantinedFile } from "../files/quarantine.ts";
+import { type RawPath, rawOf } from "../files/raw-path.ts";
+import {
+  type GuardedRoot,
+  readCommandRecord,
+  recordFiles,
+  recordsIn,
+  removeCommandRecord,
+  writeCommandRecord,
+} from "./command-record.ts";
+import { type Before, beforeOf, finishQuarantine, isLifted, quarantine, rootOfPath } from "./finish-quarantine.ts";
+import { type Protection, protectionOf } from "./protected-mounts.ts";
+
+/** A command that is about to start. */
+export type CommandScope = Readonly<{
+  run: string;
+  /** What is in the environment of everything that it starts. */
+  marker: string;
+  roots: readonly Omit<GuardedRoot, "skipped">[];
+  /** The rules of the person that may open protected places, as they are now. */
+  allow(): readonly Rule[];
+}>;
+
+/** A command whose protected places are guarded. */
+export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
+  Readonly<{
+    /** The file that says that it is in flight. */
+    record?: string;
+    /** To be called when nothing of it is alive any more. */
+    end(): Promise<readonly QuarantinedFile[]>;
+  }>;
+
+/** How often a tree is looked through while a command runs in it. */
+const EVERY_MS = 2_000;
+
+/**
+ * The commands of one process that may make protected things, from before they start until what they made was set aside. Each is
+ * written down in the state folder, so that another process can finish the work when this one is gone.
+ */
+export class InFlight {
+  readonly #records: string | undefined;
+  readonly #skipped: readonly string[];
+  readonly #scans = new Map<string, ProtectedScan>();
+  readonly #running = new Set<Running>();
+  /** What was set aside while other commands were looking at what there is. */
+  readonly #starting = new Set<Set<RawPath>>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
+
+  /** `state`: where records are kept; absent: nowhere. `skipped`: folders that no command can write. */
+  constructor({ state, skipped = [] }: { state?: string; skipped?: readonly string[] } = {}) {
+    this.#records = state === undefined ? undefined : recordsIn(state);
+    this.#skipped = skipped;
+  }
+
+  /** Looks at what there is, and writes down that a command is about to change it. */
+  async begin(scope: CommandScope): Promise<GuardedCommand> {
+    const left = await this.recover();
+    const roots = scope.roots.map((root): GuardedRoot => ({ ...root, skipped: this.#skipped }));
+    const refused = new Set<RawPath>();
+    this.#starting.add(refused);
+    try {
+      const found = await this.#scan(roots);
+      const others = [...this.#running, ...(await this.#elsewhere())];
+      const there = found.filter(({ path }) => !refused.has(path) && !others.some((other) => claims(other, path)));
+      const empty = { roots, allow: scope.allow, existing: new Set<RawPath>(), links: [], watched: new Map() };
+      const shut = there.filter(({ path }) => !isLifted(empty, path));
+      const { readOnly, pinned, links, watched } = protectionOf(
+        shut,
+        roots.map(({ root }) => root),
+      );
+      const file = this.#records && join(this.#records, `${randomBytes(8).toString("hex")}.json`);
+      const running: Running = {
+        ...empty,
+        existing: new Set(there.map(({ path }) => path)),
+        links,
+        watched: new Map(watched),
+        aside: [...left],
+        scope,
+        ...(file !== undefined && { file }),
+      };
+      await note(running);
+      this.#running.add(running);
+      this.#watch();
+      return {
+        readOnly,
+        pinned,
+        ...(file !== undefined && { record: file }),
+        end: () => this.#end(running),
+      };
+    } finally {
+      this.#starting.delete(refused);
+    }
+  }
+
+  /** A tool was allowed to write this, so no command has made it. */
+  async permit(path: string): Promise<void> {
+    const raw = rawOf(path);
+    for (const running of this.#running) {
+      const root = rootOfPath(running, raw);
+      if (root === undefined) continue;
+      for (let at = raw; at.length > rawOf(root.root).length; at = dirname(at)) running.existing.add(at);
+      await note(running);
+    }
+  }
+
+  /** Finishes the quarantine of commands whose process is gone, and tells what was set aside. */
+  async recover(): Promise<QuarantinedFile[]> {
+    const own = new Set([...this.#running].map(({ file }) => file));
+    const aside: QuarantinedFile[] = [];
+    for (const file of this.#records === undefined ? [] : recordFiles(this.#records)) {
+      if (own.has(file) || (await livingClaim(file)) !== undefined) continue;
+      const record = await readCommandRecord(file);
+      if (record) aside.push(...(record.done ?? (await finishQuarantine(record))));
+      removeCommandRecord(file);
+    }
+    return aside;
+  }
+
+  async #end(running: Running): Promise<readonly QuarantinedFile[]> {
+    try {
+      await this.#sweep(running);
+    } finally {
+      this.#running.delete(running);
+      if (this.#running.size === 0) this.#unwatch();
+      if (running.file !== undefined) removeCommandRecord(running.file);
+    }
+    return running.aside;
+  }
+
+  /** Sets aside what a command has made so far. */
+  async #sweep(running: Running): Promise<void> {
+    const found = await this.#scan(running.roots);
+    const others = [...this.#running].filter((other) => other !== running);
+    const spares = (path: RawPath): boolean => {
+      if (isLifted(running, path)) for (const other of others) other.existing.add(path);
+      return isLifted(running, path) || others.some((other) => isLifted(other, path));
+    };
+    for (const { path } of found)
+      if (!running.existing.has(path)) for (const refused of this.#starting) refused.add(path);
+    running.aside.push(...quarantine(running, found, spares));
+  }
+
+  async #scan(roots: readonly GuardedRoot[]): ReturnType<ProtectedScan["scan"]> {
+    const scans = roots.map((root) => {
+      const key = JSON.stringify([root.root, root.place, root.homes]);
+      const known = this.#scans.get(key) ?? new ProtectedScan(root);
+      this.#scans.set(key, known);
+      return known.scan();
+    });
+    return (await Promise.all(scans)).flat();
+  }
+
+  /** The commands that other processes run now. */
+  async #elsewhere(): Promise<Before[]> {
+    const own = new Set([...this.#running].map(({ file }) => file));
+    const files = this.#records === undefined ? [] : recordFiles(this.#records).filter((file) => !own.has(file));
+    const records = await Promise.all(files.map(readCommandRecord));
+    return records.flatMap((record) => (record === undefined || record.done ? [] : [beforeOf(record)]));
+  }
+
+  #watch(): void {
+    this.#timer ??= setInterval(() => void this.#look(), EVERY_MS).unref();
+  }
+
+  #unwatch(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    await Promise.all([...this.#running].map((running) => this.#sweep(running))).catch(() => {});
+    this.#looking = false;
+  }
+}
+
+type Running = Before &
+  Readonly<{
+    existing: Set<RawPath>;
+    watched: Map<RawPath, string>;
+    aside: QuarantinedFile[];
+    scope: CommandScope;
+    file?: string;
+  }>;
+
+/** True for something that a command which is in flight has made. */
+const claims = (other: Before, path: RawPath): boolean =>
+  rootOfPath(other, path) !== undefined && !other.existing.has(path) && !isLifted(other, path);
+
+async function note({ file, scope, roots, existing, links, watched }: Running): Promise<void> {
+  if (file === undefined) return;
+  await writeCommandRecord(file, {
+    run: scope.run,
+    marker: scope.marker,
+    roots,
+    allow: scope.allow(),
+    existing: [...existing],
+    links,
+    watched: [...watched],
+  });
+}

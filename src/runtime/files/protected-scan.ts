@@ -1,0 +1,241 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  type Dirent,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  statfsSync,
+} from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type HomeAnchor, isAbovePlace, mayBeProtected, protectedPart } from "../../core/policy/protected-paths.ts";
+import { opened, type RawPath, rawOf, textOfRaw } from "./raw-path.ts";
+
+/** A folder to look through, and what its own place is called where protected places are judged. */
+export type ScannedRoot = Readonly<{
+  root: string;
+  place: string;
+  homes: readonly HomeAnchor[];
+  /** Folders that are left out. */
+  skipped: readonly string[];
+}>;
+
+/** Something with a protected name or in a protected place. */
+export type ProtectedThing = Readonly<{
+  path: RawPath;
+  kind: "file" | "folder" | "link";
+  /** Where a link leads, as it is written. */
+  target?: RawPath;
+}>;
+
+/**
+ * The protected things below one folder, at any depth. What a folder held is remembered with its inode and ctime, which no
+ * program can set: a folder that did not change is not read again. In a tree of 100,000 files that takes a sixth of the time.
+ */
+export class ProtectedScan {
+  readonly #given: ScannedRoot;
+  readonly #skipped: ReadonlySet<RawPath>;
+  readonly #remembers = new Map<number, boolean>();
+  #listed = new Map<RawPath, Listing>();
+  #running: Promise<readonly ProtectedThing[]> | undefined;
+  #next: Promise<readonly ProtectedThing[]> | undefined;
+
+  constructor(given: ScannedRoot) {
+    this.#given = given;
+    this.#skipped = new Set([...NEVER, ...given.skipped].map(rawOf));
+  }
+
+  /** What is there now. Whoever asks while a scan is under way shares the one that follows it. */
+  scan(): Promise<readonly ProtectedThing[]> {
+    if (this.#running === undefined) return this.#begin();
+    this.#next ??= this.#running.then(
+      () => this.#begin(),
+      () => this.#begin(),
+    );
+    return this.#next;
+  }
+
+  #begin(): Promise<readonly ProtectedThing[]> {
+    this.#next = undefined;
+    const running = this.#walk().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #walk(): Promise<readonly ProtectedThing[]> {
+    const found: ProtectedThing[] = [];
+    const listed = new Map<RawPath, Listing>();
+    const open: Folder[] = [{ path: rawOf(this.#given.root) }];
+    let until = performance.now() + SLICE_MS;
+    try {
+      for (let count = 1, folder = open.pop(); folder !== undefined; folder = open.pop(), count++) {
+        if (count % 32 === 0 && performance.now() > until) {
+          await nextTurn();
+          until = performance.now() + SLICE_MS;
+        }
+        const near = within(folder);
+        const listing = this.#list(folder.path, near);
+        if (listing !== undefined) {
+          listed.set(folder.path, listing);
+          for (const thing of listing.things) found.push(thing);
+          for (const name of listing.folders) {
+            if (near.base) near.base.users += 1;
+            open.push({ path: childOf(folder.path, name), ...(near.base && { base: near.base }) });
+          }
+        }
+        release(near.base);
+      }
+    } finally {
+      for (const { base } of open) release(base);
+    }
+    this.#listed = listed;
+    return found;
+  }
+
+  /** What a folder holds; `undefined`: it is gone, or it is none. */
+  #list(path: RawPath, near: Folder): Listing | undefined {
+    const at = reached(path, near);
+    const stats = lstatSync(opened(at), { throwIfNoEntry: false });
+    if (!stats?.isDirectory()) return undefined;
+    const known = this.#listed.get(path);
+    if (known?.settled && known.ino === stats.ino && known.ctimeMs === stats.ctimeMs) return known;
+    const entries = entriesIn(at, stats.mode);
+    const settled = Date.now() - stats.ctimeMs > SETTLED_MS && this.#canRemember(stats.dev, at);
+    return { ino: stats.ino, ctimeMs: stats.ctimeMs, settled, ...this.#sort(path, at, entries) };
+  }
+
+  #sort(path: RawPath, at: RawPath, entries: readonly Dirent[]): Pick<Listing, "folders" | "things"> {
+    const [folders, things]: [string[], ProtectedThing[]] = [[], []];
+    const parts = repositoryParts(entries);
+    for (const entry of entries) {
+      const inner = childOf(path, entry.name);
+      if (this.#skipped.has(inner)) continue;
+      const kind = entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "folder" : "file";
+      if (parts.has(entry.name) || this.#isProtected(inner, entry.name, kind))
+        things.push({ path: inner, kind, ...(kind === "link" && { target: targetOf(childOf(at, entry.name)) }) });
+      else if (kind === "folder") folders.push(entry.name);
+    }
+    return { folders, things };
+  }
+
+  #isProtected(path: RawPath, name: string, kind: ProtectedThing["kind"]): boolean {
+    if (!mayBeProtected(textOfRaw(name))) return false;
+    const { root, place, homes } = this.#given;
+    const inner = `${place}/${textOfRaw(path.slice(rawOf(root).length))}`;
+    return protectedPart(inner, homes) !== undefined || (kind === "link" && isAbovePlace(inner, homes));
+  }
+
+  /** Only file systems of this machine are sure to give a folder another ctime with each change. */
+  #canRemember(device: number, at: RawPath): boolean {
+    const known = this.#remembers.get(device);
+    if (known !== undefined) return known;
+    let local = false;
+    try {
+      local = LOCAL.has(statfsSync(opened(at)).type);
+    } catch {
+      // it is gone
+    }
+    this.#remembers.set(device, local);
+    return local;
+  }
+}
+
+type Listing = Readonly<{
+  ino: number;
+  ctimeMs: number;
+  /** The last change was long enough before the look: another one would show. */
+  settled: boolean;
+  folders: readonly string[];
+  things: readonly ProtectedThing[];
+}>;
+
+/** How long the scan works before others get their turn. */
+const SLICE_MS = 10;
+/** Clocks of file systems may step by up to two seconds. */
+const SETTLED_MS = 2_500;
+/** ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs, bcachefs */
+const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e]);
+/** Replaced in every sandbox, so no command writes the real ones. */
+const NEVER = ["/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp"];
+
+/**
+ * The parts of a git directory that has no protected name. Git takes a folder with these for a repository when somebody works
+ * in it, and runs what its configuration and hooks say.
+ */
+function repositoryParts(entries: readonly Dirent[]): ReadonlySet<string> {
+  const by = new Map(entries.flatMap(({ name }) => (PARTS.test(name) ? [[name.toLowerCase(), name] as const] : [])));
+  const whole = by.has("head") && ((by.has("objects") && by.has("refs")) || by.has("commondir"));
+  return whole
+    ? new Set([...by].flatMap(([part, name]) => (part === "objects" || part === "refs" ? [] : [name])))
+    : NONE;
+}
+
+const PARTS = /^(?:head|objects|refs|commondir|config|config\.worktree|hooks)$/i;
+const NONE: ReadonlySet<string> = new Set();
+
+const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${name}` : `${path}/${name}`);
+
+/** A folder that is to be read; `base`: the open folder from which its path is short enough for the kernel. */
+type Folder = Readonly<{ path: RawPath; base?: Base }>;
+type Base = { readonly fd: number; readonly from: number; users: number };
+
+/** No call takes longer paths, but a tree can be deeper. */
+const LONGEST = 3_000;
+
+/** The same folder, from a nearer base when the path from the one before has become too long. */
+function within(folder: Folder): Folder {
+  const from = folder.base?.from ?? 0;
+  if (folder.path.length - from <= LONGEST) return folder;
+  try {
+    const fd = openSync(opened(reached(folder.path, folder)), FOLDER_FLAGS);
+    release(folder.base);
+    return { path: folder.path, base: { fd, from: folder.path.length, users: 1 } };
+  } catch {
+    return folder;
+  }
+}
+
+function release(base: Base | undefined): void {
+  if (base === undefined) return;
+  base.users -= 1;
+  if (base.users === 0) closeSync(base.fd);
+}
+
+const reached = (path: RawPath, { base }: Folder): RawPath =>
+  base === undefined ? path : `/proc/self/fd/${base.fd}/.${path.slice(base.from)}`;
+
+/** Opens a folder itself, also one that may not be listed, and never through a link. */
+export const FOLDER_FLAGS = 0o10000000 | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+/** The entries of a folder. One that a command closed to everybody is opened for the moment. */
+function entriesIn(at: RawPath, mode: number): Dirent[] {
+  try {
+    return list(at);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") return [];
+  }
+  try {
+    chmodSync(opened(at), (mode & 0o7777) | 0o700);
+    try {
+      return list(at);
+    } finally {
+      chmodSync(opened(at), mode & 0o7777);
+    }
+  } catch {
+    return []; // of another owner: what we may not list, a command may not change
+  }
+}
+
+const list = (at: RawPath): Dirent[] => readdirSync(opened(at), { withFileTypes: true, encoding: "latin1" });
+
+function targetOf(at: RawPath): RawPath {
+  try {
+    return readlinkSync(opened(at), "latin1");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * A path as the kernel sees it: each character is one byte. A name on Linux need not be valid UTF-8, and one that is not
+ * cannot be opened by the text it is shown as.
+ */
+export type RawPath = string;
+
+export const rawOf = (text: string): RawPath =>
+  ASCII.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
+
+/** The path as people read it. */
+export const textOfRaw = (path: RawPath): string =>
+  ASCII.test(path) ? path : Buffer.from(path, "latin1").toString("utf8");
+
+/** The path as `node:fs` takes it. */
+export const opened = (path: RawPath): string | Buffer => (ASCII.test(path) ? path : Buffer.from(path, "latin1"));
+
+/** False for a path with a name that is no text: it can be given to no program as one. */
+export const isText = (path: RawPath): boolean => rawOf(textOfRaw(path)) === path;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a name may hold any of them
+const ASCII = /^[\0-\x7f]*$/;
