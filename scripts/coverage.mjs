@@ -7,7 +7,7 @@ import { isMain, root } from "./step.mjs";
  * What is used of vitest's JSON report.
  *
  * @typedef {{ fullName: string, ancestorTitles: string[], title: string, status: string }} Test
- * @typedef {{ testResults: Array<{ name: string, status: string, assertionResults: Test[] }> }} Report
+ * @typedef {{ testResults: Array<{ name: string, status: string, startTime: number, endTime: number, assertionResults: Test[] }> }} Report
  * @typedef {{ item: string, what: string, where: string, test: string }} Row
  */
 

@@ -17,7 +17,14 @@ const folder = join(root, ".cache", "vitest");
 /** So many files that fail get a second look; more of them are no accident. */
 const SECOND_LOOK_FILES = 3;
 
-const { passed, failed, skips, unsteady } = await everything();
+/** So many of the files that took longest are listed at the end. */
+const SLOWEST_FILES = 10;
+
+const { passed, failed, skips, unsteady, slowest } = await everything();
+if (slowest.length > 1) {
+  console.log("\nslowest files:");
+  for (const line of slowest) console.log(`  ${line}`);
+}
 if (skips.length > 0) {
   console.log("\nskipped:");
   for (const { test, reason } of skips) console.log(`  ${test}\n    ${reason}`);
@@ -29,9 +36,9 @@ if (unsteady.length > 0) {
 console.log(`\n${passed} passed, ${failed} failed${skips.length > 0 ? `, ${skips.length} skipped` : ""}`);
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** @returns {Promise<{ passed: number, failed: number, skips: Ran["skips"], unsteady: string[] }>} */
+/** @returns {Promise<{ passed: number, failed: number, skips: Ran["skips"], unsteady: string[], slowest: string[] }>} */
 async function everything() {
-  const nothing = { passed: 0, failed: 1, skips: [], unsteady: [] };
+  const nothing = { passed: 0, failed: 1, skips: [], unsteady: [], slowest: [] };
   if (!install() || !(await build())) return nothing;
   rmSync(folder, { recursive: true, force: true });
 
@@ -49,6 +56,7 @@ async function everything() {
     passed: files.flatMap((file) => file.assertionResults).filter((test) => test.status === "passed").length,
     failed,
     skips: ran.skips,
+    slowest: slowestOf(ran.report.testResults),
     unsteady: second ? failuresOf(ran.report.testResults).filter((name) => !still.has(name)) : [],
   };
 }
@@ -93,6 +101,15 @@ function failuresOf(files) {
       .filter((test) => test.status === "failed")
       .map((test) => `${relative(root, file.name)} › ${[...test.ancestorTitles, test.title].join(" › ")}`),
   );
+}
+
+/** @param {TestFile[]} files @returns {string[]} */
+function slowestOf(files) {
+  return files
+    .map(({ name, startTime, endTime }) => ({ name: relative(root, name), seconds: (endTime - startTime) / 1_000 }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, SLOWEST_FILES)
+    .map(({ name, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${name}`);
 }
 
 /** @param {TestFile} file */

@@ -112,14 +112,34 @@ async function installOnce(name: Name, row: Row): Promise<string | undefined> {
   }
 }
 
+/** How long another process may hold a lock of apt: a system update, or a second copy of these tests. */
+const LOCKED_MS = 240_000;
+
 async function aptInstall(packages: readonly string[]): Promise<string | undefined> {
   // Run level 1 keeps a fresh database server from being started as a service.
-  const options = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" }, timeout: needsTimeout };
-  const install = (): Promise<unknown> =>
-    run("apt-get", ["install", "-y", "--no-install-recommends", ...packages], options);
+  const options = {
+    env: { ...process.env, LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" },
+    timeout: needsTimeout,
+  };
+  const until = performance.now() + LOCKED_MS;
+  const apt = async (...args: string[]): Promise<void> => {
+    for (;;) {
+      try {
+        await run("apt-get", args, options);
+        return;
+      } catch (error) {
+        const isLocked = /Could not get lock|Unable to (?:acquire|lock)/.test(
+          (error as { stderr?: string }).stderr ?? "",
+        );
+        if (!isLocked || performance.now() > until) throw error;
+        await sleep(1_000);
+      }
+    }
+  };
+  const install = (): Promise<void> => apt("install", "-y", "--no-install-recommends", ...packages);
   try {
     await install().catch(async () => {
-      await run("apt-get", ["update"], options); // a machine without package lists knows no package
+      await apt("update"); // a machine without package lists knows no package
       await install();
     });
     return undefined;

@@ -136,15 +136,17 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
     },
     sendMessage: ({ message, configuration }) =>
       guarded(async () => {
-        const served = await tasks().send(who, messageIn(message));
-        await register(served.run.id, configuration?.taskPushNotificationConfig);
+        const served = await tasks().send(who, messageIn(message), (id) =>
+          register(id, configuration?.taskPushNotificationConfig),
+        );
         if (!configuration?.returnImmediately) await served.settled();
         return taskOf(served.view(), configuration?.historyLength);
       }),
     sendMessageStream: async function* ({ message, configuration }) {
       const asked = messageIn(message);
-      const served = await guarded(() => tasks().send(who, asked));
-      await guarded(() => register(served.run.id, configuration?.taskPushNotificationConfig));
+      const served = await guarded(() =>
+        tasks().send(who, asked, (id) => register(id, configuration?.taskPushNotificationConfig)),
+      );
       yield* stream(served.updates(asked.taskId === undefined ? 0 : undefined));
     },
     getTask: ({ id, historyLength }) => guarded(async () => taskOf(await tasks().get(who, id), historyLength)),

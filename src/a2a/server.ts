@@ -94,13 +94,15 @@ async function parts(
   const push = createPush({ write: protocol.writePush, onError, ...(rules && { network: rules as NetworkRules }) });
   const folders = new Map<string, Promise<string>>();
   /** Whoever wants to be told about a task hears of what stays: questions, and its end. */
-  const heard = (served: A2aRun, { type }: { type: string }): void => {
+  const heard = (served: A2aRun, { type }: { type: string }, registered: Promise<void>): void => {
     if (type !== "gate.opened" && type !== "run.ended") return;
     const { id } = served.run;
     const folder = folders.get(id) ?? crew.kept.look(id).then((kept) => kept.folder);
     folders.set(id, folder);
     const task = served.view();
-    folder.then((where) => push.tell(where, task)).catch(onError);
+    Promise.all([folder, registered])
+      .then(([where]) => push.tell(where, task))
+      .catch(onError);
     if (type === "run.ended") folders.delete(id);
   };
   const tasks = createTasks(crew, { agents: new Set(names), onError, heard, ...defined({ run }) });

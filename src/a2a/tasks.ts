@@ -6,6 +6,7 @@ import { isEnded, runStatusOf } from "../core/run/run-status.ts";
 import { isCrewError } from "../core/schema/error.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
+import { deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { type A2aRun, serveRun } from "./served-run.ts";
 import { taskError } from "./task-error.ts";
@@ -16,8 +17,11 @@ export type TaskOwner = Readonly<{ caller: string; agent: string }>;
 
 /** The tasks of a server: each is a run, under the same id as everywhere. */
 export type Tasks = Readonly<{
-  /** Starts a task, answers one that asks, or says something to one that works. */
-  send(who: TaskOwner, message: RemoteMessage): Promise<A2aRun>;
+  /**
+   * Starts a task, answers one that asks, or says something to one that works. `register` is done before the message
+   * takes effect, or before `heard` is called about a new task: a push address that came with the message misses nothing.
+   */
+  send(who: TaskOwner, message: RemoteMessage, register?: Register): Promise<A2aRun>;
   get(who: TaskOwner, id: string): Promise<RemoteTask>;
   list(who: TaskOwner): Promise<readonly RemoteTask[]>;
   cancel(who: TaskOwner, id: string): Promise<RemoteTask>;
@@ -30,12 +34,16 @@ export type Tasks = Readonly<{
   close(): Promise<void>;
 }>;
 
+/** What has to be done with the id of a task before anything of it is told. */
+export type Register = (id: string) => Promise<unknown>;
+
 export type TaskOptions = Readonly<{
   /** The agents that are offered. */
   agents: ReadonlySet<string>;
   /** What holds for every run. */
   run?: RunOptions;
-  heard?(served: A2aRun, event: Event): void;
+  /** `registered` settles when the sender of the task has registered all that it wants to be told. */
+  heard?(served: A2aRun, event: Event, registered: Promise<void>): void;
   onError(error: unknown): void;
 }>;
 
@@ -65,13 +73,13 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     all.set(id, origin);
     return origin;
   };
-  const serve = (run: Run, origin: Origin): A2aRun => {
-    const served = serveRun(run, origin, heard);
+  const serve = (run: Run, origin: Origin, registered = Promise.resolve()): A2aRun => {
+    const served = serveRun(run, origin, (one, event) => heard?.(one, event, registered));
     active.set(run.id, served);
     void served.over.then(() => active.delete(run.id));
     return served;
   };
-  const start = async (who: TaskOwner, message: RemoteMessage): Promise<A2aRun> => {
+  const start = async (who: TaskOwner, message: RemoteMessage, register: Register): Promise<A2aRun> => {
     const text = extractMessageText(message).trim();
     if (text === "") throw taskError("bad-request", "The message has no text.");
     if (message.contextId !== undefined && !CONTEXT.test(message.contextId))
@@ -91,8 +99,14 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
       ? crew.run(more.plan, { ...options, continues: more.continues })
       : crew.run({ mode: "single", agent: who.agent, task: text }, options);
     all.set(run.id, origin);
-    const served = serve(run, origin);
-    await begun(run, served);
+    const registered = deferred<void>();
+    const served = serve(run, origin, registered.promise);
+    try {
+      await begun(run, served);
+      await register(run.id);
+    } finally {
+      registered.resolve();
+    }
     return served;
   };
   /** The newest task of a conversation that has ended: the next one goes on with it. */
@@ -129,12 +143,13 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     const { life, owner } = await crew.kept.look(id);
     return !isEnded(life) && owner !== undefined ? serveRun(crew.kept.follow(id), origin) : undefined;
   };
-  const reply = async (who: TaskOwner, id: string, message: RemoteMessage): Promise<A2aRun> => {
+  const reply = async (who: TaskOwner, id: string, message: RemoteMessage, register: Register): Promise<A2aRun> => {
     const origin = await originOf(who, id);
     if (message.contextId !== undefined && message.contextId !== origin.context)
       throw taskError("bad-request", "The task belongs to another context.");
     const served = active.get(id);
     if (!served || served.run.state.outcome) throw taskError("unsupported", "The task takes no more messages.");
+    await register(id);
     const question = served.question();
     const text = extractMessageText(message);
     if (!question) {
@@ -164,9 +179,9 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     return lookAt(origin, id);
   };
 
-  const send = async (who: TaskOwner, message: RemoteMessage): Promise<A2aRun> => {
+  const send: Tasks["send"] = async (who, message, register = async () => {}) => {
     if (!agents.has(who.agent)) throw taskError("not-found", "There is no such agent.");
-    return message.taskId === undefined ? start(who, message) : reply(who, message.taskId, message);
+    return message.taskId === undefined ? start(who, message, register) : reply(who, message.taskId, message, register);
   };
   return {
     send,

@@ -243,6 +243,38 @@ describe("push notifications", () => {
     ).toEqual([]);
     expect(inner.connections()).toBe(0);
   });
+
+  test("tell a question that was asked before the address of the first message was written down", async () => {
+    const hook = await webServer({ "/hook": "ok" });
+    const ask = { calls: [{ name: "ask", input: { question: "Which one?" } }] };
+    const crew = workerCrew([ask, "done"]);
+    // The first look at the task is the one that writes the address down: it takes until the question is open.
+    let looks = 0;
+    const look = async (id: string): ReturnType<typeof crew.kept.look> => {
+      looks += 1;
+      if (looks === 1) {
+        await vi.waitFor(async () => expect(await crew.kept.questions()).toHaveLength(1), 60_000);
+        for (let turns = 0; turns < 100; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+      }
+      return crew.kept.look(id);
+    };
+    const slow = { ...crew, kept: { ...crew.kept, look } };
+    const server = await ourServer(slow, { network: { allowHosts: [hook.host] } });
+    const client = await sdkClient(server.card(), server.token);
+    const taskPushNotificationConfig = {
+      tenant: "",
+      id: "c1",
+      taskId: "",
+      url: hook.url("/hook"),
+      token: "",
+      authentication: undefined,
+    };
+
+    await client.sendMessage({ ...message("go"), configuration: { ...waiting, taskPushNotificationConfig } });
+
+    await vi.waitFor(() => expect(hook.requests).toHaveLength(1), 60_000);
+    expect(hook.requests[0]!.body).toContain("TASK_STATE_INPUT_REQUIRED");
+  });
 });
 
 test("the old version of the protocol is spoken, too", async () => {

@@ -19,6 +19,8 @@ const report: Report = {
     {
       name: "/project/test/thing.test.ts",
       status: "passed",
+      startTime: 0,
+      endTime: 1,
       assertionResults: [
         { ancestorTitles: ["a thing"], title: "works; always", fullName: "a thing works; always", status: "passed" },
         { ancestorTitles: [], title: "a | b", fullName: "a | b", status: "passed" },

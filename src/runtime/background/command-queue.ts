@@ -11,26 +11,36 @@ const FOLDER = "control";
 const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
 /** How often a folder is looked at where watching it tells nothing. */
 const LOOK_EVERY_MS = 500;
+/** How many times a receipt is looked for before the run is asked whether it has ended. */
+const LOOKS_PER_CHECK = 10;
 
 /**
  * Hands a command to whoever owns the run, by a file in its folder: it outlives both processes, so one that nobody
- * reads now is read by the next owner. Resolves with the receipt, or `undefined` when none came in time.
+ * reads now is read by the next owner. Resolves with the receipt, or `undefined` when none came in time. `ended` gives
+ * the receipt of a run that has ended: nobody will read the command, so it is taken back.
  */
 export async function post(
   run: string,
   command: RunCommand,
-  { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+  { waitMs, signal, ended }: { waitMs: number; signal: AbortSignal; ended(): Promise<Receipt | undefined> },
 ): Promise<Receipt | undefined> {
   const folder = join(run, FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const name = `${String(Date.now()).padStart(13, "0")}-${randomBytes(8).toString("hex")}`;
   await writeAtomic(join(folder, `${name}.json`), JSON.stringify(command));
   const receipt = join(folder, `${name}.receipt`);
-  for (const until = performance.now() + waitMs; ; ) {
+  const until = performance.now() + waitMs;
+  for (let looks = 0; ; looks += 1) {
+    // Asked before the receipt is looked for: the last act of a run that ends is to write its receipts.
+    const over = looks % LOOKS_PER_CHECK === 0 ? await ended() : undefined;
     const text = await readFile(receipt, "utf8").catch(() => undefined);
     if (text !== undefined) {
       await rm(receipt, { force: true });
       return JSON.parse(text) as Receipt;
+    }
+    if (over) {
+      await rm(join(folder, `${name}.json`), { force: true });
+      return over;
     }
     if (performance.now() >= until || !(await pause(25, signal))) return undefined;
   }

@@ -1,4 +1,5 @@
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
+import type { NodeView, State } from "../../core/run/state.ts";
 import { pause } from "../async/cancel.ts";
 import type { Run } from "../run/run.ts";
 
@@ -35,10 +36,7 @@ async function takeAnswer(
 ): Promise<Receipt | undefined> {
   const view = run.state.nodes.get(path);
   const asked = view?.question;
-  if (!view || asked === undefined)
-    return no(
-      `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} was faster` : ""}.`,
-    );
+  if (!view || asked === undefined) return no(notWaiting(path, view));
   if (question !== undefined && question !== asked)
     return no(`"${path}" asks something else by now. See \`subcrew inbox\`.`);
   if (call !== undefined && call !== view.call)
@@ -47,6 +45,14 @@ async function takeAnswer(
   if (!(await run.answer(path, clean(answer), view.call))) return undefined;
   while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));
   return yes("The answer was taken.");
+}
+
+const notWaiting = (path: string, view: NodeView | undefined): string =>
+  `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} was faster` : ""}.`;
+
+/** What to tell the sender of a command that came after the end of the run. */
+export function tooLate(command: RunCommand, state: State): string {
+  return command.do === "answer" ? notWaiting(command.path, state.nodes.get(command.path)) : "The run has ended.";
 }
 
 /** Without the keys that are there and say nothing. */

@@ -15,6 +15,7 @@ import { trimIndex } from "../store/result-index.ts";
 import { firstEvent, lastEvent, type Store } from "../store/store.ts";
 import { isStarting } from "./background-slots.ts";
 import { post, waiting } from "./command-queue.ts";
+import { tooLate } from "./handle-command.ts";
 import { follow } from "./follow-journal.ts";
 import { isRequested } from "./run-request.ts";
 
@@ -37,7 +38,7 @@ export type KeptRuns = Readonly<{
   list(options?: { all?: boolean }): Promise<readonly KeptRun[]>;
   /** Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed. */
   questions(): Promise<readonly (Question & { life: RunStatus; name?: string; answered: boolean })[]>;
-  /** Says something to whoever works on a run; what it says is kept until somebody does. */
+  /** Sends a command to the owner of a run. It is kept for the next owner, unless the run has ended. */
   tell(id: string, command: RunCommand, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
   /** A run that another process works on, to loop over and to wait for. Cancelling it only looks away. */
   follow(id: string): Run;
@@ -128,7 +129,17 @@ export function keptRuns(store: Store): KeptRuns {
         ),
       );
     },
-    tell: (id, command, options) => post(store.folder(id), command, options),
+    tell: (id, command, options) =>
+      post(store.folder(id), command, {
+        ...options,
+        ended: async () => {
+          const folder = store.folder(id);
+          // While it is owned, its owner still writes receipts.
+          if ((await ownerOf(folder)) !== undefined || (await lastEvent(folder))?.type !== "run.ended")
+            return undefined;
+          return { done: false, text: tooLate(command, (await look(id)).state) };
+        },
+      }),
     events,
     follow: (id) =>
       new Run(id, async (it) => {

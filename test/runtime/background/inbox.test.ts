@@ -63,13 +63,33 @@ test("the first answer counts over all channels, and the loser is told who was f
   const other = crewAt(where);
   const { path } = await asks(other);
   expect(await run.answer(path, { approve: true, by: "the terminal" })).toBe(true);
-  const late = await other.kept
-    .tell(run.id, { do: "answer", path, answer: { approve: false } }, { waitMs: 60_000, signal: never })
-    .catch(() => undefined);
+  const late = await other.kept.tell(
+    run.id,
+    { do: "answer", path, answer: { approve: false } },
+    { waitMs: 60_000, signal: never },
+  );
   await run;
-  expect(late?.done ?? false).toBe(false);
-  if (late) expect(late.text).toContain("the terminal was faster");
+  expect(late).toEqual({ done: false, text: '"ok" does not wait for an answer; the terminal was faster.' });
   expect(run.state.nodes.get("ok")).toMatchObject({ status: "ok" });
+});
+
+test("an answer that comes after the end of the run is told so, and is not left for a run that will never read it", async () => {
+  const where = home();
+  const run = crewAt(where, "done").run(gated);
+  const other = crewAt(where);
+  const { path } = await asks(other);
+  await run.answer(path, { approve: true, by: "the terminal" });
+  await run;
+  const options = { waitMs: 200_000, signal: never };
+  expect(await other.kept.tell(run.id, { do: "answer", path, answer: { approve: false } }, options)).toEqual({
+    done: false,
+    text: '"ok" does not wait for an answer; the terminal was faster.',
+  });
+  expect(await other.kept.tell(run.id, { do: "cancel", reason: "enough" }, options)).toEqual({
+    done: false,
+    text: "The run has ended.",
+  });
+  expect(readdirSync(join(where, "runs", run.id, "control"))).toEqual([]);
 });
 
 test("an answer to a question that was not the one shown does not count", async () => {

@@ -310,7 +310,7 @@ describe.concurrent("the inbox", () => {
     ]);
     expect(both.map(({ code }) => code === 0).filter(Boolean)).toHaveLength(1);
     const lost = both.find(({ code }) => code !== 0);
-    expect(lost?.stderr).toMatch(/was faster|does not wait|asks nothing|asks something else/);
+    expect(lost?.stderr).toMatch(/was faster/);
     const answers = (await there.run(["logs", id, "--json"])).stdout
       .split("\n")
       .filter((line) => line.includes('"gate.answered"'));
