@@ -56,7 +56,7 @@ export function fromLanguageModel(
       }
       if (finishReasonOf(finish) === "length")
         yield { type: "notice", code: "MODEL_CUT", text: "The answer reached its greatest length and was cut." };
-      const usage = usageOf(finish?.usage) ?? estimatedUsage(request, said);
+      const usage = usageOf(finish, model.provider) ?? estimatedUsage(request, said);
       const cost = (await price)(usage);
       const content = parts.carried();
       const carry = content.length > 0 ? { carry: { by: model.provider, data: content } } : {};

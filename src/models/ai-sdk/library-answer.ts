@@ -71,8 +71,16 @@ export function finishReasonOf(finish: FinishPart | undefined): string {
   return reason["unified"] === "other" && reason["raw"] === undefined ? "none" : String(reason["unified"]);
 }
 
-/** Tokens as version 3 and later nest them, or flat as in version 2. */
-export function usageOf(usage: unknown): TurnUsage | undefined {
+/**
+ * Tokens as version 3 and later nest them, or flat as in version 2.
+ *
+ * In version 2 the providers of Claude models count cached tokens beside `inputTokens`, and report tokens written to the
+ * cache only in their metadata; all other providers count cached tokens within `inputTokens`.
+ */
+export function usageOf(
+  { usage, providerMetadata }: Partial<FinishPart> = {},
+  provider = "",
+): TurnUsage | undefined {
   if (!isRecord(usage)) return undefined;
   const number = (value: unknown): number => (typeof value === "number" ? value : 0);
   const { inputTokens: input, outputTokens: output } = usage;
@@ -88,5 +96,22 @@ export function usageOf(usage: unknown): TurnUsage | undefined {
   if (typeof input !== "number" && typeof output !== "number") return undefined;
   const cacheRead = number(usage["cachedInputTokens"]);
   const reasoning = number(usage["reasoningTokens"]);
-  return { input: Math.max(0, number(input) - cacheRead), output: number(output), cacheRead, reasoning };
+  const cacheWrite = cacheWriteIn(providerMetadata);
+  const apart = CLAUDE_PROVIDER.test(provider) || cacheWrite > 0 || cacheRead > number(input);
+  const fresh = apart ? number(input) : number(input) - cacheRead;
+  return { input: fresh, output: number(output), cacheRead, cacheWrite, reasoning };
 }
+
+/** As in `anthropic.messages`, `vertex.anthropic.messages`, `amazon-bedrock`. */
+const CLAUDE_PROVIDER = /\b(?:anthropic|bedrock)\b/;
+
+/** Tokens written to the cache, as the version 2 providers of Claude models report them in their metadata. */
+function cacheWriteIn(metadata: unknown): number {
+  if (!isRecord(metadata)) return 0;
+  const own = [metadata["anthropic"], metadata["bedrock"]].filter(isRecord);
+  const places = own.flatMap((each) => [each, each["usage"]]).filter(isRecord);
+  const counts = places.flatMap((place) => WRITTEN.map((key) => place[key]));
+  return counts.find((count): count is number => typeof count === "number") ?? 0;
+}
+
+const WRITTEN = ["cacheCreationInputTokens", "cacheWriteInputTokens", "cache_creation_input_tokens"] as const;

@@ -60,6 +60,22 @@ test.each([
   if (version === "v4") expect(asked[0]).toMatchObject({ reasoning: "high" });
 });
 
+test.each([
+  ["anthropic.messages", { anthropic: { cacheCreationInputTokens: 3_000, usage: { input_tokens: 100 } } }],
+  ["vertex.anthropic.messages", { anthropic: { usage: { cache_creation_input_tokens: 3_000 } } }],
+  ["amazon-bedrock", { bedrock: { usage: { cacheWriteInputTokens: 3_000 } } }],
+])("version 2 of %s counts cached tokens beside the input", async (name, providerMetadata) => {
+  const usage = { inputTokens: 100, outputTokens: 20, totalTokens: 120, cachedInputTokens: 4_000 };
+  const parts = [...said, { type: "finish", finishReason: "stop", usage, providerMetadata }];
+  const x: LanguageModel = { ...object("v2", parts), provider: name, modelId: "claude-haiku-4-5" };
+  const found = await createModelRegistry({ models: { x } }).choose([{ by: "call", names: "x" }]);
+  if ("misses" in found) throw new Error("not found");
+  const end = (await turn(found.model)).at(-1);
+  expect(end).toMatchObject({ usage: { input: 100, output: 20, cacheRead: 4_000, cacheWrite: 3_000 } });
+  // Haiku 4.5 per million tokens: input $1, output $5, cache read $0.10, cache write $1.25.
+  if (name === "anthropic.messages") expect(end).toMatchObject({ cost: expect.closeTo(0.00435, 6) as number });
+});
+
 test("one that throws, breaks off or never answers is a fault, never an exception", async () => {
   const ask = async (x: LanguageModel, signal?: AbortSignal) => {
     const found = await createModelRegistry({ models: { x } }).choose([{ by: "call", names: "x" }], { retry: false });
