@@ -87,7 +87,22 @@ function dagInfo(
       id,
       depends: "needs" in node ? (node.needs ?? []) : [],
       status: known[id]?.status ?? "pending",
+      ...reviewOf(node, known[id]),
     })),
+  };
+}
+
+/** The rounds of review that a task went through. */
+function reviewOf(node: Node, outcome: Outcome | undefined): object {
+  if (node.kind !== "loop") return {};
+  const reviews = outcome?.reviews ?? [];
+  return {
+    maxIterations: node.max,
+    ...(reviews.length > 0 && {
+      iteration: reviews.length,
+      reviewHistory: reviews.map((review, at) => ({ iteration: at + 1, ...review })),
+    }),
+    ...defined({ approved: outcome?.approved }),
   };
 }
 
@@ -123,10 +138,14 @@ const texts: Readonly<Record<ParallelMode, (details: ParallelToolDetails, around
     const blocked = (details.dagInfo?.tasks ?? [])
       .filter(({ status }) => status === "skipped" || status === "pending")
       .map(({ id }) => id);
+    const unapproved = (details.dagInfo?.tasks ?? [])
+      .filter(({ approved, status }) => approved === false && status === "ok")
+      .map(({ id }) => id);
     return [
       headOf("Team", details, " tasks", details.dagInfo?.tasks.length),
       objective === undefined ? "" : `**Objective:** ${objective}`,
       blocked.length === 0 ? "" : `**Blocked tasks:** ${blocked.join(", ")} (dependencies failed)`,
+      unapproved.length === 0 ? "" : `**Not approved:** ${unapproved.join(", ")} (the last version was taken)`,
       partsOf(details.results, ({ name = "", id }) => teamName(name, id)),
     ]
       .filter((part) => part !== "")

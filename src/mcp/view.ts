@@ -15,6 +15,8 @@ export const runView = z.object({
   name: z.string().optional(),
   output: z.string().optional().describe("what came of it, as far as there is something"),
   data: z.unknown().optional().describe("the same as a value, where a schema was asked for"),
+  winner: z.string().optional().describe("of a race: the contender that won"),
+  approved: z.boolean().optional().describe("false: it holds work that was taken although no review approved it"),
   error: z
     .object({ code: z.string(), message: z.string(), hint: z.string().optional() })
     .optional()
@@ -49,6 +51,7 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
     status: life,
     ...defined({ name: state.name, output }),
     ...(outcome && "data" in outcome && outcome.data !== undefined && { data: outcome.data }),
+    ...defined({ winner: winnerOf(state), approved: outcome?.approved }),
     ...(outcome && isEnded(life) && errorOf(outcome)),
     ...(questions.length > 0 && {
       questions: questions.map(({ path, question, call }) => ({
@@ -68,6 +71,13 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
     usd: cost.usd,
     ms: state.startedAt === 0 ? 0 : Math.max(0, (state.endedAt ?? now) - state.startedAt),
   };
+}
+
+/** The contender whose output the run's is. */
+function winnerOf({ plan, outcome }: State): string | undefined {
+  const last = plan?.nodes[plan.output];
+  const picks = last?.kind === "join" && last.pick === "first" && (last.count ?? 1) === 1;
+  return picks && outcome?.status === "ok" ? outcome.from?.[0] : undefined;
 }
 
 /** Who starts first is chance; what was asked first is not. What tasks started by themselves comes after them. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { suggestion } from "../core/plan/check.ts";
 import type { LoopNode, Node, Plan, TaskNode } from "../core/plan/plan.ts";
+import { exhaustedKinds } from "../core/plan/review.ts";
 import { type Task, taskSettings } from "../core/plan/task.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
@@ -47,6 +48,12 @@ export const teamInput = z.strictObject({
     members: z.array(member).optional(),
     tasks: z.array(teamTask).optional(),
     maxConcurrency: z.number().int().min(1).optional(),
+    reviewExhausted: z
+      .enum(exhaustedKinds)
+      .optional()
+      .describe(
+        "`fail`: a task fails when its review never approves it; `accept` (default): its last version is taken",
+      ),
   }),
   ...taskSettings,
   ...runSettings,
@@ -75,6 +82,7 @@ export function team({ team, ...input }: TeamInput): Plan {
       members,
       objective: team.objective,
       notes,
+      exhausted: team.reviewExhausted ?? "accept",
       all: settingsOf(input),
     });
   }
@@ -93,11 +101,12 @@ type Place = Readonly<{
   members: ReadonlyMap<string, TeamMember>;
   objective: string | undefined;
   notes: string[];
+  exhausted: LoopNode["exhausted"];
   all: TaskSettings;
 }>;
 
 /** The node for one team task: the work itself, or the loop that reviews or approves it. */
-function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all }: Place): Node {
+function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all, exhausted }: Place): Node {
   const assignee = memberFor(members, task.assignee, `Task "${task.id}" is assigned to`);
   const { refs, unknown } = referencesIn(task.task, { ids, self: id });
   notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
@@ -120,7 +129,7 @@ function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all }: Pl
     ...defined({ preface }),
   };
   const plain: TaskNode = { kind: "task", ...(needs.length > 0 && { needs }), task: work };
-  const reviewed = task.review ? reviewLoop(task, plain, task.review, { members, all }) : plain;
+  const reviewed = task.review ? reviewLoop(task, plain, task.review, { members, all, exhausted }) : plain;
   return task.requiresApproval ? approvalLoop(reviewed) : reviewed;
 }
 
@@ -128,7 +137,7 @@ function reviewLoop(
   { id }: TeamTask,
   work: TaskNode,
   review: NonNullable<TeamTask["review"]>,
-  { members, all }: Pick<Place, "members" | "all">,
+  { members, all, exhausted }: Pick<Place, "members" | "all" | "exhausted">,
 ): LoopNode {
   const role = review.reviewer ?? review.assignee;
   const reviewer = memberFor(members, role, `The review of task "${id}" is assigned to`);
@@ -150,7 +159,7 @@ function reviewLoop(
     },
     until: "review",
     max: review.maxIterations ?? DEFAULT_REVIEW_ROUNDS,
-    exhausted: "accept",
+    exhausted,
   };
 }
 

@@ -4,7 +4,7 @@ import { isActive, isEnded, type RunStatus, openQuestions } from "../core/run/ru
 import type { State } from "../core/run/state.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { sanitize } from "../core/text/sanitize.ts";
-import { progressOf, progressWords, settledWords, shownNodes } from "../core/view/nodes.ts";
+import { progressOf, progressWords, settledWords, shownNodes, unapprovedNodes } from "../core/view/nodes.ts";
 import { outputOfRun } from "./output.ts";
 import { terminalLine } from "../core/view/words.ts";
 
@@ -33,6 +33,12 @@ export function statusText(state: State, life: RunStatus | "damaged", now: numbe
     ["Status", words[life]],
     ["Duration", state.startedAt === 0 ? "" : formatDuration((state.endedAt ?? now) - state.startedAt, "spaced")],
     ["Tasks", (isActive(life) ? progressWords : settledWords)(progressOf(state)).join(", ")],
+    [
+      "Not approved",
+      unapprovedNodes(state)
+        .map(({ path }) => path)
+        .join(", "),
+    ],
     ["Doing", isEnded(life) || life === "interrupted" ? "" : doingOf(state)],
     ["Completed", state.endedAt === undefined ? "" : new Date(state.endedAt).toISOString()],
     [

@@ -3,7 +3,7 @@ import type { NodeView, State } from "../core/run/state.ts";
 import { INLINE_CHARS } from "../core/text/cut.ts";
 import { fit, pad, widthOf } from "../core/view/fit.ts";
 import type { Look } from "../core/view/look.ts";
-import { nodeTitle, shownNodes, signFor } from "../core/view/nodes.ts";
+import { nodeTitle, shownNodes, signFor, unapprovedNodes } from "../core/view/nodes.ts";
 import { counted, listed, spentBy, spentInAll, terminalLine, took } from "../core/view/words.ts";
 
 /** How much room a summary has, and whether it lists the tasks. */
@@ -15,6 +15,7 @@ export function summaryOf(state: State, options: SummaryOptions): string[] {
   return [
     ...(tasks ? taskLines(state, options) : []),
     ...endLines(state, look),
+    ...reviewLines(state, look),
     ...fileLines(state, look),
     ...nextLines(state, options),
   ];
@@ -69,6 +70,15 @@ function endLines(state: State, look: Look): string[] {
         .map((line) => `  ${terminalLine(line)}`);
   const hint = alreadySaid(state, outcome) || hintOf(outcome) === "" ? [] : [`  ${hintOf(outcome)}`];
   return [`${word} after ${took(ms)}${look.signs.dot}${facts}`, ...why, ...hint];
+}
+
+/** Work that nobody approved must not look approved. */
+function reviewLines(state: State, { colors }: Look): string[] {
+  return unapprovedNodes(state).map(({ path, outcome }) => {
+    const rounds = outcome?.reviews?.length ?? 0;
+    const why = rounds === 0 ? "its review broke" : `${counted(rounds, "round")} of review`;
+    return `${colors.yellow("not approved")}: ${terminalLine(path)} (${why})`;
+  });
 }
 
 /** True when the line of a task says the same. */

@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import { isolationKinds } from "../../core/plan/isolation.ts";
 import { parseRetryFlag, type RetryConfig } from "../../core/plan/retry.ts";
+import { exhaustedKinds } from "../../core/plan/review.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { parseDuration } from "../../core/text/duration.ts";
 import { parseRunnerName, type RunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
@@ -14,6 +15,7 @@ export type Flags = PermissionFlags &
     agents?: readonly string[];
     models?: readonly string[];
     acceptSchema?: string;
+    reviewExhausted?: (typeof exhaustedKinds)[number];
 
     model?: string;
     thinking?: string;
@@ -116,6 +118,11 @@ export const inputOption = (): Option =>
 
 export const agentsOption = (): Option =>
   new Option("--agents <names>", "the agents that compete, with commas").argParser(commaList).helpGroup("Work:");
+
+export const reviewExhaustedOption = (): Option =>
+  new Option("--review-exhausted <what>", "work that no review round approved: accept its last version, or fail")
+    .choices([...exhaustedKinds])
+    .helpGroup("Work:");
 
 export const modelsOption = (): Option =>
   new Option("--models <names>", "the models that compete, with commas").argParser(commaList).helpGroup("Work:");

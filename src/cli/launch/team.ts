@@ -1,4 +1,5 @@
 import { CrewError } from "../../core/schema/error.ts";
+import { reviewExhaustedOption } from "../base/flags.ts";
 import { type ModeCommand, running } from "./mode.ts";
 
 /** `subcrew team --input file` */
@@ -6,10 +7,11 @@ export const group: ModeCommand = {
   mode: "team",
   description: "Runs a team from a file: members with roles, tasks that depend on each other, reviews and approvals.",
   usage: "--input FILE",
-  options: [],
+  options: [reviewExhaustedOption()],
   examples: [
     ["subcrew team --input team.yaml", "a team from a file"],
     ["subcrew team --input team.yaml --yes", "approve every approval in advance"],
+    ["subcrew team --input team.yaml --review-exhausted fail", "work that no review approved fails"],
   ],
   notes: `A team in YAML:
   team:

@@ -65,11 +65,9 @@ const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<
       },
     };
   },
-  team: (input, { settings, run }) => {
-    const team =
-      isRecord(input["team"]) && run.maxConcurrency !== undefined
-        ? { team: { ...input["team"], maxConcurrency: run.maxConcurrency } }
-        : {};
+  team: (input, { settings, run, flags: { reviewExhausted } }) => {
+    const more = defined({ maxConcurrency: run.maxConcurrency, reviewExhausted });
+    const team = isRecord(input["team"]) ? { team: { ...input["team"], ...more } } : {};
     return { ...input, ...over(input, settings), ...run, ...team };
   },
   plan: (input, given) => ({ plan: planWith(parsePlan(input["plan"]), given) }),

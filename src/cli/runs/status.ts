@@ -1,4 +1,5 @@
 import { openQuestions } from "../../core/run/run-status.ts";
+import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
@@ -41,15 +42,18 @@ export const status: CliCommand = {
       continues,
       warnings,
       questions: openQuestions(state),
-      tasks: [...state.nodes.values()].map(({ path, kind, agent, model, status: how, attempt, doing }) => ({
-        path,
-        kind,
-        agent,
-        model,
-        status: how,
-        attempt,
-        doing,
-      })),
+      tasks: [...state.nodes.values()].map(
+        ({ path, kind, agent, model, status: how, attempt, doing, outcome: own }) => ({
+          path,
+          kind,
+          agent,
+          model,
+          status: how,
+          attempt,
+          doing,
+          ...defined({ approved: own?.approved }),
+        }),
+      ),
     };
     process.stdout.write(flags.json ? `${jsonText(facts, 2)}\n` : statusText(state, life, Date.now()));
     return 0;

@@ -67,8 +67,20 @@ export type Spending = Readonly<{
   changes?: Changes;
 }>;
 
+/** One round of a review: the verdict, and what the reviewer asked for. */
+export type ReviewRound = Readonly<{ approved: boolean; feedback: string }>;
+
+/** What reviewers or a person said about the work; absent for work that nobody was to judge. */
+export type Reviewed = Readonly<{
+  /** False: the work was taken although nobody approved it. */
+  approved?: boolean;
+  /** The verdict of each round. */
+  reviews?: readonly ReviewRound[];
+}>;
+
 /** How a node ended. There is exactly one per node, and partial work travels with a failure. */
 export type Outcome = Spending &
+  Reviewed &
   (
     | Readonly<{
         status: "ok";

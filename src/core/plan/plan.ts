@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { contextOptions } from "./context.ts";
+import { exhaustedKinds } from "./review.ts";
 import { type Task, task } from "./task.ts";
 
 /** Names of nodes: path segments, so neither slash nor blank; `__proto__` cannot be a key of an object. */
@@ -38,7 +39,7 @@ const loopNode: z.ZodType<LoopNode> = z.strictObject({
   until: id.describe("the node of the body that approves or asks for another round"),
   max: z.number().int().min(1).max(100).describe("how many rounds at the most"),
   exhausted: z
-    .enum(["accept", "fail"])
+    .enum(exhaustedKinds)
     .default("accept")
     .describe("what becomes of the last round when nobody approved it"),
 });
@@ -74,7 +75,7 @@ export type LoopNode = Readonly<{
   body: Body;
   until: string;
   max: number;
-  exhausted: "accept" | "fail";
+  exhausted: (typeof exhaustedKinds)[number];
 }>;
 export type Node = TaskNode | JoinNode | GateNode | LoopNode;
 

@@ -28,3 +28,34 @@ test("a marker inside a longer last line is no marker, but still heard", () => {
   expect(parseReview("Verdict: REVISION_NEEDED")).toEqual({ approved: false, feedback: "Verdict: REVISION_NEEDED" });
   expect(parseReview("**APPROVED**").approved).toBe(true);
 });
+
+test.each([
+  ["APPROVED", undefined, true],
+  ["Fine.\n\n**Approved.**", undefined, true],
+  ["LGTM", undefined, true],
+  ["Two findings.\nVerdict: incorrect", undefined, false],
+  ["**Verdict:** correct\n\nThe tests cover it.", undefined, true],
+  ["Changes requested", undefined, false],
+  ['{ "verdict": "correct", "explanation": "works", "findings": [] }', undefined, true],
+  ['Here it is:\n```json\n{ "approved": false, "feedback": "no tests" }\n```', undefined, false],
+  ["", { verdict: "correct" }, true],
+  ["", { verdict: "INCORRECT" }, false],
+  ["", { approved: true, feedback: "fine" }, true],
+  ["", { approved: "no" }, false],
+  ["", { overall_correctness: "patch is correct" }, true],
+  ["", { review: { decision: "request changes" } }, false],
+  ["", { summary: "Good work.\nAPPROVED", score: 3 }, true],
+  ["APPROVED", { approved: false }, false],
+  ["", { score: 10 }, false],
+  ["The status is ok", undefined, false],
+  ["Is it correct?", undefined, false],
+  ["That is not correct", undefined, false],
+])("%j with %j is read as %j", (output, data, approved) => {
+  expect(parseReview(output, data).approved).toBe(approved);
+});
+
+test("the words of a structured review are the feedback, or all of it", () => {
+  expect(parseReview("{}", { approved: false, feedback: "no tests" }).feedback).toBe("no tests");
+  const output = '{"verdict":"incorrect","explanation":"no tests"}';
+  expect(parseReview(output, JSON.parse(output)).feedback).toBe(output);
+});

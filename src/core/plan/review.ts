@@ -1,23 +1,118 @@
+import { isRecord } from "../text/json.ts";
+
+/** What becomes of work that no round of a review approved. */
+export const exhaustedKinds = ["accept", "fail"] as const;
+
+/** The decision, and the rest of the reviewer's answer. */
+export type Review = Readonly<{ approved: boolean; feedback: string }>;
+
 /**
- * What a reviewer decided. The last line `APPROVED` or `REVISION_NEEDED` decides, and the rest is the feedback; without
- * either, the closing words do: "approved" without "revision" and not denied. In doubt the work is not approved.
+ * Reads a review in every spelling that reviewers use: fields (`approved: true`, `verdict: correct`), as data or as JSON
+ * text; the markers `APPROVED` and `REVISION_NEEDED` or another verdict word on the last line; a line `Verdict: ...`.
+ * Without any of these the closing words decide: "approved" without "revision" and not denied. In doubt the work is not
+ * approved.
  */
-export function parseReview(output: string): Review {
+export function parseReview(output: string, data?: unknown): Review {
   const text = output.trim();
-  const lastLine = text.slice(text.lastIndexOf("\n") + 1).trim();
+  const given = verdictIn(data);
+  if (given !== undefined) return { approved: given, feedback: feedbackIn(data) ?? text };
+  const lastLine = lastLineOf(text);
   const marked = MARKERS.get(lastLine);
   if (marked !== undefined) return { approved: marked, feedback: text.slice(0, text.length - lastLine.length).trim() };
+  const stated = statedVerdict(text);
+  if (stated) return stated;
   const closing = text.slice(-CLOSING_CHARS);
   return { approved: APPROVES.test(closing) && !REFUSES.test(closing), feedback: text };
 }
 
-/** The decision, and what the reviewer said besides. */
-export type Review = Readonly<{ approved: boolean; feedback: string }>;
+/** The review that an answer states in so many words; `undefined` where it has to be guessed from the wording. */
+export function statedVerdict(output: string): Review | undefined {
+  const text = output.trim();
+  const fields = jsonIn(text);
+  const inFields = verdictIn(fields);
+  if (inFields !== undefined) return { approved: inFields, feedback: feedbackIn(fields) ?? text };
+  const bare = wordOf(lastLineOf(text));
+  const last = bare === "approved" && /\brevision/i.test(text.slice(-CLOSING_CHARS)) ? undefined : BARE.get(bare);
+  const labelled = [...text.matchAll(LABELLED)].map(([, word = ""]) => VERDICTS.get(wordOf(word)));
+  const approved = last ?? labelled.findLast((each) => each !== undefined);
+  return approved === undefined ? undefined : { approved, feedback: text };
+}
 
 const MARKERS: ReadonlyMap<string, boolean> = new Map([
   ["APPROVED", true],
   ["REVISION_NEEDED", false],
 ]);
+const words = (approved: boolean, list: string): [string, boolean][] => list.split(" ").map((word) => [word, approved]);
+
+/** Verdict words that need no label: alone on the last line they can mean nothing else. */
+const BARE: ReadonlyMap<string, boolean> = new Map([
+  ...words(true, "approved approve lgtm correct accepted"),
+  ...words(
+    false,
+    "revision_needed revision_required needs_revision revise not_approved changes_requested request_changes incorrect rejected reject not_accepted",
+  ),
+]);
+/** Verdict words where a field or a label says that they are the verdict. */
+const VERDICTS: ReadonlyMap<string, boolean> = new Map([
+  ...BARE,
+  ...words(true, "accept pass passed ok okay good yes true patch_is_correct"),
+  ...words(false, "fail failed no false bad needs_work needs_changes needs_work patch_is_incorrect"),
+]);
+
+/** Fields that hold a verdict, in the order in which they count. */
+const FIELDS = ["approved", "verdict", "decision", "overall_correctness", "review", "status", "result"] as const;
+const FEEDBACK = ["feedback", "comments", "comment"] as const;
+
+function verdictIn(value: unknown, depth = 0): boolean | undefined {
+  if (!isRecord(value) || depth > 2) return undefined;
+  for (const field of FIELDS) {
+    const given = value[field];
+    const verdict =
+      typeof given === "boolean"
+        ? given
+        : typeof given === "string"
+          ? VERDICTS.get(wordOf(given))
+          : verdictIn(given, depth + 1);
+    if (verdict !== undefined) return verdict;
+  }
+  const marks = Object.values(value).map((each) =>
+    typeof each === "string" ? MARKERS.get(lastLineOf(each.trim())) : undefined,
+  );
+  return marks.find((mark) => mark !== undefined);
+}
+
+function feedbackIn(value: unknown): string | undefined {
+  if (!isRecord(value)) return undefined;
+  return FEEDBACK.map((field) => value[field]).find((text): text is string => typeof text === "string" && text !== "");
+}
+
+/** A word without Markdown, punctuation and case: `**Revision needed.**` is `revision_needed`. */
+function wordOf(text: string): string {
+  return text
+    .replace(/^[\s*_`"'#>-]+|[\s*_`"'.!]+$/g, "")
+    .toLowerCase()
+    .replace(/[\s-]+/g, "_");
+}
+
+const lastLineOf = (text: string): string => text.slice(text.lastIndexOf("\n") + 1).trim();
+
+/** `Verdict: correct`, `**Decision:** approved` */
+const LABELLED =
+  /^[\s*_#>-]*(?:(?:final|overall)\s+)?(?:verdict|decision|assessment|approved)\s*[*_]*\s*[:=][\s*_]*([^\n]{1,40})$/gim;
+
+function jsonIn(text: string): unknown {
+  const fenced = /```(?:json)?\s*\n([\s\S]*?)\n```/.exec(text)?.[1];
+  for (const candidate of [text, fenced]) {
+    if (candidate === undefined || !candidate.trimStart().startsWith("{")) continue;
+    try {
+      return JSON.parse(candidate) as unknown;
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}
+
 /** How much of the end counts as the closing words. */
 const CLOSING_CHARS = 200;
 const APPROVES = /\bapproved\b/i;

@@ -1,5 +1,6 @@
 import type { Fault, Outcome } from "../outcome/outcome.ts";
 import type { Cost, Usage } from "../outcome/usage.ts";
+import { defined } from "../text/defined.ts";
 import type { State } from "./state.ts";
 
 /** What a run came to: the fold of its events, and nothing else. */
@@ -8,6 +9,10 @@ export type Result = Readonly<{
   status: "ok" | "failed" | "cancelled";
   output: string;
   data?: unknown;
+  /** The nodes whose output it is: of a race the winner. */
+  from?: readonly string[];
+  /** False: it holds work that was taken although nobody approved it. */
+  approved?: boolean;
   /** Why it failed. */
   fault?: Fault;
   usage: Usage;
@@ -27,12 +32,14 @@ export function resultOf(state: State): Result {
     nodes.push([path, outcome]);
     if (outcome.file) files.push([path, outcome.file]);
   }
-  const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
+  const outcome: Outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   return {
     id: state.run,
     status: outcome.status === "skipped" ? "failed" : outcome.status,
     output: "output" in outcome ? (outcome.output ?? "") : "",
     ...("data" in outcome && outcome.data !== undefined && { data: outcome.data }),
+    ...(outcome.status === "ok" && defined({ from: outcome.from })),
+    ...defined({ approved: outcome.approved }),
     ...(outcome.status === "failed" && { fault: outcome.fault }),
     usage: state.usage,
     cost: state.cost,

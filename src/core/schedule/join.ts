@@ -37,7 +37,18 @@ function partsOf({ needs }: ScheduleEntry, entries: ReadonlyMap<string, Schedule
 function firstOf(parts: readonly Part[]): Outcome {
   const good = parts.filter(({ outcome }) => outcome.status === "ok");
   const data = good.length === 1 ? dataOf(good[0]!.outcome) : undefined;
-  return { status: "ok", output: texts(good), from: good.map(({ id }) => id), ...defined({ data }) };
+  return {
+    status: "ok",
+    output: texts(good),
+    from: good.map(({ id }) => id),
+    ...defined({ data }),
+    ...unapproved(good),
+  };
+}
+
+/** What gathers work that nobody approved is not approved either. */
+function unapproved(parts: readonly Part[]): Readonly<{ approved?: false }> {
+  return parts.some(({ outcome }) => outcome.approved === false) ? { approved: false } : {};
 }
 
 function noneOf(parts: readonly Part[], count: number): Outcome {
@@ -54,14 +65,15 @@ function noneOf(parts: readonly Part[], count: number): Outcome {
 
 function allOf(parts: readonly Part[]): Outcome {
   const bad = parts.filter(({ outcome }) => outcome.status !== "ok");
-  if (bad.length === 0) return { status: "ok", output: texts(parts), from: parts.map(({ id }) => id) };
+  if (bad.length === 0)
+    return { status: "ok", output: texts(parts), from: parts.map(({ id }) => id), ...unapproved(parts) };
   const names = bad.slice(0, 5).map(({ id }) => id);
   const more = bad.length > names.length ? ` and ${bad.length - names.length} more` : "";
   const message = `${bad.length} of ${parts.length} did not succeed: ${names.join(", ")}${more}`;
   // A question that nobody could answer is no failure of the work, and the caller has to hear of it.
   const unanswered = bad.some(({ outcome }) => outcome.status === "failed" && outcome.fault.code === "NEEDS_ANSWER");
   const code = unanswered ? "NEEDS_ANSWER" : "SOME_FAILED";
-  return { status: "failed", fault: { code, message, retryable: false }, output: texts(parts) };
+  return { status: "failed", fault: { code, message, retryable: false }, output: texts(parts), ...unapproved(parts) };
 }
 
 /** Every output under its node's name; a single one needs no heading. */

@@ -33,6 +33,8 @@ export type Call = Readonly<{
   parentModel?: string;
   /** The worktree in which it works, or in which whoever started it does. */
   worktree?: Worktree;
+  /** It judges the work of another task: what counts is its verdict. */
+  review?: true;
   /** The conversation that this goes on with. */
   before?: readonly Message[];
 }>;

@@ -54,6 +54,11 @@ export function progressOf(state: State): Progress {
   };
 }
 
+/** Reviewed work that was taken although nobody approved it. */
+export function unapprovedNodes(state: State): NodeView[] {
+  return [...state.nodes.values()].filter(({ kind, outcome }) => kind === "loop" && outcome?.approved === false);
+}
+
 /** What a node is called in front of people: its name, whose work it is, and in which round. */
 export function nodeTitle({ label, path, agent }: NodeView): string {
   const round = /\.(\d+)\/[^/]*$/.exec(path)?.[1];

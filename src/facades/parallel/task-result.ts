@@ -90,6 +90,9 @@ export type ParallelToolDetails = Readonly<{
       status: string;
       iteration?: number;
       maxIterations?: number;
+      /** The verdict of each round of its review, and whether its last version was approved. */
+      reviewHistory?: readonly Readonly<{ iteration: number; approved: boolean; feedback: string }>[];
+      approved?: boolean;
     }>[];
     pendingApproval?: PendingApproval;
   }>;

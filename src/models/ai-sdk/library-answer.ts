@@ -78,7 +78,7 @@ export function finishReasonOf(finish: FinishPart | undefined): string {
  * cache only in their metadata; all other providers count cached tokens within `inputTokens`.
  */
 export function usageOf(
-  { usage, providerMetadata }: Partial<FinishPart> = {},
+  { usage, providerMetadata }: Readonly<{ usage?: unknown; providerMetadata?: unknown }> = {},
   provider = "",
 ): TurnUsage | undefined {
   if (!isRecord(usage)) return undefined;

@@ -174,6 +174,6 @@ function planned(compile: () => Plan): Plan | FailedOutcome {
   }
 }
 
-function withoutRound({ round: _round, ...scope }: PlanScope): PlanScope {
+function withoutRound({ round: _round, judge: _judge, ...scope }: PlanScope): PlanScope {
   return scope;
 }

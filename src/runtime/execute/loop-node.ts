@@ -1,10 +1,14 @@
-import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { failed, type Outcome, type ReviewRound } from "../../core/outcome/outcome.ts";
 import { endingOf } from "../../core/outcome/outcome-of-plan.ts";
 import type { LoopNode, Node } from "../../core/plan/plan.ts";
-import { parseReview } from "../../core/plan/review.ts";
+import { parseReview, statedVerdict } from "../../core/plan/review.ts";
+import { cutHead } from "../../core/text/cut.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { NodeContext, Round } from "./scope.ts";
+
+/** How much of each round's feedback stays with the outcome; the whole is in the outcome of the review. */
+const FEEDBACK_CHARS = 2_000;
 
 /** Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. */
 export async function runLoop(
@@ -13,6 +17,7 @@ export async function runLoop(
 ): Promise<Outcome> {
   const { run } = scope;
   const judge = node.body.nodes[node.until]?.kind;
+  const reviews: ReviewRound[] = [];
   run.emit(path, { type: "node.started", attempt: 1, kind: "loop" });
   let round: Round | undefined = scope.round;
   for (let n = 1; ; n += 1) {
@@ -21,6 +26,7 @@ export async function runLoop(
       prefix: `${path}.${n}/`,
       roots: [...new Set([node.body.output, node.until])],
       outer: { outcomeOf, promptOf },
+      judge: node.until,
       signal,
       ...defined({ round }),
     });
@@ -28,32 +34,40 @@ export async function runLoop(
     if (work.status !== "ok") return work;
     const verdict = verdictOf(done.outcomeOf(node.until), judge);
     if (verdict.is === "over") return withWork(endingOf(verdict.outcome, done.outcomeOf), work.output);
+    const approved = verdict.is === "approved";
+    if (verdict.is !== "unknown") reviews.push({ approved, feedback: cutHead(verdict.feedback, FEEDBACK_CHARS).text });
     const taken: Outcome = {
       status: "ok",
       output: work.output,
       from: [`${path}.${n}/${node.body.output}`],
+      approved,
+      reviews,
       ...defined({ data: work.data }),
     };
-    if (verdict.is === "approved") return taken;
-    if (verdict.is === "unknown") {
-      run.emit(path, {
-        type: "warning",
-        code: "REVIEW_FAILED",
-        text: `The review of "${path}" broke (${verdict.why}); the work was taken as it is.`,
-      });
-      return taken;
+    if (approved) return taken;
+    if (verdict.is === "again" && n < node.max) {
+      round = { output: work.output, feedback: verdict.feedback };
+      continue;
     }
-    if (n >= node.max) {
-      if (node.exhausted === "fail")
-        return { ...failed("NOT_APPROVED", `"${path}" was not approved in ${n} rounds.`), output: work.output };
-      run.emit(path, {
-        type: "warning",
-        code: "REVIEW_EXHAUSTED",
-        text: `"${path}" was not approved in ${n} rounds; the last one was taken.`,
-      });
-      return taken;
-    }
-    round = { output: work.output, feedback: verdict.feedback };
+    const why =
+      verdict.is === "unknown"
+        ? `the review broke (${verdict.why})`
+        : `${n} ${n === 1 ? "round" : "rounds"} of review did not approve it`;
+    if (node.exhausted === "fail")
+      return {
+        ...failed("NOT_APPROVED", `"${path}" was not approved: ${why}.`, {
+          hint: "Its last version is in the run. Allow more rounds with `maxIterations`, or take it with --review-exhausted accept.",
+        }),
+        output: work.output,
+        approved: false,
+        reviews,
+      };
+    run.emit(path, {
+      type: "warning",
+      code: verdict.is === "unknown" ? "REVIEW_FAILED" : "REVIEW_EXHAUSTED",
+      text: `"${path}" was not approved: ${why}. Its last version was taken.`,
+    });
+    return taken;
   }
 }
 
@@ -63,31 +77,32 @@ function withWork(outcome: Outcome, output: string): Outcome {
 }
 
 type Verdict =
-  | Readonly<{ is: "approved" }>
+  | Readonly<{ is: "approved"; feedback: string }>
   | Readonly<{ is: "again"; feedback: string }>
   | Readonly<{ is: "unknown"; why: string }>
   | Readonly<{ is: "over"; outcome: Outcome }>;
 
 /**
- * What the deciding node said. A reviewer that breaks does not throw good work away. A person who says no does, and a
- * question that nobody could answer is no yes.
+ * The verdict of the deciding node. A reviewer that breaks does not throw good work away. A person who says no does, and
+ * a question that nobody could answer is not an approval.
  */
 function verdictOf(outcome: Outcome | undefined, judge: Node["kind"] | undefined): Verdict {
   if (!outcome) return { is: "unknown", why: "it did not run" };
   if (outcome.status === "cancelled") return { is: "over", outcome };
   if (outcome.status === "skipped")
     return judge === "task" ? { is: "unknown", why: "it did not run" } : { is: "over", outcome };
-  const said = "data" in outcome && isRecord(outcome.data) ? outcome.data : {};
+  const { data } = outcome;
   if (outcome.status === "failed") {
     const { code, message } = outcome.fault;
-    if (code === "REJECTED" && typeof said["feedback"] === "string" && said["feedback"] !== "")
-      return { is: "again", feedback: said["feedback"] };
-    return judge === "task" ? { is: "unknown", why: message } : { is: "over", outcome };
+    const said = isRecord(data) && typeof data["feedback"] === "string" ? data["feedback"] : "";
+    if (code === "REJECTED" && said !== "") return { is: "again", feedback: said };
+    if (judge !== "task") return { is: "over", outcome };
+    // An answer that misses the schema of its agent may still state its verdict.
+    const stated = code === "INVALID_OUTPUT" ? statedVerdict(outcome.output ?? "") : undefined;
+    return stated
+      ? { is: stated.approved ? "approved" : "again", feedback: stated.feedback }
+      : { is: "unknown", why: message };
   }
-  if (typeof said["approved"] === "boolean")
-    return said["approved"]
-      ? { is: "approved" }
-      : { is: "again", feedback: typeof said["feedback"] === "string" ? said["feedback"] : "" };
-  const { approved, feedback } = parseReview(outcome.output);
-  return approved ? { is: "approved" } : { is: "again", feedback };
+  const { approved, feedback } = parseReview(outcome.output, data);
+  return { is: approved ? "approved" : "again", feedback };
 }

@@ -66,6 +66,8 @@ export type PlanScope = Readonly<{
   outer: Lookup;
   /** Set in later rounds of a loop. */
   round?: Round;
+  /** The node of this plan that judges the work of a round. */
+  judge?: string;
   slots: Slots;
   /** What the task above may use. */
   ceiling?: readonly string[];

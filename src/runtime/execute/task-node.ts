@@ -15,6 +15,9 @@ import { postMessage, sendTo } from "./send-message.ts";
 /** By how much a wait is stretched at random, so that many do not come back at once. */
 const JITTER = 0.25;
 
+/** A review that broke is tried once more before the work goes without one. */
+const REVIEW_RETRY = { maxAttempts: 2, backoffMs: 250 } as const;
+
 /** Runs a task: one attempt, and more as its retry rule says. */
 export async function runTask(node: TaskNode, context: NodeContext): Promise<Outcome> {
   const { path, scope, signal } = context;
@@ -24,7 +27,7 @@ export async function runTask(node: TaskNode, context: NodeContext): Promise<Out
   const call = callFor(node, context);
   const delegation = createDelegation(context);
   return withRetry<Outcome>({
-    retry: node.task.retry,
+    retry: node.task.retry ?? (call.review ? REVIEW_RETRY : undefined),
     used,
     attempt: (n) => {
       const attempt = numberOf(n);
@@ -130,6 +133,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     task: { ...task, prompt: promptFor(node, scope, context) },
     attachments,
     context: scope.run.context,
+    ...(scope.judge !== undefined && path === scope.prefix + scope.judge && { review: true }),
     depth: scope.depth,
     maxDepth: scope.run.maxDepth,
     ...defined({

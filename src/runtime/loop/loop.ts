@@ -1,4 +1,5 @@
 import { type FailedOutcome, type FaultCode, failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
+import { statedVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -99,6 +100,7 @@ async function converse(
     const { finish } = reply;
     if ("output" in finish) return { status: "ok", ...finish };
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));
+    if (assignment.call.review && statedVerdict(turn.text)) return { status: "ok", output: turn.text };
     if (repairs >= assignment.limits.reminders) return partly(unusable(finish));
     repairs += 1;
     if (turn.calls.length > 0) continue;

@@ -59,9 +59,9 @@ export function delegatedOf(result: Result): DelegationOutcome {
 
 const brokenRun = (thrown: unknown): DelegationOutcome => failed("CRASHED", `It did not start: ${String(thrown)}`);
 
-function outcomeOf({ status, output, data, fault }: Result): Outcome {
-  const told = { output, ...defined({ data }) };
-  if (status === "ok") return { status, ...told };
+function outcomeOf({ status, output, data, fault, from, approved }: Result): Outcome {
+  const told = { output, ...defined({ data, approved }) };
+  if (status === "ok") return { status, ...told, ...defined({ from }) };
   return status === "failed" && fault
     ? { status, fault, ...told }
     : { status: "cancelled", reason: "it was stopped", output };

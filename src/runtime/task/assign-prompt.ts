@@ -50,7 +50,7 @@ export async function assignPrompt(
   return {
     system: buildSystemPrompt(basePersona, { instructions, completion, planMode }),
     instructions,
-    prompt: userPrompt(call),
+    prompt: userPrompt(call, schema !== undefined),
     completion,
     ...(schema && validate && { schema, validate }),
   };
@@ -67,9 +67,20 @@ function instructionsFor(
 }
 
 /** The first message to the model: the background, the prompt of the task, and the outputs that were promised to it. */
-function userPrompt(call: Call): string {
+function userPrompt(call: Call, hasSchema: boolean): string {
   const attached = attachmentsOf(call);
-  return [prefaceOf(call), call.task.prompt, ...(attached.length > 0 ? [prompts.attached, ...attached] : [])]
+  return [
+    prefaceOf(call),
+    call.task.prompt,
+    ...(attached.length > 0 ? [prompts.attached, ...attached] : []),
+    call.review ? verdictPrompt(call.task.prompt, hasSchema) : "",
+  ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+/** Tells a reviewer how to give its verdict: in the fields it has, else as the marker, unless its prompt says so. */
+function verdictPrompt(prompt: string, hasSchema: boolean): string {
+  if (hasSchema) return prompts.reviewFields;
+  return prompt.includes("REVISION_NEEDED") ? "" : prompts.reviewMarker;
 }

@@ -221,7 +221,12 @@ describe("loops", () => {
         ok(path.endsWith("review") ? (path === "build.2/review" ? "APPROVED" : "more\nREVISION_NEEDED") : path),
     });
     expect(started(seen.events)).toEqual(["build", "build.1/work", "build.1/review", "build.2/work", "build.2/review"]);
-    expect(seen.executed.outcomeOf("build")).toEqual({ status: "ok", output: "build.2/work", from: ["build.2/work"] });
+    expect(seen.executed.outcomeOf("build")).toMatchObject({
+      status: "ok",
+      approved: true,
+      output: "build.2/work",
+      from: ["build.2/work"],
+    });
   });
 
   test("a later round is told the task, the draft and what was wrong with it", async () => {
@@ -251,7 +256,9 @@ describe("loops", () => {
       act: ({ path }) => ok(path.endsWith("review") ? "never good enough\nREVISION_NEEDED" : path),
     });
     expect(seen.executed.outcomeOf("build")).toMatchObject({ status: "ok", output: "build.3/work" });
-    expect(seen.state.warnings).toEqual(['"build" was not approved in 3 rounds; the last one was taken.']);
+    expect(seen.state.warnings).toEqual([
+      '"build" was not approved: 3 rounds of review did not approve it. Its last version was taken.',
+    ]);
   });
 
   test("a reviewer that breaks does not throw good work away", async () => {

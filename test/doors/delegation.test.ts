@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { createCrew, defineAgent, openDelegation } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const agent = (name: string) => defineAgent({ name, description: "d", instructions: "i", model: name });
+
+test("a race through openDelegation reports its winner", async () => {
+  const models = {
+    quick: scripted("42"),
+    broken: scripted({ error: { code: "MODEL_REFUSED", message: "no", retryable: false } }),
+  };
+  const agents = [agent("quick"), agent("broken")];
+  const crew = createCrew({ home: false, cwd: tempFolder(), discover: false, env: {}, agents, models });
+  const opened = openDelegation(crew, { as: ["parallel"] });
+  const result = await opened.call(
+    "parallel",
+    { race: { task: "6 x 7?", agents: ["broken", "quick"] } },
+    { signal: new AbortController().signal },
+  );
+  expect(result).toMatchObject({ text: expect.stringContaining("**Winner:** quick"), details: { winner: "quick" } });
+});
+
+test("the details of a team hold its review rounds", async () => {
+  const models = { dev: scripted("one", "two"), rev: scripted("no tests\nREVISION_NEEDED", "APPROVED") };
+  const crew = createCrew({
+    home: false,
+    cwd: tempFolder(),
+    discover: false,
+    env: {},
+    agents: [agent("dev"), agent("rev")],
+    models,
+  });
+  const opened = openDelegation(crew, { as: ["parallel"] });
+  const members = [
+    { role: "dev", agent: "dev" },
+    { role: "rev", agent: "rev" },
+  ];
+  const tasks = [{ id: "build", task: "Build.", assignee: "dev", review: { reviewer: "rev" } }];
+  const { details } = await opened.call(
+    "parallel",
+    { team: { objective: "o", members, tasks } },
+    { signal: new AbortController().signal },
+  );
+  expect(details).toMatchObject({
+    dagInfo: {
+      tasks: [
+        {
+          id: "build",
+          iteration: 2,
+          maxIterations: 3,
+          approved: true,
+          reviewHistory: [
+            { iteration: 1, approved: false, feedback: "no tests" },
+            { iteration: 2, approved: true },
+          ],
+        },
+      ],
+    },
+  });
+});
