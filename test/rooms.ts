@@ -117,7 +117,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "what one task may touch: access, approving a call, approved rules",
     sees: ["runtime/disk", "runtime/files", "runtime/commands"],
   },
-  "runtime/git": { holds: "the repository, git context, worktrees, applying changes", sees: ["runtime/files"] },
+  "runtime/git": {
+    holds: "the repository, git context, worktrees, applying changes",
+    sees: ["runtime/store", "runtime/files"],
+  },
   "runtime/network": {
     holds: "guarded requests, address classes, the loopback server, sign-in",
     sees: ["runtime/async", "runtime/disk", "runtime/files", "runtime/commands"],

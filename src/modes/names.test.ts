@@ -4,12 +4,18 @@ import { asId, nodeIds } from "./names.ts";
 
 test.each<[string, string]>([
   ["scout", "scout"],
-  ["openai/gpt 4", "openai_gpt_4"],
+  ["openai/gpt 4", "openai_gpt 4"],
   ["-dash", "_dash"],
   ["", "_"],
-  ["äöü", "___"],
+  ["äöü", "äöü"],
+  ["a\u0308", "ä"],
+  ["数据库", "数据库"],
+  ["प्रतिवेदन", "प्रतिवेदन"],
+  ["前端 页", "前端 页"],
+  [" 🚀 ", "_"],
   ["__proto__", "___proto__"],
   ["x".repeat(100), "x".repeat(80)],
+  ["𠮷".repeat(100), "𠮷".repeat(80)],
 ])("%j becomes %j", (name, id) => {
   expect(asId(name)).toBe(id);
   expect(id).toMatch(NODE_ID);
@@ -34,7 +40,7 @@ test("a name that is given twice is a mistake", () => {
   expect(() =>
     nodeIds(
       [
-        { given: "a b", else: "" },
+        { given: "a/b", else: "" },
         { given: "a_b", else: "" },
       ],
       "tasks",

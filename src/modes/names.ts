@@ -1,4 +1,4 @@
-import { NODE_ID } from "../core/plan/plan.ts";
+import { MOST_NODE_ID, NODE_ID, NODE_ID_CHARACTERS } from "../core/plan/plan.ts";
 import { CrewError } from "../core/schema/error.ts";
 
 /** Who asks for which name; a `given` one is a person's word and has to be unique. */
@@ -12,7 +12,7 @@ export function nodeIds(wishes: readonly WantedName[], what: string): string[] {
     if (given === undefined) continue;
     const id = asId(given);
     if (taken.has(id))
-      throw new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${given}".`, "Give each its own name.");
+      throw new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${id}".`, "Give each its own name.");
     taken.add(id);
   }
   const wished = new Set(wishes.map(({ given, else: fallback }) => asId(given ?? fallback)));
@@ -24,23 +24,29 @@ export function nodeIds(wishes: readonly WantedName[], what: string): string[] {
   });
 }
 
-/** A name as a node id: what an id may not hold becomes an underscore. */
+/** A name as a node id: what an id may not hold becomes an underscore. The same name typed in another form is the same id. */
 export function asId(name: string): string {
-  if (NODE_ID.test(name)) return name;
-  const safe = name
-    .replace(/[^A-Za-z0-9_.:@-]/g, "_")
-    .replace(/^[^A-Za-z0-9_]/, "_")
-    .slice(0, ID_CHARS);
-  return NODE_ID.test(safe) ? safe : `_${safe}`.slice(0, ID_CHARS);
+  const composed = name.normalize("NFC");
+  if (NODE_ID.test(composed)) return composed;
+  const safe = shortened(
+    composed
+      .trim()
+      .replace(NOT_IN_ID, "_")
+      .replace(/^[^\p{L}\p{N}_]/u, "_"),
+  );
+  return NODE_ID.test(safe) ? safe : shortened(`_${safe}`);
 }
 
-const ID_CHARS = 80;
+const NOT_IN_ID = new RegExp(`[^${NODE_ID_CHARACTERS} ]`, "gu");
+
+/** The first characters, none of them cut in half. */
+const shortened = (id: string, most: number = MOST_NODE_ID): string => [...id].slice(0, most).join("").trim();
 
 /** Counts on from the last number that was given out, so that ten thousand tasks of one agent stay cheap. */
 function unique(id: string, taken: ReadonlySet<string>, counts: Map<string, number>): string {
   if (!taken.has(id)) return id;
   let n = counts.get(id) ?? 2;
-  const numbered = (): string => `${id.slice(0, ID_CHARS - String(n).length - 1)}-${n}`;
+  const numbered = (): string => `${shortened(id, MOST_NODE_ID - String(n).length - 1)}-${n}`;
   while (taken.has(numbered())) n += 1;
   counts.set(id, n + 1);
   return numbered();

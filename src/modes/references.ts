@@ -11,7 +11,7 @@ export function referencesIn(
 } {
   const refs: NonNullable<Task["refs"]> = {};
   const unknown: string[] = [];
-  for (const placeholder of placeholdersIn(prompt)) {
+  for (const placeholder of placeholdersIn(prompt, { blanks: true })) {
     const target = Object.hasOwn(words, placeholder) ? words[placeholder] : referenced(placeholder, ids);
     if (target !== undefined && target !== self) refs[placeholder] = target;
     else if (target === self || referenceName(placeholder) !== undefined) unknown.push(placeholder);

@@ -57,7 +57,9 @@ function sizeOf(tool: Tool, agent?: string): Size {
     description: bytesOf(described),
     schema: bytesOf(JSON.stringify(inputSchemaOf(tool))),
     ...(agent !== undefined && {
-      named: new RegExp(`(^|[^\\w-])${agent.replace(/\W/g, "\\$&")}([^\\w-]|$)`, "m").test(described),
+      named: new RegExp(`(?<![\\p{L}\\p{N}_-])${agent.replaceAll(".", "\\.")}(?![\\p{L}\\p{N}_-])`, "mu").test(
+        described,
+      ),
     }),
   };
 }

@@ -12,7 +12,8 @@ export async function assignments(words: readonly string[]): Promise<NamedTask[]
   return all;
 }
 
-const ASSIGNED = /^(?:([^\s=@]+)@)?([^\s=@]+)=(.*)$/s;
+const NAME = String.raw`[^\s=@](?:[^=@\n]*[^\s=@])?`;
+const ASSIGNED = new RegExp(`^(?:(${NAME})@)?(${NAME})=(.*)$`, "s");
 
 async function assigned(word: string): Promise<NamedTask> {
   const [, name, agent, text] = ASSIGNED.exec(word) ?? [];

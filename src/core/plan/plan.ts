@@ -1,13 +1,21 @@
 import { z } from "zod";
+import { LETTER, LETTER_OR_MARK, namePattern } from "../text/name-characters.ts";
 import { contextOptions } from "./context.ts";
 import { exhaustedKinds } from "./review.ts";
 import { type Task, task } from "./task.ts";
 
-/** Names of nodes: path segments, so neither slash nor blank; `__proto__` cannot be a key of an object. */
-export const NODE_ID = /^(?!__proto__$)[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,79}$/;
+/** What a node id may hold after its first character, and how many characters in all. */
+export const NODE_ID_CHARACTERS = `${LETTER_OR_MARK}_.:@\\-`;
+export const MOST_NODE_ID = 80;
+
+/** Names of nodes: path segments, so without a slash; `__proto__` cannot be a key of an object. */
+export const NODE_ID = namePattern(`${LETTER}_`, NODE_ID_CHARACTERS, MOST_NODE_ID, "(?!__proto__$)");
 const id = z
   .string()
-  .regex(NODE_ID, "a node id starts with a letter, digit or _ and holds only letters, digits and _ . : @ -");
+  .regex(
+    NODE_ID,
+    "a node id starts with a letter, digit or _ and holds only letters, digits, inner blanks and _ . : @ -, at most 80",
+  );
 const needs = z.array(id).optional().describe("nodes that have to succeed first");
 
 /** One assignment to one agent. */

@@ -1,10 +1,12 @@
-const PLACEHOLDER = /\{([A-Za-z0-9_][\w.:@-]*)\}/g;
+import { LETTER, LETTER_OR_MARK } from "./name-characters.ts";
 
-/** The placeholders of a text, each once, in order. */
-export function placeholdersIn(text: string): string[] {
+const PLACEHOLDER = new RegExp(`\\{([${LETTER}_](?:[${LETTER_OR_MARK}_.:@ \\-]*[${LETTER_OR_MARK}_.:@\\-])?)\\}`, "gu");
+
+/** The placeholders of a text, each once, in order. `blanks`: also those with blanks inside, which are mostly prose. */
+export function placeholdersIn(text: string, { blanks = false }: { blanks?: boolean } = {}): string[] {
   if (!text.includes("{")) return [];
   const found = new Set<string>();
-  for (let match = PLACEHOLDER.exec(text); match !== null; match = PLACEHOLDER.exec(text)) found.add(match[1] ?? "");
+  for (const [, name = ""] of text.matchAll(PLACEHOLDER)) if (blanks || !name.includes(" ")) found.add(name);
   return [...found];
 }
 

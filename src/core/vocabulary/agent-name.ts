@@ -1,7 +1,8 @@
+import { LETTER, LETTER_OR_MARK, namePattern } from "../text/name-characters.ts";
 import { nearest } from "../text/nearest.ts";
 
-/** What every agent name looks like; a dialect may be stricter in its own files. */
-export const AGENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/;
+/** What every agent name looks like: letters and digits of every script. A dialect may be stricter in its own files. */
+export const AGENT_NAME = namePattern(LETTER, `${LETTER_OR_MARK}_.:\\-`, 64);
 
 /** Names that stand for a place in a conversation and so cannot be an agent's. */
 const RESERVED: ReadonlySet<string> = new Set(["main", "sub"]);

@@ -14,6 +14,7 @@ const severities = {
   "missing-prompt": "warning",
   "bad-name": "error",
   "reserved-name": "error",
+  "mixed-scripts": "warning",
   "bad-value": "warning",
   "bad-definition": "error",
   "link-outside": "error",

@@ -1,5 +1,6 @@
 import type { FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { AGENT_NAME, nameFault } from "../../core/vocabulary/agent-name.ts";
+import { mixedWord } from "../../core/text/name-characters.ts";
 import { hasError } from "../../core/vocabulary/file-problem.ts";
 import { DELEGATION_TOOL, isKnownTool, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import type { Data } from "../yaml/frontmatter.ts";
@@ -55,12 +56,21 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   }
   if (agent.name === undefined)
     return addProblem(draft, "missing-name", 'The agent has no "name".', { hint: "Add one." });
+  agent.name = agent.name.normalize("NFC");
   if (freeName && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
   const fault = nameFault(agent.name, nameRule);
+  // Many tools write such a name with dashes when they refer to it.
+  if (agent.name.includes(" ")) draft.aliases = [...(draft.aliases ?? []), agent.name.replaceAll(" ", "-")];
+  const mixed = mixedWord(agent.name);
+  if (mixed !== undefined)
+    addProblem(draft, "mixed-scripts", `"${mixed}" in the name mixes letters of several scripts that look alike.`, {
+      field: "name",
+      hint: "Write it in one script, or another agent can pass for it.",
+    });
   if (fault === "bad-name") {
     addProblem(draft, fault, `"${agent.name.slice(0, 80)}" cannot be the name of an agent here.`, {
       field: "name",
-      hint: "Use letters, digits, dashes and underscores, at most 64.",
+      hint: "Use letters, digits, inner blanks and _ . : -, at most 64.",
     });
   }
   if (fault === "reserved-name") addProblem(draft, fault, `"${agent.name}" is a reserved name.`, { field: "name" });

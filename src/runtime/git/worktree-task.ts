@@ -7,6 +7,7 @@ import { type Isolation, movedInto } from "../../core/plan/isolation.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { folderContains } from "../files/folder-contains.ts";
+import { filePathOf } from "../store/file-path.ts";
 import { listNames, settleChanges } from "./apply-changes.ts";
 import { topOf } from "./git.ts";
 import {
@@ -69,7 +70,7 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
     const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
     const { outcome, policy } = await work({ ...call, worktree });
     const working = { call, isolation, context, appliedBy, inTurn };
-    const patch = join(kept, "outputs", `${call.path}${call.attempt > 1 ? `.${call.attempt}` : ""}.patch`);
+    const patch = join(kept, "outputs", `${filePathOf(call.path)}${call.attempt > 1 ? `.${call.attempt}` : ""}.patch`);
     await mkdir(dirname(patch), { recursive: true, mode: 0o700 });
     const captured = await capture(tree, patch);
     if ("unable" in captured) {

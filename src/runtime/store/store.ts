@@ -4,6 +4,7 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { type Disk, machineDisk } from "../disk/disk.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
+import { filePathOf } from "./file-path.ts";
 import { JOURNAL_FILE } from "./journal.ts";
 import { decodeLine } from "./journal-line.ts";
 
@@ -36,7 +37,7 @@ export function createStore(home: string, disk: Disk = machineDisk): Store {
     return dated.toSorted((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
   };
   const outputs = (run: string): string => join(runs, run, "outputs");
-  const output = (run: string, path: string): string => join(outputs(run), `${path}.md`);
+  const output = (run: string, path: string): string => join(outputs(run), `${filePathOf(path)}.md`);
   return {
     output,
     outputs,

@@ -99,12 +99,7 @@ const rows: readonly Row[] = [
     },
     ["repaired", "no-effect", "no-effect", "no-effect", "no-effect"],
   ],
-  [
-    "claude",
-    "Backend-Builder",
-    { displayName: "Backend Builder", tools: ["read_file", "edit_file"] },
-    ["unknown-field", "bad-name"],
-  ],
+  ["claude", "Backend Builder", { tools: ["read_file", "edit_file"] }, ["unknown-field"]],
   [
     "codex",
     "pathfinder",
@@ -341,12 +336,12 @@ test("a file of Codex that only config.toml could give a name is no agent, and n
 });
 
 test("a mistaken allow-list narrows, and its right name is told", () => {
-  const hints = agentOf("Backend-Builder").problems.map(({ hint }) => hint);
+  const hints = agentOf("Backend Builder").problems.map(({ hint }) => hint);
   expect(hints).toContain('Did you mean "tools"?');
 });
 
 test.each([
-  ["Backend Builder", "Backend-Builder"],
+  ["Backend Builder", "Backend Builder"],
   ["The Gardener", "gardener"],
   ["backend/sql", "backend:sql"],
   ["claude:critic", "critic"],

@@ -1,0 +1,34 @@
+/**
+ * The characters of names in any script, for the `u` flag: letters, marks and digits. A mark is a part of its letter, so no
+ * name begins with one.
+ */
+export const LETTER = String.raw`\p{L}\p{N}`;
+export const LETTER_OR_MARK = String.raw`\p{L}\p{M}\p{N}`;
+
+/** A name of these characters with blanks only inside of it; `most` counts characters, not bytes. */
+export function namePattern(first: string, rest: string, most: number, not = ""): RegExp {
+  return new RegExp(`^${not}[${first}](?:[${rest} ]{0,${most - 2}}[${rest}])?$`, "u");
+}
+
+/** Scripts that are written together in one word: nobody takes a letter of one for a letter of another. */
+const TOGETHER = ["Latin", "Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"] as const;
+const ALONE = [
+  "Cyrillic",
+  "Greek",
+  "Armenian",
+  "Hebrew",
+  "Arabic",
+  "Devanagari",
+  "Thai",
+  "Georgian",
+  "Cherokee",
+] as const;
+const scripts = [...TOGETHER, ...ALONE].map((script) => ({ script, has: new RegExp(`\\p{Script=${script}}`, "u") }));
+
+/** The first word of a name that mixes scripts whose letters look alike, as a Cyrillic `а` among Latin letters. */
+export function mixedWord(name: string): string | undefined {
+  return name.split(/[^\p{L}\p{M}]+/u).find((word) => {
+    const found = scripts.filter(({ has }) => has.test(word)).map(({ script }) => script);
+    return found.length > 1 && !found.every((script) => TOGETHER.some((each) => each === script));
+  });
+}

@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto";
+
+/** Segments that every file system takes as they are. */
+const SAFE = /^(?!\.{1,2}$)[\w.@:-]{1,100}$/;
+
+/**
+ * The path of a task as a path below a folder. A segment with letters of other scripts, blanks, or too many bytes becomes
+ * what is safe of it and a hash of the whole, so that no two tasks share a file.
+ */
+export function filePathOf(path: string): string {
+  return path
+    .split("/")
+    .map((segment) => (SAFE.test(segment) ? segment : hashed(segment)))
+    .join("/");
+}
+
+function hashed(segment: string): string {
+  const hash = createHash("sha256").update(segment).digest("hex").slice(0, 12);
+  const plain = segment
+    .normalize("NFKD")
+    .replace(/[^\w-]+/g, "_")
+    .slice(0, 40);
+  return `${plain}~${hash}`;
+}
