@@ -32,6 +32,18 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
       return say("reuse", name, `the result of ${terminalLine(event.from)}`);
     case "tool.denied":
       return say("denied", name, `${terminalLine(event.tool)}: ${terminalLine(event.rule)}`);
+    case "tool.rejected":
+      return say("reject", name, `${terminalLine(event.tool)}: ${terminalLine(event.reason)}`);
+    case "tool.unknown":
+      return say(
+        "unknown",
+        name,
+        `${terminalLine(event.tool)} was under way when the run was interrupted; check its effect`,
+      );
+    case "rights.reduced": {
+      const lost = event.lost.length === 0 ? "" : ` without ${event.lost.map(terminalLine).join(", ")}`;
+      return say("rights", name, `${terminalLine(event.agent)} works${lost}: ${terminalLine(event.reason)}`);
+    }
     case "limit.reached":
       return say("limit", name, terminalLine(event.text));
     case "gate.opened":
@@ -85,6 +97,9 @@ const shades = {
   retry: "yellow",
   reuse: "dim",
   denied: "yellow",
+  reject: "yellow",
+  unknown: "yellow",
+  rights: "yellow",
   limit: "yellow",
   warn: "yellow",
   ask: "magenta",

@@ -116,6 +116,8 @@ export function createTextSink({ out, err, look, live, quiet, since, tell }: Tex
 const aboveLive: ReadonlySet<string> = new Set([
   "node.retried",
   "tool.denied",
+  "tool.unknown",
+  "rights.reduced",
   "limit.reached",
   "gate.answered",
   "warning",

@@ -85,6 +85,8 @@ export type AgentSource = Readonly<{
   /** The plugin that brought it, and for whom that was installed. */
   plugin?: string;
   pluginScope?: "user" | "project";
+  /** Why the agent has fewer tools than its file may have meant. */
+  reduced?: string;
 }>;
 
 /** An agent as it may be written in code: the schema of its result may be one of zod. */

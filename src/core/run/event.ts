@@ -90,6 +90,12 @@ export type Fact =
       files?: readonly string[];
     }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
+  /** A call that could not be carried out as it was written: its arguments are not valid. */
+  | { type: "tool.rejected"; call: string; tool: string; reason: string; text: string }
+  /** A writing call that was under way at a crash: whether it had its effect is not known, and it was not repeated. */
+  | { type: "tool.unknown"; call: string; tool: string; text: string }
+  /** The agent got fewer tools than its file names. */
+  | { type: "rights.reduced"; agent: string; lost: readonly string[]; reason: string }
   | {
       type: "gate.opened";
       question: string;

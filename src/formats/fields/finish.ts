@@ -1,5 +1,6 @@
 import type { FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { AGENT_NAME, nameFault } from "../../core/vocabulary/agent-name.ts";
+import { defined } from "../../core/text/defined.ts";
 import { mixedWord } from "../../core/text/name-characters.ts";
 import { hasError } from "../../core/vocabulary/file-problem.ts";
 import { DELEGATION_TOOL, isKnownTool, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
@@ -35,7 +36,9 @@ export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   settleDescription(draft, options);
   settleRights(draft, options);
   if (hasError(draft.problems)) return { agents: [], problems: draft.problems };
-  if (options.place.source !== undefined) agent.source = options.place.source;
+  const reduced = draft.problems.find(({ code }) => code === "read-only" || code === "no-tools")?.message;
+  if (options.place.source !== undefined)
+    agent.source = options.recovered ? { ...options.place.source, ...defined({ reduced }) } : options.place.source;
   Object.freeze(agent);
   return { agents: [toReadAgent(draft, options.raw, options.recovered)], problems: draft.problems };
 }

@@ -53,11 +53,18 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
       `DENIED: Tool "${tool.name}" is not available for task type "${rights.name}" (${rule}). Go on without it.`,
     );
   const parsed = parseArguments(tool, call.input);
+  const reject = (reason: string, text: string): ToolAnswer => {
+    context.emit({ type: "tool.rejected", call: call.id, tool: tool.name, reason, text });
+    return answer(text, true);
+  };
   if ("problem" in parsed)
-    return answer(`The arguments of ${tool.name} are not valid: ${parsed.problem}. Correct them and call again.`, true);
+    return reject(
+      parsed.problem,
+      `The arguments of ${tool.name} are not valid: ${parsed.problem}. Correct them and call again.`,
+    );
   const approved = await approve(tool, parsed.value, call.id, { assignment, context });
   if ("rule" in approved) return deny(approved.rule, approved.text);
-  if ("problem" in approved) return answer(approved.problem, true);
+  if ("problem" in approved) return reject(approved.problem, approved.problem);
 
   const preview = extractToolArgsPreview(tool.name, isRecord(call.input) ? call.input : {});
   context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect });

@@ -45,6 +45,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   const { agent, model, limits, completion } = assignment;
   const past: RebuiltConversation = rebuildConversation(context.past);
   assignment.access?.allowReading(past.files);
+  for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
   const messages: Message[] = [
     ...(assignment.call.before ?? []),
     { role: "user", text: assignment.prompt },
@@ -188,7 +189,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     const inner = { ...context, signal };
     let reply: TurnReply = finish ? { is: "over", finish } : { is: "more" };
     const results = await mapLimited(turn.calls, limits.maxConcurrentToolCalls, async (call): Promise<ToolAnswer> => {
-      if (call === finishCall) return receipt(call, finish);
+      if (call === finishCall) return receipt(call, finish, context.emit);
       if (finishCall && isFinishTool(call.name))
         return {
           id: call.id,
@@ -295,19 +296,12 @@ function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnsw
 }
 
 /** What a model reads about its finish call when the talk goes on. */
-function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined): ToolAnswer {
-  const problem = finish && "problem" in finish ? finish.problem : undefined;
-  return {
-    id,
-    name,
-    text:
-      problem === undefined
-        ? "Received."
-        : finish && "empty" in finish && finish.empty
-          ? NO_RESULT
-          : `Not accepted: ${problem}. Correct it and call ${name} again.`,
-    error: problem !== undefined,
-  };
+function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined, emit: PerformContext["emit"]): ToolAnswer {
+  if (!finish || !("problem" in finish)) return { id, name, text: "Received.", error: false };
+  const { problem, empty } = finish;
+  const text = empty ? NO_RESULT : `Not accepted: ${problem}. Correct it and call ${name} again.`;
+  emit({ type: "tool.rejected", call: id, tool: name, reason: problem, text });
+  return { id, name, text, error: true };
 }
 
 /** True for a call that was not made because the budget said no. */

@@ -17,6 +17,8 @@ export type RebuiltConversation = Readonly<{
   mail: readonly string[];
   /** Files that it was told of. */
   files: readonly string[];
+  /** Writing calls that were under way when the run was interrupted, as far as nobody was told of them. */
+  unknown: readonly ToolAnswer[];
   /** The last turn, when some of its calls have no result yet, and the results that are known. */
   unfinished?: UnfinishedTurn;
 }>;
@@ -37,6 +39,8 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
   let asked = false;
   const mail: string[] = [];
   const files: string[] = [];
+  const told = new Set<string>();
+  const underWay = new Map<string, ToolAnswer>();
   let open: { turn: AnsweredTurn; known: Map<string, ToolAnswer>; limit?: string } | undefined;
   let limit: string | undefined;
   const close = (): void => {
@@ -62,6 +66,7 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
         break;
       case "turn.started":
         close();
+        underWay.clear();
         for (const text of mail.splice(0)) messages.push({ role: "user", text });
         turns = event.turn;
         asked = true;
@@ -87,11 +92,22 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
         break;
       case "tool.started":
         used[event.tool] = (used[event.tool] ?? 0) + 1;
-        if (event.effect === "write") open?.known.set(event.call, unknownOutcome(event.call, event.tool));
+        if (event.effect === "write") {
+          const unknown = unknownOutcome(event.call, event.tool);
+          open?.known.set(event.call, unknown);
+          underWay.set(event.call, unknown);
+        }
         break;
       case "tool.ended":
+        underWay.delete(event.call);
         files.push(...(event.files ?? []));
         open?.known.set(event.call, { id: event.call, name: event.tool, text: event.text, error: event.error });
+        break;
+      case "tool.unknown":
+        told.add(event.call);
+        break;
+      case "tool.rejected":
+        open?.known.set(event.call, { id: event.call, name: event.tool, text: event.text, error: true });
         break;
       case "tool.denied":
         open?.known.set(event.call, { id: event.call, name: event.tool, text: event.text, error: true, denied: true });
@@ -108,6 +124,7 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
     used,
     mail,
     files,
+    unknown: [...underWay.values()].filter(({ id }) => !told.has(id)),
     ...defined({ unfinished: open }),
   };
 }

@@ -1,15 +1,16 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import { type Catalog, emptyCatalog } from "../../core/delegation/catalog.ts";
+import { agentOf } from "../../core/delegation/roster.ts";
 import { atMaxDepth, delegationToolsOf, type Spawns } from "../../core/delegation/spawn.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { barred } from "../../core/policy/judge-call.ts";
-import { isFinishTool, permit, type Rights } from "../../core/policy/permit.ts";
+import { isFinishTool, permit, type Rights, rightTo } from "../../core/policy/permit.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { DELEGATION_TOOL, toolMatches } from "../../core/vocabulary/tool-names.ts";
-import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
+import { type AssignedAgent, type AssignRequest, effectiveAgent } from "./assign-agent.ts";
 import type { World } from "./world.ts";
 
 /** The tools that exist for a task, and which of them its agent may see and call. */
@@ -47,8 +48,34 @@ export async function assignTools(
       ...delegation.barred,
     },
   };
+  sayReduced(request, { agent, own, rights, tools });
   const { spawns, catalog } = delegation;
   return { tools, rights, spawns, ...(delegation.tools.length > 0 && { catalog }) };
+}
+
+/** Says when an agent works with fewer tools than its file names: the file had to be repaired, or a bound above it cut them. */
+function sayReduced(
+  { call, world, emit }: AssignRequest,
+  {
+    agent,
+    own,
+    rights,
+    tools,
+  }: Readonly<{ agent: Agent; own: Rights; rights: Rights; tools: ReadonlyMap<string, Tool> }>,
+): void {
+  const { name: told, source } = agent;
+  if (source?.reduced !== undefined) emit({ type: "rights.reduced", agent: told, lost: [], reason: source.reduced });
+  const definition = agentOf(call.task, world.roster);
+  if (call.depth === 0 || !definition) return;
+  const { tools: listed } = effectiveAgent(definition, call, world.schemaPrecedence);
+  const { tools: _cut, ...rest } = own;
+  const before: Rights = { ...rest, ...defined({ tools: listed && [...listed, DELEGATION_TOOL] }) };
+  const lost = [...tools.keys()].filter(
+    (tool) => rightTo(own, tool) !== DELEGATION_TOOL && permit(before, tool).allowed && !permit(rights, tool).allowed,
+  );
+  if (lost.length === 0) return;
+  const reasons = [...new Set(lost.map((tool) => permit(rights, tool).rule))];
+  emit({ type: "rights.reduced", agent: told, lost, reason: reasons.slice(0, 3).join("; ") });
 }
 
 type DelegationTools = Readonly<{

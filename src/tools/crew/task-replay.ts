@@ -47,6 +47,10 @@ function lineFor(event: KeptEvent): string[] {
       return say(`${event.tool} ${event.error ? "failed" : "answered"}: ${event.text}`);
     case "tool.denied":
       return say(`was not allowed ${event.tool}`);
+    case "tool.rejected":
+      return say(`called ${event.tool} wrongly: ${event.reason}`);
+    case "tool.unknown":
+      return say(`was interrupted in ${event.tool}; its outcome is unknown`);
     case "node.ended":
     case "run.ended":
       return say(`${event.outcome.status}: ${explain(event.outcome)}`);
