@@ -40,7 +40,7 @@ export function asId(name: string): string {
 const NOT_IN_ID = new RegExp(`[^${NODE_ID_CHARACTERS} ]`, "gu");
 
 /** The first characters, none of them cut in half. */
-const shortened = (id: string, most: number = MOST_NODE_ID): string => [...id].slice(0, most).join("").trim();
+const shortened = (id: string, most: number = MOST_NODE_ID): string => Array.from(id).slice(0, most).join("").trim();
 
 /** Counts on from the last number that was given out, so that ten thousand tasks of one agent stay cheap. */
 function unique(id: string, taken: ReadonlySet<string>, counts: Map<string, number>): string {
