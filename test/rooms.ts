@@ -72,8 +72,9 @@ export const rooms: Readonly<Record<string, Room>> = {
     ],
   },
   "core/view": {
-    holds: "a run in words for people: titles and progress of nodes, costs, signs and colours, widths of text",
-    sees: ["core/text", "core/outcome", "core/run"],
+    holds:
+      "a run in words for people: titles and progress of nodes, transcripts, costs, signs and colours, widths of text",
+    sees: ["core/text", "core/outcome", "core/model", "core/plan", "core/run"],
   },
   "core/delegation": {
     holds: "whom an agent may start: catalog, roster, spawn policy, addresses of tasks",

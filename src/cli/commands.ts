@@ -104,6 +104,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: RUNS,
     load: async () => (await import("./runs/status.ts")).status,
   },
+  show: {
+    summary: "read what a run did: prompts, answers, tool calls, cost",
+    group: RUNS,
+    load: async () => (await import("./runs/show.ts")).showCommand,
+  },
   logs: { summary: "what happened in a run", group: RUNS, load: async () => (await import("./runs/logs.ts")).logs },
   wait: { summary: "wait until runs have ended", group: RUNS, load: async () => (await import("./runs/wait.ts")).wait },
   result: { summary: "what a run came to", group: RUNS, load: async () => (await import("./runs/result.ts")).result },

@@ -82,6 +82,11 @@ export type Flags = PermissionFlags &
     refreshAgent?: boolean;
 
     all?: boolean;
+    /** Of `show`. */
+    full?: boolean;
+    markdown?: boolean;
+    html?: boolean;
+    pager?: boolean;
     follow?: boolean;
     timeout?: number;
     interrupt?: boolean;

@@ -68,6 +68,8 @@ export type Fact =
   | {
       type: "turn.ended";
       turn: number;
+      /** What the model showed of its thinking. */
+      thinking?: string;
       text: string;
       calls: readonly ToolCall[];
       usage: Usage;

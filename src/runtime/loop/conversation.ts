@@ -107,6 +107,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     context.emit({
       type: "turn.ended",
       turn: turns,
+      ...defined({ thinking: turn.thinking }),
       text,
       calls,
       usage: turn.usage,

@@ -18,6 +18,7 @@ export type Turn =
       urgent?: true;
     }>;
 export type AnsweredTurn = Readonly<{
+  thinking?: string;
   text: string;
   calls: readonly ToolCall[];
   usage: Usage;
@@ -44,6 +45,7 @@ export async function takeTurn(
   const { controller, release } = following(signal);
   const idle = setTimeout(() => controller.abort(stopped("idle")), maxIdleMs);
   let text = "";
+  let thinking = "";
   const calls: ToolCall[] = [];
   const broken = (fault: Fault): Turn => {
     if (signal.aborted) return { aborted: true, text };
@@ -59,6 +61,7 @@ export async function takeTurn(
           live({ type: "text.delta", text: event.text });
           break;
         case "thinking":
+          thinking += event.text;
           live({ type: "thinking.delta", text: event.text });
           break;
         case "call":
@@ -69,6 +72,7 @@ export async function takeTurn(
           break;
         case "end":
           return {
+            ...(thinking !== "" && { thinking }),
             text,
             calls,
             usage: usageOf(event.usage),

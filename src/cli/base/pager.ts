@@ -1,0 +1,20 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** Prints a text; on a terminal that it does not fit, through `$PAGER`. A pager that is missing is no error. */
+export async function printPaged(text: string, { pager }: Readonly<{ pager: boolean }>): Promise<void> {
+  const { stdout } = process;
+  const fits = text.split("\n").length < (stdout.rows || 24);
+  if (!pager || !stdout.isTTY || fits || process.env["PAGER"] === "") return void stdout.write(text);
+  const child = spawn("/bin/sh", ["-c", process.env["PAGER"] ?? "less -R -F -X"], {
+    stdio: ["pipe", "inherit", "inherit"],
+    env: { ...process.env, LESS: process.env["LESS"] ?? "-R -F -X" },
+  });
+  const ignore = (): void => {};
+  process.on("SIGINT", ignore); // Ctrl-C belongs to the pager
+  child.stdin.on("error", ignore); // the person has seen enough
+  child.stdin.end(text);
+  const [code] = (await once(child, "close")) as [number | null];
+  process.off("SIGINT", ignore);
+  if (code === 127) stdout.write(text);
+}

@@ -1,0 +1,57 @@
+import { Option } from "commander";
+import { CrewError } from "../../core/schema/error.ts";
+import type { CliCommand } from "../base/command.ts";
+import { outputOptions } from "../base/flags.ts";
+
+/** `subcrew show RUN` */
+export const showCommand: CliCommand = {
+  description:
+    "Shows what a run, or one task of it, did: prompts, answers, tool calls with their results, questions, warnings and the cost of each turn.",
+  words: "[run]",
+  usage: "RUN[/TASK]",
+  options: [
+    new Option("--full", "show tool calls and their results whole"),
+    new Option("--markdown", "print a Markdown document"),
+    new Option("--html", "print one HTML page"),
+    new Option("--no-pager", "do not use a pager on a terminal"),
+    ...outputOptions().filter(({ long }) => long === "--no-color"),
+  ],
+  examples: [
+    ["subcrew show nightly", "read what a run did"],
+    ["subcrew show run_4k2x/build --full", "one task, with everything its tools returned"],
+    ["subcrew show nightly --html > nightly.html", "keep it as a page"],
+  ],
+  notes: "On a terminal the text opens in $PAGER (less by default). A task stands for everything below it, too.",
+  act: async ([word], flags) => {
+    if (flags.markdown && flags.html)
+      throw new CrewError("BAD_INPUT", "--markdown and --html exclude each other.", "Give one of them.");
+    const [{ findRun }, { terminal }, { transcriptsOf }, { printPaged }] = await Promise.all([
+      import("./find-run.ts"),
+      import("../base/terminal.ts"),
+      import("../../core/view/transcript.ts"),
+      import("../base/pager.ts"),
+    ]);
+    const { crew, run, path } = await findRun(word);
+    const events = [];
+    const over = new AbortController();
+    for await (const event of crew.kept.events(run.id, over.signal)) {
+      if (path === undefined || event.path === path || event.path.startsWith(`${path}/`)) events.push(event);
+      if (event.seq >= run.state.seq) break;
+    }
+    over.abort();
+    const transcripts = transcriptsOf(events);
+    const title = run.state.name ?? run.id;
+    if (flags.markdown)
+      process.stdout.write((await import("../../sinks/transcript/markdown.ts")).transcriptMarkdown(title, transcripts));
+    else if (flags.html)
+      process.stdout.write((await import("../../sinks/transcript/html.ts")).transcriptHtml(title, transcripts));
+    else {
+      const { transcriptText } = await import("../../sinks/transcript/text.ts");
+      const { look } = terminal(flags);
+      await printPaged(transcriptText(transcripts, { look, full: flags.full ?? false }), {
+        pager: flags.pager !== false,
+      });
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,112 @@
+import { explain } from "../../core/outcome/outcome.ts";
+import { formatCost, formatTokens } from "../../core/outcome/usage.ts";
+import { extractToolArgsPreview } from "../../core/task/preview.ts";
+import { cutHead } from "../../core/text/cut.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import type { Look } from "../../core/view/look.ts";
+import type { CallEntry, Transcript, TranscriptEntry } from "../../core/view/transcript.ts";
+import { listed, terminalLine, took } from "../../core/view/words.ts";
+
+export type TranscriptTextOptions = Readonly<{
+  look: Look;
+  /** Show results of tools whole; otherwise their first lines, and how much is left out. */
+  full: boolean;
+}>;
+
+/** So many lines of a tool's result are shown when it is not shown whole. */
+const RESULT_LINES = 12;
+
+/** What tasks did, for a terminal or a pipe. Texts of models and tools cannot move the cursor. */
+export function transcriptText(transcripts: readonly Transcript[], options: TranscriptTextOptions): string {
+  return transcripts.map((one) => oneTask(one, options)).join("\n");
+}
+
+function oneTask(
+  { path, label, agent, model, startedAt, entries }: Transcript,
+  options: TranscriptTextOptions,
+): string {
+  const { colors } = options.look;
+  const title = path === "" ? "run" : label === path ? path : `${path}: ${label}`;
+  const head = listed(
+    [terminalLine(agent ?? ""), terminalLine(model ?? ""), new Date(startedAt).toISOString()],
+    options.look,
+  );
+  const lines = entries.map((entry) => entryText(entry, options));
+  return `${colors.bold(`== ${terminalLine(title)}`)}  ${colors.dim(head)}\n\n${lines.join("\n\n")}\n`;
+}
+
+function entryText(entry: TranscriptEntry, options: TranscriptTextOptions): string {
+  const { colors } = options.look;
+  switch (entry.kind) {
+    case "prompt": {
+      const again = entry.attempt > 1 ? ` (attempt ${entry.attempt})` : "";
+      const from = entry.continues === undefined ? "" : `, continues ${terminalLine(entry.continues)}`;
+      return `${colors.cyan(`prompt${again}${from}`)}\n${indented(entry.text)}`;
+    }
+    case "turn": {
+      const { input, output, cacheRead } = entry.usage;
+      const parts = [
+        `${formatTokens(input + cacheRead)} in`,
+        ...(cacheRead > 0 ? [`${formatTokens(cacheRead)} from cache`] : []),
+        `${formatTokens(output)} out`,
+        formatCost(entry.cost),
+      ];
+      const title = `${colors.cyan(`turn ${entry.turn}`)}  ${colors.dim(listed(parts, options.look))}`;
+      const thinking = entry.thinking.trim() === "" ? "" : `\n${colors.dim(indented(`(thinking) ${entry.thinking}`))}`;
+      return `${title}${thinking}${entry.text.trim() === "" ? "" : `\n${indented(entry.text)}`}`;
+    }
+    case "call":
+      return callText(entry, options);
+    case "question": {
+      const said =
+        entry.answer === undefined
+          ? "no answer yet"
+          : `${entry.answer.approve ? "yes" : "no"}${entry.answer.text ? `: ${entry.answer.text}` : ""}${entry.answer.by ? ` (${entry.answer.by})` : ""}`;
+      return `${colors.yellow("question")}\n${indented(entry.text)}\n  ${colors.dim(`answer: ${terminalLine(said)}`)}`;
+    }
+    case "message":
+      return `${colors.cyan(`message from ${terminalLine(entry.from)}`)}\n${indented(entry.text)}`;
+    case "note": {
+      const color = entry.label === "warning" || entry.label === "limit" ? colors.yellow : colors.dim;
+      return color(`${entry.label}: ${terminalLine(entry.text)}`);
+    }
+    case "end": {
+      const { outcome } = entry;
+      const output = "output" in outcome && typeof outcome.output === "string" ? outcome.output : "";
+      if (outcome.status === "ok") return `${colors.green("result")}\n${indented(output)}`;
+      const color = outcome.status === "failed" ? colors.red : colors.yellow;
+      const partial = output.trim() === "" ? "" : `\n${indented(output)}`;
+      return `${color(outcome.status)}: ${terminalLine(explain(outcome))}${partial}`;
+    }
+  }
+}
+
+function callText(entry: CallEntry, { look, full }: TranscriptTextOptions): string {
+  const { colors, signs } = look;
+  const sign = {
+    ok: colors.green(signs.ok),
+    error: colors.red(signs.failed),
+    denied: colors.yellow(signs.none),
+    open: colors.yellow(signs.more),
+  };
+  const about = isRecord(entry.input) ? extractToolArgsPreview(entry.tool, entry.input) : "";
+  const time = entry.ms === undefined ? "" : `  ${took(entry.ms)}`;
+  const state = entry.state === "denied" ? "  denied" : entry.state === "open" ? "  no result recorded" : "";
+  const title = `${sign[entry.state]} ${colors.bold(terminalLine(entry.tool))} ${terminalLine(about)}${colors.dim(`${time}${state}`)}`;
+  const input = full ? `\n${indented(JSON.stringify(entry.input, null, 2) ?? "")}` : "";
+  const lines = sanitize(entry.result).trimEnd().split("\n");
+  const shown = full ? lines : lines.slice(0, RESULT_LINES).map((line) => cutHead(line, 300).text);
+  const more = lines.length - shown.length;
+  const result =
+    entry.result.trim() === "" ? "" : `\n${shown.map((line) => `    ${diffColor(line, look)}`).join("\n")}`;
+  return `${title}${input}${result}${more > 0 ? `\n    ${colors.dim(`+${more} more lines (--full shows them)`)}` : ""}`;
+}
+
+function diffColor(line: string, { colors }: Look): string {
+  if (/^\+(?!\+\+)/.test(line)) return colors.green(line);
+  if (/^-(?!--)/.test(line)) return colors.red(line);
+  return line;
+}
+
+const indented = (text: string): string => sanitize(text).trimEnd().replace(/^/gm, "  ");
