@@ -179,7 +179,7 @@ async function skillsFor({ cwd, env, userHome, trusted, ...setup }: CrewSetup): 
 }
 
 /** An agent that starts this program as one of its commands names itself, so that it is not started again below. */
-function blockedBy(env: Env): Pick<Caller, "blocked"> {
+export function blockedBy(env: Env): Pick<Caller, "blocked"> {
   const blocked = env["SUBCREW_BLOCKED_AGENT"] ?? env["PI_BLOCKED_AGENT"];
   return blocked === undefined || blocked === "" ? {} : { blocked };
 }

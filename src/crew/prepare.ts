@@ -1,6 +1,6 @@
 import type { Config } from "../core/config/config.ts";
 import { runWords } from "../core/config/use.ts";
-import { agentOf, type Roster } from "../core/delegation/roster.ts";
+import { agentNameOf, agentOf, type Roster } from "../core/delegation/roster.ts";
 import { checkAgents } from "../core/plan/check.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
@@ -11,7 +11,7 @@ import { version } from "../core/text/version.ts";
 import { builtinRunner, type Remotes } from "../defaults.ts";
 import { localEngine } from "../engines/local.ts";
 import { compile } from "../modes/compile.ts";
-import type { CrewSetup, Outfit } from "../outfit.ts";
+import { blockedBy, type CrewSetup, type Outfit } from "../outfit.ts";
 import { createPendingCleanup } from "../runtime/async/pending-cleanup.ts";
 import type { Deck } from "../runtime/cassette/cassette.ts";
 import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
@@ -83,6 +83,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       ...defined({ permissions: options.permissions }),
       check,
       agents: again,
+      spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
       ...(store && { outputFile: (path: string) => store.output(run, path) }),
       ...defined({ parent }),
       ...(outliving && { background: parts.helpers(outliving, wished) }),

@@ -58,7 +58,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
     background: {
       ...background,
       silent: true,
-      start: (what, tells) => background.start(what, { ceiling: [], model: "" }, tells),
+      start: (what, tells) => background.start(what, { spawns: "*", ceiling: [], model: "" }, tells),
     },
     delegate: async (what) => {
       if (signal.aborted) return failed("DENIED", "It was stopped before it began.");

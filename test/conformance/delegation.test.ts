@@ -5,10 +5,11 @@ import { z } from "zod";
 import type { Agent } from "../../src/core/agent/agent.ts";
 import type { AgentCard, Catalog } from "../../src/core/delegation/catalog.ts";
 import {
+  allowedText,
   atMaxDepth,
   type Caller,
   delegationToolsOf,
-  resolveSpawns,
+  type Spawns,
   spawnRefusal,
 } from "../../src/core/delegation/spawn.ts";
 import type { Plan, TaskNode } from "../../src/core/plan/plan.ts";
@@ -21,6 +22,7 @@ import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { prompts } from "../../src/embedded.ts";
 import { reservedInputOf } from "../../src/facades/agent-inputs.ts";
 import { unionDescription, unionSchema } from "../../src/facades/delegate-to-agent.ts";
+import { ompDialect } from "../../src/formats/dialects/omp.ts";
 import { invocationResult, invocationText } from "../../src/facades/invocation.ts";
 import { shortened, TASK_MODELS } from "../../src/facades/subagent-task.ts";
 import { delegationTools } from "../../src/facades/table.ts";
@@ -152,14 +154,28 @@ describe("000-omp selection", () => {
   });
 });
 
+/** The policy that an agent file of this system writes down. */
+const spawnsOf = (written: unknown): Spawns =>
+  ompDialect.read(`---\nname: a\ndescription: d\nspawns: ${JSON.stringify(written)}\n---\nBody`, {
+    file: "/x/a.md",
+    relative: "a.md",
+  }).agents[0]!.agent.spawns ?? [];
+
 type Resolved = { enabled: boolean; defaultAgent: string; allowedAgents: string[] | null; allowedErrorText: string };
 area<{ parent_spawns: unknown; agent?: string }, Resolved | { allowed: boolean; error?: string }>(
   "000-omp",
   "spawn-policy",
   ({ input, want }) => {
-    if (input.agent === undefined) return expect(resolveSpawns(input.parent_spawns)).toEqual(want);
-    const { allowedAgents } = resolveSpawns(input.parent_spawns);
-    const caller = callerOf({ spawns: allowedAgents ?? "*" });
+    const spawns = spawnsOf(input.parent_spawns);
+    if (input.agent === undefined) {
+      // A call always names its agent here, so there is no default.
+      const { defaultAgent: _default, ...policy } = want as Resolved;
+      const allowedAgents = spawns === "*" ? null : spawns;
+      return expect({ enabled: spawns.length > 0, allowedAgents, allowedErrorText: allowedText(spawns) }).toEqual(
+        policy,
+      );
+    }
+    const caller = callerOf({ spawns });
     const why = spawnRefusal(input.agent, caller, catalogOf([card(input.agent)]));
     const got =
       why === undefined ? { allowed: true } : { allowed: false, error: refusalText(input.agent, why, caller, []) };

@@ -1,4 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
+import type { Body } from "../plan/plan.ts";
+import type { Task } from "../plan/task.ts";
 import type { JsonSchema } from "../text/json.ts";
 import { facadeOf } from "../vocabulary/delegation-names.ts";
 import { ALL_TOOLS, DELEGATION_TOOL } from "../vocabulary/tool-names.ts";
@@ -23,25 +25,32 @@ export type Caller = Readonly<{
   catalog: Catalog;
 }>;
 
-/** The agent that is meant when somebody may start any and names none. */
-export const DEFAULT_SPAWN = "task";
+/** Whom an agent may start: its own list, and the one agent that nobody may start again. */
+export type SpawnPolicy = Pick<Caller, "spawns" | "blocked">;
 
-/** What a written policy allows: `*`, a list with commas, a list, yes or no. */
-export function resolveSpawns(written: unknown): Readonly<{
-  enabled: boolean;
-  defaultAgent: string;
-  allowedAgents: readonly string[] | null;
-  allowedErrorText: string;
-}> {
-  const names = listed(written);
-  if (names.includes("*"))
-    return { enabled: true, defaultAgent: DEFAULT_SPAWN, allowedAgents: null, allowedErrorText: "*" };
-  return {
-    enabled: names.length > 0,
-    defaultAgent: names[0] ?? DEFAULT_SPAWN,
-    allowedAgents: names,
-    allowedErrorText: allowedText(names),
-  };
+/** The part of the spawn policy that refuses an agent by its name. */
+export function nameRefusal(name: string, { spawns, blocked }: SpawnPolicy): "blocked" | "spawns" | undefined {
+  if (blocked === name) return "blocked";
+  return spawns === "*" || spawns.includes(name) ? undefined : "spawns";
+}
+
+/** The first agent in a plan, its loops included, that the policy refuses. `nameOf` names the agent of a task. */
+export function refusedInPlan(
+  { nodes }: Pick<Body, "nodes">,
+  policy: SpawnPolicy,
+  nameOf: (task: Task) => string,
+): Readonly<{ agent: string; why: "blocked" | "spawns" }> | undefined {
+  for (const node of Object.values(nodes)) {
+    if (node.kind === "loop") {
+      const inner = refusedInPlan(node.body, policy, nameOf);
+      if (inner) return inner;
+    }
+    if (node.kind !== "task") continue;
+    const agent = nameOf(node.task);
+    const why = nameRefusal(agent, policy);
+    if (why) return { agent, why };
+  }
+  return undefined;
 }
 
 /** The agents that may be started, in the words of a refusal. */
@@ -75,21 +84,10 @@ export type SpawnRefusal = "unknown" | "disabled" | "blocked" | "spawns" | "dept
 /** Judges one name against what there is right now. */
 export function spawnRefusal(name: string, caller: Caller, now: Catalog): SpawnRefusal | undefined {
   if (!now.agents.some((card) => card.name === name)) return now.disabled.includes(name) ? "disabled" : "unknown";
-  if (caller.blocked === name) return "blocked";
-  if (caller.spawns !== "*" && !caller.spawns.includes(name)) return "spawns";
-  return atMaxDepth(caller) ? "depth" : undefined;
+  return nameRefusal(name, caller) ?? (atMaxDepth(caller) ? "depth" : undefined);
 }
 
 /** The catalog as far as somebody may start what is in it, without what is not offered. */
-export function offered(
-  { agents }: Catalog,
-  { spawns, blocked }: Pick<Caller, "spawns" | "blocked">,
-): Catalog["agents"] {
-  return agents.filter(({ name, hidden }) => !hidden && name !== blocked && (spawns === "*" || spawns.includes(name)));
-}
-
-function listed(written: unknown): string[] {
-  if (written === true) return ["*"];
-  const parts = typeof written === "string" ? written.split(",") : Array.isArray(written) ? written.map(String) : [];
-  return parts.map((part) => part.trim()).filter((part) => part !== "");
+export function offered({ agents }: Catalog, policy: SpawnPolicy): Catalog["agents"] {
+  return agents.filter(({ name, hidden }) => !hidden && nameRefusal(name, policy) === undefined);
 }

@@ -1,4 +1,5 @@
 import type { Catalog } from "../delegation/catalog.ts";
+import type { Spawns } from "../delegation/spawn.ts";
 import type { Message } from "../model/model.ts";
 import type { FailedOutcome, Outcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
@@ -43,6 +44,8 @@ export type Attachment = Readonly<{ title: string; text: string }>;
 
 /** What an agent passes on to those it starts: they may use no more than its tools, and `inherit` means its model. */
 export type Parent = Readonly<{
+  /** The agents that it may start. */
+  spawns: Spawns;
   ceiling: readonly string[];
   model: string;
   /** What its calls are judged by. */

@@ -8,7 +8,7 @@ import { type ChildCall, serveChild } from "./parent-side.ts";
 import type { FromTask, Job, ToTask } from "./protocol.ts";
 import { portChannel } from "./thread-channel.ts";
 
-const nothing = { what: { mode: "single", task: "x" }, parent: { ceiling: [], model: "m" } } as const;
+const nothing = { what: { mode: "single", task: "x" }, parent: { spawns: "*", ceiling: [], model: "m" } } as const;
 const done = (output: string): Outcome => ({ status: "ok", output });
 const never = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -1,10 +1,13 @@
 import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { endingOf } from "../../core/outcome/outcome-of-plan.ts";
+import { DEFAULT_AGENT } from "../../core/delegation/roster.ts";
+import { allowedText, refusedInPlan } from "../../core/delegation/spawn.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import type { Task } from "../../core/plan/task.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { isCrewError } from "../../core/schema/error.ts";
-import type { DelegationOutcome, Parent } from "../../core/task/engine.ts";
+import type { DelegationOutcome, Parent, UnawaitedHelpers } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type Follower, following, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
@@ -84,19 +87,25 @@ export function createDelegation({
     await Promise.allSettled(children);
   };
 
-  const launch = async (
-    what: AnyInput | Plan,
-    parent: Parent,
-    stop: AbortSignal | undefined,
-  ): Promise<LaunchedHelper | FailedOutcome | CancelledOutcome> => {
-    const depth = scope.depth + 1;
-    if (scope.run.maxDepth >= 0 && depth > scope.run.maxDepth) {
+  /** The plan that is asked for, once depth, spawn policy and budget allow it. Every delegation of a run comes through here. */
+  const admit = async (what: AnyInput | Plan, { spawns }: Parent): Promise<Plan | FailedOutcome> => {
+    const { maxDepth, spawning } = scope.run;
+    if (maxDepth >= 0 && scope.depth + 1 > maxDepth) {
       return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, {
         hint: "Raise maxDepth if this is meant.",
       });
     }
     const plan = planned(() => scope.run.compile(what));
     if ("status" in plan) return plan;
+    const { nameOf = ({ agent = DEFAULT_AGENT }: Task) => agent, blocked } = spawning ?? {};
+    const refused = refusedInPlan(plan, { spawns, ...defined({ blocked }) }, nameOf);
+    if (refused)
+      return failed("DENIED", `"${path}" may not start the agent "${refused.agent}".`, {
+        hint:
+          refused.why === "blocked"
+            ? "The run was started from this agent, which must not start itself again."
+            : `Its \`spawns\` allows: ${allowedText(spawns)}.`,
+      });
     const tasks = Object.values(plan.nodes).filter(({ kind }) => kind === "task").length;
     for (let task = 0; task < tasks; task += 1) {
       const refusal = await scope.run.budget.count("maxSpawns");
@@ -105,6 +114,15 @@ export function createDelegation({
           hint: "Allow more with --max-spawns.",
         });
     }
+    return plan;
+  };
+  const launch = async (
+    what: AnyInput | Plan,
+    parent: Parent,
+    stop: AbortSignal | undefined,
+  ): Promise<LaunchedHelper | FailedOutcome | CancelledOutcome> => {
+    const plan = await admit(what, parent);
+    if ("status" in plan) return plan;
     if (!attempt) return { status: "cancelled", reason: ENDED };
     attempt.follower ??= following(signal);
     places ??= childPaths(path, scope.run);
@@ -123,7 +141,7 @@ export function createDelegation({
       parentModel: parent.model,
       caller: path,
       signal: controller.signal,
-      depth,
+      depth: scope.depth + 1,
     });
     children.add(work);
     const ended = async (): Promise<DelegationOutcome> => {
@@ -148,8 +166,27 @@ export function createDelegation({
     const left = places.left();
     if (left.length > 0) postMessage(scope.run, path, { from: path, text: lostText(left) });
   };
-  const helpers = createBackgroundHelpers({ path, run: scope.run, launch });
-  return { begin, end, releaseSlot, delegate, lost, ...helpers };
+  const { background, news } = createBackgroundHelpers({ path, run: scope.run, launch });
+  return { begin, end, releaseSlot, delegate, lost, news, background: withDetached(background, scope, admit) };
+}
+
+/** Where the run has helpers that outlive it, a task that a person started leaves to them what it need not hear of itself. */
+function withDetached(
+  own: UnawaitedHelpers,
+  { run, depth }: PlanScope,
+  admit: (what: AnyInput | Plan, parent: Parent) => Promise<Plan | FailedOutcome>,
+): UnawaitedHelpers {
+  const others = run.background;
+  if (!others || depth > 0) return own;
+  return {
+    start: async (what, parent, tells) => {
+      if (tells === "result") return own.start(what, parent, tells);
+      const plan = await admit(what, parent);
+      return "status" in plan ? plan : others.start(plan, parent, tells);
+    },
+    ended: async (key, signal) => (await others.ended(key, signal)) ?? own.ended(key, signal),
+    stop: async (key, reason) => (await others.stop(key, reason)) || own.stop(key, reason),
+  };
 }
 
 const ENDED = "the task that asked for it has ended";

@@ -3,6 +3,7 @@ import type { Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Worktree } from "../../core/plan/isolation.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
+import type { Task } from "../../core/plan/task.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Budget } from "../../core/run/budget.ts";
 import type { Delta, Fact } from "../../core/run/event.ts";
@@ -45,6 +46,8 @@ export type RunScope = Readonly<{
   background?: UnawaitedHelpers;
   /** The agents there are right now; absent where nobody can look. */
   agents?(): Promise<Catalog>;
+  /** The agent of a task that a delegation starts, and the agent that none may start; absent: a task names its own. */
+  spawning?: Readonly<{ nameOf(task: Task): string; blocked?: string }>;
   /** The plan that a delegation asks for, checked. */
   compile(what: AnyInput | Plan): Plan;
   /** A text as it is recorded: without what is secret. */

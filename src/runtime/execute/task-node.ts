@@ -2,7 +2,7 @@ import { canRetry, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
 import { fillIn, type Lookup, outputOfNode } from "../../core/schedule/fill-references.ts";
 import { messageOf } from "../../core/schema/error.ts";
-import type { Call, UnawaitedHelpers } from "../../core/task/engine.ts";
+import type { Call } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { reasonOf } from "../async/cancel.ts";
@@ -71,7 +71,7 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
       live: (delta) => run.live(path, delta),
       durable: () => run.durable(),
       delegate: delegation.delegate,
-      background: outliving(delegation.background, scope),
+      background: delegation.background,
       ...defined({ agents: run.agents }),
       send: async (to, text) => sendTo(run, { to, text, from: path }),
       ...createAskPerson(context),
@@ -94,17 +94,6 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
     run.mailbox.close(path);
     await delegation.end();
   }
-}
-
-/** Where the run has helpers that outlive it, a task that a person started leaves to them what it need not hear of itself. */
-function outliving(own: UnawaitedHelpers, { run, depth }: PlanScope): UnawaitedHelpers {
-  const others = run.background;
-  if (!others || depth > 0) return own;
-  return {
-    start: (what, parent, tells) => (tells === "result" ? own : others).start(what, parent, tells),
-    ended: async (key, signal) => (await others.ended(key, signal)) ?? own.ended(key, signal),
-    stop: async (key, reason) => (await others.stop(key, reason)) || own.stop(key, reason),
-  };
 }
 
 /** What a task is asked: its references filled in, and in a later round of a loop, what is to be revised. */

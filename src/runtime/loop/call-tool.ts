@@ -210,10 +210,11 @@ async function runTool(
 }
 
 /** What those that a task starts take after it in. */
-function parentOf({ call, tools, rights, model, access }: Assignment): Parent {
+function parentOf({ agent, call, tools, rights, model, access }: Assignment): Parent {
   const allowed = [...tools.keys()].filter((name) => permit(rights, name).allowed);
   const ceiling = [...new Set(allowed.map((name) => rightTo(rights, name)))];
   return {
+    spawns: agent.spawns ?? "*",
     ceiling,
     model: model.ref,
     ...(access && { policy: access.policy() }),

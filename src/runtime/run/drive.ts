@@ -45,6 +45,8 @@ export type Start = Readonly<{
   outputFile?(path: string): string;
   /** Looks for agents again, for somebody who wants to start one. */
   agents?(): Promise<Catalog>;
+  /** The agent of a task, and the agent that no task may start. */
+  spawning?: RunScope["spawning"];
   /** Throws on what nobody here can carry out; asked about nodes that a plan grows by. */
   check?(body: Body): void;
   /** What there is to say before anything happens. */
@@ -171,7 +173,12 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           stoppable,
           maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,
           compile: start.compile,
-          ...defined({ agents: start.agents, outputFile: start.outputFile, background: start.background }),
+          ...defined({
+            agents: start.agents,
+            spawning: start.spawning,
+            outputFile: start.outputFile,
+            background: start.background,
+          }),
           redact: (text) => redactor.text(text),
           random: start.random,
           execute,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { agentFor, type Skill } from "../../core/agent/skill.ts";
+import { nameRefusal } from "../../core/delegation/spawn.ts";
 import { expandSkill } from "../../core/agent/skill-arguments.ts";
 import { explain } from "../../core/outcome/outcome.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/task/tool.ts";
@@ -46,7 +47,7 @@ function unknown(name: string, all: readonly Skill[]): ToolResult {
 }
 
 /** To have a skill carried out by another agent is to start one, so it takes the right to do that. */
-const mayStart = (agent: string, { spawns = [] }: ToolContext): boolean => spawns === "*" || spawns.includes(agent);
+const mayStart = (agent: string, { spawns = [] }: ToolContext): boolean => nameRefusal(agent, { spawns }) === undefined;
 
 async function forked({ name, agent, model }: Skill, text: string, { delegate }: ToolContext): Promise<ToolResult> {
   const outcome = await delegate({

@@ -114,19 +114,23 @@ export async function observe(experiment: Experiment): Promise<Observed> {
     performed.push(`${call.path}#${call.attempt}`);
     const { moments = 1, delegates = [], abandons = [], tracks = [], slowToStop = false, ends } = act(call);
     await working(context.signal, moments);
-    for (const what of abandons) void context.delegate(what, { ceiling: [], model: "offline" });
+    for (const what of abandons) void context.delegate(what, { spawns: "*", ceiling: [], model: "offline" });
     if (abandons.length > 0) await moment(context.signal);
     for (const group of delegates) {
       if (context.signal.aborted) break;
       await Promise.all(
-        [group].flat().map((what) => context.delegate(what as AnyInput, { ceiling: [], model: "offline" })),
+        [group]
+          .flat()
+          .map((what) => context.delegate(what as AnyInput, { spawns: "*", ceiling: [], model: "offline" })),
       );
       if (!context.signal.aborted) await working(context.signal, 1);
     }
     const follow = async (track: NonNullable<Act["tracks"]>[number]): Promise<void> => {
       for (const part of track) {
         if (context.signal.aborted) return;
-        await (part === "moment" ? moment(context.signal) : context.delegate(part, { ceiling: [], model: "offline" }));
+        await (part === "moment"
+          ? moment(context.signal)
+          : context.delegate(part, { spawns: "*", ceiling: [], model: "offline" }));
       }
     };
     await Promise.all(tracks.map(follow));
