@@ -1,6 +1,6 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import type { KeptEvent } from "../core/run/event.ts";
-import type { NodeView, State } from "../core/run/state.ts";
+import { type NodeView, type State, waitingText } from "../core/run/state.ts";
 import type { Look } from "../core/view/look.ts";
 import { nodeTitle, progressOf } from "../core/view/nodes.ts";
 import { counted, spentBy, terminalLine, took } from "../core/view/words.ts";
@@ -24,6 +24,8 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
       );
     case "node.started":
       return event.kind === "task" ? say("start", name, event.attempt > 1 ? `try ${event.attempt}` : "") : undefined;
+    case "node.waiting":
+      return say("wait", name, terminalLine(waitingText(event.for)));
     case "node.retried":
       return say("retry", name, `in ${took(event.delayMs)}: ${terminalLine(explain(event.outcome))}`);
     case "node.ended":
@@ -95,6 +97,7 @@ const shades = {
   skip: "yellow",
   cancel: "yellow",
   retry: "yellow",
+  wait: "dim",
   reuse: "dim",
   denied: "yellow",
   reject: "yellow",

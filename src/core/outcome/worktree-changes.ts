@@ -14,6 +14,8 @@ export type Changes = Readonly<{
   patch: string;
   /** The files because of which it could not be applied. */
   conflicts?: readonly string[];
+  /** The task's version of each of these, as far as it did not delete it. */
+  versions?: Readonly<Record<string, string>>;
 }>;
 
 /** A commit in place of a file: a submodule, or a repository that came into being inside of this one. */

@@ -27,6 +27,18 @@ export function grantable<W extends LeaseWish>(held: readonly LeaseWish[], waiti
   });
 }
 
+/** Who keeps a wish waiting, and with which of their patterns. */
+export function blockersOf(
+  wish: LeaseWish,
+  before: readonly LeaseWish[],
+): Readonly<{ task: string; files: readonly string[] }>[] {
+  return before.flatMap((other) => {
+    if (other.under !== wish.under) return [];
+    const files = other.globs.filter((glob) => meet([glob], wish.globs));
+    return files.length === 0 ? [] : [{ task: other.of, files }];
+  });
+}
+
 /** The lease of the nearest task above that holds one. */
 export function leaseAbove(held: readonly Lease[], path: string): string | undefined {
   const above = held.map(({ of }) => of).filter((of) => isBelow(of, path));

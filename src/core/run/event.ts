@@ -56,6 +56,8 @@ export type Fact =
       definition?: Agent;
       rights?: readonly string[];
     }
+  /** A task that cannot start yet: others hold files that it says it writes. */
+  | { type: "node.waiting"; for: readonly Readonly<{ task: string; files: readonly string[] }>[] }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | { type: "node.ended"; outcome: Outcome }
   | {

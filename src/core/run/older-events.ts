@@ -8,6 +8,7 @@ import type { Fact, KeptEvent } from "./event.ts";
 const meant: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, unknown>>>>> = {
   "run.started": { cwd: "", version: "0" },
   "node.started": { attempt: 1, kind: "task" },
+  "node.waiting": { for: [] },
   "node.retried": { attempt: 1, delayMs: 0 },
   "turn.started": { turn: 1, model: "unknown" },
   "turn.ended": { turn: 1, text: "", calls: [], usage: noUsage(), cost: noCost() },
@@ -37,6 +38,7 @@ const known: Readonly<Record<Fact["type"], true>> = {
   "node.started": true,
   "node.reused": true,
   "agent.resolved": true,
+  "node.waiting": true,
   "node.retried": true,
   "node.ended": true,
   "turn.started": true,

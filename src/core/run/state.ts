@@ -180,6 +180,9 @@ function foldNode(view: NodeView, event: Event): void {
       view.outcome = undefined;
       view.doing = "starting";
       break;
+    case "node.waiting":
+      view.doing = waitingText(event.for);
+      break;
     case "node.reused":
       view.doing = `taken over from ${event.from}`;
       break;
@@ -228,4 +231,9 @@ function foldNode(view: NodeView, event: Event): void {
     default:
       break;
   }
+}
+
+/** `waiting for api (src/**)`: who holds the files that a task is to write. */
+export function waitingText(blockers: readonly Readonly<{ task: string; files: readonly string[] }>[]): string {
+  return `waiting for ${blockers.map(({ task, files }) => `${task} (${files.join(", ")})`).join(", ")}`;
 }

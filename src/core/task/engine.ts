@@ -103,6 +103,8 @@ export type PerformContext = Readonly<{
   send?(to: string, text: string): Promise<Receipt>;
   /** What the run and everything below it may still use. */
   budget: Pick<Budget, "reserve" | "count" | "room">;
+  /** Waits until it is certain whether this task's changes count: false where a join picked another one. */
+  claim?(): Promise<boolean>;
   /** Somebody is there who can be asked about a call. */
   attended: boolean;
   /** Asks about one call and waits; `undefined` when nobody is there or the signal aborts first. */

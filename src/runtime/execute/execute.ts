@@ -13,6 +13,7 @@ import { onAbort } from "../async/on-abort.ts";
 import type { Release } from "../async/slots.ts";
 import { runGate } from "./gate-node.ts";
 import { runLoop } from "./loop-node.ts";
+import { createClaims } from "./claims.ts";
 import type { HeldSlot, NodeContext, PlanOutcome, PlanScope } from "./scope.ts";
 import { promptFor, runTask } from "./task-node.ts";
 
@@ -31,6 +32,7 @@ export async function execute(
   const all = schedule(body, scope.roots);
   const running = new Map<string, Stoppable>();
   const over = deferred<void>();
+  const claims = createClaims(all);
   const lookup: Lookup = {
     outcomeOf: (id) => (all.entries.has(id) ? all.entries.get(id)!.outcome : scope.outer.outcomeOf(id)),
     promptOf: (id) => (all.entries.has(id) ? askedOf(all.entries.get(id)!.node, lookup) : scope.outer.promptOf(id)),
@@ -83,7 +85,10 @@ export async function execute(
     const abort = (reason: Stop): void => {
       if (scope.run.leases.leave(ticket)) follow(id, Promise.resolve(cancelled(reason)));
     };
-    if (!granted) watch(id, { abort });
+    if (granted) return;
+    const blockers = scope.run.leases.blockers(ticket);
+    scope.run.emit(scope.prefix + id, { type: "node.waiting", for: blockers });
+    watch(id, { abort });
   };
   /** A task that waits for its slot is only a ticket: neither a signal nor a promise is made for it. */
   const queueForSlot = (id: string, lease?: Release): void => {
@@ -109,14 +114,23 @@ export async function execute(
     const { node } = all.entries.get(id)!;
     const { outcomeOf, promptOf } = lookup; // spreading an object of functions costs as much as making the controller
     const path = scope.prefix + id;
-    return runNode(node.kind, node, { outcomeOf, promptOf, path, scope, signal: controller.signal, held });
+    const { signal } = controller;
+    const claim = (): Promise<boolean> => claims.claim(id, signal);
+    return runNode(node.kind, node, { outcomeOf, promptOf, path, scope, signal, held, claim });
   };
   /** Settles the node with the outcome of its work. */
   const follow = (id: string, work: Promise<Outcome>, held?: HeldSlot): void => {
-    const ended = (outcome: Outcome): void => {
+    const ended = (outcome: Outcome): void | Promise<void> => {
+      // Another contender is about to win: its changes are being applied, so this one must not be faster.
+      if (outcome.status === "ok" && claims.mustWait(id))
+        return claims.claim(id, new AbortController().signal).then(() => close(outcome));
+      close(outcome);
+    };
+    const close = (outcome: Outcome): void => {
       running.delete(id);
       scope.run.stoppable.delete(scope.prefix + id);
       advance(settle(all, id, outcome));
+      claims.release(id);
       held?.slot?.(); // only now, so that no task is seen to begin before this one is seen to end
       held?.lease?.();
     };

@@ -90,7 +90,15 @@ export type PlanScope = Readonly<{
 export type Round = Readonly<{ output: string; feedback: string }>;
 
 /** Where one node is carried out. */
-export type NodeContext = Lookup & Readonly<{ path: string; scope: PlanScope; signal: AbortSignal; held: HeldSlot }>;
+export type NodeContext = Lookup &
+  Readonly<{
+    path: string;
+    scope: PlanScope;
+    signal: AbortSignal;
+    held: HeldSlot;
+    /** Waits until it is certain whether this node counts where a join picks among several. */
+    claim(): Promise<boolean>;
+  }>;
 
 /** What a task has in hand: its slot, unless it waits for something. Whoever carries it out gives it back in the end. */
 export type HeldSlot = { slot: Release | undefined; readonly lease?: Release };

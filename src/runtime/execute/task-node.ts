@@ -76,6 +76,7 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
       send: async (to, text) => sendTo(run, { to, text, from: path }),
       ...createAskPerson(context),
       budget: run.budget,
+      claim: context.claim,
       mail: async (wait) => {
         if (tellsLost) delegation.lost();
         tellsLost = false;

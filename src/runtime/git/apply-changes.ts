@@ -1,16 +1,23 @@
-import { join, relative, sep } from "node:path";
-import type { Outcome } from "../../core/outcome/outcome.ts";
+import { cp, mkdir } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { type Changes, type FileChange, judgeChanges } from "../../core/outcome/worktree-changes.ts";
 import type { Isolation } from "../../core/plan/isolation.ts";
 import { createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
-import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { applyPatch, type SourceTree } from "./worktree.ts";
 
 /** What a task changed, and where that may go. */
-type Proposal = Readonly<{ changes: readonly FileChange[]; patch: string; origin: SourceTree; base: string }>;
+type Proposal = Readonly<{
+  changes: readonly FileChange[];
+  patch: string;
+  origin: SourceTree;
+  base: string;
+  /** The worktree, which holds the task's version of each file. */
+  folder: string;
+}>;
 
 type Working = Readonly<{
   call: Call;
@@ -24,23 +31,28 @@ type Working = Readonly<{
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
 
+/** What became of changes; a conflict is a failure of the task. */
+export type SettledChanges = Readonly<{ changes: Changes; conflict?: FailedOutcome }>;
+
 /** Applies changes, or keeps them and says why, where they are and how to apply them. */
-export async function settleChanges(proposal: Proposal, working: Working): Promise<Changes> {
+export async function settleChanges(proposal: Proposal, working: Working): Promise<SettledChanges> {
   const { changes, patch, origin } = proposal;
   const { call, context, appliedBy, inTurn } = working;
   const files = changes.map(({ path }) => path);
   const what = `${files.length} ${files.length === 1 ? "file" : "files"} (${listNames(files)})`;
-  const kept = (why: string, code: string, conflicts?: readonly string[]): Changes => {
+  const kept = (why: string): SettledChanges => {
     const how = `Apply it with: git -C ${quoted(origin.tree.folder)} apply ${quoted(patch)}`;
     const text = `The changes of "${call.path}" to ${what} were not applied: ${why}. They are in ${patch}. ${how}`;
-    context.emit({ type: "warning", code, text });
-    return { files, applied: false, patch, ...defined({ conflicts }) };
+    context.emit({ type: "warning", code: "CHANGES_KEPT", text });
+    return { changes: { files, applied: false, patch } };
   };
   const refusal = await refused(proposal, working, what);
-  if (refusal !== undefined) return kept(refusal, "CHANGES_KEPT");
+  if (refusal !== undefined) return kept(refusal);
+  // Where a join picks one of several tasks, only the changes of that one are applied.
+  if (context.claim && !(await context.claim())) return kept("another task was faster, and only its changes count");
   const key = (file: string): string => join(origin.tree.folder, file);
   return inTurn(async () => {
-    if (context.signal.aborted) return kept("the task was stopped", "CHANGES_KEPT");
+    if (context.signal.aborted) return kept("the task was stopped");
     const done = await applyPatch(patch, origin, files);
     if (typeof done === "object") {
       const conflicts = Object.keys(done.conflicts);
@@ -48,16 +60,66 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
         (file) => `${sanitize(file)}: ${because(done.conflicts[file]!, appliedBy.get(key(file)))}`,
       );
       const why = each.length > 0 ? each.join("; ") : `git said: ${sanitize(done.reason)}`;
-      return kept(`they do not fit any more - ${why}`, "CHANGES_CONFLICT", conflicts);
+      const versions = await keepVersions(conflicts, proposal);
+      const message = `The changes of "${call.path}" to ${what} conflict with the workspace, so none was applied - ${why}.`;
+      const hint = conflictHint({ files, conflicts, versions, patch, into: origin.tree.folder });
+      return {
+        changes: { files, applied: false, patch, conflicts, versions },
+        conflict: failed("CONFLICT", message, { hint }),
+      };
     }
     for (const file of files) appliedBy.set(key(file), call.path);
     context.emit({
       type: "note",
       text: `The changes of "${call.path}" to ${what} were applied. The patch is ${patch}`,
     });
-    return { files, applied: true, patch };
+    return { changes: { files, applied: true, patch } };
   });
 }
+
+/** Copies the task's version of files that conflict beside the patch; a file that it deleted has none. */
+async function keepVersions(
+  conflicts: readonly string[],
+  { patch, folder }: Proposal,
+): Promise<Readonly<Record<string, string>>> {
+  const versions: Record<string, string> = {};
+  for (const file of conflicts) {
+    const to = join(patch.replace(/\.patch$/, ".conflict"), file);
+    try {
+      await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+      await cp(join(folder, file), to, { verbatimSymlinks: true });
+      versions[file] = to;
+    } catch {
+      continue; // the task deleted it; the patch says so
+    }
+  }
+  return versions;
+}
+
+type Conflict = Readonly<{
+  files: readonly string[];
+  conflicts: readonly string[];
+  versions: Readonly<Record<string, string>>;
+  patch: string;
+  into: string;
+}>;
+
+/** How to go on by hand: apply the files that fit, and compare the others. */
+function conflictHint({ files, conflicts, versions, patch, into }: Conflict): string {
+  const rest = files.filter((file) => !conflicts.includes(file));
+  const without = conflicts.map((file) => `--exclude=${quoted(asPattern(file))}`).join(" ");
+  const apply =
+    rest.length === 0 || conflicts.length === 0
+      ? []
+      : [`Apply the rest (${listNames(rest)}) with: git -C ${quoted(into)} apply ${without} ${quoted(patch)}`];
+  const compare = Object.entries(versions)
+    .slice(0, SHOWN)
+    .map(([file, kept]) => `Compare with: git diff --no-index ${quoted(join(into, file))} ${quoted(kept)}`);
+  return [...apply, ...compare, `The whole patch is ${patch}`].join(". ");
+}
+
+/** A file name as a pattern that means only that file. */
+const asPattern = (file: string): string => file.replace(/[*?[\]\\]/g, "\\$&");
 
 function because(words: string, other: string | undefined): string {
   return other === undefined ? sanitize(words) : `"${other}" changed it, too, and its changes were applied`;

@@ -85,11 +85,13 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
       changes.length === 0
         ? undefined
         : await settleChanges(
-            { changes, patch, origin, base: await baseOf(call, cwd) },
+            { changes, patch, origin, base: await baseOf(call, cwd), folder: tree.folder },
             { ...working, outcome, policy },
           );
     await removeWorktree(tree.folder);
-    return settled ? { ...outcome, changes: settled } : outcome;
+    if (!settled) return outcome;
+    const { changes: made, conflict } = settled;
+    return conflict ? { ...outcome, ...conflict, changes: made } : { ...outcome, changes: made };
   };
 
   return {

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Outcome } from "../../../../src/core/outcome/outcome.ts";
 import { shell } from "../../../support/repository.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 import { alone, project, runs, state, text, warnings, write } from "./lab.ts";
@@ -246,11 +247,18 @@ describe("several tasks in worktrees", () => {
     const [winner, loser] = all[0]!.applied ? ["one", "two"] : ["two", "one"];
     expect(all.filter(({ applied }) => applied)).toHaveLength(1);
     expect(result.nodes[loser]!.changes!.conflicts).toEqual(["a.txt"]);
-    expect(warnings(events)).toEqual([
-      expect.stringMatching(new RegExp(`^CHANGES_CONFLICT: .*a\\.txt: "${winner}" changed it, too`)),
-    ]);
+    expect(warnings(events)).toEqual([]);
+    expect([result.status, result.fault?.code]).toEqual(["failed", "SOME_FAILED"]);
+    const { fault, changes } = result.nodes[loser] as Extract<Outcome, { status: "failed" }>;
+    expect(fault).toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining(`a.txt: "${winner}" changed it, too`),
+    });
+    expect(readFileSync(changes!.versions!["a.txt"]!, "utf8")).toBe(loser === "one" ? "first\n" : "second\n");
+    // The advice works as it is printed: what does not conflict is applied.
+    shell(cwd, /with: (git -C .*? apply .*?)\. Compare/.exec(fault.hint!)![1]!);
+    expect(existsSync(join(cwd, loser === "one" ? "f.txt" : "s.txt"))).toBe(true);
     expect(text(cwd, "a.txt")).toBe(winner === "one" ? "first\n" : "second\n");
-    expect(existsSync(join(cwd, winner === "one" ? "s.txt" : "f.txt"))).toBe(false);
   });
 
   test("that change different places of one file are both applied", async () => {
@@ -292,5 +300,61 @@ describe("several tasks in worktrees", () => {
     );
     expect(result.nodes["worker"]!.changes).toMatchObject({ applied: false, conflicts: ["mine.txt"] });
     expect(text(cwd, "mine.txt")).toBe("person\n");
+  });
+
+  test("in a race change the workspace only if they win", async () => {
+    for (let time = 0; time < 3; time += 1) {
+      const cwd = project();
+      const turns = {
+        left: [write("left.txt", "left\n"), "left is done"],
+        right: [write("right.txt", "right\n"), "right is done"],
+      };
+      const race = { task: "Go.", agents: ["left", "right"], isolation: "worktree" };
+      const { result } = await runs(cwd, turns, { mode: "race", race });
+      const [winner] = result.from!;
+      expect(result).toMatchObject({ status: "ok", output: `${winner} is done` });
+      expect([existsSync(join(cwd, "left.txt")), existsSync(join(cwd, "right.txt"))]).toEqual([
+        winner === "left",
+        winner === "right",
+      ]);
+      expect(result.nodes[winner!]!.changes).toMatchObject({ applied: true });
+    }
+  });
+
+  test("in a race whose changes conflict lose, and the next one wins", async () => {
+    const cwd = project();
+    const meddle = {
+      name: "meddle",
+      description: "",
+      input: { type: "object" as const },
+      effect: "read" as const,
+      run: () => shell(cwd, "echo person > mine.txt"),
+    };
+    const turns = {
+      left: [write("mine.txt", "left\n"), { calls: [{ name: "meddle", input: {} }] }, "left is done"],
+      right: [write("right.txt", "right\n"), { text: "right is done", delayMs: 300 }],
+    };
+    const race = { task: "Go.", agents: ["left", "right"], isolation: "worktree" };
+    const { result } = await runs(cwd, turns, { mode: "race", race }, { tools: [meddle] });
+    expect(result).toMatchObject({ status: "ok", from: ["right"] });
+    expect(result.nodes["left"]).toMatchObject({ status: "failed", fault: { code: "CONFLICT" } });
+    expect([text(cwd, "mine.txt"), text(cwd, "right.txt")]).toEqual(["person\n", "right\n"]);
+  });
+
+  test("that need the work of one whose changes conflict are skipped", async () => {
+    const cwd = project();
+    const turns = {
+      first: [write("a.txt", "first\n"), "done"],
+      second: [write("a.txt", "second\n"), { text: "done", delayMs: 300 }],
+      third: ["never"],
+    };
+    const tasks = [
+      { agent: "first", task: "Go.", name: "one" },
+      { agent: "second", task: "Go.", name: "two" },
+      { agent: "third", task: "After {task:two}", name: "three" },
+    ];
+    const { result } = await runs(cwd, turns, { mode: "parallel", tasks, isolation: "worktree" });
+    expect(result.nodes["two"]).toMatchObject({ status: "failed", fault: { code: "CONFLICT" } });
+    expect(result.nodes["three"]).toEqual({ status: "skipped", because: "two" });
   });
 });
