@@ -47,6 +47,8 @@ export type Agent = Readonly<{
   topP?: number;
   /** What it may do unasked, as its file wishes; never more than its user and its parent allow. */
   permission?: PermissionMode;
+  /** Its commands can change nothing and have no network, whatever the user allows. */
+  sandbox?: "read-only";
   /** Skills whose text it starts with. */
   skills?: readonly string[];
   /** Runs in the background unless the caller says otherwise. */

@@ -5,7 +5,7 @@ import type { Agent } from "./agent.ts";
 /** What passes from a base to the agents that extend it. The prompt does not. */
 export type Inherited = Pick<
   Agent,
-  "tools" | "delegation" | "disallowedTools" | "rules" | "model" | "thinking" | "limits" | "permission"
+  "tools" | "delegation" | "disallowedTools" | "rules" | "model" | "thinking" | "limits" | "permission" | "sandbox"
 >;
 
 export const INHERITED_FIELDS = [
@@ -16,6 +16,7 @@ export const INHERITED_FIELDS = [
   "thinking",
   "limits",
   "permission",
+  "sandbox",
 ] as const;
 
 /**
@@ -40,6 +41,8 @@ export function inherit<A extends Inherited>(child: A, base: Inherited): A {
   if (limits !== undefined) inherited.limits = limits;
   const permission = child.permission ?? base.permission;
   if (permission !== undefined) inherited.permission = permission;
+  const sandbox = child.sandbox ?? base.sandbox;
+  if (sandbox !== undefined) inherited.sandbox = sandbox;
   return { ...child, ...inherited };
 }
 

@@ -97,6 +97,13 @@ function unleased({ leases = [] }: Policy, subject: LocatedSubject | undefined):
 }
 
 export function outsideLease({ of, globs }: Lease): Verdict {
+  if (globs.length === 0)
+    return {
+      decision: "deny",
+      rule: `read-only sandbox of ${of}`,
+      why: `${of} may not change files`,
+      hint: `Remove the read-only sandbox of ${of}.`,
+    };
   return {
     decision: "deny",
     rule: `writes of ${of}`,

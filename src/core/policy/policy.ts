@@ -49,14 +49,16 @@ export function createPolicy(mode: PolicyMode, rules: Partial<Pick<Policy, "allo
 }
 
 /** The policy of an agent: what holds around it, and what its file takes away. Nothing in a file adds to it. */
-export function narrow(policy: Policy, { name, permission, tools, disallowedTools, rules = [] }: Narrowing): Policy {
+export function narrow(around: Policy, agent: Narrowing): Policy {
+  const { name, permission, tools, disallowedTools, rules = [], sandbox } = agent;
+  const policy = sandbox === "read-only" ? withLease(around, { of: name, globs: [] }) : around;
   const own = permission === undefined ? policy : modes[permission];
   const listed = patternsIn(tools).filter(({ tool }) => !tools?.some((each) => toolMatches(each, tool)));
   return {
     ...policy,
     level: levels[Math.min(levels.indexOf(policy.level), levels.indexOf(own.level))]!,
     asks: policy.asks && own.asks,
-    deny: [...policy.deny, ...patternsIn(disallowedTools)],
+    deny: [...policy.deny, ...patternsIn(disallowedTools), ...(sandbox === "read-only" ? [{ tool: NETWORK }] : [])],
     bounds: [
       ...policy.bounds,
       ...(listed.length === 0 ? [] : [{ of: name, key: "tools" as const, rules: nothingBut(listed) }]),
@@ -94,6 +96,7 @@ type Narrowing = Readonly<{
   tools?: readonly string[];
   disallowedTools?: readonly string[];
   rules?: readonly AgentRules[];
+  sandbox?: "read-only";
 }>;
 
 /** Of these tools, the calls that one of the rules fits. */

@@ -4,13 +4,13 @@ import { nearest } from "../text/nearest.ts";
 /** What every agent name looks like: letters and digits of every script. A dialect may be stricter in its own files. */
 export const AGENT_NAME = namePattern(LETTER, `${LETTER_OR_MARK}_.:\\-`, 64);
 
-/** Names that stand for a place in a conversation and so cannot be an agent's. */
+/** Names that stand for a place in a conversation and so cannot be an agent's, in any case. */
 const RESERVED: ReadonlySet<string> = new Set(["main", "sub"]);
 
 /** Why a name cannot be used, or `undefined` when it can. */
 export function nameFault(name: string, rule: RegExp = AGENT_NAME): "bad-name" | "reserved-name" | undefined {
   if (!rule.test(name)) return "bad-name";
-  return RESERVED.has(name) ? "reserved-name" : undefined;
+  return RESERVED.has(name.toLowerCase()) ? "reserved-name" : undefined;
 }
 
 /** Input names that a caller of a delegation tool could not set, because the tool itself uses them. */

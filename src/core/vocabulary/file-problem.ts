@@ -28,6 +28,7 @@ const severities = {
   "tool-rule": "warning",
   "no-tools": "warning",
   "hidden-characters": "warning",
+  "bad-registry": "warning",
   "name-differs": "warning",
   duplicate: "warning",
   deprecated: "warning",

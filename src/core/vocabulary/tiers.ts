@@ -60,8 +60,6 @@ export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
   "claude-sonnet": sonnet,
   "claude-opus": opus,
   "claude-haiku-4": haiku,
-  "claude-sonnet-4": sonnet,
-  "claude-opus-4": opus,
   // roles
   smol: "fast",
   "@smol": "fast",

@@ -72,6 +72,12 @@ export const READ_ONLY_TOOLS: readonly string[] = words(`
     web_search memory_list memory_read task_list task_replay notify todo skill ask
   `);
 
+/** What an agent gets whose commands run in a read-only sandbox without a network, as in Codex. */
+export const SANDBOXED_TOOLS: readonly string[] = [
+  ...READ_ONLY_TOOLS.filter((tool) => tool !== "http_get" && tool !== "web_search"),
+  ...["bash", "bash_output", "kill_shell"],
+];
+
 /** The tools that change files. */
 export const FILE_CHANGING_TOOLS: readonly string[] = ["write_file", "edit_file", "delete_file", "move_file"];
 

@@ -15,17 +15,17 @@ import {
   readThinking,
   text,
 } from "../fields/rules.ts";
-import { disallowedTools, mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+import { disallowedTools, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 
 /** The keys of Claude Code, in files and in `--agents`. */
 export const claudeFields: Fields = defineFields({
+  ...narrowing(),
   name: text("name"),
   description: text("description"),
   prompt: text("instructions"),
   tools: tools(),
-  allowedTools: mistakenTools(),
-  readonly: mistakenReadonly,
   disallowedTools: disallowedTools(),
   model,
   permissionMode: readPermission,

@@ -3,7 +3,8 @@ import { addProblem, defineFields, type KeyReader } from "../fields/draft.ts";
 import { listOf } from "../fields/lists.ts";
 import { isMarkdown, markdown } from "../fields/markdown.ts";
 import { flag, kept, model, note, readThinking, text } from "../fields/rules.ts";
-import { mistakenReadonly, mistakenTools, spawns, tools } from "../fields/tools.ts";
+import { spawns, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 const EDIT = ["edit_file", "write_file"];
 const SEARCH = ["grep_files", "glob", "list_files"];
@@ -73,11 +74,10 @@ export const copilotDialect: Dialect = markdown({
   freeName: true,
   description: "optional",
   fields: defineFields({
+    ...narrowing(GROUPS),
     name: shownName,
     description: text("description"),
     tools: copilotTools,
-    allowedTools: mistakenTools(GROUPS),
-    readonly: mistakenReadonly,
     model,
     reasoningEffort: readThinking,
     agents: spawns,

@@ -5,6 +5,7 @@ import { type Draft, defineFields, type KeyReader } from "../fields/draft.ts";
 import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import { flagOf, kept, limit, model, text } from "../fields/rules.ts";
 import { allow, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { LONG_YAML, readYaml, yamlLineOf } from "../yaml/yaml.ts";
 
@@ -18,6 +19,7 @@ const allowDelegation: KeyReader = (draft, value, key) => {
 const part: KeyReader = (draft, _value, key) => void (draft.from["instructions"] ??= key);
 
 const fields = defineFields({
+  ...narrowing(),
   role: text("displayName"),
   goal: text("description"),
   backstory: part,

@@ -2,7 +2,8 @@ import type { Dialect } from "../../core/agent/dialect.ts";
 import { defineFields } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { flag, kept, model, text } from "../fields/rules.ts";
-import { mistakenTools, readonlyFlag, tools } from "../fields/tools.ts";
+import { readonlyFlag, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 /** Cursor's Markdown files. They know no list of tools; one that is there all the same narrows. */
 export const cursorDialect: Dialect = markdown({
@@ -11,13 +12,13 @@ export const cursorDialect: Dialect = markdown({
   nameFromFile: true,
   description: "optional",
   fields: defineFields({
+    ...narrowing(),
     name: text("name"),
     description: text("description"),
     model,
     readonly: readonlyFlag,
     isBackground: flag("background"),
     tools: tools(),
-    allowedTools: mistakenTools(),
     mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
     color: kept(),
   }),

@@ -2,7 +2,8 @@ import type { Dialect, FilePlace } from "../../core/agent/dialect.ts";
 import { defineFields, type KeyReader } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { model, text } from "../fields/rules.ts";
-import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+import { tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 /** The folder that an agent's `AGENTS.md` lies in. */
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
@@ -18,11 +19,10 @@ export const deepagentsDialect: Dialect = markdown({
   freeName: true,
   nameFromFile: folderOf,
   fields: defineFields({
+    ...narrowing(),
     name: text("name"),
     description: text("description"),
     model: providerModel,
     tools: tools(),
-    allowedTools: mistakenTools(),
-    readonly: mistakenReadonly,
   }),
 });

@@ -2,7 +2,8 @@ import type { Dialect } from "../../core/agent/dialect.ts";
 import { defineFields } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { kept, model, readThinking, text } from "../fields/rules.ts";
-import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+import { tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 /** Factory's words for kinds of tools. */
 const GROUPS = {
@@ -19,13 +20,12 @@ export const factoryDialect: Dialect = markdown({
   freeName: true,
   description: "optional",
   fields: defineFields({
+    ...narrowing(GROUPS),
     name: text("name"),
     description: text("description"),
     model,
     reasoningEffort: readThinking,
     tools: tools(GROUPS),
-    allowedTools: mistakenTools(GROUPS),
-    readonly: mistakenReadonly,
     mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
     version: kept(),
     createdAt: kept(),

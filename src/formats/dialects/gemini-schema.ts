@@ -1,6 +1,7 @@
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import { listOf } from "../fields/lists.ts";
 import type { Data } from "../yaml/frontmatter.ts";
+import { asData, readJson } from "../yaml/json.ts";
 
 /**
  * What is wrong with a definition. `type`: it is not this kind of agent at all; `value`: it is, and a value is wrong.
@@ -65,6 +66,57 @@ const toolList: Check = (value, path) => {
   );
 };
 
+const cardJson: Check = (value, path) => {
+  const issues = string(value, path);
+  if (issues.length > 0) return issues;
+  return isObjectText(value as string) ? [] : [wrong(path, "Invalid JSON: the card has to be one JSON object")];
+};
+
+function isObjectText(text: string): boolean {
+  const read = readJson(text);
+  return read.ok && asData(read.value) !== undefined;
+}
+
+/** What each kind of credentials has to have, and which of it are addresses. */
+const credentialKinds: Readonly<Record<string, (auth: Data) => Shape>> = {
+  apiKey: () => ({ key: required(nonEmpty) }),
+  http: ({ scheme, value }): Shape => {
+    const kind = typeof scheme === "string" ? scheme.toLowerCase() : "";
+    const own: Shape =
+      value !== undefined
+        ? { value: nonEmpty }
+        : kind === "basic"
+          ? { username: required(nonEmpty), password: required(nonEmpty) }
+          : kind === "bearer"
+            ? { token: required(nonEmpty) }
+            : {};
+    return { scheme: required(nonEmpty), ...own };
+  },
+  bearer: () => ({ token: required(nonEmpty) }),
+  basic: () => ({ username: required(nonEmpty), password: required(nonEmpty) }),
+  oauth: () => oauth,
+  oauth2: () => oauth,
+  "google-credentials": () => ({}),
+};
+
+const oauth: Shape = { authorization_url: optional(url), token_url: optional(url) };
+
+const credentials: Check = (value, path) => {
+  const issues = record(value, path);
+  if (issues.length > 0) return issues;
+  const auth = value as Data;
+  const kind = auth["type"];
+  if (typeof kind !== "string" || !Object.hasOwn(credentialKinds, kind))
+    return [wrong(`${path}.type`, `Expected one of ${Object.keys(credentialKinds).join(", ")}`)];
+  const shape = credentialKinds[kind]!(auth);
+  return Object.entries(shape).flatMap(([key, check]) =>
+    check(Object.hasOwn(auth, key) ? auth[key] : undefined, `${path}.${key}`).map((issue) => ({
+      ...issue,
+      weight: "value" as const,
+    })),
+  );
+};
+
 /** Also the keys of system 004's document, and `mcpServers` as its pages spell it. */
 const local: Shape = {
   kind: optional(literal("local")),
@@ -87,17 +139,24 @@ const remote: Shape = {
   description: optional(string),
   display_name: optional(string),
   agent_card_url: required(url),
-  agent_card_json: optional(string),
-  auth: optional(record),
+  agent_card_json: optional(cardJson),
+  auth: optional(credentials),
 };
 
-/** A card that is written into the file needs no address. */
+const givenTwice: Check = (value, path) =>
+  value === undefined ? [] : [wrong(path, "Only one of agent_card_url and agent_card_json can be given")];
+
+/** A card that is written into the file needs no address, and can have none. */
 const shapeOfRemote = (data: Data): Shape =>
-  data["agent_card_json"] === undefined ? remote : { ...remote, agent_card_url: optional(url) };
+  data["agent_card_json"] === undefined ? remote : { ...remote, agent_card_url: givenTwice };
 
-const inList = (data: Data): Shape => ({ ...shapeOfRemote(data), kind: required(literal("remote")) });
-
-export type DefinitionKind = { readonly kind: "local" | "remote" } | { readonly error: string };
+export type DefinitionKind =
+  | { readonly kind: "local" | "remote" }
+  | {
+      readonly error: string;
+      /** The keys down to the first thing that is wrong. */
+      readonly path?: readonly string[];
+    };
 
 /** Which kind of agent this is, or the whole complaint. */
 export function definitionKind(data: Data): DefinitionKind {
@@ -106,22 +165,32 @@ export function definitionKind(data: Data): DefinitionKind {
   const asRemote = issuesOf(shapeOfRemote(data), data);
   if (asRemote.length === 0) return { kind: "remote" };
   const close = [asLocal, asRemote].find((issues) => issues.every(({ weight }) => weight === "value"));
-  if (close !== undefined) return complaint(close.map(line).join("\n"));
+  if (close !== undefined) return complaint(close.map(line).join("\n"), close);
   const about = (kind: string, issues: readonly Issue[]): string => `(${kind} Agent) ${issues.map(line).join(", ")}`;
-  if (data["kind"] === "remote") return complaint(about("Remote", asRemote));
-  if (data["kind"] === "local") return complaint(about("Local", asLocal));
+  if (data["kind"] === "remote") return complaint(about("Remote", asRemote), asRemote);
+  if (data["kind"] === "local") return complaint(about("Local", asLocal), asLocal);
   return complaint([about("Local", asLocal), about("Remote", asRemote)].join("\n"));
 }
 
 /** What is wrong with a list of remote agents, or nothing. */
-export function judgeList(list: readonly Data[]): string | undefined {
+export function judgeList(
+  list: readonly Data[],
+): { readonly error: string; readonly path: readonly string[] } | undefined {
   const issues = list.flatMap((data, index) =>
-    issuesOf(inList(data), data, { known: local }).map((issue) => ({ ...issue, path: `${index}.${issue.path}` })),
+    issuesOf(shapeOfRemote(data), data, { known: local }).map((issue) => ({
+      ...issue,
+      path: `${index}.${issue.path}`,
+    })),
   );
-  return issues.length === 0 ? undefined : `Validation failed: Remote Agents List:\n${issues.map(line).join("\n")}`;
+  if (issues.length === 0) return undefined;
+  const error = `Validation failed: Remote Agents List:\n${issues.map(line).join("\n")}`;
+  return { error, path: issues[0]!.path.split(".") };
 }
 
-const complaint = (text: string): DefinitionKind => ({ error: `Validation failed: Agent Definition:\n${text}` });
+const complaint = (text: string, issues: readonly Issue[] = []): DefinitionKind => ({
+  error: `Validation failed: Agent Definition:\n${text}`,
+  ...(issues[0] && { path: issues[0].path.split(".") }),
+});
 
 /** In the order of the shape, then the keys that it does not have. */
 function issuesOf(shape: Shape, data: Data, { known = {} }: { readonly known?: Shape } = {}): Issue[] {

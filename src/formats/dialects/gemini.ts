@@ -11,6 +11,7 @@ import { tools } from "../fields/tools.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { frontmatterLineOf, readFrontmatter, split } from "../yaml/frontmatter.ts";
 import { yamlFaultOf } from "../yaml/yaml.ts";
+import { yamlLineAt } from "../yaml/yaml-place.ts";
 import { definitionKind, judgeList } from "./gemini-schema.ts";
 
 const MISSING = [
@@ -60,8 +61,9 @@ export const geminiDialect: Dialect = {
   accepts: (name) => isMarkdown(name) && !name.startsWith("_"),
   read: (source, place): ParsedFile => {
     const { data, list, body, problems } = readFrontmatter(source, { strict: true });
-    if (list !== undefined) return readList(list, place);
-    if (data !== undefined) return readOne(data, body, place);
+    const lineOf = (path: readonly string[]): { line?: number } => lineIn(source, path);
+    if (list !== undefined) return readList(list, place, lineOf);
+    if (data !== undefined) return readOne(data, { body, place, lineOf });
     if (problems.length === 0) return failedReading(problem("no-frontmatter", MISSING));
     const { yaml } = split(source);
     const message = yaml === undefined ? undefined : yamlFaultOf(yaml);
@@ -72,10 +74,21 @@ export const geminiDialect: Dialect = {
   lineOf: frontmatterLineOf,
 };
 
-function readOne(data: Data, body: string, place: FilePlace): ParsedFile {
+/** The line of a value, counted from 1 in the whole file. */
+function lineIn(source: string, path: readonly string[]): { line?: number } {
+  const { yaml } = split(source);
+  const line = yaml === undefined ? undefined : yamlLineAt(yaml, path);
+  const before = source.slice(0, source.indexOf("---")).split("\n").length;
+  return line === undefined ? {} : { line: line + before };
+}
+
+type Reading = Readonly<{ body: string; place: FilePlace; lineOf(path: readonly string[]): { line?: number } }>;
+
+function readOne(data: Data, { body, place, lineOf }: Reading): ParsedFile {
   if (namesDelegation(data)) return failedReading(problem("bad-definition", DELEGATION, { field: "tools" }));
   const verdict = definitionKind(data);
-  if ("error" in verdict) return failedReading(problem("bad-definition", verdict.error));
+  if ("error" in verdict)
+    return failedReading(problem("bad-definition", verdict.error, verdict.path && lineOf(verdict.path)));
   return readRecord(fields, data, {
     place,
     body: verdict.kind === "local" ? body : "",
@@ -88,12 +101,14 @@ function readOne(data: Data, body: string, place: FilePlace): ParsedFile {
   });
 }
 
-function readList(list: readonly unknown[], place: FilePlace): ParsedFile {
+function readList(list: readonly unknown[], place: FilePlace, lineOf: Reading["lineOf"]): ParsedFile {
   if (!list.every(isRecord))
     return failedReading(problem("bad-definition", "Validation failed: Remote Agents List:\n: Expected object"));
-  const error = judgeList(list);
-  if (error !== undefined) return failedReading(problem("bad-definition", error));
-  return joinReadings(list.map((data) => readOne(data, "", place)));
+  const fault = judgeList(list);
+  if (fault !== undefined) return failedReading(problem("bad-definition", fault.error, lineOf(fault.path)));
+  return joinReadings(
+    list.map((data, index) => readOne(data, { body: "", place, lineOf: (path) => lineOf([String(index), ...path]) })),
+  );
 }
 
 function namesDelegation(data: Data): boolean {

@@ -5,7 +5,8 @@ import { stemOf } from "../fields/finish.ts";
 import { markdown } from "../fields/markdown.ts";
 import { failedReading, readRecord } from "../fields/records.ts";
 import { choice, flag, kept, limit, model, readPermission, readSkills, readThinking, text } from "../fields/rules.ts";
-import { disallowedTools, mistakenReadonly, tools } from "../fields/tools.ts";
+import { disallowedTools, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 import { split } from "../yaml/frontmatter.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 
@@ -15,6 +16,7 @@ const type: KeyReader = (draft, value, key) => {
 };
 
 const fields = defineFields({
+  ...narrowing(),
   name: text("name"),
   type,
   description: text("description"),
@@ -23,7 +25,6 @@ const fields = defineFields({
   allowedTools: tools(),
   tools: tools(),
   disallowedTools: disallowedTools(),
-  readonly: mistakenReadonly,
   defaultModel: model,
   model,
   maxTurns: limit("maxTurns"),

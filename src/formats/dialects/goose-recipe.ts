@@ -8,6 +8,7 @@ import { stemOf } from "../fields/finish.ts";
 import { reservedInputProblem } from "../fields/inputs.ts";
 import { failedReading, readRecord } from "../fields/records.ts";
 import { bad, kept, limit, model, note, number, output, text } from "../fields/rules.ts";
+import { narrowing } from "../fields/narrowing.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { asData, readJson } from "../yaml/json.ts";
 import { LONG_YAML, readYaml } from "../yaml/yaml.ts";
@@ -66,6 +67,7 @@ const prompt: KeyReader = (draft, value, key) => {
 };
 
 const fields = defineFields({
+  ...narrowing(),
   title: text("displayName"),
   description: text("description"),
   instructions: text("instructions"),

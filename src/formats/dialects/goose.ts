@@ -2,7 +2,8 @@ import type { Dialect } from "../../core/agent/dialect.ts";
 import { defineFields } from "../fields/draft.ts";
 import { isMarkdown, markdown } from "../fields/markdown.ts";
 import { kept, model, text } from "../fields/rules.ts";
-import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+import { tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 import { yamlLineOf } from "../yaml/yaml.ts";
 import { readRecipe } from "./goose-recipe.ts";
 
@@ -13,12 +14,11 @@ const asMarkdown = markdown({
   nameFromFile: true,
   description: "optional",
   fields: defineFields({
+    ...narrowing(),
     name: text("name"),
     description: text("description"),
     model,
     tools: tools(),
-    allowedTools: mistakenTools(),
-    readonly: mistakenReadonly,
     extensions: kept("loads no code from an agent file"),
     color: kept(),
   }),

@@ -10,6 +10,7 @@ import { markdown } from "../fields/markdown.ts";
 import { failedReading, readRecord } from "../fields/records.ts";
 import { bad, kept, model, text } from "../fields/rules.ts";
 import { disallowedTools, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { narrowLikeKiro } from "./kiro-rules.ts";
@@ -42,6 +43,7 @@ const settle = (draft: Draft, data: Data): void => narrowLikeKiro(draft, data, G
 
 const fieldsFor = (prompt: KeyReader): Fields =>
   defineFields({
+    ...narrowing(GROUPS),
     name: text("name"),
     description: text("description"),
     prompt,

@@ -1,8 +1,10 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
+import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { defineFields, type Fields, type KeyReader, put } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { bad, flagOf, kept, model, output, readSkills, readThinking, text } from "../fields/rules.ts";
-import { disallowedTools, mistakenReadonly, mistakenTools, spawns, tools } from "../fields/tools.ts";
+import { disallowedTools, spawns, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 /** `true`: whoever starts it waits for it. `false` is what happens anyway. */
 const blocking: KeyReader = (draft, value, key) => {
@@ -13,12 +15,11 @@ const blocking: KeyReader = (draft, value, key) => {
 
 /** The keys of oh-my-pi, of the documented state and of later ones. */
 export const ompFields: Fields = defineFields({
+  ...narrowing(),
   name: text("name"),
   description: text("description"),
   systemPrompt: text("instructions"),
   tools: tools(),
-  allowedTools: mistakenTools(),
-  readonly: mistakenReadonly,
   disallowedTools: disallowedTools(),
   spawns,
   model,
@@ -42,6 +43,9 @@ export const ompDialect: Dialect = markdown({
   settle: ({ agent, from }) => {
     agent.completion = "tool-or-text";
     from["completion"] = "(dialect)";
+    // There, whoever may start agents has the tool for it, listed or not.
+    if (agent.tools !== undefined && agent.spawns !== undefined && agent.spawns.length > 0)
+      agent.tools = [...new Set([...agent.tools, DELEGATION_TOOL])];
   },
 });
 

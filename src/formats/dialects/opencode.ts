@@ -6,9 +6,10 @@ import { promptOrFile } from "../fields/include.ts";
 import { markdown } from "../fields/markdown.ts";
 import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import { bad, flag, kept, limit, model, number, readThinking, switchedOff, text } from "../fields/rules.ts";
-import { mistakenReadonly, tools } from "../fields/tools.ts";
+import { tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
-import { OPENCODE_TOOLS, opencodePermission } from "./opencode-permission.ts";
+import { OPENCODE_TOOLS, opencodePermission } from "../fields/permission-map.ts";
 
 /** Who may use it. One that is made to talk with people is not offered to models. */
 const mode: KeyReader = (draft, value, key) => {
@@ -23,6 +24,7 @@ const maxSteps: KeyReader = (draft, value, key) => {
 
 const fieldsFor = (prompt: KeyReader): Fields =>
   defineFields({
+    ...narrowing(OPENCODE_TOOLS),
     name: text("name"),
     description: text("description"),
     mode,
@@ -32,8 +34,7 @@ const fieldsFor = (prompt: KeyReader): Fields =>
     topP: number("topP"),
     prompt,
     system: prompt,
-    tools: tools(OPENCODE_TOOLS),
-    readonly: mistakenReadonly,
+    tools: tools(OPENCODE_TOOLS, { switches: true }),
     permission: opencodePermission,
     permissions: opencodePermission,
     steps: limit("maxTurns"),

@@ -2,7 +2,8 @@ import type { Dialect } from "../../core/agent/dialect.ts";
 import { addProblem, defineFields, type KeyReader } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { bad, kept, limit, model, readSkills, text } from "../fields/rules.ts";
-import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+import { tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 const EDITOR = ["read_file", "write_file", "edit_file", "list_files"];
 
@@ -44,11 +45,10 @@ export const openhandsDialect: Dialect = markdown({
   nameFromFile: true,
   description: "optional",
   fields: defineFields({
+    ...narrowing(GROUPS),
     name: text("name"),
     description: text("description"),
     tools: tools(GROUPS),
-    allowedTools: mistakenTools(GROUPS),
-    readonly: mistakenReadonly,
     model,
     skills: readSkills,
     maxIterationPerRun: limit("maxTurns"),

@@ -24,10 +24,12 @@ import {
   text,
 } from "../fields/rules.ts";
 import { servers } from "../fields/servers.ts";
-import { disallowedTools, mistakenTools, readonlyFlag, spawns, tools } from "../fields/tools.ts";
+import { disallowedTools, readonlyFlag, spawns, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 /** Every key there is, in any spelling. */
 export const ownFields: Fields = defineFields({
+  ...narrowing(),
   name: text("name"),
   description: text("description"),
   displayName: text("displayName"),
@@ -37,7 +39,6 @@ export const ownFields: Fields = defineFields({
   prompt: text("instructions"),
   extends: text("extends"),
   tools: tools(),
-  allowedTools: mistakenTools(),
   readonly: readonlyFlag,
   disallowedTools: disallowedTools(),
   rules,
@@ -58,6 +59,7 @@ export const ownFields: Fields = defineFields({
   outputName: text("outputName"),
   completion: choice("completion", { tool: "tool", "tool-or-text": "tool-or-text", text: "text" }),
   permissionMode: readPermission,
+  sandbox: readPermission,
   skills: readSkills,
   background: flag("background"),
   isolation: choice("isolation", { worktree: "worktree", none: undefined, off: undefined }),

@@ -17,7 +17,8 @@ import {
   switchedOff,
   text,
 } from "../fields/rules.ts";
-import { disallowedTools, mistakenReadonly, mistakenTools, spawns, tools } from "../fields/tools.ts";
+import { disallowedTools, spawns, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 const GROUPS = { all: ["*"], none: [] };
 
@@ -61,13 +62,12 @@ export const piDialect: Dialect = markdown({
       draft.agent.name = `${prefix}.${draft.agent.name}`;
   },
   fields: defineFields({
+    ...narrowing(GROUPS),
     name: text("name"),
     description: text("description"),
     displayName: text("displayName"),
     extends: text("extends"),
     tools: toolsOrNone,
-    allowedTools: mistakenTools(),
-    readonly: mistakenReadonly,
     disallowedTools: disallowedTools(),
     allowedSubagents: spawns,
     model,

@@ -3,7 +3,8 @@ import { isRecord } from "../../core/text/json.ts";
 import { defineFields, type KeyReader } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { bad, flag, kept, limit, model, number, readPermission, readThinking, text } from "../fields/rules.ts";
-import { disallowedTools, mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+import { disallowedTools, tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 /** `{ max_turns, max_time_minutes }` */
 const runConfig: KeyReader = (draft, value, key) => {
@@ -25,11 +26,10 @@ export const qwenDialect: Dialect = markdown({
   id: "qwen",
   freeName: true,
   fields: defineFields({
+    ...narrowing(),
     name: text("name"),
     description: text("description"),
     tools: tools(),
-    allowedTools: mistakenTools(),
-    readonly: mistakenReadonly,
     disallowedTools: disallowedTools(),
     model,
     modelConfig,

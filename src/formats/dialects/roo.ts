@@ -6,6 +6,7 @@ import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import { globsOf } from "../fields/regex-glob.ts";
 import { bad, kept, text } from "../fields/rules.ts";
 import { allow, canonical } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { LONG_YAML, readYaml } from "../yaml/yaml.ts";
 
@@ -50,6 +51,7 @@ const customInstructions: KeyReader = (draft, value, key) => {
 };
 
 const fields = defineFields({
+  ...narrowing(GROUPS),
   slug: text("name"),
   name: text("displayName"),
   description: text("description"),

@@ -2,7 +2,8 @@ import type { Dialect, FilePlace } from "../../core/agent/dialect.ts";
 import { addProblem, defineFields } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { kept, model, text } from "../fields/rules.ts";
-import { mistakenReadonly, mistakenTools, tools } from "../fields/tools.ts";
+import { tools } from "../fields/tools.ts";
+import { narrowing } from "../fields/narrowing.ts";
 
 /** The folder that an agent's `SUBAGENT.md` lies in. */
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
@@ -22,11 +23,10 @@ export const subagentDialect: Dialect = markdown({
     addProblem(draft, "name-differs", message, { field: "name", hint: "Rename one of them." });
   },
   fields: defineFields({
+    ...narrowing(),
     name: text("name"),
     description: text("description"),
     tools: tools(),
-    allowedTools: mistakenTools(),
-    readonly: mistakenReadonly,
     model,
     color: kept(),
   }),

@@ -3,8 +3,8 @@ import { AGENT_NAME, nameFault } from "../../core/vocabulary/agent-name.ts";
 import { defined } from "../../core/text/defined.ts";
 import { mixedWord } from "../../core/text/name-characters.ts";
 import { hasError } from "../../core/vocabulary/file-problem.ts";
-import { DELEGATION_TOOL, isKnownTool, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
-import type { Data } from "../yaml/frontmatter.ts";
+import { DELEGATION_TOOL, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
+import type { Data, Recovery } from "../yaml/frontmatter.ts";
 import { addProblem, type Draft, toReadAgent } from "./draft.ts";
 import { lookOnly, REPAIR } from "./look-only.ts";
 
@@ -13,7 +13,7 @@ export type DialectDefaults = Readonly<{
   place: FilePlace;
   raw: Data;
   body: string;
-  recovered: boolean;
+  recovered?: Recovery | undefined;
   /** Where the name comes from when no key gives it. */
   defaultName?: string | undefined;
   nameRule?: RegExp | undefined;
@@ -40,7 +40,7 @@ export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   if (options.place.source !== undefined)
     agent.source = options.recovered ? { ...options.place.source, ...defined({ reduced }) } : options.place.source;
   Object.freeze(agent);
-  return { agents: [toReadAgent(draft, options.raw, options.recovered)], problems: draft.problems };
+  return { agents: [toReadAgent(draft, options.raw, options.recovered !== undefined)], problems: draft.problems };
 }
 
 /** Where a prompt comes from that no key gives. */
@@ -118,10 +118,13 @@ function settleDescription(draft: Draft, { description = "required" }: DialectDe
   addProblem(draft, "missing-description", message, description === "required" ? {} : { severity: "warning" });
 }
 
-/** Recovered files and plan mode get what only looks; a delegation tool in the list means that any agent may be started. */
-function settleRights(draft: Draft, { recovered, raw }: DialectDefaults): void {
+/**
+ * The rights of the whole agent. A file from which a line may have been lost, and that names no tools, gets what only
+ * reads; a delegation tool in the list means that any agent may be started.
+ */
+function settleRights(draft: Draft, { recovered }: DialectDefaults): void {
   const { agent, from } = draft;
-  if (recovered && !Array.isArray(raw[from["tools"] ?? ""]) && !(agent.tools ?? []).some(isKnownTool)) {
+  if (recovered === "lossy" && agent.tools === undefined) {
     agent.tools = READ_ONLY_TOOLS;
     from["tools"] = REPAIR;
     addProblem(

@@ -13,7 +13,7 @@ export function readRecord(fields: Fields, data: Data, { settle, ...options }: R
   const draft = emptyDraft();
   readFields(fields, data, draft);
   settle?.(draft);
-  return finish(draft, { body: "", recovered: false, ...options, raw: data });
+  return finish(draft, { body: "", ...options, raw: data });
 }
 
 /** Several readings as one. */

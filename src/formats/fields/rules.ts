@@ -4,6 +4,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { limitsIn } from "../../core/vocabulary/limits.ts";
 import { parseRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
+import { ALL_TOOLS, DELEGATION_TOOL, foldName, SANDBOXED_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft, type KeyReader, put } from "./draft.ts";
 import { listOf } from "./lists.ts";
 
@@ -136,9 +137,11 @@ export const readThinking: KeyReader = (draft, value, key) => {
   else put(draft, "thinking", read, key);
 };
 
-/** The schema of the result; what is in it is checked when it is used. */
+/** The schema of the result; what is in it is checked when it is used. Null and a text stay in the file's own data. */
 export const output: KeyReader = (draft, value, key) => {
   if (isRecord(value)) put(draft, "output", value, key);
+  else if (typeof value === "string")
+    kept("is a text and no schema, so the result has no fixed shape")(draft, value, key);
   else if (value !== null) bad(draft, key, "a schema");
 };
 
@@ -171,20 +174,48 @@ const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
   "danger-full-access": "bypass",
 };
 
+/** From reading only to never asking; of two modes the lower one counts. */
+const LADDER: readonly PermissionMode[] = ["plan", "dontAsk", "default", "acceptEdits", "auto", "bypass"];
+
 /** How much is asked. It can narrow an agent here, never widen it, so the wide ones are reported. */
 export const readPermission: KeyReader = (draft, value, key) => {
   const written = String(value);
-  if (!Object.hasOwn(PERMISSIONS, written)) {
-    draft.agent.permission = "plan"; // what it may do cannot be read, so it may look
+  if (isCommandSandbox(key, written)) return readOnlySandbox(draft, key);
+  const known = Object.keys(PERMISSIONS).find((word) => foldName(word) === foldName(written));
+  if (known === undefined) {
+    lowerPermission(draft, "plan", key); // what it may do cannot be read, so it may look
     return bad(draft, key, `one of ${Object.keys(PERMISSIONS).join(", ")}; the agent may only read`);
   }
-  put(draft, "permission", PERMISSIONS[written], key);
-  if (/bypass|auto|accept/.test(PERMISSIONS[written]!)) {
+  const mode = PERMISSIONS[known]!;
+  lowerPermission(draft, mode, key);
+  if (/bypass|auto|accept/.test(mode)) {
     addProblem(draft, "no-effect", `"${key}: ${written}" gives no rights here; the user's own settings do.`, {
       field: key,
     });
   }
 };
+
+function lowerPermission({ agent, from }: Draft, mode: PermissionMode, key: string): void {
+  if (agent.permission !== undefined && LADDER.indexOf(agent.permission) <= LADDER.indexOf(mode)) return;
+  agent.permission = mode;
+  from["permission"] = key;
+}
+
+/** Codex's words: `sandbox_mode = "read-only"` bounds commands instead of taking them away. */
+const isCommandSandbox = (key: string, written: string): boolean =>
+  foldName(key).startsWith("sandbox") && foldName(written) === "readonly";
+
+/** Commands run where nothing can be changed and without a network; files are read, and there are no web tools. */
+function readOnlySandbox(draft: Draft, key: string): void {
+  const { agent, from } = draft;
+  agent.sandbox = "read-only";
+  from["sandbox"] = key;
+  agent.tools =
+    agent.tools === undefined || agent.tools.includes(ALL_TOOLS)
+      ? SANDBOXED_TOOLS
+      : agent.tools.filter((tool) => SANDBOXED_TOOLS.includes(tool) || tool === DELEGATION_TOOL);
+  from["tools"] ??= key;
+}
 
 /** Understood, kept with the agent's data, and without effect here. */
 export const kept =

@@ -17,12 +17,14 @@ import { flagOf } from "./rules.ts";
 /**
  * The allow-list. Absent is everything; `*` is everything and said so; empty, null and what cannot be read are nothing
  * but the finish tool. A list (also of lists), words with commas, a record of true and false and 002's
- * `{ mode: allowlist, allow: [...] }` are read.
+ * `{ mode: allowlist, allow: [...] }` are read. A record allows its entries that are true; where `switches`, as in
+ * opencode, it turns single tools on and off and leaves the others as they are.
  */
 export const tools =
-  (groups?: ToolGroups): KeyReader =>
+  (groups?: ToolGroups, { switches = false }: { readonly switches?: boolean } = {}): KeyReader =>
   (draft, value, key) => {
-    if (isRecord(value) && !Array.isArray(value["allow"])) return byRecord(draft, value, { key, groups });
+    if (isRecord(value) && !Array.isArray(value["allow"]))
+      return byRecord(draft, value, { key, groups, isClosed: !switches });
     const written = listOf(isRecord(value) ? value["allow"] : value);
     if (written !== undefined && written.length > MAX_TOOLS) return tooMany(draft, key);
     if (written === undefined && value !== null) {
@@ -58,29 +60,12 @@ function withRule(names: readonly string[], entry: string): readonly string[] {
   return all ? names : names.map((name) => `${name}(${pattern})`);
 }
 
-/** A key that this kind of file does not have, whose author meant the allow-list: it narrows, and is reported. */
-export const mistakenTools =
-  (groups?: ToolGroups): KeyReader =>
-  (draft, value, key) => {
-    const message = `"${key}" is not a key of this kind of file; it was read as "tools", so that the agent gets no more than it names.`;
-    addProblem(draft, "unknown-field", message, { field: key, hint: 'Did you mean "tools"?' });
-    tools(groups)(draft, value, key);
-  };
-
 /** `readonly` leaves what only looks; a value that cannot be read counts as true. */
 export const readonlyFlag: KeyReader = (draft, value, key) => {
   const read = flagOf(value);
   if (read === undefined)
     addProblem(draft, "bad-value", `"${key}" has to be true or false; it counts as true.`, { field: key });
   if (read !== false) lookOnly(draft, key);
-};
-
-/** The same in files that do not have the key: it narrows, and is reported. */
-export const mistakenReadonly: KeyReader = (draft, value, key) => {
-  addProblem(draft, "unknown-field", `"${key}" is not a key of this kind of file; it was read as meant.`, {
-    field: key,
-  });
-  readonlyFlag(draft, value, key);
 };
 
 /** Which agents it may start. `["*"]` is the same as `*`. */
@@ -121,6 +106,7 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
   };
   let unknown = 0;
   written.forEach((one) => {
+    if (!/[\p{L}\p{N}*]/u.test(one)) return unreadable(draft, one, key);
     spellDelegation(draft, withoutRule(one));
     const known = toolsNamed(one, groups);
     if (known.length > 0) return known.forEach(add);
@@ -138,6 +124,10 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
     addProblem(draft, "unknown-tool", message, { field: key });
   }
   return names;
+}
+
+function unreadable(draft: Draft, entry: string, key: string): void {
+  addProblem(draft, "bad-value", `"${entry}" of "${key}" is not the name of a tool.`, { field: key });
 }
 
 /** Remembers how the file spells a delegation tool, since each spelling is a tool of its own. */
@@ -165,10 +155,14 @@ function limitedTool(draft: Draft, entry: string, { key, groups }: Written): rea
   return ruleOf(entry) === "*" ? found : found.map((name) => `${name}(${ruleOf(entry)})`);
 }
 
-function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key, groups }: Written): void {
+function byRecord(
+  draft: Draft,
+  value: Readonly<Record<string, unknown>>,
+  { key, groups, isClosed }: Written & { readonly isClosed: boolean },
+): void {
   const on: string[] = [];
   const off: string[] = [];
-  let closed = false;
+  let closed = isClosed;
   for (const [name, state] of Object.entries(value)) {
     const wanted = flagOf(state);
     if (name === "*" && wanted === false) closed = true;
@@ -177,8 +171,11 @@ function byRecord(draft: Draft, value: Readonly<Record<string, unknown>>, { key,
     else addProblem(draft, "bad-value", `"${name}" of "${key}" has to be true or false.`, { field: key });
     if (wanted === undefined) off.push(name);
   }
-  if (closed) allow(draft, canonical(draft, on, { key, groups }), key);
+  const named = canonical(draft, on, { key, groups });
+  if (closed) allow(draft, named, key);
+  else if (named.includes(DELEGATION_TOOL)) allow(draft, [ALL_TOOLS, DELEGATION_TOOL], key);
   else draft.from["tools"] ??= key;
+  if (closed && named.length === 0) noTools(draft, key);
   deny(
     draft,
     off.flatMap((name) => orItself(toolsNamed(name, groups), name)),

@@ -28,7 +28,7 @@ export const codexWriter: Writer = {
       description: described(agent),
       model: modelFor(agent, { bare: ["openai"], knows: /^(?:gpt|o\d|codex)/i }),
       model_reasoning_effort: effortWord(agent, ["minimal", "low", "medium", "high", "xhigh"]),
-      sandbox_mode: looks ? "read-only" : agent.permission && SANDBOX[agent.permission],
+      sandbox_mode: looks || agent.sandbox !== undefined ? "read-only" : agent.permission && SANDBOX[agent.permission],
       developer_instructions: agent.instructions.trim() === "" ? described(agent) : agent.instructions,
     };
     return `${stringify(writtenKeys({ ...keys, ...extra })).trimEnd()}\n`;

@@ -35,6 +35,7 @@ const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delega
   temperature: true,
   topP: true,
   permission: true,
+  sandbox: true,
   skills: true,
   background: true,
   isolation: true,

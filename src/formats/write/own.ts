@@ -33,6 +33,7 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
     limits: agent.limits,
     completion: agent.completion,
     permissionMode: agent.permission === "bypass" ? "bypassPermissions" : agent.permission,
+    sandbox: agent.sandbox,
     skills: agent.skills,
     background: agent.background,
     isolation: agent.isolation,

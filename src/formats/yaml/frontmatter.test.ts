@@ -42,8 +42,41 @@ test("what was repaired is said, with the line in the file", () => {
 
 test("a strict reader repairs nothing", () => {
   expect(readFrontmatter("---\na: b: c\n---\n", { strict: true })).toMatchObject({
-    recovered: false,
     problems: [{ code: "bad-yaml" }],
+  });
+});
+
+describe("a flow collection may stand at any indentation, as other parsers read it", () => {
+  test.each<[yaml: string, data: object]>([
+    ["tools: [\n  'read',\n  'grep'\n]\nb: 1", { tools: ["read", "grep"], b: 1 }],
+    ["tools: [\n'read',\n'grep'\n]", { tools: ["read", "grep"] }],
+    [
+      "d: >\n  text [with\n  brackets\ntools: [\n  a, # one ]\n  b,\n]\nm: x",
+      { d: "text [with brackets\n", tools: ["a", "b"], m: "x" },
+    ],
+    ["p: {\n  a: 1,\n  b: [\n    2\n]\n}\nc: 3", { p: { a: 1, b: [2] }, c: 3 }],
+    ["p:\n  q: [\n    'a',\n  ]\nc: 3", { p: { q: ["a"] }, c: 3 }],
+  ])("%j", (yaml, data) => {
+    const read = readFrontmatter(`---\n${yaml}\n---\n`);
+    expect(JSON.parse(JSON.stringify(read.data))).toEqual(data);
+    expect([read.recovered, read.problems]).toEqual([undefined, []]);
+  });
+
+  test("beside broken YAML the list and a folded text are kept", () => {
+    const text = "---\nname: x: y\ndescription: >\n  one\n  two\ntools: [\n  'read'\n]\n---\n";
+    const { data, recovered } = readFrontmatter(text);
+    expect([data?.["description"], data?.["tools"], recovered]).toEqual(["one two\n", ["read"], "repaired"]);
+  });
+
+  test("where only lines can be read, a folded text and a list over lines are read all the same", () => {
+    const text = "---\n? [\nname: x\ndescription: >\n  one\n  two\ntools: [\n  'read',\n  'grep'\n]\n---\n";
+    const { data, recovered } = readFrontmatter(text);
+    expect({ ...data, recovered }).toEqual({
+      name: "x",
+      description: "one two",
+      tools: "[ 'read', 'grep' ]",
+      recovered: "lossy",
+    });
   });
 });
 

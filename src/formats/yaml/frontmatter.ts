@@ -1,10 +1,13 @@
 import { isRecord } from "../../core/text/json.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import { indentedFlows } from "./indented-flows.ts";
 import { readLines, repaired } from "./repair.ts";
 import { readYaml, type YamlResult, yamlLineOf } from "./yaml.ts";
 
 /** Data as a file gave it: own keys only, no prototype. */
 export type Data = Readonly<Record<string, unknown>>;
+
+export type Recovery = "repaired" | "lossy";
 
 export type Frontmatter = Readonly<{
   /** Absent when the file has no frontmatter, or none that could be read. */
@@ -13,8 +16,8 @@ export type Frontmatter = Readonly<{
   list?: readonly unknown[];
   /** What follows, trimmed, with plain line ends. */
   body: string;
-  /** The data is what a repair or the line reader made of it. */
-  recovered: boolean;
+  /** How broken YAML was read: `repaired` only quoted values; `lossy` may have lost a line. */
+  recovered?: Recovery;
   problems: readonly Problem[];
 }>;
 
@@ -27,18 +30,16 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
       problem("not-yaml", `The frontmatter is written in "${language}"; only YAML is read.`, { line: 1 }),
     );
   }
-  if (yaml === undefined) return { body, recovered: false, problems: [] };
-  const read: YamlResult = !strict && yaml.includes(COMMENTED) ? HIDDEN_DESCRIPTION : readYaml(yaml);
-  if (read.ok)
-    return isRecord(read.value)
-      ? { data: read.value, body, recovered: false, problems: NONE }
-      : withoutKeys(read.value, body);
+  if (yaml === undefined) return { body, problems: [] };
+  const read: YamlResult = !strict && yaml.includes(COMMENTED) ? HIDDEN_DESCRIPTION : readLoosely(yaml);
+  if (read.ok) return isRecord(read.value) ? { data: read.value, body, problems: NONE } : withoutKeys(read.value, body);
   const where = read.line === undefined ? {} : { line: read.line + 1 };
   if (strict || read.kind === "limit") {
     return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${read.reason}.`, where));
   }
   if (read.kind === "syntax") {
-    const again = readYaml(repaired(yaml));
+    const repair = repaired(indentedFlows(yaml));
+    const again = readYaml(repair.yaml);
     if (!again.ok && again.kind === "limit")
       return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${again.reason}.`, where));
     if (again.ok && isRecord(again.value)) {
@@ -50,10 +51,19 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
           hint: "Put the value in quotes.",
         },
       );
-      return { data: again.value, body, recovered: true, problems: [note] };
+      return { data: again.value, body, recovered: repair.lossy ? "lossy" : "repaired", problems: [note] };
     }
   }
   return byLines(yaml, body, { reason: read.reason, where });
+}
+
+/** Strict YAML, with flow collections at any indentation, as PyYAML and yaml 2 read them. */
+function readLoosely(yaml: string): YamlResult {
+  const strictly = readYaml(yaml);
+  if (strictly.ok || strictly.kind !== "syntax") return strictly;
+  const indented = indentedFlows(yaml);
+  const again = indented === yaml ? strictly : readYaml(indented);
+  return again.ok ? again : strictly;
 }
 
 /** To YAML that is a comment, and to its author a description that begins with a heading. */
@@ -95,13 +105,13 @@ function beginning(text: string): number {
   return at;
 }
 
-const nothing = (body: string, why: Problem): Frontmatter => ({ body, recovered: false, problems: [why] });
+const nothing = (body: string, why: Problem): Frontmatter => ({ body, problems: [why] });
 
 const NONE: readonly Problem[] = [];
 
 /** Nothing between the dashes, or something that is no list of keys. */
 function withoutKeys(value: unknown, body: string): Frontmatter {
-  const rest = { body, recovered: false, problems: NONE };
+  const rest = { body, problems: NONE };
   if (value === null || value === undefined) return { data: Object.create(null) as Data, ...rest };
   if (Array.isArray(value)) return { list: value, ...rest };
   return nothing(body, problem("bad-yaml", "The frontmatter is a single value, not a list of keys.", { line: 2 }));
@@ -124,7 +134,7 @@ function byLines(
     `The YAML is broken (${reason}); only its plain "key: value" lines were read.`,
     where,
   );
-  return { data, body, recovered: true, problems: [note] };
+  return { data, body, recovered: "lossy", problems: [note] };
 }
 
 function plainLineOf(yaml: string, key: string): number | undefined {

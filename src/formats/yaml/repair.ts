@@ -1,15 +1,24 @@
 import { foldName } from "../../core/vocabulary/tool-names.ts";
 
+/** YAML that was repaired; `lossy` when a line that names rights may have become part of another value. */
+export type Repaired = Readonly<{ yaml: string; lossy: boolean }>;
+
 /**
  * The same YAML with those top-level values quoted that plain YAML cannot hold: `description: uses: this`, `tools: *`,
- * an unclosed bracket, text that runs on over lines. Nothing is left out, so no restriction can get lost.
+ * an unclosed bracket, text that runs on over lines.
  */
-export function repaired(yaml: string): string {
+export function repaired(yaml: string): Repaired {
   const out: string[] = [];
-  for (const { key, value, more } of entriesOf(yaml))
-    out.push(...(key === undefined ? more : mended(key, value, more)));
-  return out.join("\n");
+  let lossy = false;
+  for (const { key, value, more } of entriesOf(yaml)) {
+    const lines = key === undefined ? more : mended(key, value, more);
+    if (key !== undefined && lines.length === 1) lossy ||= more.some((line) => NAMES_RIGHTS.test(line));
+    out.push(...lines);
+  }
+  return { yaml: out.join("\n"), lossy };
 }
+
+const NAMES_RIGHTS = /^\s*[\w-]*(?:tools|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns)\s*:/i;
 
 /** The `key: value` lines and nothing else, as system 000 reads a file that no parser can. */
 export function readLines(yaml: string): { readonly data: Record<string, unknown>; readonly conflict?: string } {
@@ -32,12 +41,13 @@ export function readLines(yaml: string): { readonly data: Record<string, unknown
 }
 
 /** Keys that take rights away; one that cannot be read must not count as absent. */
-const NARROWING = /tools?$|permission|readonly|sandbox|approval|spawns|groups|disable/;
+const NARROWING = /tools?$|permission|readonly|sandbox|approval|spawns|subagents|groups|disable|enabled/;
 
 type Entry = { readonly key: string | undefined; readonly value: string; readonly more: string[] };
 
 /** Keys that people indent by accident; any other indented line belongs to the value above it. */
-const STRAY = /^ {1,3}(name|description|tools|disallowedTools|model|color|permissionMode): /;
+const STRAY =
+  /^ {1,3}(name|description|model|color|[\w-]*[Tt]ools|[\w-]*[Pp]ermission(?:s|[-_]?[Mm]ode)?|read[-_]?[Oo]nly|spawns):(?: |$)/;
 const KEY = /^([A-Za-z_][\w.-]*):(?:[ \t]+(.*))?$/;
 
 /** Each top-level key with its value and the lines that belong to it. */
@@ -96,13 +106,27 @@ const unquoted = (value: string): string => (isSafe(value) ? (/^(["'])(.*)\1$/.e
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 function lineValue(value: string, more: readonly string[], folded: string): unknown {
+  if (/^[|>][-+\d]*$/.test(value)) return blockText(value, more);
   const bare = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
+  if (/^[[{]/.test(bare) && !/[\]}]$/.test(bare)) return [bare, ...more.map((line) => line.trim())].join(" ");
   if (bare !== "") {
     const numbers = /^-?\d+(?:\.\d+)?$/.test(bare);
     return numbers ? Number(bare) : bare === "true" ? true : bare === "false" ? false : bare;
   }
-  const items = more.map((line) => /^\s*-\s+(.+)$/.exec(line)?.[1]?.trim());
-  if (items.length > 0 && items.every((item) => item !== undefined)) return items;
-  // a narrowing key whose lines make no sense is there and says nothing: that is the empty list, not "everything"
-  return NARROWING.test(folded) ? null : "";
+  const items = more
+    .filter((line) => line.trim() !== "")
+    .map((line) =>
+      (/^\s*-\s+(.+)$/.exec(line) ?? /^\s+["']?([\w./:*-]+?)["']?\s*:\s*true\s*$/.exec(line))?.[1]?.trim(),
+    );
+  const named = items.filter((item) => item !== undefined);
+  if (items.length > 0 && named.length === items.length) return named;
+  // A narrowing key whose lines make no sense keeps the items that can be read; none is the empty list, not "everything".
+  if (NARROWING.test(folded)) return named.length > 0 ? named : null;
+  return "";
+}
+
+/** The lines below `|` or `>`. */
+function blockText(header: string, more: readonly string[]): string {
+  const lines = more.map((line) => line.trim());
+  return (header.startsWith(">") ? lines.join(" ") : lines.join("\n")).trim();
 }

@@ -50,7 +50,7 @@ export type AccessRequest = Readonly<{
   run: string;
   path: string;
   depth: number;
-  agent: Pick<Agent, "name" | "permission" | "tools" | "disallowedTools" | "rules">;
+  agent: Pick<Agent, "name" | "permission" | "tools" | "disallowedTools" | "rules" | "sandbox">;
   /** What the calls of whoever started it are judged by. */
   policy?: Policy;
   /** The worktree that is the workspace for it. */

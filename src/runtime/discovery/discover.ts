@@ -7,6 +7,7 @@ import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./cach
 import type { FoundAgent } from "./discover-found.ts";
 import { type LoadedDefinition, loadPlace, type PlaceReport, type SkippedFile, type Trust } from "./load.ts";
 import { findPlaces } from "./places.ts";
+import { pluginProblems } from "./plugins.ts";
 import { type Order, type Preset, type PresetName, presets, type Row, type SourceScope } from "./sources.ts";
 
 export { createDiscoveryCache, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
@@ -72,6 +73,10 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
     skipped.push(...loaded.skipped);
     sources.push(loaded.report);
   }
+  for (const wrong of preset.plugins ? pluginProblems(options.home) : []) {
+    skipped.push({ ...(wrong.file !== undefined && { file: wrong.file }), problems: [wrong] });
+    sources.push(registryReport(wrong));
+  }
   const bundled = (options.bundled ?? []).filter(({ agent }) => preset.bundled?.includes(agent.name) ?? true);
   const isPresets = ({ agent }: ReadAgent): boolean => agent.source?.family === options.preset;
   const ofPreset = options.preset === undefined ? [] : bundled.filter(isPresets);
@@ -80,6 +85,18 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const found = resolveAll(ordered, { ...options, toolsWhenOmitted: preset.toolsWhenOmitted }, skipped);
   return answer(found, { skipped, sources, options });
 }
+
+/** A row about a registry of plugins that cannot be read as a whole. */
+const registryReport = (wrong: Problem): PlaceReport => ({
+  family: "claude",
+  scope: "plugin",
+  dialect: "claude",
+  path: wrong.file ?? "",
+  trusted: true,
+  files: 0,
+  agents: [],
+  problem: wrong,
+});
 
 /** Plugins belong to the family that installed them. */
 const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>

@@ -104,7 +104,8 @@ function add(
   { place, file, trusted }: { place: SourceFolder; file: CandidateFile; trusted: boolean },
 ): void {
   let untold = problems; // problems of a file with several agents are told once
-  for (const read of agents) {
+  for (const each of agents) {
+    const read: ReadAgent = place.plugin?.disabled ? { ...each, disabled: true } : each;
     const finding = { read, agent: read.agent, rank: RANKS[place.scope], trusted, problems: untold, file: file.path };
     findings.push(file.real === undefined ? finding : { ...finding, real: file.real });
     untold = [];

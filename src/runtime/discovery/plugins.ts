@@ -1,16 +1,25 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { isRecord } from "../../core/text/json.ts";
+import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import { folderContains } from "../files/folder-contains.ts";
 
 /** A plugin that Claude Code installed, and where in it agents lie. */
-export type PluginRoot = Readonly<{ name: string; scope: "user" | "project"; path: string; places: readonly string[] }>;
+export type PluginRoot = Readonly<{
+  name: string;
+  scope: "user" | "project";
+  path: string;
+  places: readonly string[];
+  /** `enabledPlugins` of Claude Code's settings says false. */
+  disabled?: true;
+}>;
 
 const REGISTRY = ".claude/plugins/installed_plugins.json";
 
 /** The installed plugins that hold agents, or something else, those of the project before those of the user. */
 export function pluginRoots(home: string, cwd: string, folder = "agents"): readonly PluginRoot[] {
   const entries = parsePluginRegistry(readJson(join(home, REGISTRY)));
+  const off = disabledPlugins(home, cwd);
   const roots = (entries ?? [])
     .filter(({ projectPath }) => projectPath === undefined || folderContains(projectPath, cwd))
     .map(({ id, scope, installPath }) => ({
@@ -18,9 +27,65 @@ export function pluginRoots(home: string, cwd: string, folder = "agents"): reado
       scope,
       path: installPath,
       places: placesIn(installPath, folder),
+      ...(off.has(id) && { disabled: true as const }),
     }))
     .filter(({ places }) => places.length > 0);
   return [...roots.filter(({ scope }) => scope === "project"), ...roots.filter(({ scope }) => scope === "user")];
+}
+
+/** What is wrong with the registry of plugins: broken JSON, entries without a path, ids that are no `name@marketplace`. */
+export function pluginProblems(home: string): readonly Problem[] {
+  const file = join(home, REGISTRY);
+  if (!existsSync(file)) return [];
+  const content = readJson(file);
+  if (parsePluginRegistry(content) === null)
+    return [
+      problem("bad-registry", "The list of installed Claude Code plugins cannot be read, so none of them counts.", {
+        file,
+        hint: "Install a plugin again in Claude Code, or delete the file.",
+      }),
+    ];
+  const plugins = (content as { plugins: Readonly<Record<string, unknown>> }).plugins;
+  return Object.entries(plugins).flatMap(([id, entries]) => [
+    ...(PLUGIN_ID.test(id)
+      ? []
+      : [problem("bad-registry", `The plugin id "${id}" is not of the form name@marketplace.`, { file, field: id })]),
+    ...(Array.isArray(entries) ? entries : [entries]).flatMap((entry) =>
+      pluginEntry(id, entry) === undefined
+        ? [
+            problem("bad-registry", `The plugin "${id}" has no absolute "installPath", so it does not count.`, {
+              file,
+              field: id,
+            }),
+          ]
+        : [],
+    ),
+  ]);
+}
+
+const PLUGIN_ID = /^[\w.-]+@[\w./-]+$/;
+
+/** The plugins that some settings of Claude Code switch off: the user's, the project's, and the person's own there. */
+function disabledPlugins(home: string, cwd: string): ReadonlySet<string> {
+  const files = [
+    join(home, ".claude", "settings.json"),
+    ...foldersUp(cwd).flatMap((folder) =>
+      ["settings.json", "settings.local.json"].map((name) => join(folder, ".claude", name)),
+    ),
+  ];
+  return new Set(
+    files.flatMap((file) => {
+      const settings = readJson(file);
+      const enabled = isRecord(settings) ? settings["enabledPlugins"] : undefined;
+      return isRecord(enabled) ? Object.keys(enabled).filter((id) => enabled[id] === false) : [];
+    }),
+  );
+}
+
+/** The folder and those above it. */
+function foldersUp(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...foldersUp(above)];
 }
 
 export type PluginEntry = Readonly<{

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { READ_ONLY_TOOLS } from "../../../src/core/vocabulary/tool-names.ts";
+import { READ_ONLY_TOOLS, SANDBOXED_TOOLS } from "../../../src/core/vocabulary/tool-names.ts";
 import { dialects } from "../../../src/formats/table.ts";
 import { type Discovery, discover, type FoundAgent, findAgent } from "../../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
@@ -104,8 +104,8 @@ const rows: readonly Row[] = [
     "codex",
     "pathfinder",
     {
-      tools: READ_ONLY_TOOLS,
-      permission: "plan",
+      tools: SANDBOXED_TOOLS,
+      sandbox: "read-only",
       model: "gpt-5",
       thinking: "medium",
       instructions: "Look around.\nChange nothing.\n",

@@ -72,7 +72,7 @@ export const shapes: readonly Shape[] = [
   claude("a mode that asks nobody", `${D}\ntools: Read\npermissionMode: bypassPermissions`, ["read_file"]),
   claude("a mode nobody knows", `${D}\npermissionMode: godMode`, LOOKING),
   claude("a colon in the description", `description: Reviews plants: leaf, stem and root\ntools: Read`, ["read_file"]),
-  claude("a colon and no tools", `description: Use it like so: plant, water, wait`, LOOKING),
+  claude("a colon and no tools", `description: Use it like so: plant, water, wait`),
   claude(
     "examples in the description",
     [
@@ -182,7 +182,7 @@ export const shapes: readonly Shape[] = [
     ".codex/agents/digger.toml",
     "a Codex role",
     'name = "digger"\ndescription = "Digs"\nsandbox_mode = "read-only"\ndeveloper_instructions = """\nDig.\n"""\n',
-    LOOKING,
+    [...LOOKING.filter((tool) => tool !== "http_get" && tool !== "web_search"), ...SHELL],
   ),
   other(
     ".codex/agents/planter.toml",
@@ -259,7 +259,7 @@ export const shapes: readonly Shape[] = [
     ".omp/agents/hauler.md",
     "an oh-my-pi agent",
     `---\nname: hauler\n${D}\ntools: read, bash\nspawns: "*"\nthinking-level: high\n---\nHaul.`,
-    ["read_file", ...SHELL],
+    ["read_file", ...SHELL, "task"],
   ),
   other(
     ".kiro/agents/guard.json",

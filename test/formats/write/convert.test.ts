@@ -173,7 +173,10 @@ describe("own files hold everything", () => {
   });
 
   test("also one that runs elsewhere", () => {
-    const remote = { cardUrl: "https://example.com/card.json", auth: { type: "http", token: "$TOKEN" } };
+    const remote = {
+      cardUrl: "https://example.com/card.json",
+      auth: { type: "http", scheme: "Bearer", token: "$TOKEN" },
+    };
     const agent = { name: "far", description: "d", instructions: "", remote, completion: "tool" as const };
     const read: ReadAgent = { agent, from: {}, raw: {}, kept: [] };
     for (const to of ["own", "gemini"]) {

@@ -92,7 +92,8 @@ describe("PARSE-06 the tools key, by one table", () => {
     ["tools: Read, Grep", ["read_file", "grep_files"]],
     ["tools: [Read, Grep]", ["read_file", "grep_files"]],
     ["tools: [[Read], [Grep, [Glob]]]", ["read_file", "grep_files", "glob"]],
-    ["tools: { read: true, bash: false }", undefined],
+    ["tools: { read: true, bash: false }", ["read_file"]],
+    ["tools: { write: false }", []],
     ['tools: { "*": false, read: true }', ["read_file"]],
     ["tools: '*'", ["*"]],
     ["tools: ['*']", ["*"]],
@@ -123,20 +124,22 @@ describe("PARSE-06 the tools key, by one table", () => {
 
 describe("PARSE-07 broken YAML never gives more than its tools line names", () => {
   const broken = "description: Use it when: something: else\n";
-  test.each<[what: string, frontmatter: string, tools: readonly string[]]>([
+  test.each<[what: string, frontmatter: string, tools: readonly string[] | undefined]>([
     ["a tools line", `name: a\n${broken}tools: Read, Grep\n`, ["read_file", "grep_files"]],
     ["a list", `name: a\n${broken}tools:\n  - Read\n`, ["read_file"]],
     ["a bare star", `name: a\ndescription: d\ntools: *\n`, ["*"]],
-    ["no tools", `name: a\n${broken}`, READ_ONLY_TOOLS],
+    ["no tools, and nothing lost", `name: a\n${broken}`, undefined],
+    ["no tools, and a line that may have named them", `name: a\n${broken}      tools: Read\n`, READ_ONLY_TOOLS],
+    ["no tools, and only lines could be read", `? [\nname: a\ndescription: d\n`, READ_ONLY_TOOLS],
     ["an unclosed list", `name: a\n${broken}tools: [Read, Grep\n`, ["read_file", "grep_files"]],
     ["a stray indent", `name: a\n  description: d\ntools: Read\n`, ["read_file"]],
     ["a stray indent before the tools", `name: a\ndescription: d\n  tools: Read\n`, ["read_file"]],
     ["tabs", `name: a\ndescription: d\nmeta:\n\tk: v\ntools: Read\n`, ["read_file"]],
     ["text over several lines", `name: a\ndescription: one: two\nthree four\n<example>\ntools: Read\n`, ["read_file"]],
-    ["unreadable tools", `name: a\n${broken}tools: {{{\n`, READ_ONLY_TOOLS],
-    ["tools that nobody knows", `name: a\n${broken}tools: whatever\n`, READ_ONLY_TOOLS],
+    ["unreadable tools", `name: a\n${broken}tools: {{{\n`, []],
+    ["tools that nobody knows", `name: a\n${broken}tools: whatever\n`, ["whatever"]],
     ["an empty list on purpose", `name: a\n${broken}tools: []\n`, []],
-    ["hyphenated deny-list", `name: a\ndescription: "x" y\nfoo: ]\ndisallowed-tools: Bash\n`, READ_ONLY_TOOLS],
+    ["hyphenated deny-list", `name: a\ndescription: "x" y\nfoo: ]\ndisallowed-tools: Bash\n`, undefined],
   ])("%s", async (_what, frontmatter, tools) => {
     const found = await userFiles({ "a.md": `---\n${frontmatter}---\nBody\n` });
     const a = findAgent(found, "a")!;

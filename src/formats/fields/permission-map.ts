@@ -9,9 +9,9 @@ import {
   toolMatches,
   toolsNamed,
 } from "../../core/vocabulary/tool-names.ts";
-import { ASK_ALL, narrowBy } from "../fields/agent-rules.ts";
-import { addProblem, type Draft, type KeyReader } from "../fields/draft.ts";
-import { allow, deny } from "../fields/tools.ts";
+import { ASK_ALL, narrowBy } from "./agent-rules.ts";
+import { addProblem, type Draft, type KeyReader } from "./draft.ts";
+import { allow, deny } from "./tools.ts";
 
 /** opencode's words for tools: everything that changes files is one. */
 export const OPENCODE_TOOLS = {
