@@ -78,6 +78,8 @@ export type Outfit = Readonly<{
   delegation: NonNullable<World["delegation"]>;
   /** Sets aside what commands made whose process is gone; one line for each. */
   finishCommands(): Promise<readonly string[]>;
+  /** What may be done here, before any run narrows it. */
+  access(): Promise<AccessParts>;
   /** `before`: what a run that is taken up again was allowed; it is allowed no more. */
   worldFor(roster: Roster, runner: Runner, before?: Permissions): Promise<World>;
 }>;
@@ -126,8 +128,11 @@ export function createOutfit(setup: CrewSetup, code: CrewCode = {}): Outfit {
     const { delegationTools } = await import("./facades/table.ts");
     return delegationTools(spellings, { ...blockedBy(env), ...caller }, { ...parts, clock });
   };
+  const accessOf = (): Promise<AccessParts> =>
+    (access ??= allTools().then((all) => accessTo(setup, all, { store, redact: redactor.text })));
   return {
     models,
+    access: accessOf,
     delegation,
     redactor,
     store,
@@ -136,7 +141,6 @@ export function createOutfit(setup: CrewSetup, code: CrewCode = {}): Outfit {
     finishCommands: async () => ((await (await access)?.inFlight.recover()) ?? []).map(asideText),
     worldFor: async (roster, runner, before) => {
       const all = await allTools();
-      access ??= accessTo(setup, all, { store, redact: redactor.text });
       const clean = oneByOne(redactor.text);
       const keep: World["keep"] = async (id, path, text) => store?.keep(id, path, await clean(text));
       return {
@@ -147,11 +151,11 @@ export function createOutfit(setup: CrewSetup, code: CrewCode = {}): Outfit {
         access: createRunAccess(
           before
             ? restrictTo(
-                await access,
+                await accessOf(),
                 before,
                 all.map(({ name }) => name),
               )
-            : await access,
+            : await accessOf(),
         ),
         models,
         runner,
@@ -205,6 +209,7 @@ async function accessTo(
       state: homeOf(setup),
       kept: setup.home !== false,
       finisher: finisherFile(),
+      env: setup.env,
       ...(store && { outputs: store.outputs }),
       redact,
     },

@@ -12,6 +12,7 @@ import { builtinRunner, type Remotes } from "../defaults.ts";
 import { localEngine } from "../engines/local.ts";
 import { compile } from "../modes/compile.ts";
 import { blockedBy, type CrewSetup, type Outfit } from "../outfit.ts";
+import { contextRoot } from "../runtime/access/access.ts";
 import { createPendingCleanup } from "../runtime/async/pending-cleanup.ts";
 import type { Deck } from "../runtime/cassette/cassette.ts";
 import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
@@ -79,7 +80,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       redactor,
       version,
       cwd,
-      context: plan.context ? redactor.text(await buildContext(cwd, plan.context)) : "",
+      context: plan.context ? redactor.text(await backgroundOf(plan.context, parts)) : "",
       ...defined({ permissions: options.permissions }),
       check,
       agents: again,
@@ -97,6 +98,16 @@ export function createPrepare(parts: PrepareParts): Prepare {
       ...((more.name ?? plan.name) !== undefined && { name: more.name ?? plan.name ?? run }),
     };
   };
+}
+
+/** The background of a run, without what is closed to its agents. */
+async function backgroundOf(
+  wanted: NonNullable<Plan["context"]>,
+  { outfit, setup: { cwd } }: PrepareParts,
+): Promise<string> {
+  const access = await outfit.access();
+  const { folders, files } = access.closed.existing();
+  return buildContext(cwd, wanted, { root: await contextRoot(access), hidden: [...folders, ...files] });
 }
 
 type Carried = Readonly<{

@@ -166,7 +166,7 @@ async function withContext(
 ): Promise<Plan> {
   const { context: _built, ...rest } = plan;
   const wished = gitContext ?? (mode === "parallel" || mode === "team");
-  const git = context.access?.isClosed && wished !== false ? true : wished;
+  const git = context.access?.closedIn(context.cwd).isClosed && wished !== false ? true : wished;
   const built = await buildContext(context.cwd, { ...defined({ context: text }), gitContext: git });
   const files = contextFiles.length === 0 ? "" : `Read these files first: ${contextFiles.join(", ")}`;
   const preface = [built, files].filter((part) => part !== "").join("\n\n");

@@ -185,6 +185,7 @@ test("PATH-03: what was agreed to is what is changed, also when the folder is an
   const judged = [{ kind: "path", places: ["x/f", "safe/f"], change: true } as const];
   const access = {
     judged,
+    closedIn: () => ({}),
     placeOf: (absolute: string) => absolute.slice(ws.length + 1),
     check: () => ({ decision: "allow", rule: "", why: "", hint: "" }) as const,
     roots: [],

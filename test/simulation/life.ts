@@ -54,7 +54,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
   const names = tools.map(({ name }) => name);
   const access = accessParts(
     past.length > 0 ? permissions : allowed,
-    { cwd: "/", home: undefined, state: HOME },
+    { cwd: "/", home: undefined, env: {}, state: HOME },
     names,
   );
   const bounded = createRunAccess(past.length > 0 ? restrictTo(access, allowed, names) : access);

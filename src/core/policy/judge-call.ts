@@ -1,5 +1,5 @@
 import type { AgentRule, AgentRules } from "../rules/agent-rule.ts";
-import { type LocatedSubject, placed } from "../rules/call-subject.ts";
+import { type ClosedPlace, type LocatedSubject, placed } from "../rules/call-subject.ts";
 import { foldPath } from "../rules/fold-path.ts";
 import { covers, type Lease } from "../rules/lease.ts";
 import { pathBan, type Rule, ruleFits, ruleText } from "../rules/rule.ts";
@@ -7,6 +7,7 @@ import type { ToolClass } from "../vocabulary/tool-class.ts";
 import { FILE_CHANGING_TOOLS } from "../vocabulary/tool-names.ts";
 import { type AgentBound, type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
 import { protectedPart } from "./protected-paths.ts";
+import { secretNamed } from "./secret-paths.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /** One call, as far as judging it needs to know it. */
@@ -37,7 +38,7 @@ export function judgeCall(policy: Policy, ask: CallToJudge): Verdict {
 }
 
 function judgeSubject(policy: Policy, ask: CallToJudge, subject: LocatedSubject | undefined): Verdict {
-  const refused = banned(policy, ask, subject) ?? unleased(policy, subject);
+  const refused = banned(policy, ask, subject) ?? unleased(policy, subject) ?? closedTo(policy, ask.tool, subject);
   if (refused) return refused;
   const spoken = policy.bounds.flatMap(
     (bound) => boundVerdict(bound, ask.tool, lastFitting(bound.rules, ask, subject)) ?? [],
@@ -110,6 +111,41 @@ export function outsideLease({ of, globs }: Lease): Verdict {
     why: `${of} only writes ${globs.join(", ")}`,
     hint: `Add it to the \`writes\` of ${of}.`,
   };
+}
+
+/** What holds secrets takes a rule that names it, in every mode; the state folder stays closed. */
+function closedTo(policy: Policy, tool: string, subject: LocatedSubject | undefined): Verdict | undefined {
+  if (subject?.kind !== "path" || subject.closed === undefined) return undefined;
+  const { closed, places } = subject;
+  if (places.every((place) => isOpened(policy, tool, { place, closed }))) return undefined;
+  if (closed.kind === "state")
+    return {
+      decision: "deny",
+      rule: "state folder",
+      why: "subcrew keeps its settings, logins and journals there, and no agent may touch them",
+      hint: "Keep the state folder outside of what agents work on.",
+    };
+  return {
+    decision: "deny",
+    rule: `secret ${closed.name}`,
+    why: `"${closed.name}" holds secrets and needs a rule that names it`,
+    hint: `Allow it with --allow '${tool}(${places.at(-1) ?? ""})'.`,
+  };
+}
+
+/** Whether a rule of the user opens a closed place to a tool: one that names it and covers this path. */
+export function isOpened(
+  { allow }: Policy,
+  tool: string,
+  { place, closed }: Readonly<{ place: string; closed: ClosedPlace }>,
+): boolean {
+  if (closed.kind === "state") return false;
+  return allow.some(
+    (rule) =>
+      rule.pattern !== undefined &&
+      (secretNamed(rule.pattern) !== undefined || rule.pattern === place) &&
+      ruleFits(rule, tool, placed(place, false), "permission"),
+  );
 }
 
 /** The tools that read files, and those that change them. */

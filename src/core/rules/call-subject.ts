@@ -19,7 +19,27 @@ export type Subject =
  */
 export type LocatedSubject =
   | Exclude<Subject, { kind: "path" }>
-  | Readonly<{ kind: "path"; places: readonly string[]; change: boolean }>;
+  | Readonly<{
+      kind: "path";
+      places: readonly string[];
+      change: boolean;
+      /** The closed place that it lies in. */
+      closed?: ClosedPlace;
+    }>;
+
+/** A place of secrets, which a rule of the user can open, or the state folder, which nothing opens. */
+export type ClosedPlace = Readonly<{ kind: "secret" | "state"; name: string }>;
+
+/** What tells one file from every other one, and how many names it has. */
+export type FileIdentity = Readonly<{ dev: number; ino: number; nlink: number }>;
+
+/** What is closed to the readers of one folder. */
+export type ClosedInFolder = Readonly<{
+  /** Whether the file or folder at this path from the folder on is closed. */
+  isClosed?(path: string): boolean;
+  /** Whether an open file is a closed one under another name. */
+  isClosedFile?(file: FileIdentity): Promise<boolean>;
+}>;
 
 /** A located path under one name, for what needs no looking up. */
 export function placed(path: string, change: boolean): LocatedSubject {

@@ -6,6 +6,7 @@ const IGNORED = /[\p{Default_Ignorable_Code_Point}\u200b-\u200f\u202a-\u202e\u20
  * accent is composed. Used wherever something is forbidden, so that it is forbidden under every spelling.
  */
 export function foldPath(path: string): string {
+  if (ASCII.test(path)) return path.toLowerCase();
   // By way of capitals: a long s (\u017f) has no small form of its own, and such systems take it for an s.
   return path.replace(IGNORED, "").normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }
@@ -20,3 +21,6 @@ export function foldFileName(name: string): string {
     .replace(/:.*$/s, "")
     .replace(/[. ]+$/, "");
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+const ASCII = /^[\u0000-\u007f]*$/;

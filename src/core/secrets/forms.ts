@@ -82,6 +82,7 @@ function spellings(value: string): string[] {
     JSON.stringify(json).slice(1, -1),
     percent,
     percent.replaceAll("%20", "+"),
+    value.replaceAll(" ", "+"),
     percent.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     hex,
     hex.toUpperCase(),

@@ -1,17 +1,13 @@
-/** A kind of secret: the first three characters it may have, and how it goes on. Named groups stay visible. */
-export type SecretPattern = Readonly<{ begins: readonly string[]; pattern: RegExp }>;
+import { privateKeyAt } from "./private-key.ts";
+
+/** A kind of secret: the first three characters it may have, and what is found at a place. */
+export type SecretPattern = Readonly<{
+  begins: readonly string[];
+  find(text: string, at: number): SecretMatch | undefined;
+}>;
 
 /** A place that looks like a secret: what stays visible before and after it, and how long it is with these. */
 export type SecretMatch = Readonly<{ before: string; length: number; after: string }>;
-
-/** What a pattern finds at this very place. */
-export function lookAt(text: string, at: number, { pattern }: SecretPattern): SecretMatch | undefined {
-  pattern.lastIndex = at;
-  const found = pattern.exec(text);
-  return found
-    ? { before: found.groups?.["before"] ?? "", length: found[0].length, after: found.groups?.["after"] ?? "" }
-    : undefined;
-}
 
 /** A name that is glued to what precedes it is part of a word, unless that is an escaped line end. */
 const START = "(?:(?<![A-Za-z0-9_])|(?<=\\\\[nrt]))";
@@ -20,7 +16,6 @@ const HAS_DIGIT = "(?=[A-Za-z_.~+/=-]{0,60}\\d)";
 /** Between the name of a header and its value, also inside of JSON that was escaped. */
 const IS = "[\"'\\\\]{0,3}\\s{0,4}[:=]\\s{0,4}[\"'\\\\]{0,3}";
 const SCHEME = "(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest)\\s{1,4}";
-const KEY_LINES = "(?:(?:\\\\{1,2}[rn]|[\\s\"'+,]){0,40}[A-Za-z0-9+/=]{16,4000}){1,400}";
 /** What the login of a URL cannot hold. */
 const NO_LOGIN = "\\s/?#@\"'<>\\\\`";
 
@@ -51,13 +46,13 @@ export const secretPatterns: readonly SecretPattern[] = [
     `(?<before>(?:[Xx]-(?:[A-Za-z]{1,16}-){0,3}(?:[Kk]ey|[Tt]oken)|(?:api|Api|API)[-_]?(?:[Kk]ey|KEY))${IS})${HAS_DIGIT}[A-Za-z0-9_.-]{16,4000}`,
     "",
   ),
-  // A key whose end is missing is one nevertheless.
-  row(
-    ["---"],
-    "(?<before>-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)(?:\\s{0,4}(?:Proc-Type|DEK-Info): [^\\n\\\\]{0,80}){0,2}" +
-      `${KEY_LINES}(?:[^-]{0,90}(?<after>-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----))?`,
-    "",
-  ),
+  {
+    begins: ["---"],
+    find: (text, at) => {
+      const key = privateKeyAt(text, at);
+      return key && { before: text.slice(at, key.from), length: key.end - at, after: text.slice(key.to, key.end) };
+    },
+  },
   // With a password, or any login of a web address; a user name alone, as in ssh://git@host, is no secret.
   row(
     ["://"],
@@ -66,6 +61,17 @@ export const secretPatterns: readonly SecretPattern[] = [
   ),
 ];
 
-function row(begins: readonly string[], pattern: string, start: string = START): SecretPattern {
-  return { begins, pattern: new RegExp(start + pattern, "y") };
+/** Named groups stay visible. */
+function row(begins: readonly string[], source: string, start: string = START): SecretPattern {
+  const pattern = new RegExp(start + source, "y");
+  return {
+    begins,
+    find: (text, at) => {
+      pattern.lastIndex = at;
+      const found = pattern.exec(text);
+      return found
+        ? { before: found.groups?.["before"] ?? "", length: found[0].length, after: found.groups?.["after"] ?? "" }
+        : undefined;
+    },
+  };
 }

@@ -219,3 +219,107 @@ test("a value that is learned later is known from then on, to whoever has the re
   ]);
   expect(text("short")).toBe("short");
 });
+
+describe("escaped forms of secrets are masked", () => {
+  const secret = "pä$$w0rd/+key=Z9&x";
+  const { known: mask } = createRedactor([secret]);
+  const hexOf = (char: string, width: number): string => char.codePointAt(0)!.toString(16).padStart(width, "0");
+  const names: Readonly<Record<string, string>> = {
+    "/": "&sol;",
+    "+": "&plus;",
+    "=": "&equals;",
+    "&": "&amp;",
+    $: "&dollar;",
+  };
+  const escapes: readonly ((char: string) => string)[] = [
+    (char) => char,
+    (char) => encodeURIComponent(char).replace(/^[^%]$/, (plain) => `%${hexOf(plain, 2)}`),
+    (char) => `%${hexOf(char, 2).toUpperCase()}`.replace("%E4", "%C3%A4"),
+    (char) => `\\u${hexOf(char, 4)}`,
+    (char) => `\\u{${hexOf(char, 1)}}`,
+    (char) => `\\x${hexOf(char, 2)}`,
+    (char) => `\\U${hexOf(char, 8)}`,
+    (char) => `%u${hexOf(char, 4)}`,
+    (char) => `&#${char.codePointAt(0)};`,
+    (char) => `&#x${hexOf(char, 2)};`,
+    (char) => `&#X${hexOf(char, 4).toUpperCase()};`,
+    (char) => names[char] ?? char,
+    (char) => (/\W/.test(char) && char.charCodeAt(0) < 128 ? `\\${char}` : char),
+    (char) => `\\${char.codePointAt(0)!.toString(8).padStart(3, "0")}`,
+  ];
+
+  test("every escape by itself", () => {
+    for (const [at, escape] of escapes.entries())
+      expect(mask(`a ${Array.from(secret, escape).join("")} b`), `escape ${at}`).toBe("a [redacted] b");
+  });
+
+  test("any mixture of them, in up to three layers, and nothing beside it is lost", () => {
+    const choice = fc.array(fc.nat(escapes.length - 1), { minLength: secret.length, maxLength: secret.length });
+    const layers = fc.array(fc.constantFrom(1, 3, 8, 9), { maxLength: 2 });
+    fc.assert(
+      fc.property(choice, layers, fc.string(), fc.string(), (chosen, outer, before, after) => {
+        let text = Array.from(secret, (char, at) => escapes[chosen[at]!]!(char)).join("");
+        for (const layer of outer) text = text.replace(/[%&\\]/g, (char) => escapes[layer]!(char));
+        const shown = mask(`${before.replace(/[%&\\#\d]/g, "")} ${text} ${after}`);
+        expect(shown).toContain("[redacted]");
+        expect(shown.startsWith(before.replace(/[%&\\#\d]/g, ""))).toBe(true);
+        expect(shown.endsWith(` ${after}`)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("a text without the secret stays as it is, escapes and all", () => {
+    const plain = "100%25 a\\u0041b &amp;&#65; C:\\101\\x41 %zz &unknown; \\u{110000000}";
+    expect(mask(plain)).toBe(plain);
+  });
+});
+
+describe("a private key is masked to its end", () => {
+  const line = "MIIEowIBAAKCAQEAabcdefghijklmnopqrstuvwxyz0123456789+/ABCDEFGHIJKL";
+  const key = (lines: number): string => `-----BEGIN RSA PRIVATE KEY-----\n${`${line}\n`.repeat(lines)}`;
+
+  test.each([1, 3, 500, 40_000])("an unterminated one of %i lines", (lines) => {
+    expect(nothing.text(`a\n${key(lines)}`)).toBe("a\n-----BEGIN RSA PRIVATE KEY-----[redacted]");
+    expect(nothing.text(`${key(lines)}YWJj\nNow some prose follows.`)).toMatch(
+      /KEY-----\[redacted\][\s\S]{0,3}Now some prose follows\.$/,
+    );
+  });
+
+  test("one line of a megabyte", () => {
+    const shown = nothing.text(`-----BEGIN PRIVATE KEY-----\n${"QUJD".repeat(300_000)}`);
+    expect(shown).toBe("-----BEGIN PRIVATE KEY-----[redacted]");
+  });
+
+  test.each<[string, (text: string) => string]>([
+    [
+      "as read_file shows it",
+      (text) =>
+        text
+          .split("\n")
+          .map((each, at) => `${at + 1}\t${each}`)
+          .join("\n"),
+    ],
+    [
+      "as grep shows it",
+      (text) =>
+        text
+          .split("\n")
+          .map((each, at) => `src/key.pem:${at + 1}: ${each}`)
+          .join("\n"),
+    ],
+    ["in a diff", (text) => text.replaceAll("\n", "\n+")],
+    ["quoted", (text) => text.replaceAll("\n", "\n> ")],
+    ["with carriage returns", (text) => text.replaceAll("\n", "\r\n")],
+    ["in JSON", (text) => JSON.stringify({ key: text })],
+    ["in JSON in JSON", (text) => JSON.stringify(JSON.stringify({ key: text }))],
+    ["in an address", (text) => encodeURIComponent(text)],
+    [
+      "with short lines",
+      (text) => text.replace(/(\w{10})(?=\w)/g, (part) => (/BEGIN|PRIV/.test(part) ? part : `${part}\n`)),
+    ],
+    ["with headers", (text) => text.replace("\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n")],
+  ])("%s", (_, spelled) => {
+    expect(nothing.text(spelled(key(30)))).not.toMatch(/abcdefghij|ABCDEFGHIJ/);
+  });
+});

@@ -1,5 +1,6 @@
 import { SHORTEST_SECRET, spellingsOf } from "./forms.ts";
-import { lookAt, type SecretPattern, secretPatterns } from "./patterns.ts";
+import { type SecretPattern, secretPatterns } from "./patterns.ts";
+import { unescapedLayers } from "./unescape.ts";
 
 /** What stands where a secret stood. */
 export const REDACTED = "[redacted]";
@@ -16,10 +17,18 @@ export type Redactor = Readonly<{
   learn(secrets: readonly string[]): void;
 }>;
 
-/** A redactor that knows these values: raw, base64, hex, percent- and JSON-escaped. Shorter ones than 8 characters are left alone. */
+/** A redactor that knows these values: raw, base64, hex, and escaped in any way. Shorter ones than 8 characters are left alone. */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const words = new Set(secrets.flatMap(spellingsOf));
-  const searchers = () => ({ text: searcher([...words], secretPatterns), known: searcher([...words], []) });
+  const searchers = () => {
+    const values = searcher([...words], []);
+    const all = searcher([...words], secretPatterns);
+    const escaped = (given: string): Found[] => (words.size === 0 ? [] : escapedValues(given, values));
+    return {
+      text: (given: string): string => masked(given, all(given), escaped(given)),
+      known: (given: string): string => masked(given, values(given), escaped(given)),
+    };
+  };
   let now = searchers();
   const text = (given: string): string => now.text(given);
   return {
@@ -71,7 +80,7 @@ const BUCKETS = 1 << 16;
  * Looks for many words and patterns in one pass: the three characters at each place are looked up in a table, and only
  * where something can begin with them is it compared. One regular expression for all of it is many times slower.
  */
-function searcher(words: readonly string[], patterns: readonly SecretPattern[]): (text: string) => string {
+function searcher(words: readonly string[], patterns: readonly SecretPattern[]): (text: string) => readonly Found[] {
   const buckets = new Map<number, Bucket>();
   const marked = new Uint8Array(BUCKETS);
   const bucketFor = (beginning: string): Bucket => {
@@ -86,9 +95,8 @@ function searcher(words: readonly string[], patterns: readonly SecretPattern[]):
 
   return (text) => {
     const last = text.length - SHORTEST_SECRET;
-    if (last < 0) return text;
-    const parts: string[] = [];
-    let from = 0;
+    if (last < 0) return NOTHING;
+    let all: Found[] | undefined;
     let first = text.charCodeAt(0);
     let second = text.charCodeAt(1);
     for (let at = 0; at <= last; at += 1) {
@@ -99,20 +107,49 @@ function searcher(words: readonly string[], patterns: readonly SecretPattern[]):
       if (marked[hash] === 0) continue;
       const found = match(text, at, buckets.get(hash)!);
       if (!found) continue;
-      parts.push(text.slice(from, at), found.shown);
-      from = at + found.length;
-      at = from - 1;
-      first = text.charCodeAt(from);
-      second = text.charCodeAt(from + 1);
+      const to = at + found.length;
+      (all ??= []).push({ from: at, to, shown: found.shown });
+      at = to - 1;
+      first = text.charCodeAt(to);
+      second = text.charCodeAt(to + 1);
     }
-    return parts.length === 0 ? text : parts.join("") + text.slice(from);
+    return all ?? NOTHING;
   };
+}
+
+/** A secret in a text, and what stands in its place. */
+type Found = Readonly<{ from: number; to: number; shown: string }>;
+
+const NOTHING: readonly Found[] = [];
+
+/** The values that come to light when escapes are resolved, where they stand in the text itself. */
+function escapedValues(text: string, values: (text: string) => readonly Found[]): Found[] {
+  return unescapedLayers(text).flatMap((layer) =>
+    values(layer.text).map(({ from, to, shown }) => {
+      const [start, end] = layer.origin(from, to);
+      return { from: start, to: end, shown };
+    }),
+  );
+}
+
+/** The text without what was found; of two that overlap the first is shown, and all of both is gone. */
+function masked(text: string, found: readonly Found[], more: readonly Found[]): string {
+  if (found.length === 0 && more.length === 0) return text;
+  const all = more.length === 0 ? found : [...found, ...more].toSorted((one, other) => one.from - other.from);
+  const parts: string[] = [];
+  let cursor = 0;
+  for (const { from, to, shown } of all) {
+    if (from >= cursor) parts.push(text.slice(cursor, from), shown);
+    cursor = Math.max(cursor, to);
+  }
+  parts.push(text.slice(cursor));
+  return parts.join("");
 }
 
 function match(text: string, at: number, { words, patterns }: Bucket): { shown: string; length: number } | undefined {
   for (const word of words) if (text.startsWith(word, at)) return { shown: REDACTED, length: word.length };
   for (const pattern of patterns) {
-    const look = lookAt(text, at, pattern);
+    const look = pattern.find(text, at);
     if (look) return { shown: look.before + REDACTED + look.after, length: look.length };
   }
   return undefined;

@@ -1,5 +1,5 @@
 import type { Policy } from "../policy/policy.ts";
-import type { LocatedSubject, Subject } from "../rules/call-subject.ts";
+import type { ClosedInFolder, LocatedSubject, Subject } from "../rules/call-subject.ts";
 import type { ReadableOutputs } from "../rules/readable-outputs.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { ShellCommands } from "./shell-commands.ts";
@@ -14,6 +14,10 @@ export type TaskAccess = Readonly<{
   locate(subject: Subject): Promise<LocatedSubject>;
   /** What rules call the file at this real path. */
   placeOf(absolute: string): string;
+  /** What is closed to a tool in a real folder: by a rule, as a place of secrets, as state of the crew. */
+  closedIn(tool: string, folder: string): ClosedInFolder;
+  /** The closed places that exist at or below these real folders. */
+  closedBelow(folders: readonly string[]): readonly string[];
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
   /** Outputs of its run that it may read; absent where none are kept. */

@@ -6,7 +6,7 @@ import type { Answer } from "../plan/gate.ts";
 import type { AnyInput } from "../plan/input.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Verdict } from "../policy/verdict.ts";
-import type { LocatedSubject, Subject } from "../rules/call-subject.ts";
+import type { ClosedInFolder, LocatedSubject, Subject } from "../rules/call-subject.ts";
 import type { ReadableOutputs } from "../rules/readable-outputs.ts";
 import type { Receipt } from "../run/run-command.ts";
 import type { JsonSchema } from "../text/json.ts";
@@ -85,8 +85,8 @@ export type CallAccess = Readonly<{
   judged: readonly LocatedSubject[];
   /** Where a path is, in the words of rules. */
   placeOf(absolute: string): string;
-  /** Whether a rule forbids to read what is at a place; absent when none forbids anything. */
-  isClosed?(place: string): boolean;
+  /** What is closed to this call in a real folder: by a rule, as a place of secrets, as state of the crew. */
+  closedIn(folder: string): ClosedInFolder;
   /** Judges what a tool comes upon while it works: a file behind a folder, the next address of a redirect. */
   check(subject: LocatedSubject): Verdict;
   /** The folders that may be written besides the working folder. */

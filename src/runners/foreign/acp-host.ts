@@ -1,12 +1,10 @@
 import { approvalText } from "../../core/policy/approval.ts";
 import { rulesAlike } from "../../core/policy/judge.ts";
-import { readBans } from "../../core/policy/judge-call.ts";
 import { permit } from "../../core/policy/permit.ts";
 import type { LocatedSubject, Subject } from "../../core/rules/call-subject.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
-import { defined } from "../../core/text/defined.ts";
 import { verdictOn } from "../../runtime/access/approve-call.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { isOpenRefusal, openInside, rootOf } from "../../runtime/files/open-contained.ts";
@@ -135,9 +133,7 @@ const MOST_BYTES = 10_000_000;
 async function contentsOf(path: string, { toolContext, access }: Assignment): Promise<string> {
   const folders = [toolContext.cwd, ...(access?.roots ?? [])];
   const root = await rootOf(folders.find((folder) => folderContains(folder, path)) ?? toolContext.cwd);
-  const bans = access && readBans(access.policy());
-  const isClosed = bans && ((place: string): boolean => bans(access.placeOf(`${root.real}/${place}`)));
-  const { handle, kind, stats } = await openInside({ ...root, ...defined({ isClosed }) }, path);
+  const { handle, kind, stats } = await openInside({ ...root, ...access?.closedIn("read_file", root.real) }, path);
   try {
     if (kind !== "file") throw new Error(`${path} is not a file`);
     if (stats.size > MOST_BYTES) throw new Error(`${path} is larger than ${MOST_BYTES} bytes`);

@@ -39,10 +39,12 @@ export type ForeignBound = Readonly<{
   sandbox: "required" | "auto" | "off";
   /** What it writes is looked at before it counts. */
   checkedLater: boolean;
+  /** Places of secrets and state, by their absolute paths. */
+  closed: readonly string[];
 }>;
 
 /** Rights and policy as bounds. */
-export function boundsOf({ rights, policy, sandbox, checkedLater }: ForeignBound): Bounds {
+export function boundsOf({ rights, policy, sandbox, checkedLater, closed }: ForeignBound): Bounds {
   const patterned = (rules: readonly Rule[]): Rule[] => rules.filter(({ pattern }) => pattern !== undefined);
   const may = Object.fromEntries(abilityNames.map((name) => [name, mayDo(name, rights, policy)])) as Bounds["may"];
   const about = (rules: readonly Rule[]): Rule[] =>
@@ -61,12 +63,16 @@ export function boundsOf({ rights, policy, sandbox, checkedLater }: ForeignBound
   return {
     may,
     allow: about(policy.allow),
-    deny: about([...policy.deny, ...policy.ask]),
+    deny: about([...policy.deny, ...policy.ask, ...closed.flatMap(closing)]),
     own: [...new Set([...lists, ...leases])],
     sandbox: sandbox !== "off",
     network: mayUseNetwork(policy),
   };
 }
+
+/** The rules against reading and changing what is closed. */
+const closing = (path: string): Rule[] =>
+  [path, `${path}/**`].flatMap((pattern) => ["read_file", "write_file"].map((tool) => ({ tool, pattern })));
 
 function mayDo(name: Ability, rights: Rights, policy: Policy): "yes" | "some" | "ask" | "no" {
   const bare = (rules: readonly Rule[]): boolean => rulesFor(rules, name).some(({ pattern }) => pattern === undefined);

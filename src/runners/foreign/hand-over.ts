@@ -9,6 +9,7 @@ import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { reasonOf } from "../../runtime/async/cancel.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { topOf } from "../../runtime/git/git.ts";
 import { finishText } from "../../runtime/loop/finish-tool.ts";
 import { type Bounds, boundsOf, lacking } from "./bounds.ts";
@@ -57,7 +58,9 @@ export function handOver(
       });
     const { sandbox, weaker } = access?.demands ?? { sandbox: "auto", weaker: false };
     const policy = access?.policy() ?? createPolicy("default");
-    const bounds = boundsOf({ rights, policy, sandbox, checkedLater: call.worktree !== undefined });
+    const reach = [cwd, ...(access?.roots ?? [])];
+    const closed = (access?.closedBelow(reach) ?? []).filter((path) => !folderContains(path, cwd)); // as a worktree is
+    const bounds = boundsOf({ rights, policy, sandbox, checkedLater: call.worktree !== undefined, closed });
     const missing = [
       ...lacking(bounds, keeps),
       ...found(obeys, cwd, (await topOf(cwd)) ?? cwd).map((file) => `it obeys ${file} of the project`),

@@ -4,9 +4,11 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent } from "../../core/agent/agent.ts";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
 import type { Task } from "../../core/plan/task.ts";
+import { isOpened, readBans } from "../../core/policy/judge-call.ts";
 import { type Permissions, policyOf } from "../../core/policy/permissions.ts";
 import { intersect, mayUseNetwork, narrow, type Policy, withLease } from "../../core/policy/policy.ts";
 import { type HomeAnchor, protectedPart } from "../../core/policy/protected-paths.ts";
+import type { ClosedInFolder } from "../../core/rules/call-subject.ts";
 import { wholeFolders } from "../../core/rules/lease.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -21,6 +23,7 @@ import { closedByName, closedPaths } from "../files/closed-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { type Root, rootOf } from "../files/open-contained.ts";
 import { resolveSubject } from "../files/resolve-subject.ts";
+import { type ClosedPlaces, createClosedPlaces } from "../files/secret-places.ts";
 
 /** What all runs of a crew share about what may be done. */
 export type AccessParts = Readonly<{
@@ -34,9 +37,9 @@ export type AccessParts = Readonly<{
   inFlight: InFlight;
   /** The program that finishes the quarantine of a command when this process was killed. */
   finisher?: string;
-  /** Home folders, whose secrets no command sees, and what of ours none sees either. */
   homes: readonly string[];
-  hidden: readonly string[];
+  /** Places of secrets, and the state folder. */
+  closed: ClosedPlaces;
   /** Keeps what was agreed to for longer than a run. */
   keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
   /** Where the outputs of a run are kept. */
@@ -85,6 +88,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       const own = withLease(policyFor(task.agent, task.policy), writes && { of: task.path, globs: writes });
       const policy = (): Policy => (agreed.length === 0 ? own : { ...own, allow: [...own.allow, ...agreed] });
       const { roots, placeOf } = place;
+      const shut = task.worktree ? parts.closed.inWorktree(task.worktree) : parts.closed;
       const note = (level: SandboxLevel): void => {
         if (!told) task.note(level);
         told = true;
@@ -94,7 +98,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       const handed = folder === undefined ? {} : { handed: { folder, files } };
       let host: Promise<ShellHost> | undefined;
       const commands = async (): Promise<ShellCommands> => {
-        host ??= commandsFor(parts, task, { ...place, policy, note });
+        host ??= commandsFor(parts, task, { ...place, policy, note, shut });
         return (await host).commands;
       };
       return {
@@ -103,8 +107,13 @@ export function createRunAccess(parts: AccessParts): RunAccess {
           agreed.push(...rules);
           if (scope !== "run") await parts.keep?.(rules, scope);
         },
-        locate: (subject) => resolveSubject(subject, { roots, placeOf, ...handed }),
+        locate: (subject) => resolveSubject(subject, { roots, placeOf, closed: shut, ...handed }),
         placeOf,
+        closedIn: (tool, folder) => closedIn(folder, { tool, policy: policy(), placeOf, shut }),
+        closedBelow: (folders) => {
+          const { folders: whole, files: single } = shut.existing();
+          return [...whole, ...single].filter((path) => folders.some((folder) => folderContains(folder, path)));
+        },
         roots: roots.slice(1).map(({ real }) => real),
         ...handed,
         allowReading: (told) => {
@@ -120,6 +129,33 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       };
     },
   };
+}
+
+type ClosedTo = Readonly<{ tool: string; policy: Policy; placeOf(absolute: string): string; shut: ClosedPlaces }>;
+
+/** What a tool may not read in a folder. Where nothing can be closed there is nothing to ask for every entry. */
+function closedIn(folder: string, { tool, policy, placeOf, shut }: ClosedTo): ClosedInFolder {
+  const bans = readBans(policy);
+  const touched = shut.touches(folder);
+  return {
+    ...((bans !== undefined || touched) && {
+      isClosed: (inner) => {
+        const absolute = inner === "" ? folder : join(folder, inner);
+        if (bans?.(placeOf(absolute))) return true;
+        const closed = touched ? shut.at(absolute) : undefined;
+        return closed !== undefined && !isOpened(policy, tool, { place: placeOf(absolute), closed });
+      },
+    }),
+    isClosedFile: async (file) => (await shut.linked(file)) !== undefined,
+  };
+}
+
+/** The workspace as context files are read from it: what is closed to agents is closed to them. */
+export async function contextRoot({ cwd, policy, closed }: AccessParts): Promise<Root> {
+  const root = await rootOf(cwd);
+  const placeOf = (absolute: string): string => relative(root.real, absolute).split(sep).join("/");
+  const open: Policy = { ...policy, deny: [] }; // a person who names a file has read the rules
+  return { ...root, ...closedIn(root.real, { tool: "read_file", policy: open, placeOf, shut: closed }) };
 }
 
 type Places = Awaited<ReturnType<typeof placesFor>> & object;
@@ -158,12 +194,21 @@ function homeAnchors(folder: string, homes: readonly string[]): HomeAnchor[] {
 async function commandsFor(
   parts: AccessParts,
   task: AccessRequest,
-  { roots, placeOf, rootAt, policy, note }: Places & { policy: () => Policy; note: (level: SandboxLevel) => void },
+  {
+    roots,
+    placeOf,
+    rootAt,
+    policy,
+    note,
+    shut,
+  }: Places & { policy: () => Policy; note: (level: SandboxLevel) => void; shut: ClosedPlaces },
 ): Promise<ShellHost> {
   const wish = parts.settings.sandbox ?? "auto";
   const level = wish === "off" ? OFF : await parts.sandbox();
-  const writable = roots.map(({ real }) => real);
-  const place = placeOf(writable[0]!);
+  const cwd = roots[0]!.real;
+  // No folder is opened to commands that is a part of the state of the crew, also when somebody works in it.
+  const writable = roots.map(({ real }) => real).filter((real) => shut.at(real)?.kind !== "state");
+  const place = placeOf(cwd);
   const outputs = parts.outputs?.(task.run);
   // A command also sees what lies around the folder it works in: the workspace, from a worktree or a folder below.
   const workspace = (await rootOf(parts.cwd)).real;
@@ -175,7 +220,7 @@ async function commandsFor(
   note(level);
   return createShellCommands({
     name: task.run,
-    cwd: writable[0]!,
+    cwd,
     writable,
     ...(task.worktree && { seen: [dirname(dirname(task.worktree.gitDir))] }), // where git keeps everything
     ...(policy().leases && { leased: leasedFolders(policy(), roots, placeOf) }),
@@ -187,8 +232,11 @@ async function commandsFor(
     rootAt,
     allow: () => policy().allow.filter(({ pattern }) => pattern !== undefined),
     ...defined({ finisher: parts.finisher }),
-    homes: parts.homes,
-    hidden: async () => [...parts.hidden, ...closed()],
+    homes: [],
+    hidden: async () => {
+      const { folders, files } = shut.existing();
+      return [...folders, ...files, ...closed()];
+    },
     env: task.env,
     ...(outputs !== undefined && { outputs: join(outputs, `${task.path}.commands`) }),
     ...defined({ redact: parts.redact }),
@@ -240,6 +288,7 @@ export type AccessFolders = Readonly<{
   home: string | undefined;
   /** Where the crew keeps what it keeps, the journals of runs among it. */
   state: string;
+  env: Readonly<Record<string, string | undefined>>;
   /** False: nothing is kept there, records of commands in flight neither. */
   kept?: boolean;
   finisher?: string | undefined;
@@ -265,7 +314,7 @@ export function restrictTo(parts: AccessParts, before: Permissions, own: readonl
 /** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */
 export function accessParts(
   settings: Permissions,
-  { cwd, home, state, kept = true, finisher, outputs, redact }: AccessFolders,
+  { cwd, home, state, env, kept = true, finisher, outputs, redact }: AccessFolders,
   own: readonly string[],
 ): AccessParts {
   const homes = [...new Set([...(home === undefined ? [] : [home]), homedir()].map(realOf))];
@@ -277,7 +326,7 @@ export function accessParts(
     sandbox: () => (level ??= probeSandbox()),
     inFlight: new InFlight({ ...(kept && { state }), skipped: [realOf(state)] }),
     homes,
-    hidden: [state],
+    closed: createClosedPlaces({ homes, state, workspace: cwd, env }),
     ...defined({ finisher, outputs, redact }),
   };
 }

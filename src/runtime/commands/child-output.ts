@@ -1,6 +1,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
+import { REDACTED } from "../../core/secrets/redact.ts";
 import { redactedStream } from "./redacted-stream.ts";
 
 /** What a program prints, both streams in the order in which it comes: the end of it in memory, all of it in a file. */
@@ -42,6 +44,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
   let keptBytes = 0;
   let freshBytes = 0;
   let cut = 0;
+  let cutInKey = false;
   let allEnded = (): void => {};
 
   const take = (chunk: Buffer): void => {
@@ -56,6 +59,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
       const first = kept.shift()!;
       keptBytes -= first.length;
       cut += first.length;
+      cutInKey = endsInKey(first.toString("latin1"), cutInKey);
     }
     while (freshBytes - (fresh[0]?.length ?? 0) >= KEPT_BYTES) freshBytes -= fresh.shift()!.length;
   };
@@ -95,7 +99,10 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
         };
       }),
     close: async () => file?.close(),
-    text: () => wholeCharacters(Buffer.concat(kept), cut > 0),
+    text: () => {
+      const text = wholeCharacters(Buffer.concat(kept), cut > 0);
+      return cutInKey ? withoutOpenKey(text, REDACTED) : text;
+    },
     news: () => {
       const text = decoder.decode(Buffer.concat(fresh), { stream: true });
       fresh.length = 0;

@@ -28,3 +28,20 @@ test("a line without end does not wait for it", () => {
   const written = Array.from({ length: 100 }, () => stream.take(Buffer.from("x".repeat(10_000)))).join("");
   expect(written.length).toBeGreaterThan(900_000);
 });
+
+test("a private key without an end is masked to the last byte, in whatever pieces it comes", () => {
+  const line = "MIIEowIBAAKCAQEAabcdefghijklmnopqrstuvwxyz0123456789+/ABCDEFGHIJKL";
+  for (const [lines, size] of [
+    [4_000, 1_000],
+    [4_000, 65_536],
+    [1, 4_000],
+  ] as const) {
+    const text = `before\n-----BEGIN PRIVATE KEY-----\n${`${line}${lines === 1 ? "" : "\n"}`.repeat(4_000)}`;
+    const stream = redactedStream(createRedactor([]).text);
+    let shown = "";
+    for (let at = 0; at < text.length; at += size) shown += stream.take(Buffer.from(text.slice(at, at + size)));
+    shown += stream.rest();
+    expect(shown.startsWith("before\n-----BEGIN PRIVATE KEY-----")).toBe(true);
+    expect(shown).not.toMatch(/abcdefghij/);
+  }
+});

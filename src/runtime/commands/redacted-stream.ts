@@ -1,3 +1,6 @@
+import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
+import { REDACTED } from "../../core/secrets/redact.ts";
+
 /** Text that is written on as it comes, with secrets taken out although they may come in pieces. */
 export type RedactedStream = Readonly<{
   /** What of it can be written now. */
@@ -15,22 +18,28 @@ const LONGEST_LINE = 8 * LONGEST_SECRET;
 export function redactedStream(redact: (text: string) => string): RedactedStream {
   const decoder = new TextDecoder();
   let held = "";
+  let inKey = false; // a private key can be longer than anything that is held back
+  const clean = (text: string): string => {
+    const open = inKey ? withoutOpenKey(text, REDACTED) : text;
+    inKey = endsInKey(text, inKey);
+    return redact(open);
+  };
   return {
     take: (chunk) => {
       held += decoder.decode(chunk, { stream: true });
       const end = held.lastIndexOf("\n") + 1;
       if (end > 0) {
-        const whole = redact(held.slice(0, end));
+        const whole = clean(held.slice(0, end));
         held = held.slice(end);
         return whole;
       }
       if (held.length <= LONGEST_LINE) return "";
-      const clean = redact(held);
-      held = clean.slice(-LONGEST_SECRET);
-      return clean.slice(0, -LONGEST_SECRET);
+      const whole = clean(held);
+      held = inKey ? "" : whole.slice(-LONGEST_SECRET);
+      return inKey ? whole : whole.slice(0, -LONGEST_SECRET);
     },
     rest: () => {
-      const last = redact(held + decoder.decode());
+      const last = clean(held + decoder.decode());
       held = "";
       return last;
     },

@@ -2,13 +2,13 @@ import type { FileHandle } from "node:fs/promises";
 import { messageOf } from "../../core/schema/error.ts";
 import { MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
 import { fence } from "../../core/text/fence.ts";
-import { isOpenRefusal, openInside, printableName } from "./open-contained.ts";
+import { isOpenRefusal, openInside, printableName, type Root } from "./open-contained.ts";
 
 /**
  * Files as Markdown, in the given order; a promise, where the document's function answers at once.
  * A file that is missing, outside of `cwd` or not text is named with the reason, and a large one is cut with a notice.
  */
-export async function readContextFiles(filePaths: readonly string[], cwd = "."): Promise<string> {
+export async function readContextFiles(filePaths: readonly string[], cwd: string | Root = "."): Promise<string> {
   const sections: string[] = [];
   let left = ALL_BYTES;
   for (const path of filePaths) {
@@ -25,7 +25,7 @@ const ALL_BYTES = 10 * FILE_BYTES;
 
 type Section = Readonly<{ text: string; bytes: number }>;
 
-async function section(cwd: string, path: string, most: number): Promise<Section> {
+async function section(cwd: string | Root, path: string, most: number): Promise<Section> {
   if (most <= 0) return note(`left out: the files before it already hold ${ALL_BYTES} bytes`);
   try {
     const { handle, kind, stats } = await openInside(cwd, path);

@@ -1,6 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import type { ClosedInFolder } from "../../core/rules/call-subject.ts";
 import { cutHead } from "../../core/text/cut.ts";
 import { defined } from "../../core/text/defined.ts";
 import { reveal } from "../../core/text/sanitize.ts";
@@ -53,12 +54,7 @@ export async function openWalked(root: Root, path: string): Promise<WalkedFolder
 export type WalkedFolder = Readonly<{ handle: FileHandle; place: string }>;
 
 /** A folder that access is confined to: as it was given, and where it really is. */
-export type Root = Readonly<{
-  given: string;
-  real: string;
-  /** Whether a rule forbids to read what lies at this path from the root on. */
-  isClosed?(path: string): boolean;
-}>;
+export type Root = Readonly<{ given: string; real: string }> & ClosedInFolder;
 
 /** Something inside the root that is open for reading. */
 export type OpenedFile = Readonly<{
@@ -125,6 +121,7 @@ async function openTarget(top: Root, { path, target }: Target): Promise<OpenedFi
     if (real === undefined || !folderContains(top.real, real)) throw outside(path);
     const place = slashed(relative(top.real, real));
     if (top.isClosed?.(place)) throw closed(path);
+    if (kind === "file" && stats.nlink > 1 && (await top.isClosedFile?.(stats))) throw closed(path);
     return { handle, kind, stats, real, path: place };
   } catch (error) {
     await handle?.close();
@@ -196,7 +193,7 @@ export function strayLink(path: string): OpenRefusal {
 }
 
 function closed(path: string): OpenRefusal {
-  return refusal("DENIED", `${quoted(path)} may not be read: a rule forbids it`);
+  return refusal("DENIED", `${quoted(path)} may not be read: a rule forbids it, or it holds secrets`);
 }
 
 export function special(path: string): OpenRefusal {

@@ -2,8 +2,10 @@ import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { LocatedSubject, Subject } from "../../core/rules/call-subject.ts";
 import type { ReadableOutputs } from "../../core/rules/readable-outputs.ts";
+import { defined } from "../../core/text/defined.ts";
 import { folderContains } from "./folder-contains.ts";
 import { outside, type Root, strayLink, wantedPath } from "./open-contained.ts";
+import type { ClosedPlaces } from "./secret-places.ts";
 
 /** Where a task may look and write, and how rules call what is there. */
 export type SubjectRoots = Readonly<{
@@ -13,6 +15,7 @@ export type SubjectRoots = Readonly<{
   placeOf(absolute: string): string;
   /** Files elsewhere that it may look at. */
   handed?: ReadableOutputs;
+  closed: Pick<ClosedPlaces, "at">;
 }>;
 
 /**
@@ -21,7 +24,7 @@ export type SubjectRoots = Readonly<{
  */
 export async function resolveSubject(
   subject: Subject,
-  { roots, placeOf, handed }: SubjectRoots,
+  { roots, placeOf, handed, closed }: SubjectRoots,
 ): Promise<LocatedSubject> {
   if (subject.kind !== "path") return subject;
   const { path, change, itself } = subject;
@@ -31,7 +34,8 @@ export async function resolveSubject(
   const real = itself ? join(await existing(dirname(wanted), path), basename(wanted)) : await existing(wanted, path);
   if (!folderContains(root.real, real)) throw strayLink(path);
   const named = folderContains(root.given, wanted) ? join(root.real, wanted.slice(root.given.length)) : wanted;
-  return { kind: "path", places: [...new Set([placeOf(named), placeOf(real)])], change };
+  const shut = closed.at(named) ?? closed.at(real);
+  return { kind: "path", places: [...new Set([placeOf(named), placeOf(real)])], change, ...defined({ closed: shut }) };
 }
 
 /** The root that a path is meant from: the working folder, unless it is absolute and lies in another one. */

@@ -1,36 +1,180 @@
-import { realpathSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { words } from "../../core/text/words.ts";
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
+import {
+  secretFinder,
+  secretHomeFiles,
+  secretHomeFolders,
+  secretPathsIn,
+  secretSystemPlaces,
+} from "../../core/policy/secret-paths.ts";
+import type { ClosedPlace, FileIdentity } from "../../core/rules/call-subject.ts";
+import { folderContains } from "./folder-contains.ts";
 
-/** Folders and files in a home that hold keys, tokens, cookies or what was typed. */
-const FOLDERS: readonly string[] = words(`
-  .ssh .gnupg .aws .azure .kube .docker .config/gcloud .config/gh .config/hub .config/op .config/doctl .config/rclone
-  .password-store .local/share/keyrings .terraform.d .mozilla .config/google-chrome .config/chromium .thunderbird
-  .subcrew .claude .codex .gemini .copilot .config/github-copilot .local/share/opencode
-`);
-const FILES: readonly string[] = words(`
-  .netrc .npmrc .yarnrc.yml .pypirc .git-credentials .config/git/credentials .pgpass .my.cnf .vault-token .s3cfg .boto
-  .databrickscfg .cargo/credentials .cargo/credentials.toml .m2/settings.xml .claude.json .bash_history .zsh_history
-  .node_repl_history .python_history .psql_history .mysql_history .env
-`);
-const SYSTEM: readonly string[] = words(
-  "/etc/shadow /etc/gshadow /etc/sudoers /etc/sudoers.d /etc/ssl/private /root/.ssh",
-);
+/** What is closed on this machine: places of secrets, which a rule can open, and the state folder, which nothing opens. */
+export type ClosedPlaces = Readonly<{
+  /** What is closed at a real path. */
+  at(real: string): ClosedPlace | undefined;
+  /** The closed place that a file with several names also lies in. */
+  linked(file: FileIdentity): Promise<ClosedPlace | undefined>;
+  /** Whether anything at or below a real folder can be closed, or the folder itself. */
+  touches(folder: string): boolean;
+  /** The closed places that exist, as they really are: what commands do not see. */
+  existing(): HiddenPlaces;
+  /** The same for a task in a worktree, which is a part of the state folder that is open to it. */
+  inWorktree(worktree: Worktree): ClosedPlaces;
+}>;
 
-export type SecretPlaces = Readonly<{ folders: readonly string[]; files: readonly string[] }>;
+export type HiddenPlaces = Readonly<{ folders: readonly string[]; files: readonly string[] }>;
 
-/** Those that are there, as they really are, so that they can be hidden; with `more` that somebody named. */
-export function secretPlaces(homes: readonly string[], more: readonly string[] = []): SecretPlaces {
+/** Where closed places are looked for. */
+export type ClosedPlaceSpec = Readonly<{
+  homes: readonly string[];
+  /** The state folder of the crew. */
+  state: string;
+  /** The workspace: what holds it is open, since a person chose to work there. */
+  workspace: string;
+  env: Readonly<Record<string, string | undefined>>;
+}>;
+
+export function createClosedPlaces({
+  homes: given,
+  state: stateFolder,
+  workspace,
+  env,
+}: ClosedPlaceSpec): ClosedPlaces {
+  const state = realOf(stateFolder);
+  const real = realOf(workspace);
+  const homes = [...new Set([...given, ...given.map(realOf)])];
+  const named = secretPathsIn(env).flatMap((path) => [path, realOf(path)]);
+  const secretIn = secretFinder(homes, [...new Set(named)]);
+  // A link among the secret places (~/.aws -> ~/dotfiles/aws) closes what it leads to, too.
+  const targets = secretPlaces(homes, named);
+  const linkTargets = [...targets.folders, ...targets.files].filter((path) => secretIn(path) === undefined);
+  const secretAt = (path: string): string | undefined =>
+    secretIn(path) ?? linkTargets.find((place) => folderContains(place, path));
+  const chosen = secretAt(real); // the person works inside of this one
+  const at = (path: string): ClosedPlace | undefined => {
+    if (folderContains(state, path)) return { kind: "state", name: state };
+    const name = secretAt(path);
+    return name === undefined || name === chosen ? undefined : { kind: "secret", name };
+  };
+  const places = (): HiddenPlaces => {
+    const { folders, files } = secretPlaces([...homes, ...otherHomes()], [...named, state]);
+    return { folders: folders.filter((path) => at(path) !== undefined), files };
+  };
+  const everywhere = [...homes, ...OTHER_HOMES, ...secretSystemPlaces, "/proc", ...named, ...linkTargets, state];
+  const identities = linkedIdentities(places);
+  const own: Omit<ClosedPlaces, "inWorktree"> = {
+    at,
+    linked: async ({ dev, ino, nlink }) => {
+      if (nlink < 2) return undefined;
+      const path = (await identities()).get(`${dev}:${ino}`);
+      return path === undefined ? undefined : at(path);
+    },
+    touches: (folder) => at(folder) !== undefined || everywhere.some((place) => folderContains(folder, place)),
+    existing: places,
+  };
+  return { ...own, inWorktree: (worktree) => inWorktree(own, worktree) };
+}
+
+/** A worktree holds copies of what is closed in the repository: each copy is as closed as the file it was made from. */
+function inWorktree(outer: Omit<ClosedPlaces, "inWorktree">, worktree: Worktree): ClosedPlaces {
+  const { top, of } = worktree;
+  const origin = (path: string): string => (folderContains(top, path) ? join(of, path.slice(top.length)) : path);
+  const at: ClosedPlaces["at"] = (path) => outer.at(origin(path));
+  const own: Omit<ClosedPlaces, "inWorktree"> = {
+    at,
+    linked: outer.linked,
+    touches: (folder) => outer.touches(origin(folder)),
+    existing: () => {
+      const { folders, files } = outer.existing();
+      const copies = [...folders, ...files]
+        .map((path) => movedInto(worktree, path))
+        .filter((path) => folderContains(top, path));
+      const there = secretPlaces([], copies);
+      return { folders: [...folders, ...there.folders], files: [...files, ...there.files] };
+    },
+  };
+  return { ...own, inWorktree: (inner) => inWorktree(own, inner) };
+}
+
+const OTHER_HOMES = ["/home", "/root", "/Users", "/var/home"];
+
+/** Home folders of everybody on this machine; only root can read what is in most of them. */
+function otherHomes(): string[] {
+  if (process.getuid?.() !== 0) return [];
+  const below = OTHER_HOMES.filter((folder) => folder !== "/root").flatMap((folder) => {
+    try {
+      return readdirSync(folder).map((name) => join(folder, name));
+    } catch {
+      return [];
+    }
+  });
+  return ["/root", ...below];
+}
+
+/** The places that are there, as they really are. */
+export function secretPlaces(homes: readonly string[], more: readonly string[] = []): HiddenPlaces {
   const wanted = [
-    ...homes.flatMap((home) => [...FOLDERS, ...FILES].map((name) => join(home, name))),
-    ...SYSTEM,
+    ...homes.flatMap((home) => [...secretHomeFolders, ...secretHomeFiles].map((name) => join(home, name))),
+    ...secretSystemPlaces,
     ...more,
   ];
   const folders = new Set<string>();
   const files = new Set<string>();
   for (const path of wanted) {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined) (stats.isDirectory() ? folders : files).add(realpathSync.native(path));
+    try {
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (stats !== undefined) (stats.isDirectory() ? folders : files).add(realpathSync.native(path));
+    } catch {
+      // what this user cannot look at, its commands cannot either
+    }
   }
   return { folders: [...folders], files: [...files] };
+}
+
+const MOST_LINKED = 20_000;
+const FRESH_MS = 60_000;
+
+/** The files in closed places that have several names, by device and inode; upper levels first, and looked at again after a while. */
+function linkedIdentities(places: () => HiddenPlaces): () => Promise<ReadonlyMap<string, string>> {
+  let known: Promise<ReadonlyMap<string, string>> | undefined;
+  let until = 0;
+  return () => {
+    if (known === undefined || performance.now() > until) {
+      until = performance.now() + FRESH_MS;
+      known = collect(places());
+    }
+    return known;
+  };
+}
+
+async function collect({ folders, files }: HiddenPlaces): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  let left = MOST_LINKED;
+  const look = async (path: string): Promise<void> => {
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats?.isFile() && stats.nlink > 1) found.set(`${stats.dev}:${stats.ino}`, path);
+  };
+  await Promise.all(files.map(look));
+  const queue = [...folders];
+  for (let folder = queue.shift(); folder !== undefined && left > 0; folder = queue.shift()) {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    left -= entries.length;
+    await Promise.all(entries.filter((entry) => entry.isFile()).map((entry) => look(join(folder, entry.name))));
+    for (const entry of entries) if (entry.isDirectory()) queue.push(join(folder, entry.name));
+  }
+  return found;
+}
+
+/** Where a path leads, as far as it exists. */
+function realOf(path: string): string {
+  const wanted = resolve(path);
+  try {
+    return realpathSync.native(wanted);
+  } catch {
+    return wanted === dirname(wanted) ? wanted : join(realOf(dirname(wanted)), wanted.slice(dirname(wanted).length));
+  }
 }

@@ -1,5 +1,6 @@
 import type { ContextOptions } from "../../core/plan/context.ts";
 import { readContextFiles } from "../files/context-files.ts";
+import type { Root } from "../files/open-contained.ts";
 import type { GitPlace } from "./git.ts";
 import { getGitContext } from "./git-context.ts";
 
@@ -10,11 +11,14 @@ export { getGitContext } from "./git-context.ts";
  * The background of a run as one text: what the user wrote, then the files, then the git state, parted by rules.
  * A promise, where the document's function answers at once; it never rejects, whatever is missing is said in the text.
  */
-export async function buildContext(cwd: string, options: ContextOptions, place: GitPlace = {}): Promise<string> {
+export async function buildContext(cwd: string, options: ContextOptions, place: ContextPlace = {}): Promise<string> {
   const parts = [
     options.context?.trim() ?? "",
-    await readContextFiles(options.contextFiles ?? [], cwd),
+    await readContextFiles(options.contextFiles ?? [], place.root ?? cwd),
     await getGitContext(options.gitContext ?? false, cwd, place),
   ];
   return parts.filter((part) => part !== "").join("\n\n---\n\n");
 }
+
+/** Where git looks, and the folder that files are read from when not all in it may be read. */
+export type ContextPlace = GitPlace & Readonly<{ root?: Root }>;

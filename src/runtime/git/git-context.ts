@@ -1,7 +1,9 @@
+import { relative, sep } from "node:path";
 import type { ContextOptions } from "../../core/plan/context.ts";
 import { codeSpan, fence } from "../../core/text/fence.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { reveal } from "../../core/text/sanitize.ts";
+import { folderContains } from "../files/folder-contains.ts";
 import { type GitAnswer, type GitPlace, openRepository, type Repository, topOf } from "./git.ts";
 
 /**
@@ -13,9 +15,10 @@ export async function getGitContext(
   cwd = ".",
   place: GitPlace = {},
 ): Promise<string> {
-  const asked = sectionsOf(options === true ? { branch: true, status: true } : options);
-  if (asked.length === 0) return "";
   const top = await topOf(cwd);
+  const without = pathsWithout(top, place.hidden);
+  const asked = sectionsOf(options === true ? { branch: true, status: true } : options, without);
+  if (asked.length === 0) return "";
   if (top === undefined) return "(not a git repository)";
   const repository = await openRepository(top, place);
   if (!repository.ok) return `(git context left out: ${oneLine(repository.reason)})`;
@@ -29,14 +32,26 @@ export type GitContextOptions = Exclude<ContextOptions["gitContext"], boolean | 
 type Ask = Repository["ask"];
 type Section = (ask: Ask) => Promise<string>;
 
-function sectionsOf(options: GitContextOptions | false): Section[] {
+/** Everything in the repository except these, as git is told it. */
+function pathsWithout(top: string | undefined, hidden: readonly string[] = []): string[] {
+  const inside = top === undefined ? [] : hidden.filter((path) => path !== top && folderContains(top, path));
+  if (inside.length === 0) return [];
+  return [":(top)", ...inside.map((path) => `:(exclude,top,literal)${relative(top!, path).split(sep).join("/")}`)];
+}
+
+/** Names are taken literally everywhere else. */
+const magicFor = (paths: readonly string[]): string[] => (paths.length === 0 ? [] : ["--no-literal-pathspecs"]);
+
+function sectionsOf(options: GitContextOptions | false, paths: readonly string[]): Section[] {
   if (!isRecord(options)) return [];
   const { branch, status, diff, diffStats, log } = options;
   return [
     branch === true ? branchSection : undefined,
-    status === true ? statusSection : undefined,
-    diffStats === true ? block("Diff Stats", (ask) => diffOf(ask, ["--stat=100"])) : undefined,
-    diff === true ? block("Git Diff", (ask) => diffOf(ask, ["--src-prefix=a/", "--dst-prefix=b/"]), "diff") : undefined,
+    status === true ? statusSection(paths) : undefined,
+    diffStats === true ? block("Diff Stats", (ask) => diffOf(ask, ["--stat=100"], paths)) : undefined,
+    diff === true
+      ? block("Git Diff", (ask) => diffOf(ask, ["--src-prefix=a/", "--dst-prefix=b/"], paths), "diff")
+      : undefined,
     logSection(log ?? 0),
   ].filter((section) => section !== undefined);
 }
@@ -48,9 +63,18 @@ const branchSection: Section = async (ask) => {
   return `**Branch:** ${commit.ok ? `(detached at ${commit.text.trim()})` : "(unknown)"}`;
 };
 
-const statusSection = block("Git Status", (ask) =>
-  ask("status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"),
-);
+const statusSection = (paths: readonly string[]): Section =>
+  block("Git Status", (ask) =>
+    ask(
+      ...magicFor(paths),
+      "status",
+      "--porcelain",
+      "--untracked-files=normal",
+      "--ignore-submodules=all",
+      "--",
+      ...paths,
+    ),
+  );
 
 function logSection(count: number | boolean): Section | undefined {
   if (count === false || count === 0) return undefined;
@@ -76,10 +100,11 @@ const USUAL_COMMITS = 10;
 const MOST_COMMITS = 1_000;
 
 /** Work tree and index against the last commit; before the first commit, what is staged. */
-async function diffOf(ask: Ask, format: readonly string[]): Promise<GitAnswer> {
+async function diffOf(ask: Ask, format: readonly string[], paths: readonly string[]): Promise<GitAnswer> {
   const born = await ask("rev-parse", "--quiet", "--verify", "HEAD");
   const against = born.ok ? "HEAD" : "--cached";
   return ask(
+    ...magicFor(paths),
     "diff",
     "--no-ext-diff",
     "--no-textconv",
@@ -89,6 +114,7 @@ async function diffOf(ask: Ask, format: readonly string[]): Promise<GitAnswer> {
     ...format,
     against,
     "--",
+    ...paths,
   );
 }
 

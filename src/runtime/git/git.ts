@@ -55,7 +55,12 @@ export type Repository = Readonly<{
 /** The work tree that a command is about: the repository's own by default. Named here, never looked up in the tree itself. */
 export type GitTree = Readonly<{ folder?: string; gitDir?: string; env?: Readonly<Record<string, string>> }>;
 /** Where git may look besides the repository: the home folder with the user's own configuration, none by default. */
-export type GitPlace = Readonly<{ home?: string; signal?: AbortSignal }>;
+export type GitPlace = Readonly<{
+  home?: string;
+  signal?: AbortSignal;
+  /** Absolute paths whose changes are not shown. */
+  hidden?: readonly string[];
+}>;
 /** Why git gave no answer, and all that it said. */
 export type GitFailure = Readonly<{ ok: false; reason: string; said?: string }>;
 /** What git printed, possibly cut at the limit, or why it did not. */

@@ -1,5 +1,4 @@
 import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
-import { readBans } from "../../core/policy/judge-call.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
 import type { LocatedSubject } from "../../core/rules/call-subject.ts";
 import { messageOf } from "../../core/schema/error.ts";
@@ -9,6 +8,8 @@ import type { Assignment } from "../../core/task/runner.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
 import type { CallAccess, Tool, ToolResult } from "../../core/task/tool.ts";
 import { parseArguments } from "../../core/task/tool-specs.ts";
+import { cutOutsideKey } from "../../core/secrets/private-key.ts";
+import { REDACTED } from "../../core/secrets/redact.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
@@ -102,8 +103,10 @@ async function fitting(
   tell: (file: string) => void,
 ): Promise<string> {
   // Nobody waits while megabytes are searched that are not shown; a secret that begins before the cut is still found.
-  const { text, cut } = cutTail(redact(whole.slice(-LOOKED_AT)), { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
-  if (!cut && whole.length <= LOOKED_AT) return text;
+  const looked = redact(cutOutsideKey(whole, whole.length - LOOKED_AT, REDACTED));
+  const { text: end, cut } = cutTail(looked, { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
+  if (!cut && whole.length <= LOOKED_AT) return end;
+  const text = cutOutsideKey(looked, looked.length - end.length, REDACTED);
   const file = kept ?? (await keepLong?.(tool, whole));
   if (file !== undefined) tell(file);
   return `[the beginning was cut${file === undefined ? "" : `; all of it is in ${file}`}]\n${text}`;
@@ -223,16 +226,15 @@ function parentOf({ agent, call, tools, rights, model, access }: Assignment): Pa
 }
 
 function accessFor(
-  { policy, placeOf, roots, handed, seen, noteWrite, commands }: TaskAccess,
+  { placeOf, closedIn, roots, handed, seen, noteWrite, commands }: TaskAccess,
   tool: Tool,
   judged: readonly LocatedSubject[],
   assignment: Assignment,
 ): CallAccess {
-  const isClosed = readBans(policy());
   return {
-    ...defined({ isClosed }),
     judged,
     placeOf,
+    closedIn: (folder) => closedIn(tool.name, folder),
     roots,
     ...defined({ handed }),
     seen,

@@ -1,5 +1,6 @@
 import type { Delta, Fact } from "../../core/run/event.ts";
-import type { Redactor } from "../../core/secrets/redact.ts";
+import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
+import { REDACTED, type Redactor } from "../../core/secrets/redact.ts";
 
 /** The two ways in which a run says something: facts that are kept, and what is only seen while it happens. */
 export type Outlets = Readonly<{
@@ -13,11 +14,19 @@ export type Outlets = Readonly<{
  */
 export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets {
   const held = new Map<string, Map<string, Delta>>();
+  /** The streams that stopped in the middle of a private key that was too long to wait for. */
+  const inKey = new Set<string>();
+  const clean = (stream: string, text: string): string => {
+    const open = inKey.has(stream);
+    if (endsInKey(text, open)) inKey.add(stream);
+    else inKey.delete(stream);
+    return redactor.text(open ? withoutOpenKey(text, REDACTED) : text);
+  };
   const release = (path: string): void => {
     const waiting = held.get(path);
     if (!waiting) return;
     held.delete(path);
-    for (const delta of waiting.values()) live(path, { ...delta, text: redactor.text(delta.text) });
+    for (const [key, delta] of waiting) live(path, { ...delta, text: clean(`${path} ${key}`, delta.text) });
   };
   return {
     emit: (path, fact) => {
@@ -39,7 +48,7 @@ export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets 
       } else if (before) {
         waiting.delete(key);
       }
-      if (safe > 0) live(path, { ...delta, text: redactor.text(text.slice(0, safe)) });
+      if (safe > 0) live(path, { ...delta, text: clean(`${path} ${key}`, text.slice(0, safe)) });
     },
   };
 }

@@ -30,6 +30,7 @@ export async function contentsOf(
   const found: FileEntry[] = [];
   const folders = [path];
   const device = (await deviceOf(root, path)) ?? -1;
+  const { isClosed } = access?.closedIn(root.real) ?? {};
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
     signal.throwIfAborted();
     const { handle, place } = await openWalked(root, folder);
@@ -38,10 +39,8 @@ export async function contentsOf(
         const inner = `${folder}/${entry.name}`;
         const [real, rest] = [`${root.real}/${inner}`, inner.slice(path.length)];
         checkChange({ real, path: inner }, access);
-        if (movedTo) {
-          if (access?.isClosed?.(access.placeOf(real))) throw closed(path);
-          checkChange({ real: movedTo.real + rest, path: movedTo.path + rest }, access);
-        }
+        if (isClosed?.(inner)) throw closed(path);
+        if (movedTo) checkChange({ real: movedTo.real + rest, path: movedTo.path + rest }, access);
         found.push({
           path: inner,
           folder: entry.isDirectory(),

@@ -87,6 +87,7 @@ test("a file that somebody else changed since it was read is not edited, until i
   const cwd = tempFolder({ "a.txt": text });
   const access: CallAccess = {
     judged: [{ kind: "path", places: ["a.txt"], change: true }],
+    closedIn: () => ({}),
     placeOf: (absolute) => absolute.slice(cwd.length + 1),
     check: () => ({ decision: "allow", rule: "", why: "", hint: "" }),
     roots: [],

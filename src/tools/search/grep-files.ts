@@ -1,3 +1,5 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
 import { z } from "zod";
 import { globMatcher } from "../../core/rules/glob.ts";
 import { defineTool, type Tool, type ToolContext } from "../../core/task/tool.ts";
@@ -82,11 +84,12 @@ async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promi
   const deadline = AbortSignal.timeout(SEARCH_MS);
   const query = { root, start, isFile, pattern, ignoreCase, perFile: maxPerFile, env };
   const kind = filesOnly ? "files" : "matches";
+  const isShut = closedFiles(root);
   const hits: Hit[] = [];
   let results = 0;
   try {
     for await (const hit of find(query, AbortSignal.any([signal, deadline]))) {
-      if (!passes(hit.path) || root.isClosed?.(hit.path)) continue;
+      if (!passes(hit.path) || (await isShut(hit.path))) continue;
       if (!filesOnly || hits.at(-1)?.path !== hit.path) results++;
       if (results > maxResults) return { hits, notice: `[only the first ${maxResults} ${kind}: ${NARROWER}]` };
       hits.push(hit);
@@ -97,6 +100,18 @@ async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promi
     return { hits, notice: `[stopped after ${SEARCH_MS / 1_000} s, there may be more matches: use a path or a glob]` };
   }
   return { hits, notice: hits.length > 0 ? "" : `[no match for ${quoted(pattern)}]` };
+}
+
+/** Whether a file that a search came upon is closed. Even the number of its matches would tell what is in it. */
+function closedFiles({ real, isClosed, isClosedFile }: Root): (path: string) => Promise<boolean> {
+  let last: Readonly<{ path: string; shut: boolean }> | undefined;
+  return async (path) => {
+    if (last?.path === path) return last.shut;
+    const stats = isClosedFile && (await lstat(join(real, path)).catch(() => undefined));
+    const shut = isClosed?.(path) === true || (stats !== undefined && stats.nlink > 1 && (await isClosedFile!(stats)));
+    last = { path, shut };
+    return shut;
+  };
 }
 
 function filterOf(glob: string | undefined): (path: string) => boolean {

@@ -34,9 +34,7 @@ export async function writablePath(
 export async function rootOfCall({ cwd, access }: ToolContext, path: string): Promise<Root> {
   const roots = await Promise.all([cwd, ...(access?.roots ?? [])].map((folder) => rootOf(folder)));
   const root = rootFor(roots, path);
-  if (!access?.isClosed) return root;
-  const { isClosed, placeOf } = access;
-  return { ...root, isClosed: (inner) => isClosed(placeOf(inner === "" ? root.real : `${root.real}/${inner}`)) };
+  return access ? { ...root, ...access.closedIn(root.real) } : root;
 }
 
 function isAgreed(access: CallAccess | undefined, { real, path }: ContainedPath): boolean {

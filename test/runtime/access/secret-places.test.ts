@@ -1,0 +1,373 @@
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import {
+  secretFinder,
+  secretHomeFiles,
+  secretHomeFolders,
+  secretNamed,
+} from "../../../src/core/policy/secret-paths.ts";
+import { type CrewOptions, createCrew, defineAgent } from "../../../src/index.ts";
+import { scripted } from "../../../src/models/scripted/scripted.ts";
+import { type Need, needs, needsTimeout } from "../../needs.ts";
+import { call, type Played, play } from "../../support/play.ts";
+import { shell } from "../../support/repository.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const CANARY = "canary-5f1d";
+const PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** One file in every secret place of a home folder. */
+const places: readonly string[] = [...secretHomeFolders.map((folder) => `${folder}/file`), ...secretHomeFiles];
+
+/** A folder that commands in the sandbox see: the one for temporary files is empty for them. */
+function outsideOfTmp(): string {
+  const cache = join(import.meta.dirname, "../../../.cache");
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "secret-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function plant(folder: string, files: readonly string[], text = `${CANARY}\n`): void {
+  for (const file of files) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+}
+
+function homeWithSecrets(): string {
+  const home = outsideOfTmp();
+  plant(home, places);
+  plant(home, ["notes/plain.txt"], "nothing special\n");
+  return home;
+}
+
+/** Everything that the model, the journal and a person got to see. */
+const seen = ({ events }: Pick<Played, "events">): string => JSON.stringify(events);
+
+/** Every tool that reads, on one path. */
+const readers = (path: string): { name: string; input: object }[] => [
+  { name: "read_file", input: { path } },
+  { name: "get_file_info", input: { path } },
+  { name: "grep_files", input: { pattern: "canary", path } },
+  { name: "grep_files", input: { pattern: "^canary-5", path, filesOnly: true } },
+  { name: "edit_file", input: { path, old: "canary", new: "x" } },
+  { name: "edit_file", input: { path, old_string: "canary", new_string: "x" } },
+  { name: "write_file", input: { path, content: "x" } },
+  { name: "move_file", input: { from: path, to: "notes/moved.txt" } },
+];
+
+const inHome = (home: string, more: CrewOptions = {}): CrewOptions => ({
+  cwd: home,
+  env: { PATH, HOME: home },
+  permissions: { mode: "bypass" },
+  ...more,
+});
+
+test("reading secrets: no file tool reads, searches, changes or moves a secret place in the home folder", async () => {
+  const home = homeWithSecrets();
+  const turn = { calls: places.flatMap(readers) };
+  const played = await play([turn], inHome(home));
+  expect(seen(played)).not.toContain(CANARY);
+  expect(played.denied.filter(({ tool }) => tool === "read_file")).toHaveLength(places.length);
+  for (const place of places) expect(readFileSync(join(home, place), "utf8")).toBe(`${CANARY}\n`);
+}, 60_000);
+
+test("reading secrets: listing, globbing and searching the home folder shows none of them", async () => {
+  const home = homeWithSecrets();
+  const played = await play(
+    [
+      {
+        calls: [
+          { name: "list_files", input: { depth: 6 } },
+          { name: "glob", input: { pattern: "**/*" } },
+          { name: "glob", input: { pattern: "**/.{net,np}rc" } },
+          { name: "grep_files", input: { pattern: "canary" } },
+          { name: "grep_files", input: { pattern: "(?=canary)canary" } },
+          { name: "grep_files", input: { pattern: "canary", filesOnly: true } },
+          { name: "list_files", input: { path: ".config" } },
+        ],
+      },
+    ],
+    inHome(home),
+  );
+  const text = played.ended.map((each) => each.text).join("\n");
+  expect(text).toContain("plain.txt");
+  expect(text).not.toMatch(/canary-|netrc|id_rsa|\.ssh|gcloud|credentials/);
+  const found = played.ended.filter(({ tool }) => tool === "grep_files").map((each) => each.text);
+  expect(found.every((each) => each.startsWith("[no match for"))).toBe(true);
+});
+
+test("reading secrets: neither an absolute path, a way around, another case nor a link gets there", async () => {
+  const home = homeWithSecrets();
+  symlinkSync(join(home, ".ssh"), join(home, "notes/dir"));
+  symlinkSync("../.netrc", join(home, "notes/file"));
+  linkSync(join(home, ".ssh/file"), join(home, "notes/hard"));
+  linkSync(join(home, ".netrc"), join(home, "notes/hard2"));
+  // A secret place that is itself a link closes what it leads to.
+  plant(home, ["dotfiles/aws/credentials"]);
+  rmSync(join(home, ".aws"), { recursive: true });
+  symlinkSync("dotfiles/aws", join(home, ".aws"));
+  const ways = [
+    "notes/dir/file",
+    "notes/file",
+    "notes/hard",
+    "notes/hard2",
+    "notes/../.ssh/file",
+    ".//.ssh/./file",
+    join(home, ".ssh/file"),
+    `${home}/notes/../.ssh/file`,
+    `/proc/self/root${home}/.ssh/file`,
+    ".aws/credentials",
+    "dotfiles/aws/credentials",
+  ];
+  const played = await play(
+    [{ calls: [{ name: "grep_files", input: { pattern: "canary" } }, ...ways.flatMap(readers)] }],
+    inHome(home),
+  );
+  expect(seen(played)).not.toContain(CANARY);
+});
+
+test("reading secrets: a folder that holds one is neither moved nor deleted as a whole", async () => {
+  const home = homeWithSecrets();
+  const played = await play(
+    [
+      {
+        calls: [
+          { name: "move_file", input: { from: ".config", to: "open" } },
+          { name: "delete_file", input: { path: ".config", recursive: true } },
+          { name: "delete_file", input: { path: ".local", recursive: true } },
+        ],
+      },
+    ],
+    inHome(home, { permissions: { mode: "bypass", allow: ["move_file(.config/**)", "delete_file(.config/**)"] } }),
+  );
+  expect(played.ended.every(({ error }) => error)).toBe(true);
+  expect(readFileSync(join(home, ".config/gh/file"), "utf8")).toBe(`${CANARY}\n`);
+});
+
+test("reading secrets: a workspace above the home folder, and the home folders of others, are covered", async () => {
+  const top = outsideOfTmp();
+  const home = join(top, "home/me");
+  plant(home, places);
+  const played = await play(
+    [
+      {
+        calls: [
+          { name: "grep_files", input: { pattern: "canary" } },
+          ...places.flatMap((place) => readers(`home/me/${place}`)),
+        ],
+      },
+    ],
+    inHome(top, { env: { PATH, HOME: home } }),
+  );
+  expect(seen(played)).not.toContain(CANARY);
+  const find = secretFinder(["/home/me"], []);
+  expect(
+    ["/root/.ssh/id", "/home/you/.netrc", "/Users/you/.aws/x", "/HOME/me/.ssh", "/proc/1/environ"].map(find),
+  ).toEqual([".ssh", ".netrc", ".aws", undefined, "/proc"]);
+}, 60_000);
+
+test("reading secrets: the whole disk as workspace does not show what the kernel knows of processes", async () => {
+  const played = await play(
+    [
+      {
+        calls: ["/proc/self/environ", "proc/self/environ", `/proc/${process.pid}/environ`, "/etc/shadow"].flatMap(
+          readers,
+        ),
+      },
+    ],
+    inHome("/", { env: { PATH, HOME: tempFolder() }, permissions: { mode: "default" } }),
+  );
+  expect(played.ended.filter(({ tool }) => tool === "read_file")).toEqual([]);
+  expect(played.denied.filter(({ tool }) => tool === "read_file")).toHaveLength(4);
+});
+
+test("reading secrets: a place that a variable names is one of them", async () => {
+  const cwd = tempFolder();
+  plant(cwd, ["cluster/kube.yaml", "keys/a.json", "ok.txt"]);
+  const env = {
+    PATH,
+    HOME: tempFolder(),
+    KUBECONFIG: `/nowhere:${join(cwd, "cluster/kube.yaml")}`,
+    GOOGLE_APPLICATION_CREDENTIALS: join(cwd, "keys/a.json"),
+  };
+  const played = await play([{ calls: ["cluster/kube.yaml", "keys/a.json"].flatMap(readers) }], { cwd, env });
+  expect(seen(played)).not.toContain(CANARY);
+});
+
+test("reading secrets: only a rule that names the place opens it, and only to the tool it names", async () => {
+  const home = homeWithSecrets();
+  const reads = [call("read_file", { path: ".ssh/file" }), call("grep_files", { pattern: "canary", path: ".ssh" })];
+  const tries = async (...allow: string[]): Promise<boolean[]> => {
+    const { ended } = await play(reads, inHome(home, { permissions: { mode: "bypass", allow } }));
+    return ["read_file", "grep_files"].map((name) =>
+      ended.some(({ tool, text }) => tool === name && text.includes(CANARY)),
+    );
+  };
+  expect(await tries("read_file", "read_file(**)", "read_file(*)", "read_file(.s*/**)")).toEqual([false, false]);
+  expect(await tries("read_file(.ssh/config)")).toEqual([false, false]);
+  expect(await tries("read_file(.ssh/file)")).toEqual([true, false]);
+  expect(await tries("read_file(.ssh/**)", "grep_files(.ssh/**)", "grep_files(.ssh)")).toEqual([true, true]);
+});
+
+test("reading secrets: context files and the git context of a home folder leave them out", async () => {
+  const home = homeWithSecrets();
+  shell(home, "git init -q . && git add -A -f && git commit -qm x");
+  plant(home, [".aws/file", "notes/plain.txt"], `${CANARY} changed\n`);
+  writeFileSync(join(home, "notes/plain.txt"), "changed\n");
+  const asked: string[] = [];
+  const crew = createCrew({
+    ...inHome(home),
+    home: tempFolder(),
+    discover: false,
+    agents: [defineAgent({ name: "worker", description: "works", instructions: "Work." })],
+    models: {
+      m: scripted((request) => {
+        asked.push(JSON.stringify(request));
+        return "done";
+      }),
+    },
+    model: "m",
+  });
+  const result = await crew.run({
+    mode: "single",
+    agent: "worker",
+    task: "Go.",
+    contextFiles: [...places, "notes/plain.txt"],
+    gitContext: { diff: true, status: true, diffStats: true },
+  });
+  expect(result.status).toBe("ok");
+  expect(asked.join()).toContain("+changed");
+  expect(asked.join()).not.toContain(CANARY);
+});
+
+describe("the state folder in the workspace", () => {
+  const state = (cwd: string): string => join(cwd, "deep/state");
+  const config = "permissions: { mode: default }\n";
+  const inside = ["deep/state/config.yaml", "deep/state/mcp-logins/x.json", "deep/state/trust.json"];
+
+  function workspace(): string {
+    const cwd = outsideOfTmp();
+    plant(cwd, inside, `${config}# ${CANARY}\n`);
+    symlinkSync("deep/state", join(cwd, "elsewhere"));
+    linkSync(join(cwd, inside[0]!), join(cwd, "hard.yaml"));
+    return cwd;
+  }
+
+  test("reading secrets: no tool reads or writes it, by no path, under no rule", async () => {
+    const cwd = workspace();
+    const ways = [
+      ...inside,
+      "elsewhere/config.yaml",
+      "hard.yaml",
+      join(cwd, inside[0]!),
+      "deep/../deep/state/config.yaml",
+    ];
+    const played = await play(
+      [
+        {
+          calls: [
+            ...ways.flatMap(readers),
+            { name: "write_file", input: { path: "deep/state/agents/new.md", content: "x" } },
+            { name: "write_file", input: { path: "elsewhere/new.md", content: "x" } },
+            { name: "move_file", input: { from: "deep", to: "other" } },
+            { name: "move_file", input: { from: "deep/state", to: "other" } },
+            { name: "delete_file", input: { path: "deep", recursive: true } },
+            { name: "list_files", input: { depth: 5 } },
+            { name: "grep_files", input: { pattern: "canary" } },
+          ],
+        },
+      ],
+      {
+        cwd,
+        home: state(cwd),
+        env: { PATH, HOME: tempFolder() },
+        permissions: {
+          mode: "bypass",
+          allow: ["read_file(deep/state/**)", "write_file(deep/state/config.yaml)", "read_file"],
+        },
+      },
+    );
+    expect(seen(played)).not.toContain(CANARY);
+    expect(readFileSync(join(cwd, inside[0]!), "utf8")).toBe(`${config}# ${CANARY}\n`);
+    expect(played.ended.find(({ tool }) => tool === "list_files")?.text).not.toContain("config.yaml");
+  });
+
+  test("reading secrets: a run that works in the state folder itself reads and writes nothing of it", async () => {
+    const cwd = workspace();
+    const played = await play(
+      [call("grep_files", { pattern: "canary" }), { calls: ["config.yaml", "mcp-logins/x.json"].flatMap(readers) }],
+      { cwd: state(cwd), home: state(cwd), env: { PATH, HOME: tempFolder() }, permissions: { mode: "bypass" } },
+    );
+    expect(seen(played)).not.toContain(CANARY);
+    expect(readFileSync(join(cwd, inside[0]!), "utf8")).toContain(CANARY);
+  });
+
+  describe("commands", () => {
+    let bwrap: Need;
+    beforeAll(async () => {
+      bwrap = await needs("bwrap");
+    }, needsTimeout);
+    beforeEach((context) => {
+      if (bwrap.missing !== undefined) context.skip(bwrap.missing);
+    });
+
+    const attack =
+      "cat $(find -L . -type f) 2>/dev/null; for f in $(find -L . -name '*.yaml'); do echo evil >> $f; done; true";
+
+    test.each(["", "deep/state", "deep/state/mcp-logins"])(
+      "reading secrets: no command sees or changes the state folder when it works in %j",
+      async (folder) => {
+        const cwd = workspace();
+        rmSync(join(cwd, "hard.yaml")); // a link that was there before is the same file to every program
+        const played = await play([call("bash", { command: attack })], {
+          cwd: join(cwd, folder),
+          home: state(cwd),
+          env: { PATH, HOME: tempFolder() },
+          permissions: { mode: "bypass" },
+        });
+        expect(seen(played)).not.toContain(CANARY);
+        expect(readFileSync(join(cwd, inside[0]!), "utf8")).toBe(`${config}# ${CANARY}\n`);
+      },
+    );
+
+    test("reading secrets: no command sees a secret place of the home folder it works in", async () => {
+      const home = homeWithSecrets();
+      const played = await play([call("bash", { command: "find . -type f -exec cat {} + 2>&1" })], inHome(home));
+      expect(played.ended[0]?.text).toContain("nothing special");
+      expect(seen(played)).not.toContain(CANARY);
+    });
+  });
+});
+
+describe("worktrees", () => {
+  test("reading secrets: copies of secrets in a worktree of the home folder are as closed as the files themselves", async () => {
+    const home = homeWithSecrets();
+    shell(home, "git init -q . && git add -A -f && git commit -qm x && git rm -rq --cached .aws && git commit -qm y");
+    const played = await play(
+      [
+        {
+          calls: [
+            { name: "read_file", input: { path: "notes/plain.txt" } },
+            { name: "grep_files", input: { pattern: "canary" } },
+            { name: "list_files", input: { depth: 4 } },
+            { name: "bash", input: { command: "cat .ssh/file .netrc .aws/file .config/gh/file; true" } },
+            ...[".ssh/file", ".netrc", ".aws/file", ".config/gh/file"].flatMap(readers),
+          ],
+        },
+      ],
+      { ...inHome(home), home: outsideOfTmp(), input: { isolation: "worktree", isolationDirty: true } },
+    );
+    expect(played.ended.find(({ tool, error }) => tool === "read_file" && !error)?.text).toContain("nothing special");
+    expect(seen(played)).not.toContain(CANARY);
+  });
+});
+
+test("reading secrets: a rule names a place by its literal name", () => {
+  expect(
+    [".ssh/**", "./.aws", "home/me/.config/gcloud/x", "/etc/shadow"].map((each) => secretNamed(each) !== undefined),
+  ).toEqual([true, true, true, true]);
+  expect(["**", ".s?h/**", "src/**", ".config/**", "*"].map(secretNamed)).toEqual(Array.from({ length: 5 }));
+});
