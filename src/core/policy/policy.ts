@@ -1,7 +1,7 @@
 import type { PermissionMode } from "../agent/agent.ts";
 import type { AgentRules } from "../rules/agent-rule.ts";
 import type { Lease } from "../rules/lease.ts";
-import { NETWORK, type Rule, ruleText } from "../rules/rule.ts";
+import { NAMESPACES, NETWORK, type Rule, ruleText } from "../rules/rule.ts";
 import { defined } from "../text/defined.ts";
 import { toolMatches } from "../vocabulary/tool-names.ts";
 import type { HomeAnchor } from "./protected-paths.ts";
@@ -120,6 +120,12 @@ function patternsIn(written: readonly string[] = []): Rule[] {
 export function mayUseNetwork({ allow, deny, level }: Policy): boolean {
   const named = ({ tool }: Rule): boolean => tool === NETWORK;
   return level !== "plan" && allow.some(named) && !deny.some(named);
+}
+
+/** True when commands in the sandbox may make user namespaces of their own: only when a rule says so. */
+export function mayUseNamespaces({ allow, deny }: Policy): boolean {
+  const named = ({ tool }: Rule): boolean => tool === NAMESPACES;
+  return allow.some(named) && !deny.some(named);
 }
 
 /** The rules that speak about a tool. */

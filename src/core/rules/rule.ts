@@ -19,6 +19,9 @@ export type Rule = Readonly<{
 /** The word in a rule that stands for the network as a whole, as commands in the sandbox would use it. */
 export const NETWORK = "network";
 
+/** The word in a rule for user namespaces that commands in the sandbox may make. */
+export const NAMESPACES = "namespaces";
+
 /** The word in a rule for agents elsewhere that are sent a task, as in `a2a(https://agents.example.com/*)`. */
 export const REMOTE = "a2a";
 
@@ -36,7 +39,7 @@ function parseRule(text: string, own: readonly string[]): Rule[] {
   const name = parts?.[1]?.trim() ?? "";
   const exact = parts?.[2]?.startsWith("=") === true;
   const pattern = exact ? parts?.[2]?.slice(1) : parts?.[2]?.trim();
-  const tools = name === NETWORK || name === REMOTE || own.includes(name) ? [name] : toolsNamed(name);
+  const tools = WORDS.includes(name) || own.includes(name) ? [name] : toolsNamed(name);
   if (tools.length === 0) {
     const close = nearest(name, [...toolNames, ...own]);
     const hint =
@@ -56,6 +59,9 @@ function parseRule(text: string, own: readonly string[]): Rule[] {
     ...(pattern !== undefined && (exact || pattern !== "*") && { pattern, ...(exact && { exact }) }),
   }));
 }
+
+/** What a rule can name besides tools. */
+const WORDS: readonly string[] = [NETWORK, NAMESPACES, REMOTE];
 
 /** The rule that covers exactly this and nothing else. */
 export function exactRule(tool: string, pattern: string): Rule {

@@ -6,7 +6,14 @@ import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { isOpened, readBans } from "../../core/policy/judge-call.ts";
 import { type Permissions, policyOf } from "../../core/policy/permissions.ts";
-import { intersect, mayUseNetwork, narrow, type Policy, withLease } from "../../core/policy/policy.ts";
+import {
+  intersect,
+  mayUseNamespaces,
+  mayUseNetwork,
+  narrow,
+  type Policy,
+  withLease,
+} from "../../core/policy/policy.ts";
 import { type HomeAnchor, protectedPart } from "../../core/policy/protected-paths.ts";
 import type { ClosedInFolder } from "../../core/rules/call-subject.ts";
 import { wholeFolders } from "../../core/rules/lease.ts";
@@ -228,6 +235,7 @@ async function commandsFor(
     wish,
     sandbox: level,
     network: mayUseNetwork(policy()),
+    namespaces: mayUseNamespaces(policy()),
     inFlight: parts.inFlight,
     rootAt,
     allow: () => policy().allow.filter(({ pattern }) => pattern !== undefined),

@@ -32,8 +32,8 @@ export type ChildSpec = Readonly<{
   onOutput?(text: string): void;
   /** Two more pipes, for programs of ours: descriptor 3 is read by it, 4 is written by it. */
   piped?: boolean;
-  /** What it reads from descriptor 3 ({@link HANDED}) when it begins, and others on this machine must not see. */
-  handed?: string;
+  /** What it reads from descriptor 3 ({@link HANDED}) and those after it when it begins, and others must not see. */
+  handed?: readonly (string | Uint8Array)[];
   /** Somebody talks with it: its input and output are the pipes, and only what it says on the side is kept as its output. */
   talks?: boolean;
 }>;
@@ -83,7 +83,7 @@ export function startChild(spec: ChildSpec): Child {
     child.stdout?.on("data", (chunk: Buffer) => spec.onOutput?.(decoder.decode(chunk, { stream: true })));
   child.stdin?.on("error", () => {}); // it may end before it has read everything
   if (!spec.talks) child.stdin?.end(spec.input);
-  if (spec.handed !== undefined) hand(child, spec.handed);
+  spec.handed?.forEach((text, at) => hand(child, HANDED + at, text));
 
   const exited = new Promise<Exit>((resolve) => {
     child.once("error", (error) => resolve({ problem: messageOf(error) }));
@@ -147,7 +147,7 @@ function launch({
 }: ChildSpec): ChildProcess | { problem: string } {
   try {
     accessSync(file, constants.X_OK);
-    const more = piped ? ["pipe" as const, "pipe" as const] : handed === undefined ? [] : ["pipe" as const];
+    const more = piped ? ["pipe" as const, "pipe" as const] : (handed ?? []).map(() => "pipe" as const);
     const unwanted = inheritedDescriptors().filter((fd) => fd > 2 + more.length);
     return spawn(...without(unwanted, file, args), {
       cwd,
@@ -162,8 +162,8 @@ function launch({
   }
 }
 
-function hand({ stdio }: ChildProcess, text: string): void {
-  const pipe = stdio?.[HANDED] as Writable | null | undefined;
+function hand({ stdio }: ChildProcess, descriptor: number, text: string | Uint8Array): void {
+  const pipe = stdio?.[descriptor] as Writable | null | undefined;
   pipe?.on("error", () => {}); // it may end before it has read everything
   pipe?.end(text);
 }

@@ -250,6 +250,17 @@ describe("in the sandbox", () => {
     expect(text).toContain("/dev/tty");
   });
 
+  test("SBX-07: no keyring, no counters, no new user namespace unless a rule asks for it, and no socket to the host", async () => {
+    const place = room();
+    const tries =
+      "unshare -U true 2>/dev/null && echo users; [ -s /proc/keys ] && echo keys; grep Seccomp: /proc/self/status";
+    expect(await said(host(place, full), tries)).toMatch(/^Seccomp:\s+2$/);
+    expect(await said(host(place, full, { namespaces: true }), tries)).toMatch(/^users\nSeccomp:\s+2$/);
+    // What build tools do still works: threads, pipes, children, sockets of files.
+    const work = `"${process.execPath}" -e 'new (require("worker_threads").Worker)("require(\\"child_process\\").execFileSync(\\"true\\"); require(\\"net\\").createServer().listen(\\"s\\").close(() => console.log(\\"works\\"))", { eval: true })'`;
+    expect(await said(host(place, full), work)).toBe("works");
+  });
+
   test("SEC-02: neither the parent's environment nor its command line nor its memory can be reached", async () => {
     const place = room();
     const secret = `SECRET_${CANARY}`;

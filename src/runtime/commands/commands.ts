@@ -16,6 +16,7 @@ import type { CommandScope, GuardedCommand, InFlight } from "./in-flight.ts";
 import { foldersAbove } from "./protected-mounts.ts";
 import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
 import { type SandboxMounts, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
+import { seccompFilter } from "./seccomp.ts";
 
 /** Everything that decides how the commands of one task are carried out; nothing that a model says is in it. */
 export type ShellSetting = Readonly<{
@@ -33,6 +34,8 @@ export type ShellSetting = Readonly<{
   wish: SandboxWish;
   sandbox: SandboxLevel;
   network: boolean;
+  /** They may make user namespaces of their own, as sandboxes and container engines do. */
+  namespaces?: boolean;
   inFlight: InFlight;
   /** What a folder that may be written is called where protected places are judged, and by rules. */
   rootAt(folder: string): Omit<GuardedRoot, "skipped">;
@@ -187,6 +190,7 @@ async function specFor(
     };
   const { box, guarded } = await boxFor(setting, env, common.marker);
   const { record } = guarded;
+  const filter = seccompFilter(process.arch, setting);
   // What starts the sandbox needs nothing of the environment but to be found; what is in it gets its own.
   return {
     spec: {
@@ -194,7 +198,7 @@ async function specFor(
       cwd: "/",
       file: sandbox.bwrap,
       args: handedArgs(HANDED, shell),
-      handed: handedOptions(box),
+      handed: [handedOptions(box), ...(filter ? [filter] : [])],
       env: { SUBCREW_RUN: id },
       boxed: true,
       ...(record !== undefined &&
@@ -242,6 +246,7 @@ async function boxFor(
     hiddenFolders,
     hiddenFiles: [...new Set([...secrets.files, ...sockets])],
     kept,
+    ...(seccompFilter(process.arch) && { filter: HANDED + 1 }),
   };
   return { box, guarded };
 }

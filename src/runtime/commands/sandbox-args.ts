@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { sep } from "node:path";
 import { words } from "../../core/text/words.ts";
 
@@ -16,6 +17,8 @@ export type SandboxMounts = Readonly<{
   kept: readonly string[];
   env: Readonly<Record<string, string>>;
   network: boolean;
+  /** The descriptor from which the filter of its system calls is read; absent: it has none. */
+  filter?: number;
   /** Where it starts. */
   cwd: string;
 }>;
@@ -50,6 +53,8 @@ function sandboxOptions(box: SandboxMounts): string[] {
     { path: "/proc", args: ["--proc", "/proc"] },
     // For root these are writable in a process space of its own, too, and some of them run programs outside of it.
     ...KERNEL.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
+    // What is in the keyring of the person who started this is nobody's business, not even its names.
+    ...KEYS.filter((path) => existsSync(path)).map((path): Mount => ({ path, args: ["--ro-bind", "/dev/null", path] })),
     ...EMPTIED.map((path): Mount => ({ path, args: ["--tmpfs", path] })),
     ...box.kept.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
     ...box.hiddenFolders.map((path): Mount => ({ path, args: ["--tmpfs", path] })),
@@ -61,6 +66,7 @@ function sandboxOptions(box: SandboxMounts): string[] {
     ...words("--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try"),
     ...(box.network ? [] : ["--unshare-net"]),
     ...words("--die-with-parent --new-session --cap-drop ALL --clearenv"),
+    ...(box.filter === undefined ? [] : ["--seccomp", String(box.filter)]),
     ...Object.entries(box.env).flatMap(([name, value]) => ["--setenv", name, value]),
     // What lies deeper is mounted later, so that it is not covered by what lies above it.
     ...mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)).flatMap(({ args }) => args),
@@ -74,6 +80,7 @@ function sandboxOptions(box: SandboxMounts): string[] {
 /** Folders that are empty for every program. */
 export const EMPTIED: readonly string[] = ["/tmp", "/var/tmp", "/run"];
 
+const KEYS = words("/proc/keys /proc/key-users");
 const KERNEL = words("/proc/sys /proc/sysrq-trigger /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi");
 
 type Mount = Readonly<{ path: string; args: readonly string[] }>;

@@ -1,10 +1,14 @@
 import { spawn } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Writable } from "node:stream";
+import { allForbidden, kernelProbe } from "./kernel-probe.ts";
 import { type SandboxMounts, sandboxArgs } from "./sandbox-args.ts";
+import { seccompFilter } from "./seccomp.ts";
 
 /** Whether commands have to be isolated: always, where it can be had, or not at all. */
 export type SandboxWish = "required" | "auto" | "off";
@@ -49,14 +53,21 @@ export async function probeSandbox(searched: readonly string[] = SEARCHED): Prom
   }
 }
 
-type Seen = Readonly<{ files: boolean; network: boolean; processes: boolean; env: boolean; works: boolean }>;
+type Seen = Readonly<Record<"files" | "network" | "processes" | "env" | "kernel" | "works", boolean>>;
 
 function levelOf(
   bwrap: string,
-  { files, network, processes, env, works, dies }: Seen & { dies: boolean },
+  { files, network, processes, env, kernel, works, dies }: Seen & { dies: boolean },
 ): SandboxLevel {
   if (!works) return broken("a command in it cannot write its own folder");
-  const checks = { files, network, processes, "the environment": env, "ending with its parent": dies };
+  const checks = {
+    files,
+    network,
+    processes,
+    "the environment": env,
+    "interfaces of the kernel": kernel,
+    "ending with its parent": dies,
+  };
   const active = Object.entries(checks)
     .filter(([, holds]) => holds)
     .map(([name]) => name);
@@ -96,36 +107,61 @@ async function lookAround(
   const inside = join(folder, "inside");
   await mkdir(inside);
   await mkdir(join(folder, "outside"));
-  const name = `subcrew-probe-${process.pid}-${Date.now()}`;
+  const [filter, asking] = [seccompFilter(process.arch), kernelProbe(process.arch)];
+  if (asking) await writeFile(join(inside, "ask"), asking);
+  const name = `subcrew-probe-${process.pid}-${randomBytes(8).toString("hex")}`;
   const outside = [join(folder, "outside", name), `/${name}`, `/var/tmp/${name}`];
-  const args = sandboxArgs(boxFor(inside), [shellFile(), "-c", LOOK, "probe", inside, String(port), ...outside]);
-  const { code, text, errors } = await run(bwrap, args, { SUBCREW_PROBE: "seen" });
+  const args = sandboxArgs({ ...boxFor(inside), ...(filter && { filter: 3 }) }, [
+    shellFile(),
+    "-c",
+    LOOK,
+    "probe",
+    inside,
+    String(port),
+    `/tmp/${name}`,
+    ...outside,
+  ]);
+  const { code, text, errors } = await run(bwrap, args, { env: { SUBCREW_PROBE: "seen" }, ...(filter && { filter }) });
   const lines = text.split("\n");
   const written = outside.filter((path) => existsSync(path));
   await Promise.all(written.map((path) => rm(path, { force: true })));
+  const answers = await readFile(join(inside, "answers")).catch(() => Buffer.alloc(0));
   if (code !== 0 || !lines.includes("end")) return { failure: errors || `it ended with ${code}` };
   return {
     works: lines.includes("inside") && existsSync(join(inside, "written")),
     files: written.length === 0 && !lines.includes("kernel"),
     network: !lines.includes("connected") && connections() === 0 && Number(valueOf(lines, "links")) <= 1,
-    processes: Number(valueOf(lines, "pids")) < 10 && !valueOf(lines, "list").split(" ").includes(`${process.pid}`),
+    processes: Number(valueOf(lines, "pids")) < 10 && !valueOf(lines, "list").split(" ").includes(ourselves()),
+    kernel: allForbidden(process.arch, answers),
     env: valueOf(lines, "env") === "",
   };
 }
 
 const LOOK = `
-folder=$1 port=$2; shift 2
+folder=$1 port=$2 ask=$3; shift 3
 { echo x > "$folder/written"; } 2>/dev/null && echo inside
 for path; do { echo x > "$path"; } 2>/dev/null; done
 [ -w /proc/sys/kernel/core_pattern ] && echo kernel
 { : 3<>"/dev/tcp/127.0.0.1/$port"; } 2>/dev/null && echo connected
 list=; pids=0
-for each in /proc/[0-9]*; do list="$list \${each#/proc/}"; pids=$((pids + 1)); done
+for each in /proc/[0-9]*; do
+  { read -r line < "$each/stat"; } 2>/dev/null || continue
+  set -- \${line##*) }
+  list="$list \${each#/proc/}:\${20}"; pids=$((pids + 1))
+done
 echo "pids=$pids"; echo "list=$list"; echo "env=$SUBCREW_PROBE"
 links=0
 while read -r link rest; do case $link in *:*) links=$((links + 1));; esac; done < /proc/net/dev
-echo "links=$links"; echo end
+echo "links=$links"
+{ cat "$folder/ask" > "$ask" && chmod +x "$ask" && "$ask" > "$folder/answers"; rm -f "$ask"; } 2>/dev/null
+echo end
 `;
+
+/** This process by its number and the time of its start: in a box of its own another one may have the same number. */
+function ourselves(): string {
+  const line = readFileSync("/proc/self/stat", "utf8");
+  return `${process.pid}:${line.slice(line.lastIndexOf(")") + 2).split(" ")[19]}`;
+}
 
 const valueOf = (lines: readonly string[], name: string): string =>
   lines
@@ -206,18 +242,24 @@ function boxFor(folder: string): SandboxMounts {
 
 type Ran = Readonly<{ code: number; text: string; errors: string }>;
 
-function run(file: string, args: readonly string[], env: Record<string, string>): Promise<Ran> {
+/** `filter`: what it reads from descriptor 3. */
+type Given = Readonly<{ env: Record<string, string>; filter?: Uint8Array }>;
+
+function run(file: string, args: readonly string[], { env, filter }: Given): Promise<Ran> {
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", ...(filter ? ["pipe" as const] : [])],
       env,
       timeout: LONGEST_MS,
       killSignal: "SIGKILL",
     });
+    const pipe = child.stdio[3] as Writable | null | undefined;
+    pipe?.on("error", () => {}); // it may end before it has read everything
+    pipe?.end(filter);
     let [text, errors] = ["", ""];
-    child.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString("utf8")));
-    child.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString("utf8")));
+    child.stdout?.on("data", (chunk: Buffer) => void (text += chunk.toString("utf8")));
+    child.stderr?.on("data", (chunk: Buffer) => void (errors += chunk.toString("utf8")));
     child.once("error", (error) => resolve({ code: -1, text, errors: error.message }));
     child.once("close", (code) => resolve({ code: code ?? -1, text, errors }));
   });
