@@ -31,7 +31,14 @@ export function terminal(
     columns = 80,
     rows = 24,
     env: more = {},
-  }: { columns?: number; rows?: number; env?: Readonly<Record<string, string>> } = {},
+    script = (line) => `${line}\necho "[exit $?]"`,
+  }: {
+    columns?: number;
+    rows?: number;
+    env?: Readonly<Record<string, string>>;
+    /** What the shell is told to do with the command. */
+    script?: (line: string) => string;
+  } = {},
 ): Terminal {
   number += 1;
   const socket = `subcrew-${randomUUID()}`; // files are tested side by side in one process
@@ -41,7 +48,7 @@ export function terminal(
     started,
     `trap : INT\necho '$ subcrew'\n${Object.entries(more)
       .map(([name, value]) => `export ${name}=${quote(value)}\n`)
-      .join("")}${[process.execPath, command, ...args].map(quote).join(" ")}\necho "[exit $?]"\nexec sleep 600\n`,
+      .join("")}${script([process.execPath, command, ...args].map(quote).join(" "))}\nexec sleep 600\n`,
   );
   const server = (...rest: readonly string[]): string =>
     execFileSync(tmux, ["-L", socket, "-f", "/dev/null", ...rest], {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline/promises";
+import { quitOnKey } from "../terminal/keyboard.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 
 /** What a person types, line by line; `undefined` when there is no more. */
@@ -57,6 +58,7 @@ export async function promptedLines(home: string, words: () => Promise<readonly 
       const gone = new AbortController();
       lines.on("history", (now) => (history = now));
       lines.once("close", () => gone.abort());
+      quitOnKey(lines);
       lines.on("SIGINT", () => {
         if (lines.line === "" && warned) return lines.close();
         warned = lines.line === "";

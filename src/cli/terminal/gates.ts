@@ -1,3 +1,4 @@
+import { quitOnKey } from "./keyboard.ts";
 import { createInterface } from "node:readline/promises";
 import type { Answer } from "../../core/plan/gate.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -103,6 +104,7 @@ export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
     const closed = new AbortController();
     lines.once("close", () => closed.abort());
     lines.on("SIGINT", interrupt);
+    quitOnKey(lines);
     try {
       for (;;) {
         const line = await lines.question("> ", { signal: AbortSignal.any([signal, closed.signal]) });

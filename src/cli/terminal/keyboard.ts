@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import type { Interface } from "node:readline/promises";
 import { promisify } from "node:util";
 
 /** The keyboard while a run is shown: nothing that is typed appears in between, or answers a later question. */
@@ -15,39 +16,74 @@ export type Keys = Readonly<{ interrupt(): void; pause(): void; resume(): void }
 /** The keyboard of a terminal that somebody sits in front of. */
 export function keyboard({ interrupt, pause, resume }: Keys): Keyboard {
   const { stdin } = process;
-  let held = false;
+  let [wanted, held, suspended] = [false, false, false];
   const press = (chunk: Buffer | string): void => {
     for (const byte of Buffer.from(chunk)) {
       if (byte === CTRL_C) interrupt();
       if (byte === CTRL_Z) suspend();
+      if (byte === CTRL_BACKSLASH) process.kill(0, "SIGQUIT");
     }
   };
-  const release = (): void => {
+  const drop = (): void => {
     if (!held) return;
     held = false;
     stdin.off("data", press).pause();
     stdin.setRawMode(false);
   };
-  const hold = async (): Promise<void> => {
-    if (held || !(await inForeground())) return;
+  const take = async (): Promise<void> => {
+    if (held || !(await inForeground()) || held || !wanted) return;
     held = true;
     stdin.setRawMode(true);
     stdin.on("data", press).resume();
   };
   const suspend = (): void => {
+    drop();
+    pause();
+    suspended = true;
+    // As the terminal would do it: to the whole job, of which a shell or npx may be a part.
+    process.kill(0, "SIGTSTP");
+    // A job that no shell could continue is not suspended by the system, and nobody would say that it goes on.
+    setTimeout(goOn, NOT_SUSPENDED_MS).unref();
+  };
+  const goOn = (): void => {
+    if (suspended) resume();
+    suspended = false;
+    void take();
+  };
+  const quit = (): void => {
     release();
     pause();
-    process.once("SIGCONT", () => {
-      resume();
-      void hold();
-    });
-    process.kill(process.pid, "SIGTSTP");
+    process.kill(process.pid, "SIGQUIT"); // there is no listener any more, so this ends the process like a kill
+  };
+  const release = (): void => {
+    wanted = false;
+    process.off("SIGCONT", goOn).off("SIGQUIT", quit);
+    drop();
+  };
+  const hold = async (): Promise<void> => {
+    if (!wanted) process.on("SIGCONT", goOn).on("SIGQUIT", quit);
+    wanted = true;
+    await take();
   };
   return { hold, release };
 }
 
+/** Ctrl-\ at a prompt ends the process like a kill, as it does everywhere else. */
+export function quitOnKey(lines: Interface): void {
+  const press = (_: unknown, key: { sequence?: string } | undefined): void => {
+    if (key?.sequence !== "\u001c") return;
+    lines.close();
+    process.kill(0, "SIGQUIT");
+  };
+  process.stdin.on("keypress", press);
+  lines.once("close", () => void process.stdin.off("keypress", press));
+}
+
 const CTRL_C = 3;
 const CTRL_Z = 26;
+const CTRL_BACKSLASH = 28;
+/** Time enough for the signal to stop this process. */
+const NOT_SUSPENDED_MS = 200;
 
 /** A job in the background that touches the terminal is stopped by the system, so it has to know. */
 async function inForeground(): Promise<boolean> {

@@ -105,6 +105,7 @@ export function startChild(spec: ChildSpec): Child {
     output,
     ended,
     kill: (graceMs = GRACE_MS) => {
+      if (graceMs <= GRACE_MS) watchdog.hurry();
       if (graceMs === 0) return kill(child, spec, { exited, ended, graceMs });
       return (killing ??= kill(child, spec, { exited, ended, graceMs }));
     },
@@ -195,10 +196,7 @@ async function kill(
     signalGroup(pid, "SIGKILL");
     return void (await ended);
   }
-  // The sandbox itself is not asked: it would take everything in it along before that could end in order.
-  if (!boxed) signalGroup(pid, "SIGTERM");
-  const bearers = await bearersOf(marker);
-  signalAll(boxed ? bearers.filter((each) => each !== pid) : bearers, "SIGTERM");
+  // The time runs from now on: on a busy machine the search for bearers alone can take a second.
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
@@ -206,6 +204,13 @@ async function kill(
       resolve();
     }, graceMs);
   });
+  // The sandbox itself is not asked: it would take everything in it along before that could end in order.
+  if (!boxed) signalGroup(pid, "SIGTERM");
+  const ask = async (): Promise<void> => {
+    const bearers = await bearersOf(marker);
+    signalAll(boxed ? bearers.filter((each) => each !== pid) : bearers, "SIGTERM");
+  };
+  ask().catch(() => {});
   await Promise.race([exited, patience]);
   clearTimeout(timer);
   await ended;
