@@ -42,7 +42,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "may this agent make this call: policy, permission modes, verdicts, protected paths",
     sees: ["core/text", "core/shell", "core/vocabulary", "core/rules", "core/agent"],
   },
-  "core/outcome": { holds: "how a task ended, what it cost, what it changed", sees: ["core/rules", "core/policy"] },
+  "core/outcome": {
+    holds: "how a task ended, what it cost, what it changed",
+    sees: ["core/text", "core/rules", "core/policy"],
+  },
   "core/net": { holds: "A2A words, loopback addresses, proxies", sees: ["core/text", "core/outcome"] },
   "core/model": {
     holds: "one model turn; choosing a model; context window and compaction",

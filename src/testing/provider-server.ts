@@ -1,7 +1,15 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FaultyTurn, type ProviderTurn, type SpokenTurn, statusFaults, type WireFault } from "./provider-turn.ts";
+import {
+  type FaultyTurn,
+  type ProviderTurn,
+  type SpokenTurn,
+  SOME_USAGE,
+  statusFaults,
+  type WireFault,
+} from "./provider-turn.ts";
+import { type CachedRequest, createPrefixCache } from "./prefix-cache.ts";
 import type { ProviderDialect, WireName } from "./wire.ts";
 import { anthropic } from "./wire-anthropic.ts";
 import { chatWire } from "./wire-chat.ts";
@@ -33,6 +41,8 @@ export type ProviderServerOptions = Readonly<{
   latencyMs?: number;
   /** False: requests are not kept, for long runs. */
   record?: boolean;
+  /** True: it has a prefix cache, and the usage of a turn that gives none follows from it. */
+  cache?: boolean;
 }>;
 
 export type ProviderServer = Readonly<{
@@ -52,11 +62,12 @@ export type ProviderServer = Readonly<{
  */
 export async function startProviderServer(
   script: ProviderScript,
-  { port = 0, latencyMs = 0, record = true }: ProviderServerOptions = {},
+  { port = 0, latencyMs = 0, record = true, cache = false }: ProviderServerOptions = {},
 ): Promise<ProviderServer> {
   const requests: ProviderRequest[] = [];
   const closing = new AbortController();
   let count = 0;
+  const prefixes = cache ? createPrefixCache() : undefined;
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const path = (req.url ?? "").split("?")[0] ?? "";
@@ -82,7 +93,8 @@ export async function startProviderServer(
     if (record) requests.push(request);
     const turn = typeof script === "function" ? await script(request, n) : (script[n - 1] ?? over(script.length));
     const signal = AbortSignal.any([gone.signal, closing.signal]);
-    const answer = { wire, request, res, stream, n, signal };
+    const cached = prefixes?.request(wire.name, model, body);
+    const answer = { wire, request, res, stream, n, signal, ...(cached && { cached }) };
     const wait = latencyMs + (typeof turn === "string" ? 0 : (turn.delayMs ?? 0));
     if (wait > 0) await sleep(wait, undefined, { signal });
     if (typeof turn === "string") await speak({ text: turn }, answer);
@@ -123,12 +135,15 @@ type Answer = Readonly<{
   stream: boolean;
   n: number;
   signal: AbortSignal;
+  cached?: CachedRequest;
 }>;
 
 const EVENT_STREAM = { "content-type": "text/event-stream", "cache-control": "no-cache" };
 
-async function speak(turn: SpokenTurn, { wire, request, res, stream, n, signal }: Answer): Promise<void> {
+async function speak(spoken: SpokenTurn, { wire, request, res, stream, n, signal, cached }: Answer): Promise<void> {
   const about = { model: request.model, n };
+  const turn = cached && !spoken.usage ? { ...spoken, usage: { ...cached.usage, output: SOME_USAGE.output } } : spoken;
+  cached?.arrived();
   if (!stream) return sendJson(res, 200, wire.whole(turn, about));
   const events = wire.events(turn, about);
   res.writeHead(200, EVENT_STREAM);

@@ -17,13 +17,20 @@ export type ModelRequest = Readonly<{
   temperature?: number;
   topP?: number;
   maxOutputTokens?: number;
+  /** What it has in common with requests of other tasks: a name for that beginning, and how long it is. */
+  prefix?: Readonly<{ key: string; chars: number }>;
 }>;
 
 /** A tool as a model sees it. */
 export type ToolSpec = Readonly<{ name: string; description: string; input: JsonSchema }>;
 
 export type Message =
-  | Readonly<{ role: "user"; text: string }>
+  | Readonly<{
+      role: "user";
+      text: string;
+      /** How many characters at its beginning other tasks are told, too: a block of its own where providers cache. */
+      shared?: number;
+    }>
   | Readonly<{ role: "assistant"; text: string; calls: readonly ToolCall[]; carry?: ProviderData }>
   | Readonly<{ role: "tool"; results: readonly ToolAnswer[] }>;
 
@@ -53,6 +60,8 @@ export type ModelEvent =
       type: "end";
       usage: TurnUsage;
       cost?: number;
+      /** What the provider's cache saved in dollars; negative for a turn that wrote more than it read. */
+      saved?: number;
       carry?: ProviderData;
       /** The model that answered, when it is another. */
       model?: string;

@@ -210,7 +210,10 @@ export function usedSince(before: Reported, now: Reported): Reported {
     Object.fromEntries(Object.keys(b).map((key) => [key, Math.max(0, b[key as K] - a[key as K])])) as Record<K, number>;
   return {
     usage: { ...more(before.usage, now.usage), contextTokens: now.usage.contextTokens },
-    cost: more(before.cost, now.cost),
+    cost: {
+      usd: Math.max(0, now.cost.usd - before.cost.usd),
+      unpriced: Math.max(0, now.cost.unpriced - before.cost.unpriced),
+    },
   };
 }
 

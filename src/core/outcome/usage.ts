@@ -1,3 +1,5 @@
+import { defined } from "../text/defined.ts";
+
 /** Tokens and turns that were used; `reasoning` is part of `output`, and `contextTokens` is the size of the last turn. */
 export type Usage = Readonly<{
   input: number;
@@ -10,7 +12,12 @@ export type Usage = Readonly<{
 }>;
 
 /** Money that was spent; `unpriced` counts the turns whose price nobody knows, which are never taken for free. */
-export type Cost = Readonly<{ usd: number; unpriced: number }>;
+export type Cost = Readonly<{
+  usd: number;
+  unpriced: number;
+  /** What caches of providers saved, in dollars; absent where nothing was cached. */
+  saved?: number;
+}>;
 
 /** Nothing used yet. */
 export function noUsage(): Usage {
@@ -37,7 +44,8 @@ export function noCost(): Cost {
 
 /** The sum of what is known, and of what is not. */
 export function addCost(a: Cost, b: Cost): Cost {
-  return { usd: a.usd + b.usd, unpriced: a.unpriced + b.unpriced };
+  const saved = a.saved === undefined && b.saved === undefined ? undefined : (a.saved ?? 0) + (b.saved ?? 0);
+  return { usd: a.usd + b.usd, unpriced: a.unpriced + b.unpriced, ...defined({ saved }) };
 }
 
 /** A token count in at most five characters: `999`, `1.5k`, `50k`, `1.0M`. */

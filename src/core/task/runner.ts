@@ -71,6 +71,8 @@ export type Assignment = Readonly<{
   /** The agent's own words in it, with its inputs filled in. */
   instructions: string;
   prompt: string;
+  /** How many characters at the beginning of the prompt all tasks of the run are told. */
+  sharedChars?: number;
   /** The checker whose words it reads after it has changed files. */
   diagnostics?: Diagnostics;
   /** Takes known secrets out of what a tool answers, before a model reads it. */

@@ -35,7 +35,17 @@ export function spentBy(view: NodeView, now: number, look: Look): string {
 /** What a run used in all, as parts: turns, tokens, money. */
 export function spentInAll(usage: Usage, cost: Cost): string[] {
   if (usage.turns === 0) return ["nothing spent"];
-  return [...amounts(usage), cost.usd === 0 && cost.unpriced === 0 ? "free" : formatCost(cost)];
+  return [
+    ...amounts(usage),
+    cost.usd === 0 && cost.unpriced === 0 ? "free" : formatCost(cost),
+    ...cacheWords(usage, cost),
+  ];
+}
+
+/** What caches of providers saved: `48k tokens from cache, saved $0.1300`. */
+function cacheWords({ cacheRead }: Usage, { saved = 0 }: Cost): string[] {
+  if (cacheRead === 0) return [];
+  return [`${formatTokens(cacheRead)} tokens from cache${saved > 0 ? `, saved $${saved.toFixed(4)}` : ""}`];
 }
 
 /** A span in the fewest characters that say enough. */

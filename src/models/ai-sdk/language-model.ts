@@ -7,7 +7,7 @@ import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
 import { estimatedUsage } from "../wires/estimate.ts";
 import { abortedFault } from "../wires/fault.ts";
-import type { Prices } from "../wires/prices.ts";
+import { type Prices, savedBy } from "../wires/prices.ts";
 import type { LanguageModel } from "./is-language-model.ts";
 import { createParts, type FinishPart, finishReasonOf, usageOf } from "./library-answer.ts";
 import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
@@ -57,10 +57,11 @@ export function fromLanguageModel(
       if (finishReasonOf(finish) === "length")
         yield { type: "notice", code: "MODEL_CUT", text: "The answer reached its greatest length and was cut." };
       const usage = usageOf(finish, model.provider) ?? estimatedUsage(request, said);
-      const cost = (await price)(usage);
+      const priced = await price;
+      const cost = priced(usage);
       const content = parts.carried();
       const carry = content.length > 0 ? { carry: { by: model.provider, data: content } } : {};
-      yield { type: "end", usage, ...defined({ cost }), ...carry };
+      yield { type: "end", usage, ...defined({ cost, saved: savedBy(priced, usage) }), ...carry };
     } catch (thrown) {
       yield fail(faultOfLibrary(thrown, endpoint));
     } finally {

@@ -28,13 +28,14 @@ export function optionsFor(
   const { modelId, provider, specificationVersion } = model;
   const cached = family === "anthropic" ? CACHED : {};
   const prompt: LanguageModelV3Message[] = system === "" ? [] : [{ role: "system", content: system, ...cached }];
-  for (const message of messages) prompt.push(...messageFor(message, provider));
+  for (const message of messages) prompt.push(...messageFor(message, provider, cached));
   const last = prompt.at(-1);
   if (last && last.role !== "system") prompt[prompt.length - 1] = { ...last, ...cached };
   const told =
     thinking === undefined ? {} : (thinkingOptions[styles[family] ?? "none"](thinking, modelId) as JSONObject);
   const mayThink = toolChoice === "auto" || family !== "anthropic";
-  const forProvider: JSONObject = { ...options, ...(mayThink && told) };
+  const cacheKey = family === "openai" && request.prefix ? { promptCacheKey: request.prefix.key } : {};
+  const forProvider: JSONObject = { ...cacheKey, ...options, ...(mayThink && told) };
   return {
     prompt,
     abortSignal: signal,
@@ -61,10 +62,14 @@ const styles: Readonly<Record<string, keyof typeof thinkingOptions>> = {
   anthropic: "library-anthropic",
 };
 
-function messageFor(message: Message, provider: string): LanguageModelV3Message[] {
+function messageFor(message: Message, provider: string, cached: Partial<typeof CACHED>): LanguageModelV3Message[] {
   switch (message.role) {
-    case "user":
-      return [{ role: "user", content: [{ type: "text", text: message.text }] }];
+    case "user": {
+      const { text, shared = 0 } = message;
+      if (shared === 0 || shared >= text.length) return [{ role: "user", content: [{ type: "text", text }] }];
+      const begin = { type: "text" as const, text: text.slice(0, shared), ...cached };
+      return [{ role: "user", content: [begin, { type: "text", text: text.slice(shared) }] }];
+    }
     case "assistant": {
       const { text, calls, carry } = message;
       if (carry?.by === provider) return [{ role: "assistant", content: carry.data as Content }];

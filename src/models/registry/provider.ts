@@ -5,6 +5,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
 import type { WireParts } from "../wires/wire.ts";
+import { warmingPrefix } from "./warm-prefix.ts";
 import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
 
 /** What a user says about a provider, known or their own. */
@@ -79,7 +80,10 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
     keys,
     ...(settings?.baseURL === undefined && from !== undefined && { baseURLFrom: from }),
     status: statusOf({ local: row.local === true, keys, key, keyName }),
-    open: async (means) => (await wires[row.wire]()).open(endpoint, means),
+    open: async (means) => {
+      const model = await (await wires[row.wire]()).open(endpoint, means);
+      return row.caches === true ? warmingPrefix(model) : model;
+    },
   };
 }
 

@@ -25,6 +25,8 @@ export type ProviderRow = Readonly<{
   local?: true;
   thinking: ThinkingStyle;
   quirks?: Quirks;
+  /** It keeps the beginning of a request for the next one that begins the same. */
+  caches?: true;
   /** What an address needs that a person left out. */
   address?(given: string): string;
 }>;
@@ -40,6 +42,7 @@ export const providers: Readonly<Record<string, ProviderRow>> = {
     baseURLFrom: ["ANTHROPIC_BASE_URL"],
     keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
     thinking: "anthropic",
+    caches: true,
     address: (given) => (/\/v\d+$/.test(given) ? given : `${given}/v1`),
   },
   openai: {
@@ -48,6 +51,7 @@ export const providers: Readonly<Record<string, ProviderRow>> = {
     baseURLFrom: ["OPENAI_BASE_URL"],
     keys: ["OPENAI_API_KEY"],
     thinking: "library-openai",
+    caches: true,
   },
   "openai-chat": {
     wire: "openai-chat",
@@ -55,7 +59,8 @@ export const providers: Readonly<Record<string, ProviderRow>> = {
     baseURLFrom: ["OPENAI_BASE_URL"],
     keys: ["OPENAI_API_KEY"],
     thinking: "openai",
-    quirks: { maxTokens: "max_completion_tokens" },
+    quirks: { maxTokens: "max_completion_tokens", cacheKey: true },
+    caches: true,
   },
   google: {
     wire: "google",
@@ -63,6 +68,7 @@ export const providers: Readonly<Record<string, ProviderRow>> = {
     baseURLFrom: ["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
     keys: ["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GOOGLE_API_KEY"],
     thinking: "library-google",
+    caches: true,
   },
   openrouter: {
     wire: "openai-chat",
@@ -85,6 +91,7 @@ export const providers: Readonly<Record<string, ProviderRow>> = {
     baseURLFrom: ["DEEPSEEK_BASE_URL"],
     keys: ["DEEPSEEK_API_KEY"],
     thinking: "deepseek",
+    caches: true,
     quirks: { returnThinking: "reasoning_content" },
   },
   mistral: {

@@ -22,6 +22,7 @@ import { fallingBack } from "./falling-back.ts";
 import { lazily } from "./lazily.ts";
 import { type Provider, type ProviderSettings, providerFor } from "./provider.ts";
 import { providers } from "./providers.ts";
+import { warmingPrefix } from "./warm-prefix.ts";
 import { retrying } from "./retrying.ts";
 
 /** What models there are, and which one is meant by a name. */
@@ -151,8 +152,10 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
 }
 
 /** The adapter is loaded with the first model that needs it. */
-const adapted = async (model: LanguageModel, means: WireParts): Promise<Model> =>
-  (await import("../ai-sdk/language-model.ts")).fromLanguageModel(model, means);
+const adapted = async (model: LanguageModel, means: WireParts): Promise<Model> => {
+  const asked = (await import("../ai-sdk/language-model.ts")).fromLanguageModel(model, means);
+  return /\b(?:anthropic|openai|google)\b/.test(model.provider) ? warmingPrefix(asked) : asked;
+};
 
 const withId =
   (model: Model, id: string): Model =>

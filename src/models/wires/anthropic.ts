@@ -101,8 +101,14 @@ function messageFor(message: Message, cached: boolean): object {
 
 function contentOf(message: Message): Block[] {
   switch (message.role) {
-    case "user":
-      return [{ type: "text", text: message.text }];
+    case "user": {
+      const { text, shared = 0 } = message;
+      if (shared === 0 || shared >= text.length) return [{ type: "text", text }];
+      return [
+        { type: "text", text: text.slice(0, shared), ...CACHED },
+        { type: "text", text: text.slice(shared) },
+      ];
+    }
     case "assistant": {
       if (message.carry?.by === CARRIED && Array.isArray(message.carry.data))
         return [...(message.carry.data as Block[])];

@@ -28,6 +28,8 @@ export type Quirks = Readonly<{
   anyTool?: "required" | "any";
   /** Usage comes by itself, and asking for it is an error. */
   usageUnasked?: true;
+  /** A name for the beginning of a request sends requests with the same one to the same cache. */
+  cacheKey?: true;
   /** Thinking has to be sent back under this name. */
   returnThinking?: "reasoning_content" | "reasoning_details";
 }>;

@@ -49,6 +49,7 @@ function wireFor(endpoint: Endpoint): Wire {
       const head = {
         model,
         stream: true,
+        ...(quirks.cacheKey === true && request.prefix && { prompt_cache_key: request.prefix.key }),
         ...(quirks.usageUnasked !== true && { stream_options: { include_usage: true } }),
         ...samplingFor(request, quirks),
         ...(thinking !== undefined && thinkingOptions[style](thinking, model)),

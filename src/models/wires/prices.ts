@@ -57,6 +57,15 @@ export function createPrices(): Prices {
   };
 }
 
+/** What the cache saved in a turn: what its tokens would have cost as plain input, less what they did. */
+export function savedBy(price: PriceOf, usage: TurnUsage): number | undefined {
+  const { input, output, cacheRead = 0, cacheWrite = 0 } = usage;
+  if (cacheRead === 0 && cacheWrite === 0) return undefined;
+  const cost = price(usage);
+  const plain = price({ input: input + cacheRead + cacheWrite, output });
+  return cost === undefined || plain === undefined ? undefined : plain - cost;
+}
+
 const free: PriceOf = () => 0;
 const unknown: PriceOf = () => undefined;
 

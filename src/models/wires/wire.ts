@@ -7,7 +7,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { estimatedUsage } from "./estimate.ts";
 import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus } from "./fault.ts";
 import { connectProvider } from "./http.ts";
-import type { Prices } from "./prices.ts";
+import { type Prices, savedBy } from "./prices.ts";
 import { createEventReader } from "./sse.ts";
 
 /** A format that we speak ourselves: what a request looks like, and how its answer is read. */
@@ -75,11 +75,12 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
         return;
       }
       const usage = finished.usage ?? estimatedUsage(request, said);
-      const cost = (await price)(usage);
+      const priced = await price;
+      const cost = priced(usage);
       yield {
         type: "end",
         usage,
-        ...defined({ cost, carry: finished.carry }),
+        ...defined({ cost, saved: savedBy(priced, usage), carry: finished.carry }),
       };
     } catch (thrown) {
       yield fail(faultOfNetwork(thrown, endpoint));

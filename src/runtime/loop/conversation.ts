@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   dropOldResults,
   estimateTokens,
@@ -46,16 +47,22 @@ export function openConversation(assignment: Assignment, context: PerformContext
   const past: RebuiltConversation = rebuildConversation(context.past);
   assignment.access?.allowReading(past.files);
   for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
+  const shared = assignment.sharedChars ?? 0;
   const messages: Message[] = [
     ...(assignment.call.before ?? []),
-    { role: "user", text: assignment.prompt },
+    { role: "user", text: assignment.prompt, ...(shared > 0 && { shared }) },
     ...past.messages,
   ];
   const used: Record<string, number> = { ...past.used };
   const repeated = createRepeats();
   const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
   const tools = [...toolSpecs(assignment.tools, assignment.rights), ...finishTools];
-  const fixedChars = assignment.system.length + JSON.stringify(tools).length;
+  const toolText = JSON.stringify(tools);
+  const fixedChars = assignment.system.length + toolText.length;
+  const prefix = {
+    key: prefixKey([assignment.system, toolText, assignment.prompt.slice(0, shared)]),
+    chars: fixedChars + shared,
+  };
   let { usage, cost, turns } = past;
   let chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
   let contextTokens = 0;
@@ -94,6 +101,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
       messages: [...messages],
       tools: last ? finishTools : tools,
       toolChoice: last && finishTools.length > 0 ? "required" : "auto",
+      prefix,
       ...defined({ thinking: agent.thinking, temperature: agent.temperature, topP: agent.topP }),
     };
     turns += 1;
@@ -279,6 +287,10 @@ export function openConversation(assignment: Assignment, context: PerformContext
     spent: (): Spending => ({ usage, cost, model: answering, tools: { ...used } }),
   };
 }
+
+/** A name for what requests of sibling tasks have in common at their beginning. */
+const prefixKey = (parts: readonly string[]): string =>
+  createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 32);
 
 /** Even a small budget asks for an answer that can say something. */
 const MIN_ANSWER_TOKENS = 256;

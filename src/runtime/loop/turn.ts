@@ -76,7 +76,10 @@ export async function takeTurn(
             text,
             calls,
             usage: usageOf(event.usage),
-            cost: event.cost === undefined ? { usd: 0, unpriced: 1 } : { usd: event.cost, unpriced: 0 },
+            cost: {
+              ...(event.cost === undefined ? { usd: 0, unpriced: 1 } : { usd: event.cost, unpriced: 0 }),
+              ...defined({ saved: event.saved }),
+            },
             ...defined({ carry: event.carry, model: event.model }),
           };
         case "error":

@@ -18,6 +18,8 @@ export type AssignedPrompt = Readonly<{
   system: string;
   instructions: string;
   prompt: string;
+  /** How many characters at its beginning all tasks of the run are told. */
+  sharedChars?: number;
   completion: Completion;
   schema?: JsonSchema;
   validate?: Check;
@@ -51,6 +53,7 @@ export async function assignPrompt(
     system: buildSystemPrompt(basePersona, { instructions, completion, planMode }),
     instructions,
     prompt: userPrompt(call, schema !== undefined),
+    ...(call.context !== "" && { sharedChars: call.context.length }),
     completion,
     ...(schema && validate && { schema, validate }),
   };

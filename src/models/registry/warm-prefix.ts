@@ -1,0 +1,70 @@
+import type { Model, ModelRequest } from "../../core/model/model.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+
+/** A prefix below so many tokens is not cached by the providers, or saves less than the wait costs. */
+const WORTH_TOKENS = 1_024;
+const CHARS_PER_TOKEN = 4;
+/** How long a request waits for the first byte of the one that writes the prefix. */
+const LONGEST_WAIT_MS = 10_000;
+/** How long a prefix stays in a provider's cache, less a margin. */
+const WARM_MS = 4 * 60_000;
+
+type Prefix = { writer: Promise<void> | undefined; warmUntil: number };
+
+/**
+ * Sends the first of several requests with the same prefix ahead: the others start when its first byte has arrived, for
+ * only then can they read the prefix from the provider's cache instead of writing it again.
+ */
+export function warmingPrefix(
+  model: Model,
+  { waitMs = LONGEST_WAIT_MS, now = Date.now }: { readonly waitMs?: number; readonly now?: () => number } = {},
+): Model {
+  const prefixes = new Map<string, Prefix>();
+  return async function* (request, signal) {
+    const key = keyOf(request);
+    if (key === undefined) return yield* model(request, signal);
+    const prefix = prefixes.get(key) ?? { writer: undefined, warmUntil: 0 };
+    prefixes.set(key, prefix);
+    const deadline = now() + waitMs;
+    while (prefix.warmUntil < now() && prefix.writer && now() < deadline && !signal.aborted)
+      await settled(prefix.writer, deadline - now(), signal);
+    let arrived: () => void = () => {};
+    if (prefix.warmUntil < now() && !prefix.writer)
+      prefix.writer = new Promise((resolve) => {
+        arrived = () => {
+          prefix.writer = undefined;
+          arrived = () => {};
+          resolve();
+        };
+      });
+    try {
+      for await (const event of model(request, signal)) {
+        if (event.type !== "error" && event.type !== "notice") prefix.warmUntil = now() + WARM_MS;
+        arrived();
+        yield event;
+      }
+    } finally {
+      arrived();
+    }
+  };
+}
+
+/** What requests have in common that share a prefix worth waiting for. */
+function keyOf({ model, prefix }: ModelRequest): string | undefined {
+  if (!prefix || prefix.chars < WORTH_TOKENS * CHARS_PER_TOKEN) return undefined;
+  return `${model}\n${prefix.key}`;
+}
+
+/** Ends with the work, after some time, or with the signal. */
+function settled(work: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      release();
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    const release = onAbort(signal, end);
+    void work.then(end);
+  });
+}
