@@ -170,6 +170,17 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: SETUP,
     load: async () => (await import("./setup/config.ts")).configCommand,
   },
+  completion: {
+    summary: "completion for bash, zsh and fish",
+    group: SETUP,
+    load: async () => (await import("./setup/completion.ts")).completion,
+  },
+  complete: {
+    summary: "",
+    group: SETUP,
+    hidden: true,
+    load: async () => (await import("./setup/completion.ts")).completeIn(commands),
+  },
   trust: {
     summary: "let the agents of this project run, or not",
     group: CHANGE,

@@ -20,7 +20,7 @@ const agentOption = (): Option =>
 export const skillCommand: CliCommand = running({
   mode: "single",
   description: "Runs a skill: its text, with the arguments, is given to the agent that it names.",
-  words: "[name] [arguments...]",
+  words: "[skill] [arguments...]",
   usage: "NAME [ARGUMENTS]",
   options: [agentOption()],
   examples: [
@@ -40,7 +40,7 @@ export const skillCommand: CliCommand = running({
 export const commandCommand: CliCommand = running({
   mode: "single",
   description: "Runs a workflow command: its prompt, with what follows its name, is given to an agent.",
-  words: "[name] [arguments...]",
+  words: "[workflow] [arguments...]",
   usage: "NAME [ARGUMENTS]",
   options: [agentOption()],
   examples: [["subcrew command init", "write an AGENTS.md for this project"]],
