@@ -28,44 +28,57 @@ import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { openMemory } from "./runtime/store/memory.ts";
 import { createStore, type Store } from "./runtime/store/store.ts";
 import { createValidator } from "./runtime/task/validate.ts";
-import type { SchemaPrecedence, World } from "./runtime/task/world.ts";
+import type { TaskWorldSettings, World } from "./runtime/task/world.ts";
 import { openLogins } from "./tools/mcp/logins.ts";
 import { openPins } from "./tools/mcp/pins.ts";
 import { createServers } from "./tools/mcp/servers.ts";
 import { searchBackend, type WebSearch } from "./tools/parts/search-backends.ts";
 import type { ToolParts } from "./tools/parts/tool-parts.ts";
 
-/** What of a crew can be written down: the same world is built from it here, in a child process and in a thread. */
-export type CrewSetup = Readonly<{
-  cwd: string;
-  env: Env;
-  home?: string | false;
-  providers?: ModelRegistryConfig["providers"];
-  tiers?: ModelRegistryConfig["tiers"];
-  model?: string | readonly string[];
-  passEnv?: readonly string[];
-  diagnostics?: NonNullable<World["diagnostics"]>;
-  secrets?: readonly string[];
-  network?: NetworkRules;
-  webSearch?: WebSearch;
-  mcpServers?: McpServers;
-  toolModules?: readonly string[];
-  permissions?: Permissions;
-  schemaPrecedence?: SchemaPrecedence;
-  /** Where the user's files are looked for, and whether those of the project count. */
-  userHome?: string;
-  trusted?: boolean;
-}>;
+/**
+ * The options of a crew that can be written down: the same world is built from them here, in a child process and in a
+ * worker thread. What tasks read of them is declared in `TaskWorldSettings`.
+ */
+export type CrewSetup = TaskWorldSettings &
+  Readonly<{
+    /** Where runs are kept: `$SUBCREW_HOME` or `~/.subcrew` by default; `false`: nowhere. */
+    home?: string | false;
+    /** The home folder in which the user's own agents are looked for. */
+    userHome?: string;
+    /** The project's own agents may run. */
+    trusted?: boolean;
+    /** Modules that export tools; those exist in every process in which a task runs. */
+    toolModules?: readonly string[];
+    /** Addresses, keys and headers of known providers, and own providers. */
+    providers?: ModelRegistryConfig["providers"];
+    /** What `fast`, `balanced` and `powerful` mean here. */
+    tiers?: ModelRegistryConfig["tiers"];
+    /** The model of tasks that name none: by default the first of `models`, the first with a key, or offline. */
+    model?: string | readonly string[];
+    /** What agents may do unasked, what never, and how commands are isolated. */
+    permissions?: Permissions;
+    /** Values that are redacted everywhere, besides those of variables whose names mark them as secret. */
+    secrets?: readonly string[];
+    /** What the network tools may reach besides the public internet. */
+    network?: NetworkRules;
+    /** The search engine behind `web_search`; none by default. */
+    webSearch?: WebSearch;
+    /** MCP servers whose tools agents may use; the names of the tools begin with those of the servers. */
+    mcpServers?: McpServers;
+  }>;
 
-/** What of a crew is code and stays in the process in which it was handed in. */
+/** The options of a crew that are code and stay in this process. */
 export type CrewCode = Readonly<{
+  /** Own tools. They exist in this process only: a task in another process cannot use them. */
   tools?: readonly Tool[];
+  /** Own models, or model objects of the AI SDK's ecosystem, by the names they get here. */
   models?: Readonly<Record<string, Model | LanguageModel>>;
   clock?: () => number;
   random?: () => number;
-  /** Looks for skills as the crew does. */
-  skills?: () => Promise<readonly Skill[]>;
 }>;
+
+/** Looks for skills as the crew does. */
+type SkillSource = Readonly<{ skills?: () => Promise<readonly Skill[]> }>;
 
 /** What all runs of a crew share, and the world of one of them. */
 export type Outfit = Readonly<{
@@ -85,7 +98,7 @@ export type Outfit = Readonly<{
 }>;
 
 /** The one place where a world is made. */
-export function createOutfit(setup: CrewSetup, code: CrewCode = {}): Outfit {
+export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}): Outfit {
   const { cwd, env } = setup;
   const random = code.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
   const clock = code.clock ?? Date.now;
@@ -160,11 +173,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode = {}): Outfit {
         models,
         runner,
         validator,
-        ...(setup.schemaPrecedence && { schemaPrecedence: setup.schemaPrecedence }),
-        cwd,
-        env,
-        passEnv: setup.passEnv ?? [],
-        ...defined({ diagnostics: setup.diagnostics }),
+        settings: setup,
         redactor,
         clock,
         keep,

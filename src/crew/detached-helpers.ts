@@ -1,4 +1,5 @@
 import type { Plan } from "../core/plan/plan.ts";
+import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { UnawaitedHelpers } from "../core/task/engine.ts";
 import { defined } from "../core/text/defined.ts";
 import { compile } from "../modes/compile.ts";
@@ -9,7 +10,7 @@ import type { RunOptions } from "./run-options.ts";
 /** Makes the helpers of a run that outlive it. */
 export type DetachedHelpers = (
   outliving: NonNullable<RunOptions["outliving"]>,
-  options: Omit<RunOptions, "outliving">,
+  parameters: RunParameters,
 ) => UnawaitedHelpers;
 
 /** Those of all runs of a crew are one, so that a later run finds them. */
@@ -18,7 +19,8 @@ export function detachedHelpers(
   files: Pick<DetachedHelperParts, "file">,
 ): DetachedHelpers {
   let helpers: UnawaitedHelpers | undefined;
-  return ({ ended }, { id: _id, name: _name, continues: _continues, ...same }) => {
+  return ({ ended }, parameters) => {
+    const { name: _n, continues: _c, strict: _s, reuse: _r, refreshAgent: _a, ...same } = parameters;
     helpers ??= createDetachedHelpers({
       plan: (what) => compile(what),
       run: (plan, parent) => run(plan, { ...same, parent: { ...parent, depth: 1 } }),

@@ -1,11 +1,12 @@
 import type { Config } from "../core/config/config.ts";
-import { runWords } from "../core/config/use.ts";
+import { withRunSettings } from "../core/config/use.ts";
 import { agentNameOf, agentOf, type Roster } from "../core/delegation/roster.ts";
 import { checkAgents } from "../core/plan/check.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
 import type { KeptEvent } from "../core/run/event.ts";
+import type { RunParameters } from "../core/run/run-parameters.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
 import { builtinRunner, type Remotes } from "../defaults.ts";
@@ -58,23 +59,22 @@ export function createPrepare(parts: PrepareParts): Prepare {
   const { store, redactor, clock, random } = outfit;
   const { cwd } = setup;
   return async ({ run, plan: asked, options: wishes, past = [], deck }) => {
-    const { strict: _strict, deck: _deck, refreshAgent = false, reuse = false, outliving, parent, ...wished } = wishes;
-    const more = runWords(config, wished);
+    const { id: _id, deck: _deck, outliving, parent, ...given } = wishes;
+    const { concurrency, unattended } = options;
+    const defaults = defined({ concurrency, unattended, name: asked.name });
+    const parameters: RunParameters = withRunSettings(config, { ...defaults, ...defined(given) });
     const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
     const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, skills)]);
-    const earlier = openPreviousRuns(past, { store, refresh: refreshAgent });
+    const earlier = openPreviousRuns(past, { store, refresh: parameters.refreshAgent ?? false });
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
     const models = deck?.models(outfit.models) ?? outfit.models;
     await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
-    const prices = more.budget?.maxUsd !== undefined;
-    if (prices) await outfit.models.loadPrices();
-    const concurrency = more.concurrency ?? options.concurrency;
-    const unattended = more.unattended ?? options.unattended;
+    if (parameters.budget?.maxUsd !== undefined) await outfit.models.loadPrices();
     return {
       plan,
-      ...(await carriers(parts, { run, models, roster, earlier, deck, prices, reuse, allowed: permissionsIn(past) })),
+      ...(await carriers(parts, { run, models, roster, earlier, deck, parameters, allowed: permissionsIn(past) })),
       clock,
       random,
       redactor,
@@ -87,15 +87,13 @@ export function createPrepare(parts: PrepareParts): Prepare {
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
       ...(store && { outputFile: (path: string) => store.output(run, path) }),
       ...defined({ parent }),
-      ...(outliving && { background: parts.helpers(outliving, wished) }),
+      ...(outliving && { background: parts.helpers(outliving, given) }),
       compile: (what) => {
         const inner = compile(what);
         check(inner);
         return inner;
       },
-      ...more,
-      ...defined({ concurrency, unattended }),
-      ...((more.name ?? plan.name) !== undefined && { name: more.name ?? plan.name ?? run }),
+      parameters,
     };
   };
 }
@@ -116,8 +114,7 @@ type Carried = Readonly<{
   roster: Roster;
   earlier: PreviousRuns;
   deck: Deck | undefined;
-  prices: boolean;
-  reuse: boolean;
+  parameters: RunParameters;
   /** What an earlier life of the run was allowed. */
   allowed: Permissions | undefined;
 }>;
@@ -125,7 +122,7 @@ type Carried = Readonly<{
 /** The engine that carries the tasks of one run out, and the end of everything that they start. */
 async function carriers(
   { options, setup, outfit, remotes }: PrepareParts,
-  { run, models, roster, earlier, deck, prices, reuse, allowed }: Carried,
+  { run, models, roster, earlier, deck, parameters, allowed }: Carried,
 ): Promise<Required<Pick<Start, "engine" | "gone" | "warnings">>> {
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
@@ -136,7 +133,7 @@ async function carriers(
       tools: new Set((options.tools ?? []).map(({ name }) => name)),
       models: new Set(Object.keys(options.models ?? {})),
     },
-    prices,
+    prices: parameters.budget?.maxUsd !== undefined,
     linger: lingering.add,
     remotes,
   });
@@ -153,7 +150,9 @@ async function carriers(
         earlier,
         isolate,
         ...(deck && { acceptance: deck.acceptance }),
-        ...(store && { reuse: createReuse(store, { always: reuse, redact: redactor.text, clock }) }),
+        ...(store && {
+          reuse: createReuse(store, { always: parameters.reuse ?? false, redact: redactor.text, clock }),
+        }),
       }),
       journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
     }),

@@ -1,6 +1,5 @@
 import { hasEnded } from "../core/run/history.ts";
 import { CrewError } from "../core/schema/error.ts";
-import { defined } from "../core/text/defined.ts";
 import { drive } from "../runtime/run/drive.ts";
 import type { Drive } from "../runtime/run/run.ts";
 import { readForResume } from "../runtime/store/journal.ts";
@@ -25,5 +24,5 @@ export async function resume(
     throw new CrewError("RUN_DAMAGED", `The run "${run}" stopped before it began.`, "Start it again.");
   if (hasEnded(events, { retryFailed })) return events.forEach(it.publish);
   const start = await prepare({ run, plan: started.plan, options, past: events });
-  await drive({ ...start, ...defined({ name: started.name }), resume: { retryFailed } }, it);
+  await drive({ ...start, resume: { retryFailed } }, it);
 }

@@ -66,9 +66,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
     models: { choose: async () => ({ name: "m", id: "m", ref: "m", why: "it is the only one", model }) },
     runner: loop,
     validator: createValidator(),
-    cwd: "/",
-    env: {},
-    passEnv: [],
+    settings: { cwd: "/", env: {} },
     access: {
       policyFor: bounded.policyFor,
       // It looks up the working folder, which is a real one: the root of the file system.
@@ -95,7 +93,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
         cwd: "/",
         context: "",
         compile: (what) => compile(what),
-        concurrency: parts.slots,
+        parameters: { concurrency: parts.slots },
         permissions: allowed,
         ...(past.length > 0 && { resume: { retryFailed: false } }),
       },

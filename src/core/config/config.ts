@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { permissions } from "../policy/permissions.ts";
+import { runLimits } from "../run/run-parameters.ts";
 import { resourceLimits } from "../vocabulary/limits-schema.ts";
 import { mcpServers } from "../vocabulary/mcp-server.ts";
 import { thinking } from "../vocabulary/thinking.ts";
@@ -46,7 +47,6 @@ export const config = z.strictObject({
     .record(z.string(), provider)
     .optional()
     .describe("addresses, keys and headers of known providers, and providers of your own"),
-  concurrency: count.optional().describe("how many tasks run at once"),
   defaults: z
     .strictObject({
       thinking: thinking.optional().describe("how much a model may think"),
@@ -59,23 +59,13 @@ export const config = z.strictObject({
     .optional()
     .describe("whose output schema counts when both have one: the agent's (the default) or that of the call"),
   limits: resourceLimits.optional().describe("what no task may exceed, whatever its agent says"),
-  budget: z
-    .strictObject({
-      maxUsd: z.number().positive().optional().describe("dollars"),
-      maxTokens: count.optional().describe("tokens, in and out"),
-      maxTurns: count.optional().describe("model turns"),
-      maxToolCalls: count.optional().describe("tool calls"),
-      maxSpawns: count.optional().describe("tasks that agents start by themselves"),
-    })
-    .optional()
-    .describe("what one run and everything below it may use"),
+  ...runLimits.shape,
   background: z
     .strictObject({
       maxRuns: count.optional().describe("how many runs may work in the background at once"),
     })
     .optional()
     .describe("runs in the background"),
-  answerTimeoutMs: count.optional().describe("how long a question waits for its answer, in milliseconds"),
   resume: z
     .strictObject({
       expiresAfterDays: z.number().positive().optional().describe("how old a task may be that is gone on with"),
@@ -83,8 +73,6 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("going on with a task that has ended"),
-  maxTimeMs: count.optional().describe("how long a run may take, in milliseconds"),
-  maxDepth: z.number().int().optional().describe("how deep agents may start agents; negative: without end"),
   permissions: permissions.optional().describe("what agents may do"),
   agents: z.record(z.string(), agent).optional().describe("what you want to be different about an agent, by its name"),
   disabled: names.optional().describe("agents that are switched off"),

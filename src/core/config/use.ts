@@ -1,11 +1,11 @@
-import type { BudgetLimits } from "../run/budget.ts";
+import { type RunParameters, runLimits } from "../run/run-parameters.ts";
+import type { Exact } from "../text/defined.ts";
 import type { Config } from "./config.ts";
 
 const CREW_WORDS = [
   "model",
   "tiers",
   "providers",
-  "concurrency",
   "passEnv",
   "diagnostics",
   "network",
@@ -34,27 +34,16 @@ export type AgentWords = Defined<Pick<Config, "preset" | "protectBundled" | "dis
 export const agentWords = ({ preset, protectBundled, disabled }: Config): AgentWords =>
   defined({ preset, protectBundled, disabled });
 
-type RunWords = Readonly<{ maxTimeMs?: number; maxDepth?: number; answerTimeoutMs?: number; budget?: BudgetLimits }>;
-
-/** What bounds a run; what is wished for this one comes before the settings. */
-export function runWords<T extends RunWords>(
-  { maxTimeMs, maxDepth, answerTimeoutMs, budget }: Config,
-  wished: T,
-): T & RunWords {
-  const both = { ...defined(budget ?? {}), ...wished.budget };
-  return {
-    ...defined({ maxTimeMs, maxDepth, answerTimeoutMs }),
-    ...wished,
-    ...(Object.keys(both).length > 0 && { budget: both }),
-  };
+/** The settings of a run, under what its crew and the run itself say. */
+export function withRunSettings<T extends RunParameters>(config: Config, given: T): T & RunParameters {
+  const settings: RunParameters = defined(
+    Object.fromEntries(Object.keys(runLimits.shape).map((key) => [key, config[key as keyof typeof runLimits.shape]])),
+  );
+  const budget = { ...settings.budget, ...given.budget };
+  return { ...settings, ...given, ...(Object.keys(budget).length > 0 && { budget }) };
 }
 
-type Defined<T> = Partial<Said<T>>;
-type Said<T> = T extends readonly unknown[]
-  ? T
-  : T extends object
-    ? { [K in keyof T]: Said<Exclude<T[K], undefined>> }
-    : T;
+type Defined<T> = Partial<Exact<T>>;
 
 /** The same without what is not said, also inside. */
 function defined<T extends object>(value: T): Defined<T> {

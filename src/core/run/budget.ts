@@ -1,12 +1,18 @@
+import { z } from "zod";
+import type { Exact } from "../text/defined.ts";
+
+const count = z.number().int().positive();
+
 /** What a run and everything below it may use. */
-export type BudgetLimits = Readonly<{
-  maxUsd?: number;
-  maxTokens?: number;
-  maxTurns?: number;
-  maxToolCalls?: number;
-  /** How many tasks agents may start by themselves. */
-  maxSpawns?: number;
-}>;
+export const budgetLimits = z.strictObject({
+  maxUsd: z.number().positive().optional().describe("dollars"),
+  maxTokens: count.optional().describe("tokens, in and out"),
+  maxTurns: count.optional().describe("model turns"),
+  maxToolCalls: count.optional().describe("tool calls"),
+  maxSpawns: count.optional().describe("tasks that agents start by themselves"),
+});
+
+export type BudgetLimits = Readonly<Exact<z.infer<typeof budgetLimits>>>;
 
 /** What a model call may come to: an estimate before it, the truth after it. */
 export type Amount = Readonly<{

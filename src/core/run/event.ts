@@ -7,12 +7,13 @@ import type { Plan } from "../plan/plan.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import type { Change } from "../schedule/change.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
+import type { RunParameters } from "./run-parameters.ts";
 
 /** Where and when something happened. `path` is empty for the run itself. */
 export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 
 /** Where a run came from that nobody on this machine started: the protocol, who spoke it, and what it is part of there. */
-export type Origin = Readonly<{ by: string; caller: string; agent: string; context: string }>;
+export type Origin = NonNullable<RunParameters["origin"]>;
 
 /** A fact about a run that is kept; `seq` counts them without a gap. */
 export type Fact =

@@ -6,6 +6,13 @@ export function defined(fields: Readonly<Record<string, unknown>>): Record<strin
   return kept;
 }
 
+/** The same type without `undefined` as the value of an optional field, also inside of objects. */
+export type Exact<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { [K in keyof T]: Exact<Exclude<T[K], undefined>> }
+    : T;
+
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

@@ -53,12 +53,11 @@ export function executeAlone(
         live: () => {},
         durable: () => Promise.resolve(),
         context,
-        unattended: answer === undefined,
+        parameters: { unattended: answer === undefined, maxDepth: 0 },
         budget: createBudget({}),
         mailbox: createMailbox(),
         leases: createLeases(),
         stoppable: new Map(),
-        maxDepth: 0,
         compile: () => {
           throw new CrewError(
             "BAD_INPUT",

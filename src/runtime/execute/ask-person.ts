@@ -11,7 +11,7 @@ export function questionKey(run: string, path: string, call: string | undefined)
 
 /** How long a question waits: as long as the run does, or until its time is up. */
 export function answerTimeoutOf(
-  { answerTimeoutMs }: Pick<RunScope, "answerTimeoutMs">,
+  { parameters: { answerTimeoutMs } }: Pick<RunScope, "parameters">,
   parent: AbortSignal,
 ): Readonly<{ signal: AbortSignal; text: string; release(): void }> {
   const { controller, release } = following(parent);
@@ -37,7 +37,7 @@ export function createAskPerson({
   path,
   scope: { run },
 }: Pick<NodeContext, "path" | "scope">): Pick<PerformContext, "attended" | "ask"> {
-  const attended = run.asksCalls ?? !run.unattended;
+  const attended = run.parameters.asksCalls ?? run.parameters.unattended !== true;
   const asked = new Map<string, number>();
   let before: Promise<unknown> = Promise.resolve();
 

@@ -9,6 +9,7 @@ import { nowhere } from "../../core/schedule/fill-references.ts";
 import { isCrewError } from "../../core/schema/error.ts";
 import type { DelegationOutcome, Parent, UnawaitedHelpers } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
+import { DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import { type Follower, following, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
 import {
@@ -89,7 +90,8 @@ export function createDelegation({
 
   /** The plan that is asked for, once depth, spawn policy and budget allow it. Every delegation of a run comes through here. */
   const admit = async (what: AnyInput | Plan, { spawns }: Parent): Promise<Plan | FailedOutcome> => {
-    const { maxDepth, spawning } = scope.run;
+    const { parameters, spawning } = scope.run;
+    const { maxDepth = DEFAULT_MAX_DEPTH } = parameters;
     if (maxDepth >= 0 && scope.depth + 1 > maxDepth) {
       return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, {
         hint: "Raise maxDepth if this is meant.",

@@ -8,6 +8,7 @@ import type { Policy } from "../../core/policy/policy.ts";
 import type { Budget } from "../../core/run/budget.ts";
 import type { Delta, Fact } from "../../core/run/event.ts";
 import type { History } from "../../core/run/history.ts";
+import type { RunParameters } from "../../core/run/run-parameters.ts";
 import type { Lookup } from "../../core/schedule/fill-references.ts";
 import type { UnawaitedHelpers, Engine } from "../../core/task/engine.ts";
 import type { Stoppable } from "../async/cancel.ts";
@@ -15,48 +16,47 @@ import type { Release, Slots } from "../async/slots.ts";
 import type { Leases } from "./leases.ts";
 import type { Mailbox } from "./mailbox.ts";
 
-/** What all plans of one run share. */
-export type RunScope = Readonly<{
-  id: string;
+/** What a run is started with and every plan of it sees. */
+export type RunParts = Readonly<{
   engine: Engine;
-  history: History;
-  emit(path: string, fact: Fact): void;
-  live(path: string, delta: Delta): void;
-  /** Resolves once everything emitted so far is kept. */
-  durable(): Promise<void>;
+  /** The options of the run, whole: each node reads its own. */
+  parameters: RunParameters;
   /** Background for every task, gathered once. */
   context: string;
-  /** Nobody is there to answer a gate. */
-  unattended: boolean;
-  /** False: nobody is there to be asked about a call, although gates are answered. */
-  asksCalls?: boolean;
-  /** How long a question waits for its answer; absent: for ever. */
-  answerTimeoutMs?: number;
-  budget: Budget;
-  mailbox: Mailbox;
-  /** The files that tasks said they write, and who waits for whom because of that. */
-  leases: Leases;
-  /** Every task that waits for its slot or runs, by its path, so that one of them can be stopped. */
-  stoppable: Map<string, Stoppable>;
-  /** How deep agents may start agents; negative: as deep as they like. */
-  maxDepth: number;
-  /** Where the output of a node will be kept; absent where nothing is. */
+  /** The plan that a delegation asks for, checked. */
+  compile(what: AnyInput | Plan): Plan;
+  /** Where the output of a node will be kept; absent: nothing is kept. */
   outputFile?(path: string): string;
-  /** Helpers that outlive the run; absent: all of them end with whoever started them. */
+  /** Helpers that outlive the run; absent: helpers end with the task that started them. */
   background?: UnawaitedHelpers;
   /** The agents there are right now; absent where nobody can look. */
   agents?(): Promise<Catalog>;
   /** The agent of a task that a delegation starts, and the agent that none may start; absent: a task names its own. */
   spawning?: Readonly<{ nameOf(task: Task): string; blocked?: string }>;
-  /** The plan that a delegation asks for, checked. */
-  compile(what: AnyInput | Plan): Plan;
-  /** A text as it is recorded: without what is secret. */
-  redact(text: string): string;
   /** A number in [0, 1) that spreads waits. */
   random(): number;
-  /** The executor, for nodes that hold or start plans of their own. */
-  execute(body: Body, scope: PlanScope): Promise<PlanOutcome>;
 }>;
+
+/** What all plans of one run share. */
+export type RunScope = RunParts &
+  Readonly<{
+    id: string;
+    history: History;
+    emit(path: string, fact: Fact): void;
+    live(path: string, delta: Delta): void;
+    /** Resolves once everything emitted so far is kept. */
+    durable(): Promise<void>;
+    budget: Budget;
+    mailbox: Mailbox;
+    /** The files that tasks said they write, and who waits for whom because of that. */
+    leases: Leases;
+    /** Every task that waits for its slot or runs, by its path, so that one of them can be stopped. */
+    stoppable: Map<string, Stoppable>;
+    /** A text as it is recorded: without what is secret. */
+    redact(text: string): string;
+    /** The executor, for nodes that hold or start plans of their own. */
+    execute(body: Body, scope: PlanScope): Promise<PlanOutcome>;
+  }>;
 
 /** Where one plan of a run is carried out. */
 export type PlanScope = Readonly<{

@@ -5,6 +5,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import type { Call } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
+import { DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import { reasonOf } from "../async/cancel.ts";
 import { createAskPerson } from "./ask-person.ts";
 import { createDelegation, type DelegationSlot } from "./delegate.ts";
@@ -125,7 +126,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     context: scope.run.context,
     ...(scope.judge !== undefined && path === scope.prefix + scope.judge && { review: true }),
     depth: scope.depth,
-    maxDepth: scope.run.maxDepth,
+    maxDepth: scope.run.parameters.maxDepth ?? DEFAULT_MAX_DEPTH,
     ...defined({
       ceiling: scope.ceiling,
       policy: scope.policy,

@@ -1,79 +1,54 @@
-import type { Catalog } from "../../core/delegation/catalog.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
-import type { AnyInput } from "../../core/plan/input.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Permissions } from "../../core/policy/permissions.ts";
-import { type BudgetLimits, createBudget } from "../../core/run/budget.ts";
-import type { Delta, Fact, Origin } from "../../core/run/event.ts";
+import { createBudget } from "../../core/run/budget.ts";
+import type { Delta, Fact } from "../../core/run/event.ts";
 import { hasEnded, historyOf, noHistory } from "../../core/run/history.ts";
 import type { Change } from "../../core/schedule/change.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
-import type { UnawaitedHelpers, Engine, Parent } from "../../core/task/engine.ts";
+import type { Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
-import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
+import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
 import { following, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
 import { execute, type RunningPlan } from "../execute/execute.ts";
 import { createLeases } from "../execute/leases.ts";
 import { createMailbox } from "../execute/mailbox.ts";
-import type { PlanScope, RunScope } from "../execute/scope.ts";
+import type { PlanScope, RunParts, RunScope } from "../execute/scope.ts";
 import { type Note, postMessage } from "../execute/send-message.ts";
 import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
 
 /** Everything a run is started with, resolved. */
-export type Start = Readonly<{
-  plan: Plan;
-  engine: Engine;
-  clock(): number;
-  random(): number;
-  /** Without one, what looks like a secret is taken out all the same. */
-  redactor?: Redactor;
-  version: string;
-  cwd: string;
-  context: string;
-  compile(what: AnyInput | Plan): Plan;
-  /** Whoever asked for this run, when an agent did: what it may use bounds what this may use. */
-  parent?: Parent & Readonly<{ depth: number }>;
-  /** Helpers that outlive the run. */
-  background?: UnawaitedHelpers;
-  /** Where the output of a node will be kept. */
-  outputFile?(path: string): string;
-  /** Looks for agents again, for somebody who wants to start one. */
-  agents?(): Promise<Catalog>;
-  /** The agent of a task, and the agent that no task may start. */
-  spawning?: RunScope["spawning"];
-  /** Throws on what nobody here can carry out; asked about nodes that a plan grows by. */
-  check?(body: Body): void;
-  /** What there is to say before anything happens. */
-  warnings?: readonly Readonly<{ code: string; text: string }>[];
-  /** Resolves when nothing of what its tasks started is left. */
-  gone?(): Promise<void>;
-  concurrency?: number;
-  maxTimeMs?: number;
-  maxDepth?: number;
-  budget?: BudgetLimits;
-  unattended?: boolean;
-  asksCalls?: boolean;
-  /** What its agents may do, for the record: taken up again it may do no more. */
-  permissions?: Permissions;
-  answerTimeoutMs?: number;
-  name?: string;
-  /** The task of an earlier run that this one goes on with. */
-  continues?: string;
-  /** Who asked for it from outside. */
-  origin?: Origin;
-  /** Set when an earlier life of this run is taken up again. */
-  resume?: Readonly<{ retryFailed: boolean }>;
-}>;
+export type Start = RunParts &
+  Readonly<{
+    plan: Plan;
+    clock(): number;
+    /** Without one, what looks like a secret is taken out all the same. */
+    redactor?: Redactor;
+    version: string;
+    cwd: string;
+    /** The agent that asked for this run, if one did: its rights bound those of the run. */
+    parent?: Parent & Readonly<{ depth: number }>;
+    /** Throws on what nobody here can carry out; asked about nodes that a plan grows by. */
+    check?(body: Body): void;
+    /** What there is to say before anything happens. */
+    warnings?: readonly Readonly<{ code: string; text: string }>[];
+    /** Resolves when nothing of what its tasks started is left. */
+    gone?(): Promise<void>;
+    /** What its agents may do, for the record: a resumed run may do no more. */
+    permissions?: Permissions;
+    /** Set when an earlier process began this run. */
+    resume?: Readonly<{ retryFailed: boolean }>;
+  }>;
 
 /** Drives one run from its first event to its last. */
 export async function drive(start: Start, { run, signal, publish, connect }: Drive): Promise<void> {
-  const { plan, engine, resume } = start;
+  const { plan, engine, parameters, resume } = start;
   const record = following(signal);
   let lost: Error | undefined;
   const journal = await engine.journal(run, {
@@ -134,7 +109,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   };
   connect({ journal, engine, send, stop, change: grow });
 
-  const clock = deadline(record.controller.signal, start.maxTimeMs);
+  const clock = deadline(record.controller.signal, parameters.maxTimeMs);
   try {
     if (resume) emit("", { type: "note", text: `resumed after ${past.length} events` });
     else
@@ -144,10 +119,10 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
         cwd: start.cwd,
         version: start.version,
         ...defined({
-          name: start.name,
+          name: parameters.name,
           permissions: start.permissions,
-          continues: start.continues,
-          origin: start.origin,
+          continues: parameters.continues,
+          origin: parameters.origin,
         }),
       });
     for (const { code, text } of start.warnings ?? []) emit("", { type: "warning", code, text });
@@ -158,29 +133,17 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
       plan,
       {
         run: {
+          ...start,
           id: run,
-          engine,
           history: resume ? historyOf(past, resume) : noHistory,
           emit,
           live,
           durable: () => journal.durable(),
-          context: start.context,
-          unattended: start.unattended ?? false,
-          ...defined({ asksCalls: start.asksCalls, answerTimeoutMs: start.answerTimeoutMs }),
-          budget: createBudget(start.budget ?? {}),
+          budget: createBudget(parameters.budget ?? {}),
           mailbox,
           leases: createLeases(),
           stoppable,
-          maxDepth: start.maxDepth ?? DEFAULT_MAX_DEPTH,
-          compile: start.compile,
-          ...defined({
-            agents: start.agents,
-            spawning: start.spawning,
-            outputFile: start.outputFile,
-            background: start.background,
-          }),
           redact: (text) => redactor.text(text),
-          random: start.random,
           execute,
         },
         prefix: "",
@@ -188,7 +151,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
         slots: new Slots(
           Math.min(
             plan.concurrency ?? Number.POSITIVE_INFINITY,
-            start.concurrency ?? (plan.concurrency === undefined ? DEFAULT_CONCURRENCY : Number.POSITIVE_INFINITY),
+            parameters.concurrency ?? (plan.concurrency === undefined ? DEFAULT_CONCURRENCY : Number.POSITIVE_INFINITY),
           ),
         ),
         signal: clock.signal,

@@ -29,7 +29,7 @@ export async function acceptedByCommand(
     ...call,
     agent: checker,
     cwd: assignment.toolContext.cwd,
-    env: () => passedEnv(world.env, world.passEnv),
+    env: () => passedEnv(world.settings.env, world.settings.passEnv),
     commands: true,
     note: ({ level, text }) =>
       context.emit(level === "full" ? { type: "note", text } : { type: "warning", code: "SANDBOX", text }),

@@ -25,7 +25,7 @@ export async function assignAccess(
   { name, agent, rights }: Pick<AssignedAgent, "name" | "agent"> & Pick<AssignedTools, "rights">,
 ): Promise<AssignedAccess | FailedOutcome> {
   const cwd = await folderFor({ call, world });
-  const env = passedEnv(world.env, world.passEnv);
+  const env = passedEnv(world.settings.env, world.settings.passEnv);
   const desk = emptyScratchpad();
   const access = await world.access?.accessFor({
     ...call,
@@ -46,7 +46,9 @@ export async function assignAccess(
 /** The working folder of a task; for a task in a worktree, the folder of the worktree that stands for it. */
 async function folderFor({
   call: { task, worktree },
-  world: { cwd },
+  world: {
+    settings: { cwd },
+  },
 }: Pick<AssignRequest, "call" | "world">): Promise<string> {
   const wanted = task.cwd === undefined ? cwd : resolve(cwd, task.cwd);
   return worktree ? movedInto(worktree, await realpath(wanted).catch(() => wanted)) : wanted;

@@ -31,7 +31,7 @@ export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world
   if (!definition)
     return failed("DENIED", `There is no agent "${name}".`, { hint: "See `subcrew agents` for those that are known." });
   const planMode = world.access?.policyFor({ name }, call.policy).level === "plan";
-  const whole = effectiveAgent(definition, call, world.schemaPrecedence);
+  const whole = effectiveAgent(definition, call, world.settings.schemaPrecedence);
   const agent = planMode && call.depth > 0 ? inPlanMode(whole) : whole;
   const problem = inputProblem(agent.inputs ?? {}, task.inputs ?? {});
   if (problem !== undefined)

@@ -67,7 +67,7 @@ function sayReduced(
   if (source?.reduced !== undefined) emit({ type: "rights.reduced", agent: told, lost: [], reason: source.reduced });
   const definition = agentOf(call.task, world.roster);
   if (call.depth === 0 || !definition) return;
-  const { tools: listed } = effectiveAgent(definition, call, world.schemaPrecedence);
+  const { tools: listed } = effectiveAgent(definition, call, world.settings.schemaPrecedence);
   const { tools: _cut, ...rest } = own;
   const before: Rights = { ...rest, ...defined({ tools: listed && [...listed, DELEGATION_TOOL] }) };
   const lost = [...tools.keys()].filter(

@@ -52,7 +52,7 @@ export async function assign(
 }
 
 /** The project's checker, for the agents that read its report: the specialist for changes, or those that the settings name. */
-function diagnosticsFor({ name }: Agent, { diagnostics }: World): Pick<Assignment, "diagnostics"> {
+function diagnosticsFor({ name }: Agent, { settings: { diagnostics } }: World): Pick<Assignment, "diagnostics"> {
   const { agents = ["code"], ...checker } = diagnostics ?? {};
   return "command" in checker && agents.includes(name) ? { diagnostics: checker } : {};
 }

@@ -13,6 +13,19 @@ import type { Validator } from "./validate.ts";
 /** Whose output schema is asked first: the agent's own, or that of the call. */
 export type SchemaPrecedence = "agent" | "call";
 
+/** The settings of a crew that its tasks read; the crew hands its own over, whole. */
+export type TaskWorldSettings = Readonly<{
+  /** The workspace. */
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Variables that tasks and their programs may see besides PATH, HOME and the like. */
+  passEnv?: readonly string[];
+  /** Whose output schema counts when both an agent and a call have one: the agent's by default. */
+  schemaPrecedence?: SchemaPrecedence;
+  /** A checker of the project, and the agents that read its report after changing files: `code` by default. */
+  diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
+}>;
+
 /** Everything that carrying out a task may touch, made once by the crew and handed down. */
 export type World = Readonly<{
   roster: Roster;
@@ -24,14 +37,7 @@ export type World = Readonly<{
   models: ModelSource;
   runner: Runner;
   validator: Validator;
-  /** Whose output schema counts when both have one; the agent's by default. */
-  schemaPrecedence?: SchemaPrecedence;
-  cwd: string;
-  env: Readonly<Record<string, string | undefined>>;
-  /** Variables that tasks and their programs see besides the usual ones. */
-  passEnv: readonly string[];
-  /** The project's checker, and which agents read what it says after they changed files. */
-  diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
+  settings: TaskWorldSettings;
   /** What may be done on this machine, and who agreed to it; absent: only what a careful policy allows, and no commands. */
   access?: RunAccess;
   /** Stands before the acceptance command of a task, as a recording does; absent: it is carried out. */

@@ -121,6 +121,7 @@ test("a run that came to its end while somebody made ready to go on with it is o
       perform: () => Promise.reject(new Error("nothing is left to do")),
       journal: (_, listener) => openJournal(folder, listener),
     }),
+    parameters: {},
     clock: () => 0,
     random: () => 0,
     version: "0",

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import type { Exact } from "../text/defined.ts";
+import { budgetLimits } from "./budget.ts";
+
+const count = z.number().int().positive();
+
+/** The part of `runParameters` that the settings may also hold, for every run. */
+export const runLimits = z.strictObject({
+  concurrency: count.optional().describe("how many tasks run at once"),
+  maxTimeMs: count.optional().describe("how long a run may take, in milliseconds"),
+  maxDepth: z.number().int().optional().describe("how deep agents may start agents; negative: without end"),
+  answerTimeoutMs: count.optional().describe("how long a question waits for its answer, in milliseconds"),
+  budget: budgetLimits.optional().describe("what one run and everything below it may use"),
+});
+
+/**
+ * Every option of a run that is JSON. Each is declared here and nowhere else: the object travels whole from the caller to
+ * the node that reads the option.
+ */
+export const runParameters = z.strictObject({
+  ...runLimits.shape,
+  name: z.string().optional().describe("the name of the run; its id by default"),
+  unattended: z.boolean().optional().describe("true: no person is there to answer a gate"),
+  asksCalls: z
+    .boolean()
+    .optional()
+    .describe("whether a person can be asked about tool calls; by default, if gates can be answered"),
+  strict: z.boolean().optional().describe("true: a placeholder that refers to nothing is an error"),
+  reuse: z
+    .boolean()
+    .optional()
+    .describe("true: use results of earlier runs whose agent, input, model, tools and files are still the same"),
+  refreshAgent: z
+    .boolean()
+    .optional()
+    .describe("true: use agents as they are now instead of as they were recorded; they may use no more than before"),
+  continues: z.string().optional().describe("the task of an earlier run that this run continues, as run/path"),
+  origin: z
+    .strictObject({ by: z.string(), caller: z.string(), agent: z.string(), context: z.string() })
+    .readonly()
+    .optional()
+    .describe("the caller outside of this machine that asked for the run"),
+});
+
+export type RunParameters = Readonly<Exact<z.infer<typeof runParameters>>>;
