@@ -15,7 +15,7 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
   const { text: redact } = createRedactor(secretValues(process.env));
   const failure = isCrewError(thrown) ? thrown : unexpected(thrown);
   const { code, message, hint } = { code: failure.code, message: redact(failure.message), hint: redact(failure.hint) };
-  const stack = debug && thrown instanceof Error && thrown.stack !== undefined ? redact(thrown.stack) : undefined;
+  const stack = debug ? redact(stackOf(thrown)) : undefined;
   if (json) {
     process.stderr.write(`${jsonText({ type: "error", code, message, hint, ...defined({ stack }) })}\n`);
   } else {
@@ -23,6 +23,13 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
     process.stderr.write(`${look.colors.red("subcrew:")} ${lines.map(sanitize).join("\n")}\n`);
   }
   return isCrewError(thrown) ? exitCodeOfError(thrown.code) : 1;
+}
+
+/** Where an error was thrown, and the errors that caused it. */
+function stackOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const cause = thrown.cause === undefined ? "" : `\nCaused by: ${stackOf(thrown.cause)}`;
+  return `${thrown.stack ?? thrown.message}${cause}`;
 }
 
 /** A fault of ours: one line, and how to see more. */

@@ -34,7 +34,7 @@ export function executeAlone(
 ): Promise<PlanOutcome> {
   const { perform, signal, concurrency, context = "", emit = () => {}, answer } = alone;
   const engine: Engine = {
-    perform: (call, context) => settleOnAbort(context, (inner) => perform(call, inner)),
+    perform: (call, context) => settleOnAbort(call, context, (inner) => perform(call, inner)),
     sleep: async (_key, ms, stop) => {
       await pause(ms, stop);
     },

@@ -1,5 +1,5 @@
-import { failed, type Outcome } from "../../core/outcome/outcome.ts";
-import { messageOf } from "../../core/schema/error.ts";
+import type { Outcome } from "../../core/outcome/outcome.ts";
+import { crashed } from "../../core/task/crash.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { following, stopped } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
@@ -96,9 +96,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
   return new Promise((resolve) => {
     const begin = async (job: Job): Promise<void> => {
       began = true;
-      const outcome = await work(job, contextOf(job)).catch((thrown: unknown) =>
-        failed("CRASHED", `The task broke: ${messageOf(thrown)}`),
-      );
+      const outcome = await work(job, contextOf(job)).catch((thrown: unknown) => crashed(thrown, job.call));
       channel.send({ type: "ended", outcome });
       resolve();
     };

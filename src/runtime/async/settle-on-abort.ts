@@ -1,5 +1,5 @@
-import { failed, type Outcome } from "../../core/outcome/outcome.ts";
-import { messageOf } from "../../core/schema/error.ts";
+import type { Outcome } from "../../core/outcome/outcome.ts";
+import { crashed, type RunPlace } from "../../core/task/crash.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { reasonOf } from "./cancel.ts";
 import { onAbort } from "./on-abort.ts";
@@ -9,6 +9,7 @@ import { onAbort } from "./on-abort.ts";
  * says afterwards is heard. Whoever waits for a race must not wait for its losers.
  */
 export function settleOnAbort(
+  place: RunPlace,
   context: PerformContext,
   work: (context: PerformContext) => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -34,7 +35,7 @@ export function settleOnAbort(
         if (!over) say(...args);
       };
     work({ ...context, emit: heard(context.emit), live: heard(context.live) }).then(settle, (thrown: unknown) =>
-      settle(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)),
+      settle(crashed(thrown, place)),
     );
   });
 }

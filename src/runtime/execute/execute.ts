@@ -5,7 +5,7 @@ import { applyChange, type Change } from "../../core/schedule/change.ts";
 import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
 import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
 import { type Schedule, type ScheduleEntry, type Step, schedule } from "../../core/schedule/schedule.ts";
-import { messageOf } from "../../core/schema/error.ts";
+import { crashAt, crashed, type RunPlace } from "../../core/task/crash.ts";
 import { defined } from "../../core/text/defined.ts";
 import { reasonOf, type Stop, type Stoppable, stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
@@ -118,6 +118,11 @@ export async function execute(
     const claim = (): Promise<boolean> => claims.claim(id, signal);
     return runNode(node.kind, node, { outcomeOf, promptOf, path, scope, signal, held, claim });
   };
+  const placeOf = (id: string): RunPlace => ({
+    run: scope.run.id,
+    path: scope.prefix + id,
+    kind: all.entries.get(id)!.node.kind,
+  });
   /** Settles the node with the outcome of its work. */
   const follow = (id: string, work: Promise<Outcome>, held?: HeldSlot): void => {
     const ended = (outcome: Outcome): void | Promise<void> => {
@@ -135,8 +140,8 @@ export async function execute(
       held?.lease?.();
     };
     work
-      .then(ended, (thrown: unknown) => ended(failed("CRASHED", `The task broke: ${messageOf(thrown)}`)))
-      .catch(over.reject);
+      .then(ended, (thrown: unknown) => ended(crashed(thrown, placeOf(id))))
+      .catch((thrown: unknown) => over.reject(crashAt(thrown, placeOf(id))));
   };
   const cancel = (): void => {
     const reason = reasonOf(scope.signal);

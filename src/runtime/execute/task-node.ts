@@ -1,7 +1,7 @@
-import { canRetry, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { canRetry, type Outcome } from "../../core/outcome/outcome.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
 import { fillIn, type Lookup, outputOfNode } from "../../core/schedule/fill-references.ts";
-import { messageOf } from "../../core/schema/error.ts";
+import { crashed } from "../../core/task/crash.ts";
 import type { Call } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
@@ -91,7 +91,7 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
       past: isResumed ? run.history.events(path) : [],
     });
   } catch (thrown) {
-    return failed("CRASHED", `The task broke: ${messageOf(thrown)}`);
+    return crashed(thrown, call);
   } finally {
     run.mailbox.close(path);
     await delegation.end();

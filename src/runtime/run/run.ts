@@ -6,6 +6,7 @@ import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { type Change, change as changeSchema } from "../../core/schedule/change.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
+import { crashAt } from "../../core/task/crash.ts";
 import type { Engine, Journal } from "../../core/task/engine.ts";
 import { Broadcast } from "../async/broadcast.ts";
 import { stopped } from "../async/cancel.ts";
@@ -128,7 +129,8 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
       });
       this.#result.resolve(resultOf(this.#state));
       this.#events.end();
-    } catch (error) {
+    } catch (thrown) {
+      const error = crashAt(thrown, { run: this.id, path: "" });
       this.#result.reject(error);
       this.#events.end(error);
     }

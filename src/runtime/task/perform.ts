@@ -17,7 +17,7 @@ import type { World } from "./world.ts";
 export function createPerformer(world: World): Perform {
   return async (call, context) => {
     const began = world.clock();
-    const outcome = await settleOnAbort(context, (inner) => perform(call, world, inner));
+    const outcome = await settleOnAbort(call, context, (inner) => perform(call, world, inner));
     const ms = Math.max(0, world.clock() - began); // the clock of the machine may be set back
     // After the end: a task that is cancelled and says how far it came has no time for files.
     return { ...(await kept(outcome, call, world, context)), ms };
