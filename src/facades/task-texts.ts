@@ -6,7 +6,7 @@ const WIDE = 55;
 const signs: Readonly<Record<TaskStatus, string>> = { running: "🔄", completed: "✅", error: "❌", cancelled: "🚫" };
 
 /** A box with a title and lines, open to the right so that long lines stay whole. */
-export function box(title: string, lines: readonly string[], wide: number = WIDE): string {
+function box(title: string, lines: readonly string[], wide: number = WIDE): string {
   const head = `┌─ ${title} `;
   return [
     head + "─".repeat(Math.max(0, wide + 1 - head.length)),

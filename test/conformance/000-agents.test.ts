@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { discoverAgents } from "../../src/doors/discover-agents.ts";
+import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { parseAgentFields } from "../../src/formats/agent-fields.ts";
 import { withoutComments } from "../../src/formats/dialects/omp.ts";
 import { parseArrayOrCSV } from "../../src/formats/fields/lists.ts";
@@ -18,9 +19,12 @@ type Frontmatter = { frontmatter: unknown; body: string } | { throws: string };
 test.each(cases<{ content: string; level: string }, Frontmatter>("000-omp", "frontmatter"))(
   "frontmatter: $name",
   ({ input, want }) => {
-    const { data, body, problems } = readFrontmatter(input.content, { strict: input.level === "fatal" });
-    if ("throws" in want) expect(problems[0]?.severity).toBe("error");
-    else expect({ frontmatter: { ...data }, body: withoutComments(body) }).toEqual(want);
+    if ("throws" in want)
+      return expect(() => readBundledAgents({ broken: input.content })).toThrow(
+        expect.objectContaining({ code: want.throws }),
+      );
+    const { data, body } = readFrontmatter(input.content, { strict: input.level === "fatal" });
+    expect({ frontmatter: { ...data }, body: withoutComments(body) }).toEqual(want);
   },
 );
 

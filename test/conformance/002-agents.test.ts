@@ -17,7 +17,7 @@ type Parsed = {
   maxTurns?: number;
   systemPrompt: string;
 };
-type Verdict = { parsed: Parsed; valid: boolean } | { throws: string };
+type Verdict = { parsed: Parsed; valid: boolean; problems: string[] } | { throws: string };
 
 const read = (file: string, text: string): ReturnType<typeof gencodeDialect.read> =>
   gencodeDialect.read(text, { file: `/${file}`, relative: file });
@@ -30,6 +30,7 @@ test.each(cases<{ file: string; content: string }, Verdict>("002-mycode", "custo
     const { agent, raw, from } = agents[0]!;
     const { name, description, allowedTools, defaultModel, maxTurns, systemPrompt } = want.parsed;
     expect(agents.length > 0).toBe(want.valid);
+    expect(problems.filter(({ severity }) => severity !== "info").map(({ message }) => message)).toEqual(want.problems);
     expect(agent).toMatchObject({ name, description, instructions: systemPrompt, model: defaultModel });
     expect(listOf(raw[from["tools"]!])).toEqual(allowedTools);
     expect(agent.limits?.maxTurns).toBe(maxTurns);

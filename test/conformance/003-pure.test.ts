@@ -121,11 +121,9 @@ area<{ generator: string }, Truncated>("output-truncate", ({ input, want }) => {
   expect({ truncated: cut, length: text.length, first20: text.slice(0, 20), last5: text.slice(-5) }).toEqual(want);
 });
 
-area<{ files: Record<string, string>; options: ContextOptions }, string>("context", async ({ input, want, note }) => {
-  const text = await buildContext(tempFolder(input.files), input.options);
-  // The note of the missing file: the end of the message is the system's own.
-  if (note?.includes("check prefix only")) expect(text).toContain(want.slice(0, want.indexOf(", open")));
-  else expect(text).toBe(want);
+area<{ files: Record<string, string>; options: ContextOptions }, string>("context", async ({ input, want }) => {
+  const folder = tempFolder(input.files);
+  expect((await buildContext(folder, input.options)).replaceAll(folder, "<cwd>")).toBe(want);
 });
 
 type GitInput = Readonly<{ setup?: string[]; options?: boolean | GitContextOptions; gitContext?: true }>;
@@ -164,10 +162,8 @@ area<WorkspaceInput, NewWorkspace | Written>("workspace", ({ input, want }) => {
   } else {
     const workspace = createWorkspace("team", tempFolder());
     writeTaskResult(workspace, input.taskId, input.output, input.status);
-    const { file, json } = want as Written;
-    expect(JSON.parse(readFileSync(join(workspace.root, file), "utf8"))).toEqual({
-      ...json,
-      timestamp: expect.any(Number),
-    });
+    const { file, json, timestamp } = want as Written;
+    const written = JSON.parse(readFileSync(join(workspace.root, file), "utf8")) as Record<string, unknown>;
+    expect({ ...written, timestamp: typeof written["timestamp"] }).toEqual({ ...json, timestamp });
   }
 });

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "../../src/doors/gemini-load.ts";
@@ -61,7 +62,7 @@ describe("registry", () => {
   };
 
   check("reload clears and reloads, clears A2A cache, emits refresh", async (want) => {
-    const home = tempFolder({ ".gemini/agents/a.md": agentFile("initial") });
+    const home = tempFolder({ ".gemini/agents/a.md": agentFile("initial-agent") });
     const seen: Record<string, unknown> = { cache_cleared: false };
     const registry = registryOf({
       home,
@@ -69,10 +70,11 @@ describe("registry", () => {
       onRefresh: (event) => (seen["event"] = event),
     });
     await registry.initialize();
-    registry.registerAgent(local("InitialAgent"));
+    expect(registry.getAllAgentNames()).toEqual(["initial-agent"]);
     registry.registerAgent(local("Gone"));
+    writeFileSync(join(home, ".gemini/agents/a.md"), agentFile("new-agent"));
     await registry.reload();
-    expect({ ...seen, agents: registry.getAllAgentNames() }).toEqual({ ...want, agents: ["initial"] });
+    expect({ ...seen, agents: registry.getAllAgentNames() }).toEqual(want);
   });
 
   check("discovered names include disabled ones, active names do not", (want) => {

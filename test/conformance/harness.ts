@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { expect } from "vitest";
 import { deviations } from "./deviations.ts";
 
 /** One behaviour of one of the five systems, as data; `want` is what ours has to do. */
@@ -27,7 +29,7 @@ export function cases<Input, Want>(file: CaseFile, area: string): Case<Input, Wa
     area,
     name,
     input: input as Input,
-    want: wanted(file, { ...record, name }) as Want,
+    want: changed(wanted(file, { ...record, name }), { file, area, name }) as Want,
     ...(note !== undefined && { note }),
   }));
 }
@@ -86,4 +88,35 @@ function reliability(): Fault[] {
 
 function load(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`./data/${name}.json`, import.meta.url), "utf8"));
+}
+
+/** The leaf of every expectation to change, for test/conformance/mutate.mjs; otherwise nothing is changed. */
+const leafToChange = process.env["SUBCREW_MUTATE_LEAF"];
+
+/** An expectation with one leaf changed, which is noted; without so many leaves it stays as it is. */
+function changed(want: unknown, about: Readonly<{ file: string; area: string; name: string }>): unknown {
+  if (leafToChange === undefined) return want;
+  const test = relative(join(import.meta.dirname, "../.."), expect.getState().testPath ?? "");
+  let at = Number(leafToChange);
+  const change = (value: unknown, path: string): unknown => {
+    if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
+      const entries = Object.entries(value).map(([key, inner]) => [key, change(inner, `${path}.${key}`)] as const);
+      return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
+    }
+    at -= 1;
+    if (at !== -1) return value;
+    const note = JSON.stringify({ test, ...about, leaf: `${path} = ${JSON.stringify(value)}` });
+    appendFileSync(join(process.env["SUBCREW_MUTATE_NOTES"]!, `${test.replaceAll("/", "-")}.note`), `${note}\n`);
+    return other(value);
+  };
+  return change(want, "");
+}
+
+/** A value that is not this one. */
+function other(value: unknown): unknown {
+  if (typeof value === "string") return `${value} and more`;
+  if (typeof value === "number") return value + 7;
+  if (typeof value === "boolean") return !value;
+  if (Array.isArray(value)) return ["more"];
+  return value === null ? "more" : { more: true };
 }

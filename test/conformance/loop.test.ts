@@ -3,12 +3,14 @@ import { z } from "zod";
 import type { Agent, AgentInput } from "../../src/core/agent/agent.ts";
 import { convertInputConfigToJsonSchema } from "../../src/core/agent/inputs.ts";
 import type { Model } from "../../src/core/model/model.ts";
-import type { Outcome } from "../../src/core/outcome/outcome.ts";
+import { exitCodeOf, type Outcome } from "../../src/core/outcome/outcome.ts";
 import { templateString } from "../../src/core/text/input-template.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
-import { createCrew, defineTool, type Event } from "../../src/index.ts";
+import { GRACE_MS } from "../../src/core/vocabulary/limits.ts";
+import { createCrew, defineAgent, defineTool, type Event } from "../../src/index.ts";
 import { never, type Script, type ScriptedModel, scripted } from "../../src/models/scripted/scripted.ts";
 import { patiently } from "../support/patiently.ts";
+import { call, stage } from "../support/stage.ts";
 import { cases } from "./harness.ts";
 
 const bundledAgents = readBundledAgents().map(({ agent }) => agent);
@@ -43,13 +45,14 @@ type LoopInput = {
 };
 type LoopWant = {
   result?: string;
+  result_contains?: string;
   terminate_reason?: string;
   model_calls?: number;
   tool_executions?: number;
   concurrent?: boolean;
   error_sent_back?: string;
-  second_call_error_contains?: string;
   complete_task_required?: string[];
+  activities?: string[];
   activity_error?: string;
 };
 
@@ -135,113 +138,191 @@ async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, 
 type Played = Awaited<ReturnType<typeof play>>;
 
 describe("executor-loop", () => {
-  const elsewhere = new Set([
-    "runtime inputs available to templates", // test/loop: inputs that an agent declares are filled in
-    "agent id carries the parent prompt id", // ours is the path below the parent: test/executor
-    'model "auto" goes through the router, other names do not', // test/conformance/models.test.ts
-    "history compression attempted every turn; after a failed attempt flag is passed; success resets it", // test/loop: a shorter context
-    "grace period",
-    "external abort: no recovery",
-  ]);
-  const all = cases<LoopInput, LoopWant>("004-gemini", "executor-loop");
+  type Named = LoopWant & {
+    ms?: number;
+    recovery_attempted?: boolean;
+    keys?: string[];
+    id_regex?: string;
+    history_replaced?: number;
+  } & Record<string, unknown>;
+  const all = cases<LoopInput & { abort?: string; models?: string[] }, Named>("004-gemini", "executor-loop");
 
-  test("the grace turn lasts a minute", async () => {
-    const { GRACE_MS } = await import("../../src/core/vocabulary/limits.ts");
-    expect(all.find(({ name }) => name === "grace period")?.want).toEqual({ ms: GRACE_MS });
-  });
+  /** What ours says about an end: the result, or why there is none. */
+  const saidBy = (outcome: Outcome): string =>
+    outcome.status === "ok" ? outcome.output : outcome.status === "failed" ? outcome.fault.message : outcome.status;
 
-  test("external abort: no recovery", async () => {
-    const { outcome, requests } = await play({ turns: ["hangs"] }, { cancelAt: "turn.started" });
-    expect(reasonOf(outcome)).toBe("ABORTED");
-    expect(requests).toHaveLength(1);
-  });
+  /** Cases that are not about the turns of one agent. */
+  const others: Readonly<Record<string, (want: Named, models?: string[]) => void | Promise<void>>> = {
+    "grace period": (want) => expect({ ms: GRACE_MS }).toEqual(want),
 
-  test.each(all.filter(({ name }) => !elsewhere.has(name)))("$name", async ({ input, want }) => {
-    await patiently(async (times) => held(await play(input, { times }), input, want));
-  });
+    "external abort: no recovery": async (want) => {
+      const { outcome, requests } = await play({ turns: ["hangs"] }, { cancelAt: "turn.started" });
+      expect({ terminate_reason: reasonOf(outcome), recovery_attempted: requests.length > 1 }).toEqual(want);
+    },
 
-  const held = ({ outcome, requests, executed, most, events }: Played, input: LoopInput, want: LoopWant): void => {
-    if (want.terminate_reason !== undefined) expect(reasonOf(outcome)).toBe(want.terminate_reason);
-    if (want.result !== undefined && outcome.status === "ok") expect(outcome.output).toBe(want.result);
-    if (want.model_calls !== undefined) expect(requests).toHaveLength(want.model_calls);
-    if (want.tool_executions !== undefined) expect(executed).toBe(want.tool_executions);
-    if (want.concurrent) expect(most).toBe(executed);
-    if (want.error_sent_back !== undefined)
-      expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain(JSON.stringify(want.error_sent_back).slice(1, -1));
-    if (want.complete_task_required)
-      expect(requests[0]?.tools.find(({ name }) => name === "complete_task")?.input["required"]).toEqual(
-        want.complete_task_required,
+    "runtime inputs available to templates": async ({ keys = [] }) => {
+      const instructions = keys.map((key) => `${key}: \${${key}}`).join("\n");
+      const { models } = await stage({ lead: { instructions, inputs: {}, says: ["done"] } });
+      const system = models["lead"]!.requests[0]!.system;
+      expect(keys.filter((key) => system.includes(`${key}: `) && !system.includes(`{${key}}`))).toEqual(keys);
+    },
+
+    "agent id carries the parent prompt id": async ({ id_regex = "" }) => {
+      const { events } = await stage({
+        lead: {
+          tools: ["*", "delegate_to_agent"],
+          delegation: ["delegate_to_agent"],
+          says: [call("delegate_to_agent", { agent_name: "TestAgent", query: "go" }), "done"],
+        },
+        TestAgent: { says: ["done"] },
+      });
+      const started = events.find((event) => event.type === "node.started" && event.path !== "lead");
+      expect(`${started?.run}/${started?.path}`).toMatch(new RegExp(id_regex));
+    },
+
+    'model "auto" goes through the router, other names do not': async (want, models = []) => {
+      const asked = await Promise.all(
+        models.map(async (model) => {
+          const made = Object.fromEntries(Object.values(want).map((name) => [String(name), scripted("done")]));
+          const agent = defineAgent({ name: "a", description: "d", instructions: "i", model });
+          const crew = createCrew({
+            home: false,
+            discover: false,
+            agents: [agent],
+            models: made,
+            model: "routed-model",
+          });
+          await crew.run({ mode: "single", agent: "a", task: "x" });
+          return [model, Object.keys(made).find((name) => made[name]!.requests.length > 0)];
+        }),
       );
-    if (
-      want.activity_error !== undefined &&
-      input.turns?.flat().some((call) => typeof call === "object" && call.fails)
-    ) {
-      expect(
-        events.some((event) => event.type === "tool.ended" && event.error && event.text.includes(want.activity_error!)),
-      ).toBe(true);
-    }
+      expect(Object.fromEntries(asked)).toEqual(want);
+    },
+
+    "history compression attempted every turn; after a failed attempt flag is passed; success resets it": async (
+      want,
+    ) => {
+      const long = defineTool({
+        name: "long",
+        description: "much",
+        input: z.object({ at: z.number() }),
+        effect: "read",
+        run: ({ at }) => `${at}${"x".repeat(5_000)}`,
+      });
+      const turns = [1, 2, 3, 4].map((at): Script => ({ calls: [{ name: "long", input: { at } }] }));
+      const model = scripted(
+        ...turns,
+        { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } },
+        "the summary",
+        "done",
+      );
+      const crew = createCrew({ home: false, discover: false, tools: [long], models: { m: model }, model: "m" });
+      const run = crew.run({ mode: "single", task: "x", tools: ["long"] });
+      const events: Event[] = [];
+      for await (const event of run) events.push(event);
+      expect(await run).toMatchObject({ status: "ok", output: "done" });
+      expect({ history_replaced: events.filter(({ type }) => type === "context.compacted").length }).toEqual(want);
+    },
+  };
+
+  test.each(all)("$name", async ({ name, input, want }) => {
+    const other = others[name];
+    if (other) return other(want, input.models);
+    await patiently(async (times) => held(await play(input, { times }), want));
+  });
+
+  const held = ({ outcome, requests, executed, most, events }: Played, want: LoopWant): void => {
+    const ended = events.filter((event) => event.type === "tool.ended" || event.type === "tool.denied");
+    const saw = (text: string): boolean => ended.some((event) => JSON.stringify(event).includes(text));
+    const activities = events.flatMap((event) => (event.type === "limit.reached" ? [event.text] : []));
+    const checks: { [Key in keyof Required<LoopWant>]: (value: NonNullable<LoopWant[Key]>) => void } = {
+      terminate_reason: (reason) => expect(reasonOf(outcome)).toBe(reason),
+      result: (text) => expect(saidBy(outcome)).toBe(text),
+      result_contains: (text) => expect(saidBy(outcome)).toContain(text),
+      model_calls: (count) => expect(requests).toHaveLength(count),
+      tool_executions: (count) => expect(executed).toBe(count),
+      concurrent: (yes) => expect(most > 1 && most === executed).toBe(yes),
+      error_sent_back: (text) =>
+        expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain(JSON.stringify(text).slice(1, -1)),
+      complete_task_required: (names) =>
+        expect(requests[0]?.tools.find(({ name }) => name === "complete_task")?.input["required"]).toEqual(names),
+      activities: (texts) => expect(activities).toEqual(texts),
+      activity_error: (text) => expect([saw(text), events]).toEqual([true, events]),
+    };
+    for (const [key, value] of Object.entries(want)) (checks[key as keyof LoopWant] as (value: unknown) => void)(value);
   };
 });
 
 describe("completion of system 000", () => {
-  const schema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
-  const agent = (more: Partial<Agent>): Agent => ({ name: "a", description: "d", instructions: "i", ...more });
-  const done = async (model: ScriptedModel, more: Partial<Agent>) =>
-    createCrew({ home: false, discover: false, agents: [agent(more)], models: { m: model }, model: "m" }).run({
-      mode: "single",
-      agent: "a",
-      task: "x",
-    });
+  type Want = Readonly<Record<string, unknown>>;
+  type Asked = Readonly<{ schema?: object; raw?: string; stderr?: string; submit?: { error: string } | null }> &
+    Readonly<{ modelOverride?: string[]; thinkingLevel?: Agent["thinking"] }>;
+  const start = (model: ScriptedModel, more: Partial<Agent>) =>
+    createCrew({
+      home: false,
+      discover: false,
+      agents: [{ name: "a", description: "d", instructions: "i", ...more }],
+      models: { m: model },
+      model: "m",
+    }).run({ mode: "single", agent: "a", task: "x" });
+  const done = async (model: ScriptedModel, more: Partial<Agent>): Promise<Outcome> =>
+    (await start(model, more)).nodes["a"]!;
+  const faultOf = (outcome: Outcome): string => (outcome.status === "failed" ? outcome.fault.message : "");
+  const outputOf = (outcome: Outcome): string => ("output" in outcome ? (outcome.output ?? "") : "");
 
-  /** Where each case of the system is shown. */
-  const shown: Readonly<Record<string, string>> = {
-    "explicit model suffix beats thinking level": "test/conformance/models.test.ts",
-    "aborted by the agent": "below",
-    "cancelled before start": "test/crew/runs.test.ts",
-    "reminder restricts tools to the completion tool and forces it": "below",
-    "never submitted but text matches schema": "below",
-    "non-zero exit keeps its error, no warning": "below",
-    "never submitted with schema after 3 reminders": "below",
+  /** How ours answers each case, in the words of its expectation. */
+  const answers: Readonly<Record<string, (input: Asked) => Promise<Want>>> = {
+    "explicit model suffix beats thinking level": async ({ modelOverride = [], thinkingLevel = "high" }) => {
+      const asked = modelOverride.map(async (word) => {
+        const model = scripted("done");
+        await done(model, { model: `m${word.slice(word.indexOf(":"))}`, thinking: thinkingLevel });
+        return model.requests[0]!.thinking;
+      });
+      return { thinking: await Promise.all(asked) };
+    },
+    "aborted by the agent": async ({ submit }) => {
+      const model = scripted({ calls: [{ name: "submit_result", input: { result: { error: submit!.error } } }] });
+      const outcome = await done(model, { completion: "tool-or-text" });
+      return { exitCode: exitCodeOf(outcome), stderr: faultOf(outcome), status: outcome.status };
+    },
+    "cancelled before start": async () => {
+      const model = scripted("never said");
+      const run = start(model, {});
+      run.cancel("Cancelled before start");
+      const outcome = (await run).nodes["a"]!;
+      expect(model.requests).toEqual([]);
+      return {
+        aborted: outcome.status === "cancelled",
+        reason: outcome.status === "cancelled" ? outcome.reason : undefined,
+      };
+    },
+    "reminder restricts tools to the completion tool and forces it": async () => {
+      const model = scripted("did work", "did more", "and more", "and more", "and more");
+      await done(model, { completion: "tool" });
+      const [, ...reminded] = model.requests;
+      return {
+        reminders_max: reminded.length,
+        tools_during: [...new Set(reminded.flatMap(({ tools }) => tools.map(({ name }) => name)))],
+      };
+    },
+    "never submitted but text matches schema": async ({ raw = "", schema = {} }) => {
+      const output = { ...schema, properties: { ok: { type: "boolean" } } };
+      return { output: outputOf(await done(scripted(raw), { output, completion: "tool-or-text" })) };
+    },
+    "non-zero exit keeps its error, no warning": async ({ stderr = "" }) => {
+      const model = scripted({ error: { code: "MODEL_REFUSED", message: stderr, retryable: false } });
+      const outcome = await done(model, {});
+      return { exitCode: exitCodeOf(outcome), stderr: faultOf(outcome), output: outputOf(outcome) };
+    },
+    "never submitted with schema after 3 reminders": async ({ raw = "", schema = {} }) => {
+      const model = scripted(raw, raw, raw, raw, raw);
+      const outcome = await done(model, { output: { type: "object", ...schema } });
+      return { prompts: model.requests.length, exitCode: exitCodeOf(outcome), warning: faultOf(outcome) };
+    },
   };
-  test.each(cases("000-omp", "completion"))("$name: has its place", ({ name }) => {
-    expect(shown[name]).toBeDefined();
-  });
 
-  test("non-zero exit keeps its error", async () => {
-    const model = scripted({ error: { code: "MODEL_REFUSED", message: "subagent terminated", retryable: false } });
-    expect(await done(model, {})).toMatchObject({
-      status: "failed",
-      fault: { message: "subagent terminated" },
-      output: "",
-    });
-  });
-
-  test("never submitted but text matches schema", async () => {
-    const model = scripted('{"data":{"ok":true}}');
-    expect(await done(model, { output: schema, completion: "tool-or-text" })).toMatchObject({
-      status: "ok",
-      output: '{\n  "ok": true\n}',
-    });
-  });
-
-  test("never submitted with schema: the tool alone is asked for, and then it fails", async () => {
-    const model = scripted("did work", "did more");
-    expect(await done(model, { output: schema })).toMatchObject({
-      status: "failed",
-      fault: { code: "INVALID_OUTPUT" },
-      output: "did more",
-    });
-    expect(model.requests[1]?.tools.map(({ name }) => name)).toEqual(["complete_task"]);
-  });
-
-  test("aborted by the agent", async () => {
-    const model = scripted({
-      calls: [{ name: "submit_result", input: { result: { error: "blocked by permissions" } } }],
-    });
-    expect(await done(model, { completion: "tool-or-text" })).toMatchObject({
-      status: "failed",
-      fault: { code: "AGENT_REPORTED", message: "blocked by permissions" },
-    });
+  test.each(cases<Asked, Want>("000-omp", "completion"))("$name", async ({ name, input, want }) => {
+    expect(await answers[name]!(input)).toEqual(want);
   });
 });
 

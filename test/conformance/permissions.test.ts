@@ -49,7 +49,10 @@ test.each(cases<{ type: string; tool: string }, Tried>("001-pegasus", "tool-perm
     for await (const event of run) events.push(event);
     expect(await run).toMatchObject({ status: "ok" });
     expect(model.requests[0]!.tools.some(({ name }) => name === input.tool)).toBe(want.visible_to_model);
-    expect(events.some(({ type }) => type === "tool.started")).toBe(want.executes || want.error_result === undefined);
+    expect(events.some(({ type }) => type === "tool.started")).toBe(want.executes);
+    expect(events.some((event) => event.type === "node.ended" && event.outcome.status !== "ok")).toBe(
+      want.exception ?? false,
+    );
     const denial = events.find((event) => event.type === "tool.denied");
     if (want.error_result === undefined) expect(denial).toBeUndefined();
     else expect(denial?.text).toContain(want.error_result);

@@ -353,5 +353,5 @@ test.runIf(linux)("twenty tasks leave no descriptor and no process behind", asyn
 test("the entry of a task is part of the library and of the command", () => {
   const dist = join(import.meta.dirname, "../../..", "dist");
   for (const file of ["task-child.js", "cli/task-child.js"])
-    expect(readFileSync(join(dist, file), "utf8")).toContain("beGuest");
+    expect(readFileSync(join(dist, file), "utf8")).toContain("serveParent");
 });
