@@ -17,7 +17,6 @@ import { catalogOf } from "./crew/known-agents.ts";
 import type { CrewOptions } from "./crew/options.ts";
 import { detachedHelpers } from "./crew/detached-helpers.ts";
 import { createPrepare } from "./crew/prepare.ts";
-import { resume } from "./crew/resume.ts";
 import type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
 import { settingsFor, setupOf, withSettings } from "./crew/settings.ts";
 import { remoteAgents, type Workflows } from "./defaults.ts";
@@ -27,7 +26,9 @@ import { createOutfit, homeOf } from "./outfit.ts";
 import { servedRun } from "./runtime/background/controlled-run.ts";
 import { type KeptRuns, keptRuns } from "./runtime/background/stored-runs.ts";
 import type { Discovery, FoundAgent, Trust } from "./runtime/discovery/discover.ts";
-import { type ContinueOptions, continueTask } from "./runtime/resume/continue-task.ts";
+import { type ContinuedTask, type ContinueOptions, continueTask } from "./runtime/resume/continue-task.ts";
+import { type RecordedRun, readRecordedRun } from "./runtime/resume/recorded-run.ts";
+import { resumeRun } from "./runtime/resume/resume-run.ts";
 import { drive } from "./runtime/run/drive.ts";
 import type { Run } from "./runtime/run/run.ts";
 import type { LoadedConfig } from "./runtime/settings/load-config.ts";
@@ -39,7 +40,7 @@ import { runId } from "./runtime/store/store.ts";
 export type Crew = Readonly<{
   run(what: Input | Plan | AnyInput, options?: RunOptions): Run;
   /** Goes on with a run that was interrupted or cancelled; of one that ended, the result. */
-  resume(id: string, options?: ResumeOptions): Run;
+  resume(run: string | RecordedRun, options?: ResumeOptions): Run;
   /**
    * Starts a run in a process that outlives this one, and resolves once it has started. Its questions wait in the
    * inbox. What is wrong with it is thrown here, before anything runs.
@@ -50,7 +51,7 @@ export type Crew = Readonly<{
   /** The runs that were kept, whoever works on them: to look at, to speak to, to wait for, to take away. */
   kept: KeptRuns;
   /** The plan of a run that goes on with a task that has ended: its conversation, agent, model and rights are kept. */
-  continuing(task: Omit<ContinueOptions, "now">): Promise<Readonly<{ plan: Plan; continues: string; name?: string }>>;
+  continuing(task: Omit<ContinueOptions, "now">): Promise<ContinuedTask>;
   /** Every agent there is right now, and what came and went since the last time. */
   agents(): Promise<Discovery>;
   /** What an input means, as a plan. */
@@ -144,8 +145,16 @@ export function createCrew(given: CrewOptions = {}): Crew {
     findRun: (word) => needed(store).find(word),
     record: async (id) => foldJournal(needed(store).folder(id), id),
     run: start,
-    resume: (id, more = {}) =>
-      servedRun(id, store?.folder(id), async (it) => resume(it, more, { store: needed(store), prepare })),
+    resume: (run, { retryFailed = false, ...more } = {}) => {
+      const id = typeof run === "string" ? run : run.id;
+      return servedRun(id, store?.folder(id), async (it) => {
+        const recorded = typeof run === "string" ? await readRecordedRun(needed(store), id) : run;
+        await resumeRun(it, recorded, {
+          retryFailed,
+          prepare: (plan) => prepare({ run: id, plan, options: more, recorded }),
+        });
+      });
+    },
     background: async (what, more = {}, given = {}) => {
       const id = runId(random);
       const plan = compile(what, { strict: more.strict ?? false });

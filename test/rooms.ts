@@ -146,8 +146,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["runtime/async", "runtime/disk", "runtime/store", "runtime/commands", "runtime/git", "runtime/run"],
   },
   "runtime/resume": {
-    holds: "continuing: previous runs, recorded agents, reused results, task history",
-    sees: ["runtime/disk", "runtime/store", "runtime/loop", "runtime/background"],
+    holds: "resuming and continuing: recorded runs and agents, previous runs, reused results, task history",
+    sees: ["runtime/disk", "runtime/store", "runtime/loop", "runtime/run", "runtime/background"],
   },
   "runtime/task": {
     holds: "one call: resolve the agent, assign it its tools, access, model and prompt, perform, validate",

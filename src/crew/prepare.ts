@@ -5,7 +5,6 @@ import { checkAgents } from "../core/plan/check.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
-import type { KeptEvent } from "../core/run/event.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
@@ -20,6 +19,7 @@ import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
 import { buildContext } from "../runtime/git/context.ts";
 import { createIsolate } from "../runtime/git/worktree-task.ts";
 import { openPreviousRuns, type PreviousRuns } from "../runtime/resume/previous-runs.ts";
+import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
 import { createReuse } from "../runtime/resume/reuse-results.ts";
 import type { Start } from "../runtime/run/drive.ts";
 import { memoryJournal, openJournal } from "../runtime/store/journal.ts";
@@ -31,12 +31,12 @@ import type { CrewOptions } from "./options.ts";
 import type { DetachedHelpers } from "./detached-helpers.ts";
 import type { RunOptions } from "./run-options.ts";
 
-/** A run that is asked for; `past`: what its earlier life recorded. */
+/** A run that is asked for; `recorded`: its journal, when it is resumed. */
 export type AskedRun = Readonly<{
   run: string;
   plan: Plan;
   options: RunOptions;
-  past?: readonly KeptEvent[];
+  recorded?: RecordedRun;
   deck?: Deck | undefined;
 }>;
 
@@ -58,14 +58,15 @@ export function createPrepare(parts: PrepareParts): Prepare {
   const { options, config, outfit, setup } = parts;
   const { store, redactor, clock, random } = outfit;
   const { cwd } = setup;
-  return async ({ run, plan: asked, options: wishes, past = [], deck }) => {
-    const { id: _id, deck: _deck, outliving, parent, ...given } = wishes;
+  return async ({ run, plan: asked, options: wishes, recorded, deck }) => {
+    const { id: _id, deck: _deck, outliving, parent, continued, ...given } = wishes;
+    const past = recorded?.journal.events ?? [];
     const { concurrency, unattended } = options;
     const defaults = defined({ concurrency, unattended, name: asked.name });
     const parameters: RunParameters = withRunSettings(config, { ...defaults, ...defined(given) });
     const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
     const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, skills)]);
-    const earlier = openPreviousRuns(past, { store, refresh: parameters.refreshAgent ?? false });
+    const earlier = openPreviousRuns(past, { store, refresh: parameters.refreshAgent ?? false, continued });
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
@@ -74,7 +75,16 @@ export function createPrepare(parts: PrepareParts): Prepare {
     if (parameters.budget?.maxUsd !== undefined) await outfit.models.loadPrices();
     return {
       plan,
-      ...(await carriers(parts, { run, models, roster, earlier, deck, parameters, allowed: permissionsIn(past) })),
+      ...(await carriers(parts, {
+        run,
+        models,
+        roster,
+        earlier,
+        deck,
+        parameters,
+        recorded,
+        allowed: recorded?.state.permissions,
+      })),
       clock,
       random,
       redactor,
@@ -115,6 +125,7 @@ type Carried = Readonly<{
   earlier: PreviousRuns;
   deck: Deck | undefined;
   parameters: RunParameters;
+  recorded: RecordedRun | undefined;
   /** What an earlier life of the run was allowed. */
   allowed: Permissions | undefined;
 }>;
@@ -122,7 +133,7 @@ type Carried = Readonly<{
 /** The engine that carries the tasks of one run out, and the end of everything that they start. */
 async function carriers(
   { options, setup, outfit, remotes }: PrepareParts,
-  { run, models, roster, earlier, deck, parameters, allowed }: Carried,
+  { run, models, roster, earlier, deck, parameters, recorded, allowed }: Carried,
 ): Promise<Required<Pick<Start, "engine" | "gone" | "warnings">>> {
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
@@ -154,7 +165,8 @@ async function carriers(
           reuse: createReuse(store, { always: parameters.reuse ?? false, redact: redactor.text, clock }),
         }),
       }),
-      journal: async (id, listener) => (store ? openJournal(store.folder(id), listener) : memoryJournal(listener)),
+      journal: async (id, listener) =>
+        store ? openJournal(store.folder(id), listener, { known: recorded?.journal }) : memoryJournal(listener),
     }),
     warnings: left.map((text) => ({ code: "QUARANTINE", text: `Left by a command that was interrupted: ${text}.` })),
     gone: async () => {
@@ -162,9 +174,4 @@ async function carriers(
       await Promise.all([isolate.sweep(), outfit.finishCommands()]);
     },
   };
-}
-
-/** What a run was allowed when it was started. */
-function permissionsIn([started]: readonly KeptEvent[]): Permissions | undefined {
-  return started?.type === "run.started" ? started.permissions : undefined;
 }

@@ -1,11 +1,14 @@
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { Parent } from "../core/task/engine.ts";
 import type { DeckMaker } from "../runtime/cassette/cassette.ts";
+import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
 import type { Run } from "../runtime/run/run.ts";
 
 /** What is different about one run: `runParameters` declares what can be written down, and this what is code. */
 export type RunOptions = RunParameters &
   Readonly<{
+    /** The run that `continues` names, where it has been read already. */
+    continued?: RecordedRun;
     /** The id, where it has to be known before the run starts; a new one by default. */
     id?: string;
     /**

@@ -79,7 +79,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
   });
   const engine = localEngine({
     perform: counted(perform, parts),
-    journal: (run, listener) => openJournal(store.folder(run), listener, disk),
+    journal: (run, listener) => openJournal(store.folder(run), listener, { disk }),
   });
   const run = new Run(RUN, (it) =>
     drive(

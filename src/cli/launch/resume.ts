@@ -38,18 +38,21 @@ export const resumeCommand: CliCommand = {
         "Which run to resume was not said.",
         "Give its id, the beginning of it, or its name; `subcrew runs` lists them.",
       );
-    const [{ watchRun }, { crewFor, runOptionsOf }, { terminal }, { readPrompt }] = await Promise.all([
-      import("../terminal/watch-run.ts"),
-      import("./start.ts"),
-      import("../base/terminal.ts"),
-      import("./mode.ts"),
-    ]);
+    const [{ watchRun }, { crewFor, openOwnStore, runOptionsOf }, { terminal }, { readPrompt }, { readRecordedRun }] =
+      await Promise.all([
+        import("../terminal/watch-run.ts"),
+        import("./start.ts"),
+        import("../base/terminal.ts"),
+        import("./mode.ts"),
+        import("../../runtime/resume/recorded-run.ts"),
+      ]);
     const place = terminal(flags);
     const [name = "", path] = [word.split("/")[0], word.includes("/") ? word.slice(word.indexOf("/") + 1) : undefined];
     const message = (await readPrompt(words)).trim();
-    const anywhere = await crewFor({});
-    const id = await anywhere.findRun(name);
-    const { cwd, status, permissions } = await anywhere.record(id);
+    const store = openOwnStore();
+    const recorded = await readRecordedRun(store, await store.find(name));
+    const { id, state } = recorded;
+    const { cwd, status, permissions } = state;
     if (flags.cwd === undefined && cwd !== "" && !existsSync(cwd))
       throw new CrewError(
         "BAD_FILE",
@@ -68,17 +71,17 @@ export const resumeCommand: CliCommand = {
         status !== "cancelled" &&
         !(status === "failed" && flags.retryFailed);
       if (flags.bg && !over) return (await import("./background.ts")).resumeInBackground(crew, id, more, all);
-      return watchRun(crew.resume(id, more), flags, place);
+      return watchRun(crew.resume(recorded, more), flags, place);
     }
     const asked = {
-      run: id,
+      run: recorded,
       prompt: message,
       allowFailed: flags.allowFailed ?? false,
       ...defined({ path }),
     };
-    const { plan, continues } = await crew.continuing(asked);
+    const { plan, continues, continued } = await crew.continuing(asked);
     const more = { ...options, continues, ...defined({ name: flags.name }) };
     if (flags.bg) return (await import("./background.ts")).runInBackground(crew, plan, more, all);
-    return watchRun(crew.run(plan, more), flags, place);
+    return watchRun(crew.run(plan, { ...more, continued }), flags, place);
   },
 };

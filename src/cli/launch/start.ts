@@ -7,6 +7,8 @@ import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
 import { type Crew, createCrew } from "../../crew.ts";
+import { homeOf } from "../../outfit.ts";
+import { createStore, type Store } from "../../runtime/store/store.ts";
 import type { Flags } from "../base/flags.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
@@ -27,6 +29,11 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
   const run = crew.run(input, { ...runOptionsOf(flags, place), ...defined({ deck: taping.deck }) });
   const tell = boxes ? (await import("../terminal/boxes.ts")).boxesOn(place.look) : undefined;
   return taping.end(await watchRun(run, flags, place, tell));
+}
+
+/** Where runs are kept, for a command that has to look at one before it can make the crew for it. */
+export function openOwnStore(): Store {
+  return createStore(homeOf({ env: process.env }));
 }
 
 /** The crew that the flags and the settings describe. What is odd about the settings is said. */

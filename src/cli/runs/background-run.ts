@@ -8,7 +8,7 @@ import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import { outputOfRun } from "../../sinks/output.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
-import { crewFor } from "../launch/start.ts";
+import { crewFor, openOwnStore } from "../launch/start.ts";
 import { answerGates, answering, yes } from "../terminal/gates.ts";
 import { onSignals } from "../terminal/signals.ts";
 
@@ -19,7 +19,7 @@ export const backgroundRun: CliCommand = {
   options: [jsonOption()],
   examples: [],
   act: async ([id = ""]) => {
-    const { folder } = await (await crewFor({})).kept.look(id);
+    const folder = openOwnStore().folder(id);
     const asked = await readRequest(folder);
     const crew = await crewFor(asked.crew);
     const options = asked.options as ResumeOptions;

@@ -1,17 +1,17 @@
 import { nodeAt } from "../../core/plan/graph.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Task } from "../../core/plan/task.ts";
-import { emptyState, type NodeView, reduce, type State } from "../../core/run/state.ts";
-import { CrewError } from "../../core/schema/error.ts";
+import type { NodeView, State } from "../../core/run/state.ts";
+import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { continuationsOf } from "../background/stored-runs.ts";
-import { readJournal } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
 import { recordedAgents } from "./recorded-agent.ts";
+import { type RecordedRun, readRecordedRun } from "./recorded-run.ts";
 
 /** A task that has ended and what is said to it now. */
 export type ContinueOptions = Readonly<{
-  run: string;
+  run: string | RecordedRun;
   /** Absent: the only task of the run, or the one whose output is the result. */
   path?: string;
   prompt: string;
@@ -27,18 +27,10 @@ const DAY = 24 * 60 * 60 * 1_000;
 /** The plan of a new run that goes on with a task of an old one: same agent, model and settings, and its conversation. */
 export async function continueTask(
   store: Store,
-  { run, path, prompt, allowFailed, expiresAfterDays = 7, maxContinuations = 5, now }: ContinueOptions,
-): Promise<{ plan: Plan; continues: string; name?: string }> {
-  const { events } = await readJournal(store.folder(run)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ENOENT"
-      ? new CrewError(
-          "UNKNOWN_RUN",
-          `Session not found: there is no run "${run}".`,
-          "See `subcrew runs` for those that were kept.",
-        )
-      : error;
-  });
-  const state = events.reduce(reduce, emptyState(run));
+  { run: given, path, prompt, allowFailed, expiresAfterDays = 7, maxContinuations = 5, now }: ContinueOptions,
+): Promise<ContinuedTask> {
+  const continued = typeof given === "string" ? await readRecordedRun(store, given).catch(notFound(given)) : given;
+  const { id: run, journal, state } = continued;
   const view = theTask(state, path);
   checkEnded(state, view, allowFailed);
   if (now - (view.endedAt ?? now) > expiresAfterDays * DAY)
@@ -62,7 +54,7 @@ export async function continueTask(
     ...settings
   }: Partial<Task> = node?.kind === "task" ? node.task : {};
   const continues = `${run}/${view.path}`;
-  const recorded = recordedAgents(events).at(view.path);
+  const recorded = recordedAgents(journal.events).at(view.path);
   const model = recorded?.definition.remote ? undefined : recorded?.model; // an agent elsewhere has its own
   const agent = view.agent ?? settings.agent;
   const task: Task = {
@@ -76,7 +68,19 @@ export async function continueTask(
   return {
     plan: { nodes: { [id]: { kind: "task", task } }, output: id },
     continues,
+    continued,
     ...defined({ name: state.name }),
+  };
+}
+
+/** The plan of the new run, and the run that it continues. */
+export type ContinuedTask = Readonly<{ plan: Plan; continues: string; continued: RecordedRun; name?: string }>;
+
+function notFound(run: string): (error: unknown) => never {
+  return (error) => {
+    throw isCrewError(error) && error.code === "UNKNOWN_RUN"
+      ? new CrewError(error.code, `Session not found: there is no run "${run}".`, error.hint)
+      : error;
   };
 }
 

@@ -22,6 +22,7 @@ import {
   withAuthOf,
   withoutAuth,
 } from "./recorded-agent.ts";
+import type { RecordedRun } from "./recorded-run.ts";
 
 /** What was before: in an earlier life of this run, or in the run that it goes on with. */
 export type PreviousRuns = Readonly<{
@@ -43,19 +44,24 @@ const LONGEST_CHAIN = 50;
 /** What the journals of a store say about before. */
 export function openPreviousRuns(
   past: readonly KeptEvent[],
-  { store, refresh = false }: { store: Store | undefined; refresh?: boolean },
+  {
+    store,
+    refresh = false,
+    continued,
+  }: { store: Store | undefined; refresh?: boolean; continued?: RecordedRun | undefined },
 ): PreviousRuns {
   const talkOf = async (task: string, depth = 0): Promise<PreviousConversation | undefined> => {
     const { run, path } = taskIn(task);
     if (!store || depth > LONGEST_CHAIN) return undefined;
-    const { events } = await readJournal(store.folder(run)).catch(() => ({ events: [] }));
+    const { events } =
+      continued?.id === run ? continued.journal : await readJournal(store.folder(run)).catch(() => ({ events: [] }));
     const begun = events[0];
     const history = historyOf(events);
     const started = history.started(path);
     if (begun?.type !== "run.started" || !started) return undefined;
     const node = nodeAt(begun.plan, path);
-    const continued = started.continues ?? (node?.kind === "task" ? node.task.continues : undefined);
-    const before = continued === undefined ? [] : ((await talkOf(continued, depth + 1))?.messages ?? []);
+    const earlier = started.continues ?? (node?.kind === "task" ? node.task.continues : undefined);
+    const before = earlier === undefined ? [] : ((await talkOf(earlier, depth + 1))?.messages ?? []);
     return {
       messages: [...before, { role: "user", text: started.prompt ?? "" }, ...wholeTalk(history.events(path))],
       agent: recordedAgents(events).at(path),

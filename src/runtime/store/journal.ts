@@ -13,6 +13,9 @@ import { decodeBytes, encodeLines, LINE_END } from "./journal-line.ts";
 /** The name of the file in the folder of a run. */
 export const JOURNAL_FILE = "journal.jsonl";
 
+/** `known`: what was read of the journal before it was claimed; it is read again only if it has changed since. */
+export type JournalOptions = Readonly<{ disk?: Disk; known?: JournalContents | undefined }>;
+
 /**
  * The journal of a run as a file that only grows. What is appended in one turn is written and synced together,
  * and `kept` hears of it only then: acknowledged means on the disk.
@@ -20,9 +23,9 @@ export const JOURNAL_FILE = "journal.jsonl";
 export async function openJournal(
   folder: string,
   listener: JournalListener,
-  disk: Disk = machineDisk,
+  { disk = machineDisk, known }: JournalOptions = {},
 ): Promise<Journal> {
-  const { owner, file, kept } = await take(folder, disk).catch(cannotWrite(folder));
+  const { owner, file, kept } = await take(folder, disk, known).catch(cannotWrite(folder));
   let opened: JournalContents | undefined = kept; // until something is added, it need not be read again
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
@@ -189,18 +192,18 @@ export async function readForResume(folder: string, disk: Disk = machineDisk): P
 type Taken = Readonly<{ owner: Owner; file: DiskFile; kept: JournalContents }>;
 
 /** Makes the run ours and its journal whole. */
-async function take(folder: string, disk: Disk): Promise<Taken> {
+async function take(folder: string, disk: Disk, known: JournalContents | undefined): Promise<Taken> {
   fault("run.folder");
   await makeFolder(folder, disk);
-  let owner = await claim(folder, 0, disk);
+  let owner = await claim(folder, known?.epoch ?? 0, disk);
   try {
-    let { file, kept } = await openWhole(folder, disk);
+    let { file, kept } = await openWhole(folder, disk, known);
     // The claims of an earlier life may be gone; what it wrote is not, and a lower number than its own would not count.
     if (kept.epoch >= owner.epoch) {
       await owner.release();
       await file.close();
       owner = await claim(folder, kept.epoch, disk);
-      ({ file, kept } = await openWhole(folder, disk));
+      ({ file, kept } = await openWhole(folder, disk, kept));
     }
     await removeDrafts(folder, join(folder, "outputs"), disk);
     return { owner, file, kept };
@@ -211,11 +214,15 @@ async function take(folder: string, disk: Disk): Promise<Taken> {
 }
 
 /** Opens the journal at the end of what is whole. A torn last record is cut off, so that the next one does not grow into it. */
-async function openWhole(folder: string, disk: Disk): Promise<{ file: DiskFile; kept: JournalContents }> {
+async function openWhole(
+  folder: string,
+  disk: Disk,
+  known: JournalContents | undefined,
+): Promise<{ file: DiskFile; kept: JournalContents }> {
   fault("journal.open");
   const file = await disk.open(join(folder, JOURNAL_FILE), "a", 0o600);
   try {
-    const kept = await readForResume(folder, disk);
+    const kept = known && (await isUnchanged(file, known)) ? known : await readForResume(folder, disk);
     if (kept.events.length === 0) await syncFolder(folder, disk);
     if (kept.tornBytes > 0) await file.truncate(kept.wholeBytes);
     // Whoever wrote it may have died before it was on the disk, and from here on it is told.
@@ -226,6 +233,11 @@ async function openWhole(folder: string, disk: Disk): Promise<{ file: DiskFile; 
     await file.close();
     throw error;
   }
+}
+
+/** A journal only grows, except for a torn end that is cut off: one without such an end and of the same size is the same. */
+async function isUnchanged(file: DiskFile, { wholeBytes, tornBytes }: JournalContents): Promise<boolean> {
+  return tornBytes === 0 && (await file.stat()).size === wholeBytes;
 }
 
 /** Takes back what a failed write left of its records, as far as the disk allows that: nobody was told of them. */

@@ -255,8 +255,8 @@ test("what an owner could not sync it leaves there when somebody else has read i
 });
 
 /** The disk of this machine, with files that do some things in another way. */
-function watching(instead: (file: DiskFile, path: string) => Partial<DiskFile>): Disk {
-  return {
+function watching(instead: (file: DiskFile, path: string) => Partial<DiskFile>): { disk: Disk } {
+  const disk: Disk = {
     ...machineDisk,
     open: async (path, flags, mode) => {
       const file = await machineDisk.open(path, flags, mode);
@@ -271,4 +271,5 @@ function watching(instead: (file: DiskFile, path: string) => Partial<DiskFile>):
       return { ...own, ...instead(own, path) };
     },
   };
+  return { disk };
 }
