@@ -4,6 +4,7 @@ import { addressesAreJudgedAlike } from "../fuzz/addresses.ts";
 import { readersOnlyRead, readOnlyCommands } from "../fuzz/commands.ts";
 import { filesAreRead, repairsOnlyNarrow, settingsAreRead } from "../fuzz/files.ts";
 import { pathsStayInside } from "../fuzz/paths.ts";
+import { noNamesAreLeft } from "../fuzz/protected-names.ts";
 import {
   inputsAreJudged,
   journalsAreRead,
@@ -11,6 +12,7 @@ import {
   splitsDoNotMatter,
   terminalsAreSafe,
 } from "../fuzz/words.ts";
+import { probeSandbox } from "../../src/runtime/commands/sandbox.ts";
 import { needs } from "../needs.ts";
 import { graphsHold, nonsenseIsRefused } from "../simulation/graphs.ts";
 import { poolHolds } from "../simulation/pool.ts";
@@ -65,4 +67,11 @@ describe("SIM-04, SIM-05", () => {
   test("20,000 orders of a pool of workers", () => poolHolds(tries(20_000)));
   test("5,000 graphs with failures", () => graphsHold(tries(5_000)));
   test("5,000 graphs that make no sense", () => nonsenseIsRefused(tries(5_000)));
+});
+
+test("FUZZ-08: 300 pairs of random scripts, interrupted at random, leave no protected name", async (ctx) => {
+  const bwrap = await needs("bwrap");
+  if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
+  const refused = await noNamesAreLeft({ folder: tempFolder(), sandbox: await probeSandbox() }, tries(300));
+  process.stdout.write(`${refused} names were refused\n`);
 });

@@ -183,3 +183,25 @@ function childrenOf(parent: number): string[] {
       }
     });
 }
+
+test("PROC-02: what is told to end is dead within five seconds, also when this process is too busy to see to it", async () => {
+  const folder = tempFolder();
+  const spec = line("trap '' TERM INT HUP; setsid sleep 1000 & echo ready; while :; do sleep 0.1; done");
+  const program = bundled(
+    folder,
+    `import { writeFileSync } from "node:fs"; import { startChild } from "./src/runtime/commands/child.ts";
+     const child = startChild(${JSON.stringify(spec)});
+     while (!child.output.text().includes("ready")) await new Promise((resolve) => setTimeout(resolve, 5));
+     void child.kill();
+     writeFileSync(${JSON.stringify(join(folder, "asked"))}, "");
+     for (const until = Date.now() + 200_000; Date.now() < until; );`,
+  );
+  const busy = spawn(process.execPath, [program], { stdio: ["ignore", "ignore", "inherit"] });
+  try {
+    await expect.poll(() => existsSync(join(folder, "asked")), patient).toBe(true);
+    await expect.poll(() => bearersOf(spec.marker), patient).toEqual([]);
+    expect(busy.exitCode ?? busy.signalCode).toBeNull(); // it did not do that
+  } finally {
+    busy.kill("SIGKILL");
+  }
+});

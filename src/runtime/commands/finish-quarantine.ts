@@ -30,16 +30,29 @@ export function quarantine(
     const now = fingerprint(path);
     return now !== "" && now !== was && !spares(path);
   });
-  const moved = [...found.filter(isNew).map(({ path }) => path), ...changed.map(([path]) => path)].flatMap((path) => {
-    const root = rootOfPath(before, path);
-    return root === undefined ? [] : [setAside(root.root, path)];
-  });
+  const wanted = [...found.filter(isNew).map(({ path }) => path), ...changed.map(([path]) => path)];
+  // What lies in another such thing comes first: afterwards its path is another one. Only the outermost is told.
+  const moved = wanted
+    .toSorted((one, other) => other.length - one.length)
+    .map((path) => {
+      const root = rootOfPath(before, path);
+      return root && setAside(root.root, path);
+    })
+    .filter((each) => each !== undefined);
+  const outermost = moved.filter(({ place }) => !moved.some((other) => place.startsWith(`${other.place}/`)));
   const restored = links.flatMap(({ path, target = "" }) => {
     const root = rootOfPath(before, path);
     if (root === undefined || spares(path) || linkAt(path) === target) return [];
     return [restoreLink(root.root, path, target)];
   });
-  return [...moved, ...restored].filter((each) => each !== undefined);
+  return [...outermost, ...restored.filter((each) => each !== undefined)];
+}
+
+/** True for what was not there before, or is another thing now. */
+export function isMade({ existing, watched }: Pick<Before, "existing" | "watched">, path: RawPath): boolean {
+  if (!existing.has(path)) return true;
+  const was = watched.get(path);
+  return was !== undefined && fingerprint(path) !== was;
 }
 
 /** Says that something is left alone. */
@@ -74,7 +87,9 @@ export async function finishQuarantine(record: CommandRecord): Promise<Quarantin
   await endBearers(record.marker);
   const before = beforeOf(record);
   const since = record.boot === bootId() ? Number.POSITIVE_INFINITY : Date.now() - uptime() * 1_000;
-  const found = await Promise.all(record.roots.map((root) => new ProtectedScan(root).scan()));
+  const found = await Promise.all(
+    record.roots.map((root) => new ProtectedScan(root, (path) => isMade(before, path)).scan()),
+  );
   return quarantine(before, found.flat(), (path) => isLifted(before, path) || bornAt(path) > since);
 }
 

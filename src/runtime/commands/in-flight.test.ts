@@ -108,6 +108,11 @@ describe("no command leaves a protected name that was not there before", () => {
       "for i in $(seq 60); do n=$(printf 'd%.0s' $(seq 200)); mkdir $n; cd -P $n 2>/dev/null || cd $n; done; mkdir .git; ln -s / .npmrc",
       [".git", ".npmrc"],
     ],
+    [
+      "names inside names",
+      "mkdir -p .claude/x/.git/.vscode/.git; mkdir .claude/.npmrc; cd .claude && git init -q",
+      [".git", ".vscode", ".npmrc", "HEAD"],
+    ],
     ["a dependency's folder", "mkdir -p node_modules/p/.vscode", [".vscode"]],
   ])("%s", async (_, command, names) => {
     const place = room();

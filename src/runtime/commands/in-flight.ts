@@ -13,7 +13,15 @@ import {
   removeCommandRecord,
   writeCommandRecord,
 } from "./command-record.ts";
-import { type Before, beforeOf, finishQuarantine, isLifted, quarantine, rootOfPath } from "./finish-quarantine.ts";
+import {
+  type Before,
+  beforeOf,
+  finishQuarantine,
+  isLifted,
+  isMade,
+  quarantine,
+  rootOfPath,
+} from "./finish-quarantine.ts";
 import { type Protection, protectionOf } from "./protected-mounts.ts";
 
 /** A command that is about to start. */
@@ -149,11 +157,17 @@ export class InFlight {
   async #scan(roots: readonly GuardedRoot[]): ReturnType<ProtectedScan["scan"]> {
     const scans = roots.map((root) => {
       const key = JSON.stringify([root.root, root.place, root.homes]);
-      const known = this.#scans.get(key) ?? new ProtectedScan(root);
+      const known = this.#scans.get(key) ?? new ProtectedScan(root, (path) => this.#isNew(path));
       this.#scans.set(key, known);
       return known.scan();
     });
     return (await Promise.all(scans)).flat();
+  }
+
+  /** True for what some command in flight has made. */
+  #isNew(path: RawPath): boolean {
+    for (const running of this.#running) if (claims(running, path)) return true;
+    return false;
   }
 
   /** The commands that other processes run now. */
@@ -192,7 +206,7 @@ type Running = Before &
 
 /** True for something that a command which is in flight has made. */
 const claims = (other: Before, path: RawPath): boolean =>
-  rootOfPath(other, path) !== undefined && !other.existing.has(path) && !isLifted(other, path);
+  rootOfPath(other, path) !== undefined && isMade(other, path) && !isLifted(other, path);
 
 async function note({ file, scope, roots, existing, links, watched }: Running): Promise<void> {
   if (file === undefined) return;

@@ -36,14 +36,17 @@ export type ProtectedThing = Readonly<{
  */
 export class ProtectedScan {
   readonly #given: ScannedRoot;
+  readonly #isNew: (path: RawPath) => boolean;
   readonly #skipped: ReadonlySet<RawPath>;
   readonly #remembers = new Map<number, boolean>();
   #listed = new Map<RawPath, Listing>();
   #running: Promise<readonly ProtectedThing[]> | undefined;
   #next: Promise<readonly ProtectedThing[]> | undefined;
 
-  constructor(given: ScannedRoot) {
+  /** `isNew`: a protected folder that will get another name, so what is in it is looked at as if it had that already. */
+  constructor(given: ScannedRoot, isNew: (path: RawPath) => boolean = () => false) {
     this.#given = given;
+    this.#isNew = isNew;
     this.#skipped = new Set([...NEVER, ...given.skipped].map(rawOf));
   }
 
@@ -69,7 +72,7 @@ export class ProtectedScan {
   async #walk(): Promise<readonly ProtectedThing[]> {
     const found: ProtectedThing[] = [];
     const listed = new Map<RawPath, Listing>();
-    const open: Folder[] = [{ path: rawOf(this.#given.root) }];
+    const open: Folder[] = [{ path: rawOf(this.#given.root), place: this.#given.place }];
     let until = performance.now() + SLICE_MS;
     try {
       for (let count = 1, folder = open.pop(); folder !== undefined; folder = open.pop(), count++) {
@@ -78,13 +81,17 @@ export class ProtectedScan {
           until = performance.now() + SLICE_MS;
         }
         const near = within(folder);
-        const listing = this.#list(folder.path, near);
+        const listing = this.#list(near);
+        const enter = (path: RawPath, name: string): void => {
+          if (near.base) near.base.users += 1;
+          open.push({ path, place: `${folder.place}/${name}`, ...(near.base && { base: near.base }) });
+        };
         if (listing !== undefined) {
           listed.set(folder.path, listing);
-          for (const thing of listing.things) found.push(thing);
-          for (const name of listing.folders) {
-            if (near.base) near.base.users += 1;
-            open.push({ path: childOf(folder.path, name), ...(near.base && { base: near.base }) });
+          for (const name of listing.folders) enter(childOf(folder.path, name), textOfRaw(name));
+          for (const thing of listing.things) {
+            found.push(thing);
+            if (thing.kind === "folder" && this.#isNew(thing.path)) enter(thing.path, HARMLESS);
           }
         }
         release(near.base);
@@ -97,7 +104,8 @@ export class ProtectedScan {
   }
 
   /** What a folder holds; `undefined`: it is gone, or it is none. */
-  #list(path: RawPath, near: Folder): Listing | undefined {
+  #list(near: Folder): Listing | undefined {
+    const { path } = near;
     const at = reached(path, near);
     const stats = lstatSync(opened(at), { throwIfNoEntry: false });
     if (!stats?.isDirectory()) return undefined;
@@ -105,27 +113,28 @@ export class ProtectedScan {
     if (known?.settled && known.ino === stats.ino && known.ctimeMs === stats.ctimeMs) return known;
     const entries = entriesIn(at, stats.mode);
     const settled = Date.now() - stats.ctimeMs > SETTLED_MS && this.#canRemember(stats.dev, at);
-    return { ino: stats.ino, ctimeMs: stats.ctimeMs, settled, ...this.#sort(path, at, entries) };
+    return { ino: stats.ino, ctimeMs: stats.ctimeMs, settled, ...this.#sort(near, at, entries) };
   }
 
-  #sort(path: RawPath, at: RawPath, entries: readonly Dirent[]): Pick<Listing, "folders" | "things"> {
+  #sort({ path, place }: Folder, at: RawPath, entries: readonly Dirent[]): Pick<Listing, "folders" | "things"> {
     const [folders, things]: [string[], ProtectedThing[]] = [[], []];
     const parts = repositoryParts(entries);
     for (const entry of entries) {
       const inner = childOf(path, entry.name);
       if (this.#skipped.has(inner)) continue;
       const kind = entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "folder" : "file";
-      if (parts.has(entry.name) || this.#isProtected(inner, entry.name, kind))
+      if (parts.has(entry.name) || this.#isProtected(place, entry.name, kind))
         things.push({ path: inner, kind, ...(kind === "link" && { target: targetOf(childOf(at, entry.name)) }) });
       else if (kind === "folder") folders.push(entry.name);
     }
     return { folders, things };
   }
 
-  #isProtected(path: RawPath, name: string, kind: ProtectedThing["kind"]): boolean {
-    if (!mayBeProtected(textOfRaw(name))) return false;
-    const { root, place, homes } = this.#given;
-    const inner = `${place}/${textOfRaw(path.slice(rawOf(root).length))}`;
+  #isProtected(place: string, raw: RawPath, kind: ProtectedThing["kind"]): boolean {
+    const name = textOfRaw(raw);
+    if (!mayBeProtected(name)) return false;
+    const { homes } = this.#given;
+    const inner = `${place}/${name}`;
     return protectedPart(inner, homes) !== undefined || (kind === "link" && isAbovePlace(inner, homes));
   }
 
@@ -153,6 +162,8 @@ type Listing = Readonly<{
   things: readonly ProtectedThing[];
 }>;
 
+/** What a protected folder is called where the things in it are judged. */
+const HARMLESS = "refused";
 /** How long the scan works before others get their turn. */
 const SLICE_MS = 10;
 /** Clocks of file systems may step by up to two seconds. */
@@ -180,7 +191,7 @@ const NONE: ReadonlySet<string> = new Set();
 const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${name}` : `${path}/${name}`);
 
 /** A folder that is to be read; `base`: the open folder from which its path is short enough for the kernel. */
-type Folder = Readonly<{ path: RawPath; base?: Base }>;
+type Folder = Readonly<{ path: RawPath; place: string; base?: Base }>;
 type Base = { readonly fd: number; readonly from: number; users: number };
 
 /** No call takes longer paths, but a tree can be deeper. */
@@ -193,7 +204,7 @@ function within(folder: Folder): Folder {
   try {
     const fd = openSync(opened(reached(folder.path, folder)), FOLDER_FLAGS);
     release(folder.base);
-    return { path: folder.path, base: { fd, from: folder.path.length, users: 1 } };
+    return { ...folder, base: { fd, from: folder.path.length, users: 1 } };
   } catch {
     return folder;
   }

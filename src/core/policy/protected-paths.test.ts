@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { isAbovePlace, mayBeProtected, protectedPart } from "./protected-paths.ts";
+
+describe("in a home folder", () => {
+  const places = [
+    ...[
+      "bin/x",
+      ".local/bin/x",
+      ".config/environment.d/a.conf",
+      ".pam_environment",
+      ".xinitrc",
+      ".config/autostart/a.desktop",
+    ],
+    ...[
+      ".config/systemd/user/a.service",
+      ".config/nvim/init.lua",
+      ".vim/vimrc",
+      ".emacs.d/init.el",
+      ".cargo/config.toml",
+    ],
+    ...[
+      ".gradle/init.gradle",
+      ".gradle/init.d/a.gradle",
+      ".m2/settings.xml",
+      ".config/pip/pip.conf",
+      ".npmrc",
+      ".config/npm/npmrc",
+    ],
+  ];
+
+  test.each([
+    ["that is the workspace", { cut: "", add: "" }, ""],
+    ["below the workspace", { cut: "home/u", add: "" }, "home/u/"],
+  ])("%s, programs and start-up files are protected", (_, anchor, before) => {
+    expect(places.filter((place) => protectedPart(before + place, [anchor]) === undefined)).toEqual([]);
+    expect(protectedPart(`${before}notes/bin/x`, [anchor])).toBeUndefined();
+    expect(protectedPart(`${before}src/.cargo/config.toml`, [anchor])).toBeUndefined();
+  });
+
+  test("above the workspace, what lies in such a place is protected, unless the workspace itself does", () => {
+    expect(protectedPart("bin/x", [{ cut: "", add: ".local" }])).toBe(".local/bin");
+    expect(protectedPart("src/bin/x", [{ cut: "", add: "work/project" }])).toBeUndefined();
+    expect(protectedPart("lua/init.lua", [{ cut: "", add: ".config/nvim" }])).toBeUndefined();
+  });
+
+  test("a link above such a place counts, a folder does not", () => {
+    expect([isAbovePlace(".local", [{ cut: "", add: "" }]), isAbovePlace(".local")]).toEqual([true, false]);
+    expect([isAbovePlace("x/.github"), isAbovePlace("data"), isAbovePlace("x/data")]).toEqual([true, true, false]);
+  });
+});
+
+test("in a project the same names are source", () => {
+  for (const place of ["bin/x", ".cargo/config.toml", ".gradle/gradle.properties", ".mvn/extensions.xml", "lib/x"])
+    expect([place, protectedPart(place)]).toEqual([place, undefined]);
+});
+
+test.each([
+  ".GIT",
+  ".g\u200cit",
+  ".gi\u00adt",
+  ".git\ufe0f",
+  ".\uff47it",
+  "\uff0egit",
+  ".git.",
+  ".git ",
+  ".git::$DATA",
+  "GIT~1",
+])("%j is .git under another spelling", (name) => {
+  expect([mayBeProtected(name), protectedPart(`a/${name}/hooks`) === undefined]).toEqual([true, false]);
+});
+
+test.each([".gitignore", ".github", "git", "agit", ".git-blame-ignore-revs", "legit"])(
+  "%j is not protected",
+  (name) => {
+    expect(protectedPart(`a/${name}`)).toBeUndefined();
+  },
+);

@@ -1,0 +1,130 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { createShellCommands } from "../../src/runtime/commands/commands.ts";
+import { InFlight } from "../../src/runtime/commands/in-flight.ts";
+import type { SandboxLevel } from "../../src/runtime/commands/sandbox.ts";
+
+/** Spellings of protected names, as they are on the disk. The oracle knows these and nothing of our rules. */
+const NAMES = [
+  ...[".git", ".npmrc", ".envrc", ".claude", ".vscode", ".mcp.json", ".husky", ".gitmodules", ".bashrc"],
+  ...[".GIT", ".Git", ".NPMRC", ".g\u200dit", ".gi\ufe0ft", ".\uff47it", ".claude.", ".vscode "],
+];
+/** Where things are made: some exist, some hold protected things, one is no text. */
+const FOLDERS = ["", "a/", "a/b/c/d/e/", "given/", "node_modules/p/", "new/x/", "$'no\\xfftext'/"];
+
+/** A word of a script: quoted, except where it is written for the shell. */
+const quoted = (path: string): string => {
+  const [, folder = "", name = path] = /^(\$'[^']*'\/)?(.*)$/s.exec(path) ?? [];
+  return `${folder}'${name}'`;
+};
+
+const name = fc.constantFrom(...NAMES);
+const folder = fc.constantFrom(...FOLDERS);
+const target = fc.tuple(folder, name).map(([where, what]) => ({ where, what, path: quoted(`${where}${what}`) }));
+const makes = (where: string): string => (where === "" ? "" : `mkdir -p ${quoted(where)}; `);
+
+/** One line of a script that tries to leave a protected name, or to get at one that exists. */
+const line = fc.oneof(
+  target.map(({ where, path }) => `${makes(where)}mkdir ${path}`),
+  target.map(({ where, path }) => `${makes(where)}echo x > ${path}`),
+  target.map(({ where, path }) => `${makes(where)}ln -s /etc ${path}`),
+  target.map(({ where, path }) => `${makes(where)}ln seed.txt ${path}`),
+  target.map(({ where, path }) => `${makes(where)}mkfifo ${path}`),
+  target.map(({ where, path }) => `${makes(where)}mkdir -p prepared/hooks; mv prepared ${path}`),
+  target.map(
+    ({ where, path, what }) =>
+      `${makes(where)}mkdir -p t/'${what}'; tar cf t.tar -C t .; tar xf t.tar; rm -rf t; true ${path}`,
+  ),
+  target.map(({ where }) => `${makes(where)}git init -q ${quoted(`${where}repo`)}`),
+  target.map(({ where, path }) => `${makes(where)}cp -r given ${path}`),
+  fc.tuple(folder, folder).map(([from, to]) => `mv ${quoted(from || "a")} ${quoted(`${to || "m"}moved`)}`),
+  target.map(({ path }) => `rm -rf ${path}; ln -s seed.txt ${path}`),
+  folder.map((where) => `chmod 0311 ${quoted(where || "a")}`),
+  fc.constantFrom("sleep 0.1", "rm -rf node_modules/p", "mv given gone", "echo x > given/.npmrc", "cp -r given copy"),
+);
+
+/** When and how a script is interrupted. */
+const interrupt = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(undefined) },
+  { weight: 2, arbitrary: fc.integer({ min: 0, max: 400 }) },
+);
+
+export type NamesPlace = Readonly<{ folder: string; sandbox: SandboxLevel }>;
+
+/**
+ * Runs random scripts in a sandbox, interrupts some of them, and compares the protected names on the disk before and after: none
+ * may be new, and none of those outside of node_modules may be gone or changed. Returns how many names were refused.
+ */
+export async function noNamesAreLeft(
+  { folder: all, sandbox }: NamesPlace,
+  { numRuns, seed }: { numRuns: number; seed: number },
+): Promise<number> {
+  let [refused, count] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(line, { minLength: 1, maxLength: 6 }),
+      fc.array(line, { minLength: 1, maxLength: 4 }),
+      interrupt,
+      async (first, second, ms) => {
+        const ws = join(all, `w${count++}`);
+        prepare(ws);
+        const before = namesIn(ws);
+        const inFlight = new InFlight({ state: join(all, "state") });
+        const host = createShellCommands({
+          name: `fuzz-${process.pid}-${count}`,
+          cwd: ws,
+          writable: [ws],
+          wish: "auto",
+          sandbox,
+          network: false,
+          inFlight,
+          rootAt: (root) => ({ root, place: "", named: "", homes: [] }),
+          allow: () => [],
+          homes: [],
+          hidden: async () => [],
+          env: () => ({ PATH: "/usr/local/bin:/usr/bin:/bin", HOME: ws, LANG: "C.UTF-8" }),
+        });
+        const signal = ms === undefined ? new AbortController().signal : AbortSignal.timeout(ms);
+        const options = { timeoutMs: 60_000, signal, report: () => {} };
+        const ended = await Promise.all([first, second].map((lines) => host.commands.run(lines.join("\n"), options)));
+        await host.end();
+        refused += ended.flatMap(({ setAside = [] }) => setAside).length;
+        const after = namesIn(ws);
+        for (const [path] of after) if (!before.has(path)) throw new Error(`left behind: ${JSON.stringify(path)}`);
+        for (const [path, text] of before)
+          if (!path.includes("node_modules") && after.get(path) !== text) throw new Error(`changed: ${path}`);
+        execFileSync("sh", ["-c", 'chmod -R u+rwx "$1"; rm -rf "$1"', "sh", ws]);
+      },
+    ),
+    { numRuns, seed, endOnFailure: true },
+  );
+  return refused;
+}
+
+function prepare(ws: string): void {
+  const files = {
+    "seed.txt": "seed",
+    "given/.npmrc": "old",
+    "a/f.txt": "a",
+    "node_modules/p/.vscode/x": "old",
+    ".claude/s.json": "old",
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(ws, path, ".."), { recursive: true });
+    writeFileSync(join(ws, path), text);
+  }
+}
+
+/** Every protected name on the disk, by its bytes, with its kind, size and where it leads. */
+function namesIn(ws: string): Map<string, string> {
+  const listed = execFileSync("find", [ws, "-printf", "%P\\t%y %s %l\\0"], { encoding: "latin1" });
+  const bytes = new Set(NAMES.map((each) => Buffer.from(each, "utf8").toString("latin1")));
+  return new Map(
+    listed
+      .split("\0")
+      .map((entry) => entry.split("\t") as [string, string])
+      .filter(([path]) => bytes.has(path.slice(path.lastIndexOf("/") + 1))),
+  );
+}
