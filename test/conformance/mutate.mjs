@@ -59,7 +59,8 @@ function run(leaf) {
 
 /**
  * A case is noticed when a test with its name fails. Titles cut long names, and two areas of one file may share a name,
- * so as many tests have to fail as cases of that name were changed.
+ * so as many tests have to fail as cases of that name were changed. Where two files run the same cases, one of them has
+ * to notice.
  *
  * @param {Change[]} changes
  * @param {Report} report
@@ -72,14 +73,19 @@ function missedBy(changes, report) {
     const key = `${change.test}\n${change.name.slice(0, SHOWN)}`;
     groups.set(key, [...(groups.get(key) ?? []), change]);
   }
-  return [...groups].flatMap(([key, same]) => {
+  const line = (/** @type {Change} */ { file, area, name, leaf }) => `${file} ${area} "${name}": ${leaf}`;
+  /** @type {Set<string>} */
+  const noticed = new Set();
+  const missed = [...groups].flatMap(([key, same]) => {
     const [test = "", name = ""] = key.split("\n");
     const ran = report.testResults.find((result) => relative(root, result.name) === test);
     if (ran === undefined || ran.assertionResults.length === 0) return [`${test}: did not run: ${ran?.message ?? ""}`];
     const failed = ran.assertionResults.filter(
       ({ fullName, status }) => status === "failed" && fullName.includes(name),
     );
-    if (failed.length >= same.length) return [];
-    return same.map(({ file, area, name: one, leaf }) => `${file} ${area} "${one}": ${leaf}`);
+    if (failed.length < same.length) return same.map(line);
+    for (const change of same) noticed.add(line(change));
+    return [];
   });
+  return [...new Set(missed)].filter((one) => !noticed.has(one));
 }

@@ -13,6 +13,8 @@ import {
   readInlineAgents,
 } from "../../src/doors/agents.ts";
 import { agentFromDefinition, type LocalAgentDefinition } from "../../src/doors/gemini.ts";
+import { createCrew } from "../../src/index.ts";
+import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const agentFile = (name: string, more = ""): string =>
@@ -95,7 +97,7 @@ test("a module's agents are loaded when it is named", async () => {
   await expect(loadAgentModule(join(dir, "broken.mjs"))).rejects.toMatchObject({ code: "BAD_AGENT" });
 });
 
-test("a TypeScript definition of system 004 becomes an agent", () => {
+test("a TypeScript definition of system 004 runs with all that it says", async () => {
   const schema = z.object({ result: z.string(), confidence: z.number() });
   const definition: LocalAgentDefinition<typeof schema> = {
     kind: "local",
@@ -103,20 +105,32 @@ test("a TypeScript definition of system 004 becomes an agent", () => {
     description: "d",
     inputConfig: { inputs: { target: { type: "string", description: "Target to analyze", required: true } } },
     outputConfig: { outputName: "analysis", description: "Analysis result", schema },
-    promptConfig: { systemPrompt: "You are...", query: "Analyze ${target}" },
+    promptConfig: { systemPrompt: "You look at ${target}.", query: "Analyze ${target}" },
     modelConfig: { model: "gemini-2.0-flash", temp: 0.1, top_p: 0.95 },
-    runConfig: { max_time_minutes: 10, max_turns: 20 },
+    runConfig: { max_time_minutes: 10, max_turns: 2 },
     toolConfig: { tools: ["ls", "read_file"] },
   };
-  expect(agentFromDefinition(definition)).toMatchObject({
-    name: "my_agent",
-    instructions: "You are...",
-    tools: ["list_files", "read_file"],
-    limits: { maxTurns: 20, maxDurationMs: 600_000 },
-    temperature: 0.1,
-    topP: 0.95,
-    output: { type: "object", required: ["result", "confidence"] },
-    inputs: { target: { required: true } },
-    completion: "tool",
+  const analysis = { result: "fine", confidence: 0.5 };
+  const look = { calls: [{ name: "list_files", input: { path: "." } }] };
+  const finish = (value: object): Script => ({ calls: [{ name: "complete_task", input: { analysis: value } }] });
+  const model = scripted(look, finish({ result: "fine" }), finish(analysis));
+  const crew = createCrew({
+    cwd: tempFolder(),
+    home: false,
+    env: {},
+    discover: false,
+    agents: [agentFromDefinition(definition)],
+    models: { "gemini-2.0-flash": model },
   });
+  const run = crew.run({ mode: "single", agent: "my_agent", task: "Go.", inputs: { target: "the parser" } });
+  const limits: string[] = [];
+  for await (const event of run) if (event.type === "limit.reached") limits.push(event.limit);
+
+  expect(await run).toMatchObject({ status: "ok", data: analysis }); // what did not fit the schema was asked for again
+  expect(limits).toEqual(["MAX_TURNS"]);
+  const [first] = model.requests;
+  expect(first).toMatchObject({ temperature: 0.1, topP: 0.95 });
+  expect(first!.system).toContain("You look at the parser.\n\nAnalyze the parser");
+  expect(first!.tools.map(({ name }) => name).toSorted()).toEqual(["complete_task", "list_files", "read_file"]);
+  expect(first!.tools.find(({ name }) => name === "complete_task")!.input["required"]).toEqual(["analysis"]);
 });

@@ -4,12 +4,14 @@ import { commands } from "../../src/cli/commands.ts";
 import { CrewError } from "../../src/core/schema/error.ts";
 import { isRecord } from "../../src/core/text/json.ts";
 import { READ_ONLY_TOOLS } from "../../src/core/vocabulary/tool-names.ts";
+import { discoverAgents } from "../../src/doors/discover-agents.ts";
 import { agentFiles } from "../../src/embedded.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { dialects } from "../../src/formats/table.ts";
 import { type Discovery, discover, findAgent } from "../../src/runtime/discovery/discover.ts";
 import { type PresetName, presets } from "../../src/runtime/discovery/sources.ts";
 import { createValidator } from "../../src/runtime/task/validate.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 
 const found = (preset?: PresetName): Promise<Discovery> =>
   discover({ cwd: "/nowhere", home: "/nowhere", dialects, bundled: readBundledAgents(), ...(preset && { preset }) });
@@ -117,6 +119,20 @@ test("the help agent knows every command", () => {
   expect(missing.map(([name]) => name)).toEqual([]);
 });
 
-test("a file of one's own replaces each of them; a broken one of ours stops everything", () => {
+test("a broken one of ours stops everything", () => {
   expect(() => readBundledAgents({ x: "---\nname: x\n---\nB" })).toThrow(CrewError);
+});
+
+test("a file of one's own replaces each of them", async () => {
+  const bundled = readBundledAgents()
+    .map(({ agent }) => agent)
+    .filter(({ source }) => source?.kind !== "bundled" || source.family === undefined)
+    .map(({ name }) => name);
+  const files = bundled.map((name) => [`.agents/agents/${name}.md`, `---\nname: ${name}\ndescription: mine\n---\nB`]);
+  const home = tempFolder(Object.fromEntries(files));
+  const found = await discoverAgents(tempFolder(), { home });
+  expect(bundled.length).toBeGreaterThan(5);
+  expect(found.agents.filter(({ name }) => bundled.includes(name)).map(({ description }) => description)).toEqual(
+    bundled.map(() => "mine"),
+  );
 });

@@ -124,16 +124,23 @@ export function agentFromDefinition(definition: AgentDefinition): Agent {
   const { temperature = modelConfig.temp, topP = modelConfig.top_p } = modelConfig.generateContentConfig ?? {};
   return {
     ...base,
-    instructions: promptConfig.systemPrompt ?? "",
+    instructions: [promptConfig.systemPrompt ?? "", ownQuery(promptConfig.query)]
+      .filter((part) => part !== "")
+      .join("\n\n"),
     completion: "tool",
     model: modelConfig.model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
     ...(toolConfig === undefined ? {} : { tools: [...new Set(toolConfig.tools.flatMap((name) => toolsNamed(name)))] }),
-    ...(outputConfig === undefined ? {} : { output: schemaOf(outputConfig.schema) }),
+    ...(outputConfig === undefined
+      ? {}
+      : { output: schemaOf(outputConfig.schema), outputName: outputConfig.outputName }),
     limits: limitsOf(runConfig),
   };
 }
+
+/** The query of a definition, filled with its inputs like the rest; one that only passes the caller's words on adds nothing. */
+const ownQuery = (query: string | undefined): string => (query?.trim() === "${query}" ? "" : (query ?? ""));
 
 function limitsOf({ maxTurns, max_turns, maxTimeMinutes, max_time_minutes }: RunConfig): ResourceLimits {
   const turns = maxTurns ?? max_turns;
