@@ -1,4 +1,5 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import { addCost, formatCost, formatTokens, noCost } from "../core/outcome/usage.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { INLINE_CHARS } from "../core/text/cut.ts";
 import { fit, pad, widthOf } from "../core/view/fit.ts";
@@ -16,6 +17,7 @@ export function summaryOf(state: State, options: SummaryOptions): string[] {
     ...(tasks ? taskLines(state, options) : []),
     ...endLines(state, look),
     ...reviewLines(state, look),
+    ...reuseLines(state, look),
     ...fileLines(state, look),
     ...nextLines(state, options),
   ];
@@ -70,6 +72,24 @@ function endLines(state: State, look: Look): string[] {
         .map((line) => `  ${terminalLine(line)}`);
   const hint = alreadySaid(state, outcome) || hintOf(outcome) === "" ? [] : [`  ${hintOf(outcome)}`];
   return [`${word} after ${took(ms)}${look.signs.dot}${facts}`, ...why, ...hint];
+}
+
+/** What was taken over from earlier runs, and what that saved. */
+function reuseLines(state: State, look: Look): string[] {
+  const reused = [...state.nodes.values()].flatMap(({ path, reused: from }) => (from ? [{ path, ...from }] : []));
+  if (reused.length === 0) return [];
+  const names = reused.slice(0, 5).map(({ path, from }) => `${terminalLine(path)} from ${terminalLine(from)}`);
+  const more = reused.length > names.length ? ` and ${reused.length - names.length} more` : "";
+  const tokens = reused.reduce(
+    (sum, { usage: { input, output, cacheRead, cacheWrite } }) => sum + input + output + cacheRead + cacheWrite,
+    0,
+  );
+  const cost = reused.reduce((sum, each) => addCost(sum, each.cost), noCost());
+  const saved = listed(
+    [tokens > 0 ? `${formatTokens(tokens)} tokens` : "", cost.usd > 0 ? formatCost(cost) : ""],
+    look,
+  );
+  return [look.colors.dim(`reused: ${names.join(", ")}${more}${saved === "" ? "" : ` (saved ${saved})`}`)];
 }
 
 /** Work that nobody approved must not look approved. */

@@ -47,6 +47,8 @@ export type Fact =
       from: string;
       /** When that ended. */
       endedAt: number;
+      /** What it had cost. */
+      saved?: Readonly<{ usage: Usage; cost: Cost }>;
     }
   | {
       type: "agent.resolved";

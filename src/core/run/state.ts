@@ -26,6 +26,8 @@ export type NodeView = {
   startedAt: number;
   endedAt: number | undefined;
   outcome: Outcome | undefined;
+  /** The earlier task whose result it took over, and what that had cost. */
+  reused?: Readonly<{ from: string; usage: Usage; cost: Cost }>;
   /** What somebody is asked, and about which call of the task. */
   question: string | undefined;
   call: string | undefined;
@@ -185,6 +187,7 @@ function foldNode(view: NodeView, event: Event): void {
       break;
     case "node.reused":
       view.doing = `taken over from ${event.from}`;
+      view.reused = { from: event.from, ...(event.saved ?? { usage: NO_USAGE, cost: NO_COST }) };
       break;
     case "node.retried":
       view.question = undefined;

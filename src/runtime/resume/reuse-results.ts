@@ -53,7 +53,13 @@ export function createReuse(
           }))
         )
           continue;
-        context.emit({ type: "node.reused", from: `${run}/${path}`, endedAt: found.endedAt });
+        const { usage, cost } = found;
+        context.emit({
+          type: "node.reused",
+          from: `${run}/${path}`,
+          endedAt: found.endedAt,
+          ...(usage && cost && { saved: { usage, cost } }),
+        });
         return found.outcome;
       }
       return undefined;
@@ -76,6 +82,7 @@ export function reuseKey({
   prompt,
   limits,
   toolContext,
+  access,
 }: Assignment): string {
   const { source: _source, documentation: _documentation, cacheMs: _cache, ...definition }: Agent = agent;
   const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed).toSorted();
@@ -92,6 +99,7 @@ export function reuseKey({
       acceptSchema,
       acceptCommand,
       before: call.before,
+      policy: access?.policy(),
       maxTurns: limits.maxTurns,
       cwd: toolContext.cwd,
     }),
@@ -107,7 +115,8 @@ function isReadOnly({ agent, tools, rights }: Assignment): boolean {
   });
 }
 
-type Found = Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;
+type Found = Pick<Outcome, "usage" | "cost"> &
+  Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;
 
 async function resultOf(store: Store, { run, path }: { run: string; path: string }): Promise<Found | undefined> {
   const { events } = await readJournal(store.folder(run)).catch(() => ({ events: [] }));
@@ -115,13 +124,27 @@ async function resultOf(store: Store, { run, path }: { run: string; path: string
   const outcome = history.ended(path);
   if (outcome?.status !== "ok") return undefined;
   const endedAt = events.findLast((event) => event.type === "node.ended" && event.path === path)?.at ?? 0;
-  const { output, data, model } = outcome;
+  const { output, data, model, usage, cost } = outcome;
   return {
+    ...defined({ usage, cost }),
     outcome: { status: "ok", output, ...defined({ data, model }) },
     events: history.events(path),
     endedAt,
   };
 }
+
+/**
+ * What keeps a result from being used again: a person had a say in it, or something was refused or cut short, so that the
+ * same task may come to something else now.
+ */
+const UNREPEATABLE: ReadonlySet<string> = new Set([
+  "message.sent",
+  "gate.answered",
+  "tool.denied",
+  "tool.rejected",
+  "tool.unknown",
+  "limit.reached",
+]);
 
 /** Tools that only touch the task itself and always answer the same. */
 const PURE: ReadonlySet<string> = new Set([
@@ -158,7 +181,7 @@ async function readsTheSame(
     ask: () => Promise.resolve(undefined),
   };
   for (const event of events) {
-    if (event.type === "message.sent" || event.type === "gate.answered") return false; // somebody had a say in it
+    if (UNREPEATABLE.has(event.type)) return false;
     if (event.type !== "tool.ended" && event.type !== "tool.started") continue;
     const tool = assignment.tools.get(event.tool);
     const call = calls.get(event.call);

@@ -162,3 +162,33 @@ test("what is collected is forgotten: the list of results names only runs that a
   expect(named()).toEqual([second.id]);
   expect(await run({ task: "Read it again.", turns: ["never asked"] })).toMatchObject({ asked: 0 });
 });
+
+test("an answer that was made under a denial is not used again once the denial is gone", async () => {
+  const { crew } = fresh();
+  const ask = async (turns: readonly ScriptedTurn[], deny: string[]) => {
+    const model = scripted(...turns);
+    const it = crew({ agents: [scout], models: { m: model }, permissions: { deny } }).run(
+      { mode: "single", agent: "scout", task: "Read a.txt." },
+      { reuse: true },
+    );
+    return { ...(await it), asked: model.requests.length };
+  };
+  const refused = [look[0]!, "I could not read it."];
+  expect(await ask(refused, ["read_file(a.txt)"])).toMatchObject({ output: "I could not read it." });
+  expect(await ask(look, [])).toMatchObject({ output: "It says one.", asked: 2 });
+  expect(await ask(["never"], [])).toMatchObject({ output: "It says one.", asked: 0 });
+  expect((await ask(refused, ["read_file(a.txt)"])).asked).toBe(2);
+});
+
+test("a call with invalid arguments prevents reuse", async () => {
+  const { run } = fresh();
+  await run({ turns: [{ calls: [{ name: "read_file", input: { path: 7 } }] }, "It failed."] });
+  expect(await run()).toMatchObject({ output: "It says one.", asked: 2 });
+});
+
+test("a reused result says what it saved", async () => {
+  const { run } = fresh();
+  await run();
+  const { reused } = await run({ turns: ["never"] });
+  expect(reused).toMatchObject({ saved: { usage: { turns: 2 } } });
+});
