@@ -45,7 +45,7 @@ const ids: Readonly<Record<ParallelMode, (id: string, at: number) => string>> = 
 
 function resultFor({ mode, id, at, node, outcome }: Part): TaskResult {
   const { text, cut } = cutHead("output" in outcome ? (outcome.output ?? "") : "");
-  const work = node.kind === "loop" ? node.body.nodes["work"] : node;
+  const work = node.kind === "loop" ? (node.body.nodes["plan"] ?? node.body.nodes["work"]) : node;
   const task = work?.kind === "task" ? work.task : undefined;
   const good = outcome.status === "ok";
   return {

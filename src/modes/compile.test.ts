@@ -239,6 +239,7 @@ describe("what each mode compiles to", () => {
   });
 
   test("team: a review is a loop of work and review, an approval is a loop around it", () => {
+    const asked = { prompt: "do {task:v}", refs: { "task:v": "v" }, include: [], revise: prompts.reviseWork };
     const tasks = [
       {
         id: "w",
@@ -257,10 +258,10 @@ describe("what each mode compiles to", () => {
           work: {
             kind: "task",
             task: {
-              prompt: "do {task:v}",
-              refs: { "task:v": "v" },
+              prompt: prompts.carryOut,
+              refs: { approval: "approval" },
               label: "w",
-              include: [],
+              resumes: "plan",
               revise: prompts.reviseWork,
             },
           },
@@ -270,7 +271,7 @@ describe("what each mode compiles to", () => {
             task: {
               model: "strict",
               prompt: prompts.reviewWork,
-              refs: { output: "work", task: { prompt: "work" } },
+              refs: { output: "work", task: { prompt: "plan" } },
               label: "rev: review of w",
             },
           },
@@ -286,8 +287,9 @@ describe("what each mode compiles to", () => {
       needs: ["v"],
       body: {
         nodes: {
-          work: { ...inner, needs: undefined },
-          approval: { kind: "gate", needs: ["work"], question: prompts.approveWork, refs: { output: "work" } },
+          plan: { kind: "task", task: { ...asked, label: "w, plan", planOnly: true } },
+          approval: { kind: "gate", needs: ["plan"], question: prompts.approvePlan, refs: { output: "plan" } },
+          work: { ...inner, needs: ["approval"] },
         },
         output: "work",
       },

@@ -36,7 +36,7 @@ const teamTask = z.strictObject({
       maxIterations: z.number().int().min(1).max(20).optional(),
     })
     .optional(),
-  requiresApproval: z.boolean().optional().describe("somebody has to approve the work before others build on it"),
+  requiresApproval: z.boolean().optional().describe("somebody has to approve its plan before it may change anything"),
   ...taskSettings,
 });
 
@@ -62,8 +62,11 @@ export type TeamInput = z.infer<typeof teamInput>;
 export type TeamMember = z.infer<typeof member>;
 export type TeamTask = z.infer<typeof teamTask>;
 
+/** Whether a task that requires approval asks for it with its plan, before it changes anything, or with its finished work. */
+export type TeamOptions = Readonly<{ approves?: "plan" | "work" }>;
+
 /** `task` DAG `-> join(settled)`; a review is `loop(work -> review)`, an approval is a gate in a loop. */
-export function team({ team, ...input }: TeamInput): Plan {
+export function team({ team, ...input }: TeamInput, { approves = "plan" }: TeamOptions = {}): Plan {
   const members = membersOf(team.members ?? []);
   const tasks = team.tasks && team.tasks.length > 0 ? team.tasks : soloTasks([...members.values()]);
   if (tasks.length === 0) {
@@ -83,6 +86,7 @@ export function team({ team, ...input }: TeamInput): Plan {
       objective: team.objective,
       notes,
       exhausted: team.reviewExhausted ?? "accept",
+      approves,
       all: settingsOf(input),
     });
   }
@@ -102,11 +106,12 @@ type Place = Readonly<{
   objective: string | undefined;
   notes: string[];
   exhausted: LoopNode["exhausted"];
+  approves: NonNullable<TeamOptions["approves"]>;
   all: TaskSettings;
 }>;
 
 /** The node for one team task: the work itself, or the loop that reviews or approves it. */
-function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all, exhausted }: Place): Node {
+function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all, exhausted, approves }: Place): Node {
   const assignee = memberFor(members, task.assignee, `Task "${task.id}" is assigned to`);
   const { refs, unknown } = referencesIn(task.task, { ids, self: id });
   notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
@@ -129,8 +134,37 @@ function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all, exha
     ...defined({ preface }),
   };
   const plain: TaskNode = { kind: "task", ...(needs.length > 0 && { needs }), task: work };
-  const reviewed = task.review ? reviewLoop(task, plain, task.review, { members, all, exhausted }) : plain;
-  return task.requiresApproval ? approvalLoop(reviewed) : reviewed;
+  const reviewed = (work: TaskNode): TaskNode | LoopNode =>
+    task.review ? reviewLoop(task, work, task.review, { members, all, exhausted }) : work;
+  if (!task.requiresApproval) return reviewed(plain);
+  return approves === "work" ? approvalLoop(reviewed(plain)) : planApprovalLoop(plain, reviewed);
+}
+
+/**
+ * The plan first, with tools that only read; once it is approved, the same conversation with all tools, and its review. A
+ * plan that is rejected with words is revised.
+ */
+function planApprovalLoop({ needs, task }: TaskNode, reviewed: (work: TaskNode) => TaskNode | LoopNode): LoopNode {
+  const { schema: _schema, isolation: _isolation, acceptSchema: _accept, ...planned } = task;
+  const plan: Task = { ...planned, label: `${task.label ?? "task"}, plan`, planOnly: true, revise: prompts.reviseWork };
+  const { include: _include, preface: _preface, ...rest } = task;
+  const work: Task = { ...rest, prompt: prompts.carryOut, refs: { approval: "approval" }, resumes: "plan" };
+  const carried = reviewed({ kind: "task", needs: ["approval"], task: work });
+  return {
+    kind: "loop",
+    ...defined({ needs }),
+    body: {
+      nodes: {
+        plan: { kind: "task", task: plan },
+        approval: { kind: "gate", needs: ["plan"], question: prompts.approvePlan, refs: { output: "plan" } },
+        work: carried,
+      },
+      output: "work",
+    },
+    until: "approval",
+    max: MAX_APPROVAL_ROUNDS,
+    exhausted: "fail",
+  };
 }
 
 function reviewLoop(
@@ -144,7 +178,7 @@ function reviewLoop(
   const ask: Task = {
     ...settingsOf(reviewer, { ...all, schema: undefined }),
     prompt: review.prompt ?? review.task ?? prompts.reviewWork,
-    refs: { output: "work", task: { prompt: "work" } },
+    refs: { output: "work", task: { prompt: work.task.resumes ?? "work" } },
     label: `${reviewer?.role ?? "review"}: review of ${id}`,
   };
   return {

@@ -25,6 +25,7 @@ export function needsOf(node: Node): string[] {
   const all = node.needs ? [...node.needs] : [];
   if (node.kind === "task" || node.kind === "gate")
     for (const [, reference] of referencesOf(node)) all.push(targetOf(reference));
+  if (node.kind === "task" && node.task.resumes !== undefined) all.push(node.task.resumes);
   if (node.kind === "task" && node.task.include) for (const id of node.task.include) all.push(id);
   if (node.kind === "loop") for (const id of outsideOf(node)) all.push(id);
   return all.length > 1 ? [...new Set(all)] : all;

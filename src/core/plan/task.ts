@@ -66,6 +66,8 @@ export const task = z.strictObject({
     .string()
     .optional()
     .describe("the task of an earlier run whose conversation it goes on with, as run/path"),
+  planOnly: z.boolean().optional().describe("it only reads, and hands in the plan of its work"),
+  resumes: z.string().optional().describe("the node whose conversation it goes on with, with all of its tools"),
   acceptSchema: schema.optional().describe("an answer that does not meet this schema counts as failed"),
   acceptCommand: z
     .string()

@@ -8,6 +8,8 @@ export type Lookup = Readonly<{
   outcomeOf(id: string): Outcome | undefined;
   /** What a node was asked, in full. */
   promptOf(id: string): string;
+  /** Where a node is in the run. */
+  pathOf?(id: string): string | undefined;
 }>;
 
 /** Around the outermost plan there is nothing. */

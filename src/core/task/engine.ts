@@ -36,6 +36,8 @@ export type Call = Readonly<{
   worktree?: Worktree;
   /** It judges the work of another task: what counts is its verdict. */
   review?: true;
+  /** The task of this run whose conversation this goes on with: where it is, what it was asked, and what it handed in. */
+  resumes?: Readonly<{ path: string; prompt: string; output: string }>;
   /** The conversation that this goes on with. */
   before?: readonly Message[];
 }>;
@@ -115,6 +117,8 @@ export type PerformContext = Readonly<{
   onUrgent?(rung: () => void): () => void;
   /** Tells whoever started this task: the task above, or the person. */
   tell(text: string): void;
+  /** Keeps the conversation for a task of this run that goes on with it. */
+  remember?(messages: readonly Message[]): void;
   /** What an earlier life recorded of this very attempt, in order; empty for a new one. */
   past: readonly KeptEvent[];
 }>;

@@ -86,14 +86,17 @@ export function planOfDag(
   members: ReadonlyMap<string, TeamMember>,
   objective?: string,
 ): Plan {
-  return team({
-    mode: "team",
-    team: {
-      ...(objective !== undefined && objective !== "" && { objective }),
-      members: [...members].map(([role, member]) => ({ ...member, role })),
-      tasks: [...nodes.values()].map(({ task }) => task),
+  return team(
+    {
+      mode: "team",
+      team: {
+        ...(objective !== undefined && objective !== "" && { objective }),
+        members: [...members].map(([role, member]) => ({ ...member, role })),
+        tasks: [...nodes.values()].map(({ task }) => task),
+      },
     },
-  });
+    { approves: "work" },
+  );
 }
 
 function checkTask(

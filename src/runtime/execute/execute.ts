@@ -36,6 +36,7 @@ export async function execute(
   const lookup: Lookup = {
     outcomeOf: (id) => (all.entries.has(id) ? all.entries.get(id)!.outcome : scope.outer.outcomeOf(id)),
     promptOf: (id) => (all.entries.has(id) ? askedOf(all.entries.get(id)!.node, lookup) : scope.outer.promptOf(id)),
+    pathOf: (id) => (all.entries.has(id) ? scope.prefix + id : scope.outer.pathOf?.(id)),
   };
 
   /** Steps are taken one after the other, also when somebody who hears of one asks for the next. */
@@ -112,11 +113,11 @@ export async function execute(
     const controller = new AbortController();
     watch(id, controller);
     const { node } = all.entries.get(id)!;
-    const { outcomeOf, promptOf } = lookup; // spreading an object of functions costs as much as making the controller
+    const { outcomeOf, promptOf, pathOf } = lookup; // spreading an object of functions costs as much as making the controller
     const path = scope.prefix + id;
     const { signal } = controller;
     const claim = (): Promise<boolean> => claims.claim(id, signal);
-    return runNode(node.kind, node, { outcomeOf, promptOf, path, scope, signal, held, claim });
+    return runNode(node.kind, node, { outcomeOf, promptOf, ...defined({ pathOf }), path, scope, signal, held, claim });
   };
   const placeOf = (id: string): RunPlace => ({
     run: scope.run.id,

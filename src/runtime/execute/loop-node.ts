@@ -13,7 +13,7 @@ const FEEDBACK_CHARS = 2_000;
 /** Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. */
 export async function runLoop(
   node: LoopNode,
-  { path, scope, signal, outcomeOf, promptOf }: NodeContext,
+  { path, scope, signal, outcomeOf, promptOf, pathOf }: NodeContext,
 ): Promise<Outcome> {
   const { run } = scope;
   const judge = node.body.nodes[node.until]?.kind;
@@ -25,14 +25,17 @@ export async function runLoop(
       ...scope,
       prefix: `${path}.${n}/`,
       roots: [...new Set([node.body.output, node.until])],
-      outer: { outcomeOf, promptOf },
+      outer: { outcomeOf, promptOf, ...defined({ pathOf }) },
       judge: node.until,
       signal,
       ...defined({ round }),
     });
-    const work = endingOf(done.outcome, done.outcomeOf);
-    if (work.status !== "ok") return work;
     const verdict = verdictOf(done.outcomeOf(node.until), judge);
+    // Work that follows the approval of its plan was not begun when the plan was rejected: the plan is what is revised.
+    const judged = done.outcome.status === "skipped" && verdict.is !== "unknown" ? draftOf(node) : undefined;
+    const draft = judged === undefined ? undefined : done.outcomeOf(judged);
+    const work = draft?.status === "ok" ? draft : endingOf(done.outcome, done.outcomeOf);
+    if (work.status !== "ok") return work;
     if (verdict.is === "over") return withWork(endingOf(verdict.outcome, done.outcomeOf), work.output);
     const approved = verdict.is === "approved";
     if (verdict.is !== "unknown") reviews.push({ approved, feedback: cutHead(verdict.feedback, FEEDBACK_CHARS).text });
@@ -69,6 +72,12 @@ export async function runLoop(
     });
     return taken;
   }
+}
+
+/** The node of a round that the deciding node judges. */
+function draftOf({ body, until }: LoopNode): string | undefined {
+  const judge = body.nodes[until];
+  return judge && "needs" in judge ? judge.needs?.[0] : undefined;
 }
 
 /** Work that was not taken still travels with the reason. */

@@ -115,7 +115,8 @@ export function promptFor(node: TaskNode, { round }: PlanScope, lookup: Lookup):
 /** The call for a task, and what it was promised attached. */
 function callFor(node: TaskNode, context: NodeContext): Call {
   const { path, scope, outcomeOf } = context;
-  const { refs: _refs, include = [], revise: _revise, ...task } = node.task;
+  const { refs: _refs, include = [], revise: _revise, resumes, ...task } = node.task;
+  const from = resumes === undefined ? undefined : context.pathOf?.(resumes);
   const attachments = include.map((id) => ({ title: id, text: outputOfNode(outcomeOf(id)) }));
   return {
     run: scope.run.id,
@@ -124,6 +125,10 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     task: { ...task, prompt: promptFor(node, scope, context) },
     attachments,
     context: scope.run.context,
+    ...(resumes !== undefined &&
+      from !== undefined && {
+        resumes: { path: from, prompt: context.promptOf(resumes), output: outputOfNode(outcomeOf(resumes)) },
+      }),
     ...(scope.judge !== undefined && path === scope.prefix + scope.judge && { review: true }),
     depth: scope.depth,
     maxDepth: scope.run.parameters.maxDepth ?? DEFAULT_MAX_DEPTH,

@@ -284,6 +284,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     unfinished: past.unfinished,
     tell: (text: string): void => say({ role: "user", text }),
     turns: () => turns,
+    messages: (): readonly Message[] => [...messages],
     spent: (): Spending => ({ usage, cost, model: answering, tools: { ...used } }),
   };
 }

@@ -19,6 +19,7 @@ export async function loop(assignment: Assignment, context: PerformContext): Pro
   const talk = openConversation(assignment, waiting);
   try {
     const outcome = await converse(assignment, waiting, { talk, clock });
+    context.remember?.(talk.messages());
     return { ...outcome, ...talk.spent() };
   } finally {
     clock.stop();

@@ -71,11 +71,13 @@ function instructionsFor(
 
 /** The first message to the model: the background, the prompt of the task, and the outputs that were promised to it. */
 function userPrompt(call: Call, hasSchema: boolean): string {
+  if (call.resumes) return call.task.prompt; // the rest was said when its conversation began
   const attached = attachmentsOf(call);
   return [
     prefaceOf(call),
     call.task.prompt,
     ...(attached.length > 0 ? [prompts.attached, ...attached] : []),
+    call.task.planOnly ? prompts.planFirst : "",
     call.review ? verdictPrompt(call.task.prompt, hasSchema) : "",
   ]
     .filter((part) => part !== "")

@@ -46,6 +46,7 @@ export async function assignTools(
     barred: {
       ...(world.access && barredBy({ tools }, world.access.policyFor(agent, call.policy))),
       ...delegation.barred,
+      ...(call.task.planOnly && writingTools(tools)),
     },
   };
   sayReduced(request, { agent, own, rights, tools });
@@ -136,6 +137,22 @@ async function peersOf(
     say: (text, code = "MCP") => emit({ type: "warning", code, text }),
     signal: AbortSignal.timeout(PEERS_MS),
   });
+}
+
+/** The tools that change something or start others, which a task does not have before its plan is approved. */
+function writingTools(tools: ReadonlyMap<string, Tool>): Record<string, string> {
+  const writing = [...tools.values()].filter(changesSomething);
+  return {
+    [DELEGATION_TOOL]: NOT_APPROVED,
+    ...Object.fromEntries(writing.map(({ name }) => [name, NOT_APPROVED])),
+  };
+}
+
+const NOT_APPROVED = "its plan has to be approved first";
+
+/** True for a tool that writes, runs commands or starts agents. */
+export function changesSomething(tool: Tool): boolean {
+  return tool.effect === "write" || classOf(tool) === "spawn";
 }
 
 /** The tools that a policy never allows, each with the rule that forbids it: no model is shown them. */

@@ -1,6 +1,8 @@
 import { agentOf } from "../../core/delegation/roster.ts";
 import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Message } from "../../core/model/model.ts";
 import { chooseIsolation } from "../../core/plan/isolation.ts";
+import { permit } from "../../core/policy/permit.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
 import type { Acceptance, Assignment } from "../../core/task/runner.ts";
@@ -10,18 +12,44 @@ import { recordAgent, withPreviousRun } from "../resume/previous-runs.ts";
 import { reuseKey } from "../resume/reuse-results.ts";
 import { acceptedByCommand } from "./acceptance-command.ts";
 import { assign } from "./assign.ts";
+import { changesSomething } from "./assign-tools.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
 
 /** Performs calls in this world: resolves the agent once, runs it, checks what it hands in and keeps its output. */
 export function createPerformer(world: World): Perform {
-  return async (call, context) => {
+  const conversations: Conversations = new Map();
+  return async (call, given) => {
+    const context: PerformContext = call.task.planOnly
+      ? { ...given, remember: (messages) => void conversations.set(keyOf(call.run, call.path), messages) }
+      : given;
     const began = world.clock();
-    const outcome = await settleOnAbort(call, context, (inner) => perform(call, world, inner));
+    const outcome = await settleOnAbort(call, context, async (inner) =>
+      perform(await resumed(call, world, conversations), world, inner),
+    );
     const ms = Math.max(0, world.clock() - began); // the clock of the machine may be set back
     // After the end: a task that is cancelled and says how far it came has no time for files.
     return { ...(await kept(outcome, call, world, context)), ms };
   };
+}
+
+/** Conversations that a later task of the same run goes on with. */
+type Conversations = Map<string, readonly Message[]>;
+
+const keyOf = (run: string, path: string): string => `${run}/${path}`;
+
+/** A call with the conversation of the task that it goes on with: as it was, as the journal has it, or what was asked and answered. */
+async function resumed(call: Call, { earlier }: World, conversations: Conversations): Promise<Call> {
+  if (!call.resumes) return call;
+  const { path, prompt, output } = call.resumes;
+  const key = keyOf(call.run, path);
+  const before = conversations.get(key) ?? (await earlier?.talkOf(key))?.messages;
+  conversations.delete(key);
+  const said: readonly Message[] = [
+    { role: "user", text: prompt },
+    { role: "assistant", text: output, calls: [] },
+  ];
+  return { ...call, before: before && before.length > 1 ? before : said };
 }
 
 /** Performs one call, in a worktree where its isolation asks for one. */
@@ -34,12 +62,19 @@ async function perform(call: Call, world: World, context: PerformContext): Promi
   const own = { ...world, roster: taken.roster };
   const work = async (inner: Call): Promise<WorktreeOutcome> => {
     const assignment = await resolveAgent(inner, own, context);
-    return "status" in assignment ? { outcome: assignment } : runAgent(assignment, own, context);
+    if ("status" in assignment) return { outcome: assignment };
+    const { resumes } = inner;
+    // Approved work that needs no tool that changes something is done: the plan is the result.
+    if (resumes && !canChangeSomething(assignment)) return { outcome: { status: "ok", output: resumes.output } };
+    return runAgent(assignment, own, context);
   };
   const isolation = chooseIsolation(call.task, agentOf(call.task, own.roster), call.depth);
   if (!isolation || !world.isolate) return (await work(taken.call)).outcome;
   return world.isolate.run(taken.call, isolation, context, work);
 }
+
+const canChangeSomething = ({ tools, rights }: Assignment): boolean =>
+  [...tools.values()].some((tool) => changesSomething(tool) && permit(rights, tool.name).allowed);
 
 /** The agent with everything that it works with, resolved once and recorded. */
 async function resolveAgent(call: Call, world: World, context: PerformContext): Promise<Assignment | FailedOutcome> {

@@ -339,19 +339,19 @@ describe("gates", () => {
       answer: (path) => (path === "plan.1/approval" ? { approve: false, text: "shorter" } : { approve: true }),
     });
     expect(seen.executed.outcomeOf("plan")).toMatchObject({ status: "ok", output: "plan.2/work" });
-    expect(seen.events.find((event) => event.type === "node.started" && event.path === "plan.2/work")).toMatchObject({
+    expect(seen.events.find((event) => event.type === "node.started" && event.path === "plan.2/plan")).toMatchObject({
       prompt: expect.stringContaining("shorter"),
     });
     expect(seen.events.flatMap((event) => (event.type === "gate.opened" ? [event.question] : []))).toEqual([
-      "Approve this work?\n\nplan.1/work",
-      "Approve this work?\n\nplan.2/work",
+      "Approve this plan? Until then nothing is changed.\n\nplan.1/plan",
+      "Approve this plan? Until then nothing is changed.\n\nplan.2/plan",
     ]);
   });
 
   test("rejected without a word: that is final, and what was done travels with it", async () => {
     const seen = await observe({ plan: gated, act, answer: () => ({ approve: false }) });
     expect(outcomes(seen)).toMatchObject({
-      plan: { status: "failed", fault: { code: "REJECTED" }, output: "plan.1/work" },
+      plan: { status: "failed", fault: { code: "REJECTED" }, output: "plan.1/plan" },
       impl: { status: "skipped", because: "plan" },
     });
   });
@@ -373,7 +373,7 @@ describe("gates", () => {
       },
     });
     expect(outcomes(seen)).toMatchObject({
-      plan: { status: "failed", fault: { code: "CRASHED" }, output: "plan.1/work" },
+      plan: { status: "failed", fault: { code: "CRASHED" }, output: "plan.1/plan" },
       impl: { status: "skipped" },
     });
   });

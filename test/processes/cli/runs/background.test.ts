@@ -20,7 +20,7 @@ const letGo = ({ workspace }: Place): void => writeFileSync(join(workspace, "go"
 const team = JSON.stringify({
   team: {
     tasks: [
-      { id: "page", task: "Write it.", requiresApproval: true },
+      { id: "page", task: "Write it.", requiresApproval: true, tools: ["read_file"] },
       { id: "ship", task: "Ship it.", depends: ["page"] },
     ],
   },
@@ -275,7 +275,7 @@ describe.concurrent("a background process that is gone", () => {
     expect(logs).toContain("approved by the inbox");
     const events = (await there.run(["logs", id, "--json"])).stdout.trimEnd().split("\n");
     const turns = events.filter((line) => line.includes('"turn.started"')).map((line) => JSON.parse(line) as object);
-    expect(turns).toMatchObject([{ path: "page.1/work" }, { path: "ship" }]); // what was done is not done again
+    expect(turns).toMatchObject([{ path: "page.1/plan" }, { path: "ship" }]); // what was done is not done again
     expect((await there.run(["result", id])).stdout).toContain("the page");
   });
 });

@@ -1,0 +1,121 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Answer } from "../../../src/core/plan/gate.ts";
+import { createCrew, defineAgent, type Event, type Result } from "../../../src/index.ts";
+import { type Script, type ScriptedModel, scripted } from "../../../src/models/scripted/scripted.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const write = (content: string): Script => ({ calls: [{ name: "write_file", input: { path: "a.txt", content } }] });
+
+type Approved = Readonly<{
+  result: Result;
+  model: ScriptedModel;
+  events: readonly Event[];
+  questions: readonly string[];
+  cwd: string;
+}>;
+
+/** A team with one task that needs approval, and the answers it gets. */
+async function approve(
+  turns: readonly Script[],
+  answers: readonly Answer[],
+  { tools = ["read_file", "write_file"], home = false, task = {}, reviewer = [] as readonly Script[] } = {},
+): Promise<Approved> {
+  const cwd = tempFolder();
+  const model = scripted(...turns);
+  const crew = createCrew({
+    cwd,
+    home: home ? tempFolder() : false,
+    discover: false,
+    env: {},
+    agents: [
+      defineAgent({ name: "dev", description: "d", instructions: "i", model: "m", tools }),
+      defineAgent({ name: "rev", description: "d", instructions: "i", model: "r", tools: [] }),
+    ],
+    models: { m: model, r: scripted(...reviewer) },
+    permissions: { mode: "acceptEdits" },
+    unattended: false,
+  });
+  const run = crew.run({
+    mode: "team",
+    team: {
+      members: [
+        { role: "dev", agent: "dev" },
+        { role: "rev", agent: "rev" },
+      ],
+      tasks: [{ id: "build", task: "Build it.", assignee: "dev", requiresApproval: true, ...task }],
+    },
+  });
+  const events: Event[] = [];
+  const questions: string[] = [];
+  for await (const event of run) {
+    events.push(event);
+    if (event.type !== "gate.opened") continue;
+    questions.push(event.question);
+    expect(existsSync(join(cwd, "a.txt"))).toBe(false); // nothing was changed before somebody approved
+    await run.answer(event.path, answers[questions.length - 1]!, event.call);
+  }
+  return { result: await run, model, events, questions, cwd };
+}
+
+const toolsOf = (model: ScriptedModel, turn: number): readonly string[] =>
+  model.requests[turn]!.tools.map(({ name }) => name);
+
+test.each([false, true])(
+  "a plan is approved first, and the same conversation goes on with all tools (kept: %s)",
+  async (home) => {
+    const turns = ["My plan: write a.txt.", write("done\n"), "Wrote it."];
+    const { result, model, questions, cwd } = await approve(turns, [{ approve: true, text: "go ahead" }], { home });
+    expect(result).toMatchObject({ status: "ok", output: "Wrote it." });
+    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("done\n");
+    expect(questions).toEqual([expect.stringContaining("My plan: write a.txt.")]);
+    expect(toolsOf(model, 0)).toEqual(["read_file"]);
+    expect(toolsOf(model, 1)).toEqual(["read_file", "write_file"]);
+    const [first, second] = [model.requests[0]!.messages, model.requests[1]!.messages];
+    expect(second.slice(0, first.length)).toEqual(first);
+    expect(second.slice(first.length)).toMatchObject([
+      { role: "assistant", text: "My plan: write a.txt." },
+      { role: "user", text: expect.stringContaining("go ahead") },
+    ]);
+  },
+);
+
+test("a writing call before the approval is denied", async () => {
+  const { result, events, cwd } = await approve([write("early\n"), "My plan.", "Done."], [{ approve: true }]);
+  expect(events.find(({ type }) => type === "tool.denied")).toMatchObject({ tool: "write_file", path: "build.1/plan" });
+  expect(result).toMatchObject({ status: "ok", output: "Done." });
+  expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+});
+
+test("a plan that is rejected with words is revised, and rejected without any it ends the task", async () => {
+  const again = await approve(
+    ["Plan A.", "Plan B.", write("b\n"), "Did B."],
+    [{ approve: false, text: "smaller" }, { approve: true }],
+  );
+  expect(again.result).toMatchObject({ status: "ok", output: "Did B." });
+  expect(JSON.stringify(again.model.requests[1]!.messages)).toContain("smaller");
+  const never = await approve(["Plan A."], [{ approve: false }]);
+  expect(never.result.nodes["build"]).toMatchObject({
+    status: "failed",
+    fault: { code: "REJECTED" },
+    output: "Plan A.",
+  });
+  expect(existsSync(join(never.cwd, "a.txt"))).toBe(false);
+});
+
+test("without writing tools the approved output is the result, and no further turn is taken", async () => {
+  const { result, model } = await approve(["The report."], [{ approve: true }], { tools: ["read_file"] });
+  expect(result).toMatchObject({ status: "ok", output: "The report." });
+  expect(model.requests).toHaveLength(1);
+});
+
+test("approved work is reviewed, and the reviewer is told the task", async () => {
+  const { result } = await approve(
+    ["Plan.", write("one\n"), "First.", write("two\n"), "Second."],
+    [{ approve: true }],
+    { task: { review: { reviewer: "rev" } }, reviewer: ["more\nREVISION_NEEDED", "APPROVED"] },
+  );
+  expect(result).toMatchObject({ status: "ok", output: "Second." });
+  expect(result.nodes["build.1/work"]).toMatchObject({ approved: true, reviews: [{}, {}] });
+});
