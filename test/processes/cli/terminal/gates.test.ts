@@ -5,7 +5,7 @@ import { place, script } from "../../command.ts";
 const team = JSON.stringify({
   team: {
     tasks: [
-      { id: "page", task: "Write it.", requiresApproval: true },
+      { id: "page", task: "Write it.", requiresApproval: true, tools: ["read_file"] },
       { id: "ship", task: "Ship it.", depends: ["page"] },
     ],
   },

@@ -92,7 +92,9 @@ describe("in a terminal", () => {
 
   test("an approval is asked for, and what was typed before does not answer it", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
-    const team = JSON.stringify({ team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true }] } });
+    const team = JSON.stringify({
+      team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true, tools: ["read_file"] }] },
+    });
     open = terminal(
       tmux.path,
       place({ "team.json": team, "turns.json": script({ delayMs: 5_000, text: "the whole page" }) }),
@@ -116,7 +118,9 @@ describe("in a terminal", () => {
 
   test("Ctrl-C at a question cancels the run", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
-    const team = JSON.stringify({ team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true }] } });
+    const team = JSON.stringify({
+      team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true, tools: ["read_file"] }] },
+    });
     open = terminal(tmux.path, place({ "team.json": team, "turns.json": script("the whole page") }), [
       "team",
       "--input",
