@@ -88,6 +88,7 @@ for (const [name, folders] of /** @type {const} */ ([
     if (round >= 0) times["bubblewrap alone"]?.push(performance.now() - began);
   }
   const base = median(times["bubblewrap alone"] ?? []);
+  /** @type {[string, object][]} */
   const rows = Object.entries(times).map(([way, values]) => {
     const ms = median(values);
     return [
@@ -97,7 +98,7 @@ for (const [name, folders] of /** @type {const} */ ([
   });
   results[name] = Object.fromEntries(rows);
   process.stdout.write(`${name}\n`);
-  for (const [way, row] of rows) process.stdout.write(`  ${String(way).padEnd(18)} ${JSON.stringify(row)}\n`);
+  for (const [way, row] of rows) process.stdout.write(`  ${way.padEnd(18)} ${JSON.stringify(row)}\n`);
 }
 writeFileSync(join(import.meta.dirname, "results", "sandbox.json"), `${JSON.stringify(results, null, 1)}\n`);
 
