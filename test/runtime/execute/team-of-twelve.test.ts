@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Message } from "../../../src/core/model/model.ts";
 import { createCrew, defineAgent, type Event } from "../../../src/index.ts";
 import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-const lastUser = (messages: readonly { role: string; text?: string }[]): string =>
-  messages.findLast(({ role }) => role === "user")?.text ?? "";
+const lastUser = (messages: readonly Message[]): string =>
+  messages.flatMap((message) => (message.role === "user" ? [message.text] : [])).at(-1) ?? "";
 
 /** Plans first, then writes a file of its own; a task without an approval writes at once. */
 const worker = (request: Parameters<ReturnType<typeof scripted>>[0]) => {
@@ -25,7 +26,7 @@ test.each(["foreground", "kept on disk"])(
     const cwd = tempFolder();
     const seen = new Map<string, number>();
     const reviewer = (request: Parameters<ReturnType<typeof scripted>>[0]) => {
-      const id = /Make (t\d+)/.exec(lastUser(request.messages as never))![1]!;
+      const id = /Make (t\d+)/.exec(lastUser(request.messages))![1]!;
       const times = (seen.get(id) ?? 0) + 1;
       seen.set(id, times);
       if (id === "t3") return "never good enough\nREVISION_NEEDED"; // is taken without an approval
