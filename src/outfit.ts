@@ -1,3 +1,4 @@
+import type { DelegationRule } from "./core/agent/agent.ts";
 import { randomInt } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -173,7 +174,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
         models,
         runner,
         validator,
-        settings: setup,
+        settings: withRule(setup, strictestRule(setup.delegation, setup.permissions?.delegation, before?.delegation)),
         redactor,
         clock,
         keep,
@@ -270,3 +271,10 @@ function oneByOne(clean: (text: string) => string): (text: string) => Promise<st
     return mine;
   };
 }
+
+const withRule = (setup: CrewSetup, delegation: DelegationRule | undefined): CrewSetup =>
+  delegation === undefined ? setup : { ...setup, delegation };
+
+/** A ceiling that anybody asks for holds; resuming a run does not lift it. */
+const strictestRule = (...rules: readonly (DelegationRule | undefined)[]): DelegationRule | undefined =>
+  rules.includes("ceiling") ? "ceiling" : undefined;

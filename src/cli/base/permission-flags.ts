@@ -12,6 +12,7 @@ export type PermissionFlags = Readonly<{
   deny?: readonly string[];
   sandbox?: "required" | "auto" | "off";
   allowWeaker?: boolean;
+  delegation?: "own" | "ceiling";
   acceptCmd?: string;
 }>;
 
@@ -30,6 +31,10 @@ export function permissionOptions(): Option[] {
       "auto",
       "off",
     ]),
+    new Option(
+      "--delegation <rule>",
+      "tools of helpers: those of their own file (own, default) or no more than their parent's (ceiling)",
+    ).choices(["own", "ceiling"]),
     new Option("--allow-weaker", "with --runner: also a tool that cannot keep all that the agent is bound to"),
   ].map((option) => option.helpGroup("What agents may do:"));
 }
@@ -48,6 +53,7 @@ export function permissionsIn({
   deny,
   sandbox,
   allowWeaker,
+  delegation,
   acceptCmd,
 }: PermissionFlags): Permissions {
   const allowed = [...allow, ...(acceptCmd === undefined ? [] : [`bash(=${acceptCmd})`])];
@@ -58,16 +64,26 @@ export function permissionsIn({
     ...(deny && { deny: [...deny] }),
     ...(sandbox && { sandbox }),
     ...(allowWeaker && { allowWeaker }),
+    ...(delegation && { delegation }),
   };
 }
 
 /** What a run was allowed, as the flags that would allow it again. */
-export function permissionFlagsOf({ mode, allow, ask, deny, sandbox, allowWeaker }: Permissions = {}): PermissionFlags {
+export function permissionFlagsOf({
+  mode,
+  allow,
+  ask,
+  deny,
+  sandbox,
+  allowWeaker,
+  delegation,
+}: Permissions = {}): PermissionFlags {
   return {
     ...(mode && { permissionMode: mode }),
     ...defined({ allow, ask, deny }),
     ...(sandbox && { sandbox }),
     ...(allowWeaker && { allowWeaker }),
+    ...(delegation && { delegation }),
   };
 }
 

@@ -34,6 +34,10 @@ export type Agent = Readonly<{
   spawns?: "*" | readonly string[];
   /** Its delegation tools as its file spells them, where that is not `task`. */
   delegation?: readonly string[];
+  /** What bounds the agents it starts: their own tools, or besides these its own as a ceiling. */
+  delegationRule?: DelegationRule;
+  /** An agent that starts it cannot choose another model. */
+  modelLock?: boolean;
   /** MCP servers: those it brings along, and those of the user that it names. Absent: all of the user's that its tools cover. */
   mcpServers?: AgentServers;
   extends?: string;
@@ -69,6 +73,9 @@ export type Agent = Readonly<{
   /** Where it was found. */
   source?: AgentSource;
 }>;
+
+/** Which tools a helper has: those of its own definition, or of these no more than its parent has. */
+export type DelegationRule = "own" | "ceiling";
 
 /** The ladder from looking only to never asking. */
 export type PermissionMode = "plan" | "default" | "acceptEdits" | "auto" | "dontAsk" | "bypass";

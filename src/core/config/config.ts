@@ -58,6 +58,21 @@ export const config = z.strictObject({
     .enum(["agent", "call"])
     .optional()
     .describe("whose output schema counts when both have one: the agent's (the default) or that of the call"),
+  delegation: z
+    .enum(["own", "ceiling"])
+    .optional()
+    .describe(
+      "which tools a helper has: those of its own file (own, the default), or no more than its parent (ceiling)",
+    ),
+  models: z
+    .strictObject({
+      callersMayChoose: z
+        .boolean()
+        .optional()
+        .describe("whether an agent that starts another may choose its model (default true)"),
+    })
+    .optional()
+    .describe("which models are used"),
   limits: resourceLimits.optional().describe("what no task may exceed, whatever its agent says"),
   ...runLimits.shape,
   background: z

@@ -12,15 +12,18 @@ const CREW_WORDS = [
   "webSearch",
   "mcpServers",
   "schemaPrecedence",
+  "delegation",
 ] as const satisfies readonly (keyof Config)[];
 
 /** The settings of a crew as a whole. */
 export type CrewSettings = Defined<Pick<Config, (typeof CREW_WORDS)[number]>>;
 
-export function crewSettings(config: Config): CrewSettings {
-  return defined(
-    Object.fromEntries(CREW_WORDS.map((word) => [word, config[word]])) as Pick<Config, (typeof CREW_WORDS)[number]>,
-  );
+export function crewSettings(config: Config): CrewSettings & Readonly<{ callersMayChoose?: boolean }> {
+  const words = Object.fromEntries(CREW_WORDS.map((word) => [word, config[word]]));
+  return defined({
+    ...(words as Pick<Config, (typeof CREW_WORDS)[number]>),
+    callersMayChoose: config.models?.callersMayChoose,
+  });
 }
 
 /** Where anything is looked for. */

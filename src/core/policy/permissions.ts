@@ -17,6 +17,10 @@ export const permissions = z.strictObject({
     .optional()
     .describe("another tool may do a task although it cannot keep all that the agent is bound to"),
   network: z.boolean().optional().describe("commands may use the network"),
+  delegation: z
+    .enum(["own", "ceiling"])
+    .optional()
+    .describe("which tools a helper has: its own, or no more than its parent"),
 });
 export type Permissions = Readonly<z.infer<typeof permissions>>;
 

@@ -72,6 +72,12 @@ export function withLease(policy: Policy, lease: Lease | undefined): Policy {
   return lease ? { ...policy, leases: [...(policy.leases ?? []), lease] } : policy;
 }
 
+/** The policy of the agents that an agent starts: what its file denies it is denied to them. */
+export function withDenied(policy: Policy, disallowedTools: readonly string[] = []): Policy {
+  const plain = disallowedTools.filter((tool) => !tool.includes("(")).map((tool) => ({ tool }));
+  return plain.length === 0 ? policy : { ...policy, deny: [...policy.deny, ...plain] };
+}
+
 /** A policy that allows no more than another one did: what both allow, and what either of them asks or forbids. */
 export function intersect(policy: Policy, before: Policy): Policy {
   const had = new Set(before.allow.map(ruleText));

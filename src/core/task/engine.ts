@@ -26,8 +26,10 @@ export type Call = Readonly<{
   /** How many agents stand above this one, and how many may; negative or absent: as many as like. */
   depth: number;
   maxDepth?: number;
-  /** The tools of whoever started this; absent for what a person started. */
+  /** The tools that it may use at most, as the run or the agent that started it says. */
   ceiling?: readonly string[];
+  /** The tools that it had before it was interrupted: resuming gives no others. */
+  recordedRights?: readonly string[];
   /** What the calls of whoever started this are judged by; absent for what a person started. */
   policy?: Policy;
   /** The model of whoever started this, which `inherit` means. */
@@ -44,11 +46,12 @@ export type Call = Readonly<{
 
 export type Attachment = Readonly<{ title: string; text: string }>;
 
-/** What an agent passes on to those it starts: they may use no more than its tools, and `inherit` means its model. */
+/** What an agent passes on to those it starts. `inherit` means its model. */
 export type Parent = Readonly<{
   /** The agents that it may start. */
   spawns: Spawns;
-  ceiling: readonly string[];
+  /** The tools that they may use at most; absent: those of their own definitions. */
+  ceiling?: readonly string[];
   model: string;
   /** What its calls are judged by. */
   policy?: Policy;

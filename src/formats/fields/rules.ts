@@ -49,7 +49,7 @@ export const span =
 
 /** `true`, `false`, or the words. */
 export const flag =
-  (field: "background" | "hidden", { not = false }: { readonly not?: boolean } = {}): KeyReader =>
+  (field: "background" | "hidden" | "modelLock", { not = false }: { readonly not?: boolean } = {}): KeyReader =>
   (draft, value, key) => {
     const read = flagOf(value);
     if (read === undefined) bad(draft, key, "true or false");

@@ -22,6 +22,8 @@ const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delega
   disallowedTools: true,
   rules: true,
   spawns: true,
+  delegationRule: true,
+  modelLock: true,
   mcpServers: true,
   model: true,
   thinking: true,

@@ -25,6 +25,8 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
     disallowedTools: some(agent.disallowedTools),
     rules: rulesOf(agent),
     spawns: agent.spawns,
+    delegation: agent.delegationRule,
+    modelLock: agent.modelLock,
     mcpServers: agent.mcpServers,
     model: agent.model,
     thinking: agent.thinking,
@@ -59,7 +61,10 @@ function rulesOf({ rules = [] }: Agent): unknown {
 /** A field that is forgotten above is an error here. Those that are left out go by another key, or are the body. */
 type Complete = Record<string, unknown> &
   Record<
-    Exclude<keyof Agent, "source" | "instructions" | "documentation" | "permission" | "cacheMs" | "delegation">,
+    Exclude<
+      keyof Agent,
+      "source" | "instructions" | "documentation" | "permission" | "cacheMs" | "delegation" | "delegationRule"
+    >,
     unknown
   >;
 

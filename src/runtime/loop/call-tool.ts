@@ -11,7 +11,9 @@ import { parseArguments } from "../../core/task/tool-specs.ts";
 import { cutOutsideKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
+import { withDenied } from "../../core/policy/policy.ts";
 import { defined } from "../../core/text/defined.ts";
+import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import { canonicalName } from "../../core/vocabulary/tool-names.ts";
@@ -212,17 +214,23 @@ async function runTool(
   }
 }
 
-/** What those that a task starts take after it in. */
-function parentOf({ agent, call, tools, rights, model, access }: Assignment): Parent {
-  const allowed = [...tools.keys()].filter((name) => permit(rights, name).allowed);
-  const ceiling = [...new Set(allowed.map((name) => rightTo(rights, name)))];
+/** What a task passes on to those it starts. Its denials bound them always, its tools only where a rule says so. */
+function parentOf(assignment: Assignment): Parent {
+  const { agent, call, model, access } = assignment;
   return {
     spawns: agent.spawns ?? "*",
-    ceiling,
     model: model.ref,
-    ...(access && { policy: access.policy() }),
-    ...defined({ worktree: call.worktree }),
+    ...defined({ ceiling: ceilingFor(assignment), worktree: call.worktree }),
+    ...(access && { policy: withDenied(access.policy(), agent.disallowedTools) }),
   };
+}
+
+/** The tools that helpers may use at most: a restriction of the run (`--tools`) bounds them like a rule of the agent. */
+function ceilingFor({ agent, call, tools, rights }: Assignment): readonly string[] | undefined {
+  const isRestricted = call.task.tools !== undefined && !call.task.tools.includes(ALL_TOOLS);
+  if (agent.delegationRule !== "ceiling" && !isRestricted) return call.ceiling;
+  const allowed = [...tools.keys()].filter((name) => permit(rights, name).allowed);
+  return [...new Set(allowed.map((name) => rightTo(rights, name)))];
 }
 
 function accessFor(

@@ -115,9 +115,8 @@ export async function withPreviousRun(
   const recorded = there ?? earlier.agents.named(name);
   const found = roster.find(name);
   const agent = recorded ? chosen(name, { recorded, found, earlier }, emit) : found;
-  const ceiling = there && (call.ceiling ? call.ceiling.filter((tool) => there.rights.includes(tool)) : there.rights);
   return {
-    call: { ...call, ...defined({ ceiling }), ...(talk && { before: talk.messages }) },
+    call: { ...call, ...(there && { recordedRights: there.rights }), ...(talk && { before: talk.messages }) },
     roster: { ...roster, find: (other) => (other === name ? agent : roster.find(other)) },
   };
 }

@@ -181,7 +181,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
 
 /** What a run takes from whoever asked for it. */
 function under({ ceiling, model, policy, depth }: NonNullable<Start["parent"]>): Partial<PlanScope> {
-  return { depth, ceiling, parentModel: model, ...defined({ policy }) };
+  return { depth, parentModel: model, ...defined({ ceiling, policy }) };
 }
 
 type Deadline = Readonly<{ signal: AbortSignal; text: string; passed(): boolean; stop(): void }>;

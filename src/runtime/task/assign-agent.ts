@@ -32,7 +32,8 @@ export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world
     return failed("DENIED", `There is no agent "${name}".`, { hint: "See `subcrew agents` for those that are known." });
   const planMode = world.access?.policyFor({ name }, call.policy).level === "plan";
   const whole = effectiveAgent(definition, call, world.settings.schemaPrecedence);
-  const agent = planMode && call.depth > 0 ? inPlanMode(whole) : whole;
+  const bounded = bindDelegation(whole, world);
+  const agent = planMode && call.depth > 0 ? inPlanMode(bounded) : bounded;
   const problem = inputProblem(agent.inputs ?? {}, task.inputs ?? {});
   if (problem !== undefined)
     return failed("BAD_INPUTS", `"${name}" cannot start: ${problem}.`, {
@@ -40,6 +41,10 @@ export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world
     });
   return { name, definition, agent, limits: combineLimits(definition.limits, task.resourceLimits), planMode };
 }
+
+/** Settings that make the parent's tools a ceiling hold for every agent. */
+const bindDelegation = (agent: Agent, { settings }: World): Agent =>
+  settings.delegation === "ceiling" ? { ...agent, delegationRule: "ceiling" } : agent;
 
 /**
  * The agent as it works for a task. A person's task replaces fields of the definition; a task of an agent only narrows

@@ -44,10 +44,19 @@ async function modelFor(
  * available; an agent whose model is not available gets the next one, with a warning.
  */
 async function chooseModel(
-  { call: { task, depth, parentModel }, world }: AssignRequest,
+  { call: { task, depth, parentModel }, world, emit }: AssignRequest,
   agent: Agent,
 ): Promise<ChosenModel | FailedOutcome> {
-  const { model: asked, thinking } = task;
+  const { thinking } = task;
+  const isLocked =
+    depth > 0 && task.model !== undefined && (agent.modelLock || world.settings.callersMayChoose === false);
+  if (isLocked)
+    emit({
+      type: "warning",
+      code: "MODEL_LOCKED",
+      text: `${agent.name} keeps its own model: ${agent.modelLock ? "its file locks it" : "the settings let no agent choose"}.`,
+    });
+  const asked = isLocked ? undefined : task.model;
   const wishes: ModelWish[] = [
     ...(asked === undefined ? [] : [{ by: "call" as const, names: asked }]),
     ...(agent.model === undefined ? [] : [{ by: "agent" as const, names: agent.model }]),

@@ -6,6 +6,7 @@ import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { barred } from "../../core/policy/judge-call.ts";
 import { isFinishTool, permit, type Rights, rightTo } from "../../core/policy/permit.ts";
 import type { Policy } from "../../core/policy/policy.ts";
+import type { Call } from "../../core/task/engine.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
@@ -42,7 +43,7 @@ export async function assignTools(
   }
   const rights: Rights = {
     ...own,
-    ...defined({ ceiling: call.ceiling }),
+    ...defined({ ceiling: ceilingOf(call) }),
     barred: {
       ...(world.access && barredBy({ tools }, world.access.policyFor(agent, call.policy))),
       ...delegation.barred,
@@ -77,6 +78,13 @@ function sayReduced(
   if (lost.length === 0) return;
   const reasons = [...new Set(lost.map((tool) => permit(rights, tool).rule))];
   emit({ type: "rights.reduced", agent: told, lost, reason: reasons.slice(0, 3).join("; ") });
+}
+
+/** The tools that a task may use at most: what bounds its parent's helpers, and what it had before it was resumed. */
+function ceilingOf({ ceiling, recordedRights }: Call): readonly string[] | undefined {
+  return ceiling && recordedRights
+    ? recordedRights.filter((tool) => ceiling.includes(tool))
+    : (recordedRights ?? ceiling);
 }
 
 type DelegationTools = Readonly<{
@@ -124,15 +132,16 @@ const PEERS_MS = 60_000;
 
 /** The tools of MCP servers. A server's claim that a tool only reads counts only where a rule of the user trusts the tool. */
 async function peersOf(
-  { call: { run, ceiling, policy }, world: { peers, access }, emit }: AssignRequest,
+  { call, world: { peers, access }, emit }: AssignRequest,
   agent: Agent,
 ): Promise<readonly Tool[]> {
   if (!peers) return [];
+  const { run, policy } = call;
   const allow = access?.policyFor(agent, policy).allow ?? [];
   return peers.toolsFor({
     agent,
     run,
-    ...defined({ ceiling }),
+    ...defined({ ceiling: ceilingOf(call) }),
     isTrusted: (tool) => allow.some((rule) => rule.pattern === undefined && toolMatches(rule.tool, tool)),
     say: (text, code = "MCP") => emit({ type: "warning", code, text }),
     signal: AbortSignal.timeout(PEERS_MS),

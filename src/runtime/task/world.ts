@@ -1,3 +1,4 @@
+import type { DelegationRule } from "../../core/agent/agent.ts";
 import type { Roster } from "../../core/delegation/roster.ts";
 import type { Caller } from "../../core/delegation/spawn.ts";
 import type { Redactor } from "../../core/secrets/redact.ts";
@@ -22,6 +23,10 @@ export type TaskWorldSettings = Readonly<{
   passEnv?: readonly string[];
   /** Whose output schema counts when both an agent and a call have one: the agent's by default. */
   schemaPrecedence?: SchemaPrecedence;
+  /** Which tools a helper has: those of its own definition (`own`, the default), or no more than its parent (`ceiling`). */
+  delegation?: DelegationRule;
+  /** Whether an agent that starts another may choose its model; true by default. */
+  callersMayChoose?: boolean;
   /** A checker of the project, and the agents that read its report after changing files: `code` by default. */
   diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
 }>;

@@ -161,7 +161,7 @@ const start = defineTool({
   },
 });
 
-test("TOOL-07, TOOL-10: what holds for a parent holds for whatever it starts, at every depth, and no file widens it", async () => {
+test("TOOL-07, TOOL-10: with delegation: ceiling, what holds for a parent holds for whatever it starts, at every depth", async () => {
   const { createCrew, defineAgent } = await import("../../../src/index.ts");
   const { scripted } = await import("../../../src/models/scripted/scripted.ts");
   const cwd = tempFolder();
@@ -174,6 +174,7 @@ test("TOOL-07, TOOL-10: what holds for a parent holds for whatever it starts, at
     env: { PATH: "/usr/bin:/bin" },
     discover: false,
     tools: [start],
+    delegation: "ceiling",
     permissions: { mode: "bypass" },
     agents: [
       agent("lead", { tools: ["start", "write_file", "read_file"], permission: "default" }),
@@ -242,6 +243,7 @@ test("two layers: forbidden, unknown, forbidden under an alias, and what the par
     tools: [start],
     models: { m: model },
     model: "m",
+    delegation: "ceiling",
     permissions: { mode: "bypass", sandbox: "off" },
     unattended: true,
   });

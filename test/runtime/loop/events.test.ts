@@ -111,7 +111,7 @@ test("an agent from a file that had to be repaired says that it may only read", 
   mkdirSync(join(cwd, ".subcrew", "agents"), { recursive: true });
   writeFileSync(
     join(cwd, ".subcrew", "agents", "odd.md"),
-    "---\nname: odd\ndescription: d\nmodel: m\n  stray: [\n---\nBody\n",
+    "---\n? [\nname: odd\ndescription: d\nmodel: m\n---\nBody\n",
   );
   const m = scripted("looked");
   const crew = createCrew({ cwd, home: tempFolder(), userHome: tempFolder(), trusted: true, env: {}, models: { m } });

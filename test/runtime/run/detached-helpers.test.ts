@@ -51,9 +51,9 @@ test("what a main agent starts in the background goes on after its message, and 
   expect(ended.map((run) => run.id)).toEqual([id.split("/")[0]]);
 });
 
-test("a helper that outlives a message has no more rights than whoever asked for it", async () => {
+test("with delegation: ceiling, a helper that outlives a message has no more rights than the agent that started it", async () => {
   const { crew } = crewOf({
-    main: { ...main, tools: ["read_file", "Task"], says: [inBackground, "done"] },
+    main: { ...main, delegationRule: "ceiling", tools: ["read_file", "Task"], says: [inBackground, "done"] },
     slow: { says: [call("write_file", { path: "x", content: "y" }), "tried"] },
   });
   const ended: Run[] = [];
