@@ -1,15 +1,16 @@
 import type { Agent } from "../core/agent/agent.ts";
 import type { Dialects } from "../core/agent/dialect.ts";
 import { maskAuth } from "../core/agent/mask-auth.ts";
+import { delegationToolsOf } from "../core/delegation/spawn.ts";
 import type { Task } from "../core/plan/task.ts";
-import { isFinishTool, permit } from "../core/policy/permit.ts";
+import { isFinishTool, leadOf, permit } from "../core/policy/permit.ts";
 import { rulesFor } from "../core/policy/policy.ts";
 import { agentRuleText } from "../core/rules/agent-rule.ts";
 import type { Problem } from "../core/vocabulary/file-problem.ts";
 import { DEFAULT_LIMITS, type ResourceLimits } from "../core/vocabulary/limits.ts";
 import type { FieldOrigin } from "../core/vocabulary/provenance.ts";
 import { isOfServer, type KnownServer, serverPatterns } from "../core/vocabulary/server-patterns.ts";
-import { toolMatches } from "../core/vocabulary/tool-names.ts";
+import { DELEGATION_TOOL, toolMatches } from "../core/vocabulary/tool-names.ts";
 import type { FoundAgent } from "../runtime/discovery/discover-found.ts";
 import { type ExplainedField, originsOf } from "../runtime/discovery/explain.ts";
 import { effectiveAgent } from "../runtime/task/assign-agent.ts";
@@ -159,7 +160,17 @@ function explainTool({ name, server, found, agent, options, trace }: Asked): Exp
   if (server?.shut !== undefined)
     return { name, allowed: false, ...shuttings[server.shut](server, { found, options, trace }), ...told };
   const bar = options.barredBy(name);
-  const { allowed, rule } = permit({ ...agent, ...(bar !== undefined && { barred: { [name]: bar } }) }, name);
+  const delegation = name === DELEGATION_TOOL ? delegationToolsOf(agent) : [];
+  const able: Agent =
+    delegation.length > 0 && agent.tools ? { ...agent, tools: [...agent.tools, DELEGATION_TOOL] } : agent;
+  const { allowed, rule } = permit(
+    {
+      ...able,
+      ...(delegation.length > 0 && { delegation: [DELEGATION_TOOL] }),
+      ...(bar !== undefined && { barred: { [name]: bar } }),
+    },
+    name,
+  );
   const denied = !allowed && covers(agent.disallowedTools, name);
   const shut = bar !== undefined;
   const origin: FieldOrigin = shut
@@ -220,10 +231,22 @@ type Decided = Readonly<{
 function ruleOf({ name, allowed, denied, shut, rule, agent }: Decided): string {
   if (shut) return rule;
   if (denied) return "taken away by disallowedTools";
-  if (agent.tools === undefined)
-    return allowed ? "no list of tools: everything but delegation" : "delegation has to be listed";
+  if (name === DELEGATION_TOOL) return delegationRule(agent, allowed);
+  const lead = leadOf(name);
+  if (lead !== undefined && !covers(agent.tools, name))
+    return allowed ? `comes along with ${lead}` : `goes with ${lead}, which the agent does not have`;
+  if (agent.tools === undefined) return "no list of tools: everything but delegation";
   if (!allowed) return "not in the list of tools";
   return covers(agent.tools, name) ? "in the list of tools" : "comes along with a tool in the list";
+}
+
+/** Why an agent may start others, or not. */
+function delegationRule({ tools, spawns }: Agent, allowed: boolean): string {
+  if (!allowed) return "no delegation tool is listed, and spawns names no agent";
+  const whom = spawns === undefined || spawns === "*" ? "every agent" : spawns.join(", ");
+  return covers(tools, DELEGATION_TOOL)
+    ? `in the list of tools; it may start ${whom}`
+    : `spawns grants it; it may start ${whom}`;
 }
 
 /** What the agent's own rules leave of a tool that it has. */

@@ -7,6 +7,7 @@ import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import { describeOrigin } from "../../core/vocabulary/provenance.ts";
 import { isOfServer } from "../../core/vocabulary/server-patterns.ts";
 import type { ExplainedCall, ExplainedTool } from "../../crew/explain-agent.ts";
+import { type ReachedAgent, reachOf } from "../../crew/explain-reach.ts";
 import type { Crew } from "../../crew.ts";
 import type { FoundAgent } from "../../runtime/discovery/discover.ts";
 import { terminalLine } from "../../core/view/words.ts";
@@ -18,6 +19,21 @@ import { crewFor } from "../launch/start.ts";
 import { findDefinition, stateText } from "./find.ts";
 import { sourceText } from "./list.ts";
 
+/** One row per agent that adds tools; those that add none share a row. */
+function reachRows(reach: readonly ReachedAgent[]): Readonly<Record<string, string>>[] {
+  const [adding, others] = [reach.filter(({ adds }) => adds.length > 0), reach.filter(({ adds }) => adds.length === 0)];
+  return [
+    ...adding.map(({ name, through, adds }) => ({
+      agent: terminalLine(name),
+      through: terminalLine(through),
+      adds: adds.join(", "),
+    })),
+    ...(others.length > 0
+      ? [{ agent: terminalLine(others.map(({ name }) => name).join(", ")), through: "", adds: "no other tools" }]
+      : []),
+  ];
+}
+
 /** `subcrew agents explain AGENT` */
 export async function explainAgentCommand([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
@@ -26,6 +42,11 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
   const { found } = definition;
   if (flags.asTool) return (await import("./as-tool.ts")).asTool(crew, found, flags);
   const explained = await crew.explain(found, callIn(flags));
+  const reach = reachOf(
+    explained.agent,
+    discovery.agents.map(({ agent }) => agent),
+    explained.tools.filter(({ missing }) => !missing).map((tool) => tool.name),
+  );
   const same = [
     ...discovery.agents,
     ...discovery.shadowed.map((one) => one.found),
@@ -47,7 +68,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
       ...(file && { file }),
       ...(real && { real }),
     };
-    process.stdout.write(`${jsonText({ ...about, ...rest, others }, 2)}\n`);
+    process.stdout.write(`${jsonText({ ...about, ...rest, reach, others }, 2)}\n`);
     return 0;
   }
   const { look } = terminal(flags);
@@ -66,6 +87,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
       ),
       part("Tools", toolRows(explained.tools)),
       part("MCP servers", serverRows(explained.tools)),
+      part("May start", reachRows(reach)),
       part(
         "Model",
         explained.agent.remote

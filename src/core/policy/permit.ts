@@ -31,6 +31,10 @@ export function rightTo({ delegation }: Pick<Rights, "delegation">, tool: string
 /** Tools that only look after what another one started: who has that one has these. */
 const companions: Readonly<Record<string, string>> = { bash_output: "bash", kill_shell: "bash" };
 
+/** The tool that another one only comes along with. */
+export const leadOf = (tool: string): string | undefined =>
+  Object.hasOwn(companions, tool) ? companions[tool] : undefined;
+
 /**
  * Decides what a model is shown and, again, what is executed. A parent's rights bound its child's. A tool that is listed with a
  * pattern, as `bash(git log *)`, is shown; which of its calls fit is judged call by call.
@@ -41,7 +45,7 @@ export function permit(rights: Rights, called: string): Permission {
   const covers = (list: readonly string[]): boolean => list.some((pattern) => toolMatches(pattern, tool));
   if (ceiling && !ceiling.includes(tool)) return { allowed: false, rule: `the parent of ${name} may not use it` };
   if (barred && Object.hasOwn(barred, tool)) return { allowed: false, rule: barred[tool]! };
-  const lead = Object.hasOwn(companions, tool) ? companions[tool] : undefined;
+  const lead = leadOf(tool);
   if (lead !== undefined && disallowedTools?.includes(lead)) return permit(rights, lead);
   if (disallowedTools && covers(disallowedTools)) return { allowed: false, rule: `disallowedTools of ${name}` };
   if (tools === undefined)

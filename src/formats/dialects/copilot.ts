@@ -38,6 +38,20 @@ const GROUPS = {
   runinterminal: ["bash"],
   listdirectory: ["list_files"],
   fetch: ["http_get"],
+  fetchwebpage: ["http_get"],
+  readfile: ["read_file"],
+  viewimage: ["read_file"],
+  getsearchviewresults: SEARCH,
+  listcodeusages: SEARCH,
+  createfile: EDIT,
+  editnotebook: EDIT,
+  getterminaloutput: ["bash_output"],
+  sendtoterminal: ["bash"],
+  killterminal: ["kill_shell"],
+  todos: ["todo"],
+  managetodolist: ["todo"],
+  runsubagent: ["task"],
+  shell: ["bash"],
 };
 
 /** `search/codebase` is a tool of VS Code's own set; other words before a slash are MCP servers. */

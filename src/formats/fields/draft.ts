@@ -43,32 +43,56 @@ export function defineFields(
     nearest(key) {
       if (!near.has(key)) {
         if (near.size > 500) near.clear();
-        near.set(key, nearest(key, known) ?? (/tools?$/i.test(key) ? "tools" : undefined));
+        near.set(key, resembling(key, nearest(key, known)) ?? (/tools?$/i.test(key) ? "tools" : undefined));
       }
       return near.get(key);
     },
   };
 }
 
+/** In a short word two other letters make another word: `type` is not meant as `topP`. */
+function resembling(key: string, close: string | undefined): string | undefined {
+  if (close === undefined || key.length > 4) return close;
+  const [one, other] = [foldName(key), foldName(close)];
+  return one.startsWith(other) || other.startsWith(one) ? close : undefined;
+}
+
 /** Applies every key of the file; what the dialect does not know is kept and reported, with the nearest name it knows. */
 export function readFields(fields: Fields, data: Data, draft: Draft): void {
   const keys = Object.keys(data);
+  const unknown: string[] = [];
   for (let at = 0; at < keys.length; at++) {
     const key = keys[at]!;
     const rule = fields.ruleOf(key);
-    if (rule === undefined) unknownField(draft, key, fields.nearest(key));
-    else rule(draft, data[key], key);
+    if (rule !== undefined) rule(draft, data[key], key);
+    else if (fields.nearest(key) !== undefined) resemblingField(draft, key, fields.nearest(key)!);
+    else unknown.push(key);
   }
+  draft.kept.push(...unknown);
+  if (unknown.length > 0) unknownFields(draft, unknown);
 }
 
-function unknownField(draft: Draft, key: string, close: string | undefined): void {
+/** A key that resembles a known one is worth a warning: its author may think that it has an effect. */
+function resemblingField(draft: Draft, key: string, close: string): void {
   draft.kept.push(key);
-  const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
   addProblem(draft, "unknown-field", `"${key}" is not a key of this kind of file; it has no effect.`, {
     field: key,
-    ...hint,
+    hint: `Did you mean "${close}"?`,
   });
 }
+
+/** Other keys are notes of their authors: one line for all of them. */
+function unknownFields(draft: Draft, keys: readonly string[]): void {
+  const named = keys.slice(0, MOST_NAMED).map((key) => `"${key.slice(0, 40)}"`);
+  const more = keys.length > MOST_NAMED ? ` and ${keys.length - MOST_NAMED} more` : "";
+  const message =
+    keys.length === 1
+      ? `${named[0]} is not a key of this kind of file; it has no effect.`
+      : `${named.join(", ")}${more} are not keys of this kind of file; they have no effect.`;
+  addProblem(draft, "unknown-field", message, { field: keys[0]!, severity: "info" });
+}
+
+const MOST_NAMED = 5;
 
 /** Sets a field once. A second key for the same field does not replace the first. */
 export function put<K extends keyof Agent>(draft: Draft, field: K, value: Agent[K], key: string): void {

@@ -169,7 +169,7 @@ describe("Claude's files that lack something", () => {
     [
       "neither",
       "---\ntitle: t\n---\nx",
-      [undefined, undefined, ["warning unknown-field", "error missing-name", "error missing-description"]],
+      [undefined, undefined, ["info unknown-field", "error missing-name", "error missing-description"]],
     ],
   ])("%s", (_, text, expected) => {
     expect(readings(text)).toEqual(expected);

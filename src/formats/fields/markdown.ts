@@ -48,7 +48,7 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
   const draft = emptyDraft();
   for (const found of problems) draft.problems.push(found);
   const raw = data ?? NO_DATA;
-  readFields(dialect.fields, raw, draft);
+  readFields(dialect.fields, recovered === undefined ? raw : withoutInvented(dialect.fields, raw), draft);
   dialect.settle?.(draft, raw, place);
   return finish(draft, {
     place,
@@ -60,6 +60,14 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
     freeName: dialect.freeName ?? false,
     description: dialect.description ?? "required",
   });
+}
+
+/** Keys that a repair found in running text, as in "Note: do this", are no keys unless the dialect knows them or nearly so. */
+function withoutInvented(fields: Fields, data: Data): Data {
+  const kept = Object.entries(data).filter(
+    ([key]) => fields.ruleOf(key) !== undefined || fields.nearest(key) !== undefined,
+  );
+  return Object.assign(Object.create(null) as Record<string, unknown>, Object.fromEntries(kept));
 }
 
 function defaultName({ nameFromFile = false }: MarkdownDialect, place: FilePlace): string | undefined {

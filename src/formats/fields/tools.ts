@@ -1,6 +1,7 @@
 import { isRecord } from "../../core/text/json.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
+import { isForeignTool } from "../../core/vocabulary/foreign-tools.ts";
 import {
   ALL_TOOLS,
   DELEGATION_TOOL,
@@ -190,6 +191,10 @@ function tooMany(draft: Draft, key: string): void {
 }
 
 export function unknownTool(draft: Draft, name: string, key: string): void {
+  if (isForeignTool(name)) {
+    const known = `"${name}" is a tool of another program that has no counterpart here.`;
+    return addProblem(draft, "unknown-tool", known, { field: key, severity: "info" });
+  }
   const close = nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name)));
   const message = `No tool of this program is called "${name}"; it counts only where the caller brings it.`;
   const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };

@@ -9,7 +9,6 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
-import { defined } from "../../core/text/defined.ts";
 import { rebuildConversation } from "../loop/rebuild-conversation.ts";
 import { readJournal } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";

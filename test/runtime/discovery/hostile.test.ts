@@ -77,13 +77,17 @@ test("PARSE-04 keys of prototypes are plain keys, and no field comes from them",
   expect(bad.agent.tools).toBeUndefined();
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   expect(Object.keys(bad.read.raw)).toContain("__proto__");
-  expect(bad.problems.map(({ field }) => field)).toEqual(["__proto__", "constructor", "x"]);
+  expect(bad.problems.map(({ message }) => message)).toEqual([
+    '"__proto__", "constructor", "x" are not keys of this kind of file; they have no effect.',
+  ]);
 });
 
 test("PARSE-05 a merge key merges nothing", async () => {
   const found = await userFiles({ "bad.md": good("bad", "base: &b { tools: [bash] }\n<<: *b\n") });
   expect(findAgent(found, "bad")?.agent.tools).toBeUndefined();
-  expect(findAgent(found, "bad")?.problems.map(({ field }) => field)).toEqual(["base", "<<"]);
+  expect(findAgent(found, "bad")?.problems.map(({ message }) => message)).toEqual([
+    '"base", "<<" are not keys of this kind of file; they have no effect.',
+  ]);
 });
 
 describe("PARSE-06 the tools key, by one table", () => {

@@ -1,0 +1,34 @@
+import { foldName } from "./tool-names.ts";
+
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
+/**
+ * Tools of other programs that have no counterpart here, so that naming one is no mistake: VS Code's and Copilot's sets and
+ * tools, and built-in tools of other agents. Names are compared without case, `-` and `_`.
+ */
+const known: ReadonlySet<string> = new Set(
+  words(`
+    vscode vscodeAPI extensions openSimpleBrowser problems changes testFailure runTests runTasks runTask runNotebooks
+    getProjectSetupInfo newWorkspace createNewWorkspace createNewJupyterNotebook runVscodeCommand installExtension
+    githubRepo github githubMcp activePullRequest copilotCodingAgent issue_fetch pullRequest_read suggest-fix searchSyntax
+    doSearch renderIssues terminalLastCommand terminalSelection selection getTerminalOutput createAndRunTask
+    think thinking sequentialthinking sequential-thinking memory context7 playwright microsoft.docs.mcp
+    LSP ExitPlanMode EnterPlanMode EnterWorktree ExitWorktree ToolSearch ListMcpResourcesTool ReadMcpResourceTool SlashCommand
+    TaskStop TaskList TeamCreate TeamDelete CronCreate CronDelete CronList Monitor RemoteTrigger PushNotification
+    browser browser_action computer image_generation view_image js_repl code_interpreter
+    lsp ast_grep ast_edit python notebook calculator ssh puppeteer inspect_image render_mermaid checkpoint rewind
+    doom_loop external_directory read_many_files_glob knowledge introspect use_aws delegate_web
+    diagnostics fetch_rules reapply switch_mode access_mcp_resource use_mcp_tool codebase_search list_code_definition_names
+    fetch_instructions generate_image run_slash_command update_memory rename usages_list getErrors get_errors
+    get_changed_files list_code_usages test_search test_failure semantic_search open_simple_browser run_vscode_command
+    get_search_view_results get_vscode_api github_repo create_new_workspace create_new_jupyter_notebook edit_notebook_file
+    run_notebook_cell get_notebook_summary install_python_packages configure_python_environment get_python_environment_details
+    manage_todo_list_items fetch_webpage_content askQuestions vscode_askQuestions switchAgent handoff
+  `).map(foldName),
+);
+
+/** True for a tool of another program that has no counterpart here. `set/tool` is known by its last part or its set. */
+export function isForeignTool(name: string): boolean {
+  const parts = name.split("/");
+  return known.has(foldName(name)) || parts.some((part) => known.has(foldName(part)));
+}
