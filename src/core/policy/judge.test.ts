@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { type LocatedSubject, placed } from "../rules/call-subject.ts";
+import { parseRules, type Rule } from "../rules/rule.ts";
+import { judge, rulesAlike } from "./judge.ts";
+import type { CallToJudge } from "./judge-call.ts";
+import { createPolicy, type Policy } from "./policy.ts";
+
+const write = (...paths: readonly string[]): CallToJudge => ({
+  tool: "write_file",
+  does: "write",
+  effect: "write",
+  subjects: paths.map((path) => placed(path, true)),
+});
+const bash = (command: string, ...others: readonly LocatedSubject[]): CallToJudge => ({
+  tool: "bash",
+  does: "exec",
+  effect: "write",
+  shell: { sandboxed: true, waived: false, roots: ["/w"] },
+  subjects: [{ kind: "command", command }, ...others],
+});
+const rules = (allow: readonly string[], ask: readonly string[] = [], deny: readonly string[] = []) => ({
+  allow: parseRules(allow),
+  ask: parseRules(ask),
+  deny: parseRules(deny),
+});
+
+test("a rule that denies beats one that asks, which beats one that allows, which beats the mode", () => {
+  const call = write("src/a.ts");
+  const said = (...given: Parameters<typeof rules>): unknown => {
+    const { decision, rule } = judge(createPolicy("default", rules(...given)), call);
+    return [decision, rule];
+  };
+  expect(said([])).toEqual(["ask", "mode default"]);
+  expect(said(["write_file(src/**)"])).toEqual(["allow", "allow write_file(src/**)"]);
+  expect(said(["write_file(src/**)"], ["write_file(src/*)"])).toEqual(["ask", "ask write_file(src/*)"]);
+  expect(said(["write_file(src/**)"], ["write_file(src/*)"], ["write_file(src/a.ts)"])).toEqual([
+    "deny",
+    "deny write_file(src/a.ts)",
+  ]);
+});
+
+test("of several subjects the strictest decides, wherever it stands", () => {
+  const policy = createPolicy("default", rules(["write_file(src/**)"], [], ["write_file(dist/**)"]));
+  expect(judge(policy, write("src/a", "src/b")).decision).toBe("allow");
+  expect(judge(policy, write("src/a", "docs/b", "src/c")).decision).toBe("ask");
+  expect(judge(policy, write("src/a", "docs/b", "dist/c")).decision).toBe("deny");
+  expect(judge(policy, write("dist/c", "src/a")).decision).toBe("deny");
+});
+
+test("a call on a command and on a file is judged by both", () => {
+  const policy = createPolicy("bypass", rules([], [], ["write_file(dist/**)", "bash(rm *)"]));
+  const call = (command: string, path: string): string =>
+    judge(policy, { ...bash(command, placed(path, true)), does: "write" }).decision;
+  expect([call("ls", "src/a"), call("ls", "dist/a"), call("rm x", "src/a")]).toEqual(["allow", "deny", "deny"]);
+});
+
+test("a command line is allowed only when each of its commands is", () => {
+  const policy = createPolicy("default", rules(["bash(git *)"], [], ["bash(git push *)"]));
+  const said = (command: string): string => judge(policy, bash(command)).decision;
+  expect([said("git commit -m x"), said("git commit && npm test"), said("git commit; git push origin")]).toEqual([
+    "allow",
+    "ask",
+    "deny",
+  ]);
+});
+
+test("where nothing is asked, what would be asked is denied, and the reason says so", () => {
+  const policy = createPolicy("dontAsk", rules(["write_file(src/**)"], ["write_file(src/secret.ts)"]));
+  expect(judge(policy, write("src/a.ts")).decision).toBe("allow");
+  expect(judge(policy, write("docs/a.md"))).toMatchObject({
+    decision: "deny",
+    why: "it changes files, and nothing is asked in this mode",
+  });
+  expect(judge(policy, write("src/secret.ts"))).toMatchObject({
+    decision: "deny",
+    rule: "ask write_file(src/secret.ts)",
+    why: "a rule wants it to be asked, and nothing is asked in this mode",
+  });
+});
+
+test("the rules for always allow the same call again and no other, also where a name looks like a pattern", () => {
+  const agreed = (allow: readonly Rule[]): Policy => createPolicy("default", { allow, ask: [], deny: [] });
+  const file = agreed(rulesAlike("write_file", write("src/*.ts").subjects));
+  expect([judge(file, write("src/*.ts")).decision, judge(file, write("src/a.ts")).decision]).toEqual(["allow", "ask"]);
+  const command = agreed(rulesAlike("bash", bash("npm test *").subjects));
+  expect([judge(command, bash("npm test *")).decision, judge(command, bash("npm test x")).decision]).toEqual([
+    "allow",
+    "ask",
+  ]);
+  expect(rulesAlike("remember", [])).toEqual([{ tool: "remember" }]);
+});

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { isFinishTool, permit, type Rights } from "./permit.ts";
+
+const allowed = (rights: Rights, ...tools: readonly string[]): readonly boolean[] =>
+  tools.map((tool) => permit(rights, tool).allowed);
+
+test("an agent that lists no tools may use every tool except delegation", () => {
+  expect(allowed({ name: "a" }, "read_file", "bash", "github__search", "task")).toEqual([true, true, true, false]);
+  expect(permit({ name: "a" }, "task").rule).toBe("a lists no tools, so all but delegation are allowed");
+});
+
+test("a list allows what it names and what its patterns cover, and an empty list allows nothing", () => {
+  const rights = { name: "a", tools: ["read_file", "github__*"] };
+  expect(allowed(rights, "read_file", "github__search", "gitlab__search", "write_file")).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(permit(rights, "write_file")).toEqual({ allowed: false, rule: "tools of a" });
+  expect(allowed({ name: "a", tools: [] }, "read_file", "task")).toEqual([false, false]);
+  expect(allowed({ name: "a", tools: ["*"] }, "read_file", "task")).toEqual([true, false]);
+});
+
+test("the parent, the policy and disallowedTools each take away a tool that the agent lists, and the first of them is named", () => {
+  const rights: Rights = { name: "a", tools: ["bash"], disallowedTools: ["bash"] };
+  expect(permit(rights, "bash")).toEqual({ allowed: false, rule: "disallowedTools of a" });
+  const barred: Rights = { ...rights, barred: { bash: "mode plan" } };
+  expect(permit(barred, "bash")).toEqual({ allowed: false, rule: "mode plan" });
+  expect(permit({ ...barred, ceiling: ["read_file"] }, "bash")).toEqual({
+    allowed: false,
+    rule: "the parent of a may not use it",
+  });
+  expect(permit({ name: "a", tools: ["bash"], ceiling: ["bash"] }, "bash").allowed).toBe(true);
+});
+
+test("all delegation tools are one right, whatever they are called", () => {
+  const rights: Rights = { name: "a", tools: ["task"], delegation: ["spawn_agent", "task"], ceiling: ["task"] };
+  expect(allowed(rights, "spawn_agent", "task", "other_agent")).toEqual([true, true, false]);
+  expect(allowed({ ...rights, ceiling: ["spawn_agent"] }, "spawn_agent")).toEqual([false]);
+  expect(allowed({ ...rights, disallowedTools: ["task"] }, "spawn_agent", "task")).toEqual([false, false]);
+  expect(permit({ ...rights, barred: { task: "too deep" } }, "spawn_agent")).toEqual({
+    allowed: false,
+    rule: "too deep",
+  });
+});
+
+test("a tool that has the name of a property of every object is judged like any other", () => {
+  for (const name of ["constructor", "toString", "__proto__"])
+    expect(permit({ name: "a", tools: ["read_file"], barred: {} }, name)).toEqual({
+      allowed: false,
+      rule: "tools of a",
+    });
+});
+
+test("the finish tool is known under each of its names and no other", () => {
+  expect(["complete_task", "submit_result", "yield", "finish", ""].map(isFinishTool)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+});

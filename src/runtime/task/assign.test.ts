@@ -1,0 +1,163 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { assignmentOf, callOf, type WorldParts, worldOf } from "../../../test/support/task-world.ts";
+import { permit } from "../../core/policy/permit.ts";
+import type { Task } from "../../core/plan/task.ts";
+import type { Fact } from "../../core/run/event.ts";
+import type { Call } from "../../core/task/engine.ts";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { scripted } from "../../models/scripted/scripted.ts";
+import { assign } from "./assign.ts";
+
+const tool = (name: string, effect: Tool["effect"] = "read"): Tool =>
+  defineTool({ name, description: name, input: z.object({}), effect, run: () => "" });
+
+/** Why a task is refused: the code and the sentence. */
+async function refusal(parts: WorldParts, task: Partial<Task> = {}, more: Partial<Call> = {}): Promise<string> {
+  const assigned = await assign(callOf(task, more), worldOf(parts), () => {});
+  return "status" in assigned ? `${assigned.fault.code}: ${assigned.fault.message}` : "it was not refused";
+}
+
+describe("agent", () => {
+  const agent = {
+    instructions: "Review ${file}.",
+    inputs: { file: { type: "string", description: "a file", required: true } },
+    limits: { maxTurns: 9, maxIdleMs: 70 },
+  };
+
+  test("the task fills in the inputs of the agent, and the narrower of two limits counts", async () => {
+    const {
+      agent: assigned,
+      instructions,
+      limits,
+    } = await assignmentOf({ agent }, { inputs: { file: "a.ts" }, resourceLimits: { maxTurns: 4, maxIdleMs: 90 } });
+    expect(assigned.name).toBe("worker");
+    expect(instructions).toBe("Review a.ts.");
+    expect(limits).toMatchObject({ maxTurns: 4, maxIdleMs: 70 });
+  });
+
+  test("an agent that does not exist and an input that is missing are refused", async () => {
+    expect(await refusal({}, { agent: "nobody" })).toBe('DENIED: There is no agent "nobody".');
+    expect(await refusal({ agent })).toBe('BAD_INPUTS: "worker" cannot start: the input file is missing.');
+  });
+});
+
+describe("tools", () => {
+  const tools = [tool("look"), tool("change", "write")];
+  const usable = async (...given: Parameters<typeof assignmentOf>): Promise<readonly string[]> => {
+    const { tools: all, rights } = await assignmentOf(...given);
+    return [...all.keys()].filter((name) => permit(rights, name).allowed);
+  };
+
+  test("the agent has what it lists, and no more than whoever started it and the policy allow", async () => {
+    expect(await usable({ tools })).toEqual(["look", "change"]);
+    expect(await usable({ tools, agent: { tools: ["look"] } })).toEqual(["look"]);
+    expect(await usable({ tools }, {}, { depth: 1, ceiling: ["change"] })).toEqual(["change"]);
+    expect(await usable({ tools, permissions: { mode: "plan" } })).toEqual(["look"]);
+  });
+
+  test("an agent none of whose tools exists is refused", async () => {
+    expect(await refusal({ tools, agent: { tools: ["lok", "chnge"] } })).toBe(
+      'DENIED: None of the tools of "worker" exists here: lok, chnge.',
+    );
+  });
+});
+
+describe("access", () => {
+  test("the task works in its folder and sees only the variables that are passed on", async () => {
+    const cwd = tempFolder({ "part/a.txt": "" });
+    const settings = { cwd, env: { PATH: "/bin", MY_KEY: "k", EXTRA: "x" }, passEnv: ["EXTRA"] };
+    const { toolContext, access } = await assignmentOf({ settings, permissions: {} }, { cwd: "part" });
+    expect(toolContext).toMatchObject({ cwd: join(cwd, "part"), run: "run_test", path: "worker", agent: "worker" });
+    expect(toolContext.env).toEqual({ PATH: "/bin", EXTRA: "x" });
+    const located = await access?.locate({ kind: "path", path: "a.txt", change: true });
+    expect(located).toMatchObject({ kind: "path", places: ["part/a.txt"], change: true });
+  });
+
+  test("a helper that is to work outside of the workspace is refused, unless the folder was opened", async () => {
+    const outside = tempFolder();
+    const cwd = tempFolder();
+    mkdirSync(join(cwd, "inside"));
+    const settings = { cwd, env: {} };
+    const helper = { depth: 1 };
+    expect(await refusal({ settings, permissions: {} }, { cwd: outside }, helper)).toBe(
+      `DENIED: "worker" may not work in ${outside}: it lies outside of what this run may touch.`,
+    );
+    const opened = { settings, permissions: { writableRoots: [outside] } };
+    expect(await refusal(opened, { cwd: outside }, helper)).toBe("it was not refused");
+    expect(await refusal({ settings, permissions: {} }, { cwd: "inside" }, helper)).toBe("it was not refused");
+  });
+});
+
+describe("model", () => {
+  const models = { first: scripted(), second: scripted(), third: scripted() };
+
+  test("the call decides before the agent, the agent before whoever started it, and then the default", async () => {
+    const chosen = async (...given: Parameters<typeof assignmentOf>): Promise<string> =>
+      (await assignmentOf(...given)).model.name;
+    const started = { depth: 1, parentModel: "second" };
+    const agent = { model: "third" };
+    expect(await chosen({ models })).toBe("first");
+    expect(await chosen({ models }, {}, started)).toBe("second");
+    expect(await chosen({ models, agent }, {}, started)).toBe("third");
+    expect(await chosen({ models, agent }, { model: "first" }, started)).toBe("first");
+  });
+
+  test("a model that the person names and that does not exist is refused; one that the agent names is replaced with a warning", async () => {
+    expect(await refusal({ models }, { model: "fourth" })).toMatch(
+      /^MODEL_UNKNOWN: No model is available for "worker": fourth: /,
+    );
+    const facts: Fact[] = [];
+    const assigned = await assign(callOf(), worldOf({ models, agent: { model: "fourth" } }), (fact) =>
+      facts.push(fact),
+    );
+    expect("status" in assigned ? assigned : assigned.model.name).toBe("first");
+    expect(facts).toMatchObject([{ type: "warning", code: "MODEL_FALLBACK" }]);
+  });
+
+  test("an agent cannot hand the task of a helper to another program", async () => {
+    expect(await refusal({}, { runner: "codex" }, { depth: 1 })).toBe(
+      'DENIED: "worker" cannot be handed to codex: no agent may hand a task to another program by itself.',
+    );
+  });
+});
+
+describe("prompt", () => {
+  test("the model reads the background, the preface, the prompt and the promised results, in this order", async () => {
+    const { prompt, sharedChars, system, completion } = await assignmentOf(
+      {},
+      { preface: "About you.", prompt: "Sum up." },
+      { context: "About the run.", attachments: [{ title: "scout", text: "It rains." }] },
+    );
+    expect(prompt).toMatch(
+      /^About the run\.\n\nAbout you\.\n\nSum up\.\n\n.+\n\n<result of="scout">\nIt rains\.\n<\/result>$/,
+    );
+    expect(sharedChars).toBe("About the run.".length);
+    expect(system).toContain("Work.");
+    expect(completion).toBe("text");
+  });
+
+  test("an output schema is checked and asked for with the finish tool; one that is no schema is refused", async () => {
+    const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+    const { completion, validate } = await assignmentOf({ agent: { output } });
+    expect([completion, validate?.({ n: 1 }), validate?.({ n: "1" })]).toEqual(["tool", undefined, "n must be number"]);
+    expect(await refusal({ agent: { output: { type: "nonsense" } } })).toMatch(
+      /^INVALID_OUTPUT: The output schema of "worker" is no schema: /,
+    );
+  });
+});
+
+test("the first step that refuses ends the assignment: no model is chosen for an agent without tools", async () => {
+  const asked: unknown[] = [];
+  const world = worldOf({ agent: { tools: ["nothing"] } });
+  const choose: typeof world.models.choose = (wishes) => {
+    asked.push(wishes);
+    return world.models.choose(wishes);
+  };
+  const assigned = await assign(callOf(), { ...world, models: { choose } }, () => {});
+  expect(assigned).toMatchObject({ status: "failed", fault: { code: "DENIED" } });
+  expect(asked).toEqual([]);
+});

@@ -1,0 +1,114 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { callOf, contextOf, worldOf } from "../../../test/support/task-world.ts";
+import { scripted } from "../../models/scripted/scripted.ts";
+import { stopped } from "../async/cancel.ts";
+import { deferred } from "../async/deferred.ts";
+import { createPerformer } from "./perform.ts";
+
+test("the output of the agent is kept in a file, and the outcome names the file and the time that was taken", async () => {
+  const folder = tempFolder();
+  let now = 10;
+  const model = scripted(() => {
+    now = 40;
+    return "It rains.";
+  });
+  const perform = createPerformer(
+    worldOf({
+      models: { m: model },
+      clock: () => now,
+      keep: async (run, path, text) => {
+        const file = join(folder, `${run}-${path}.md`);
+        writeFileSync(file, text);
+        return file;
+      },
+    }),
+  );
+  const outcome = await perform(callOf(), contextOf().context);
+  expect(outcome).toMatchObject({ status: "ok", output: "It rains.", ms: 30, model: "m" });
+  expect(outcome.file).toBe(join(folder, "run_test-worker.md"));
+  expect(readFileSync(outcome.file ?? "", "utf8")).toBe("It rains.");
+});
+
+test("an output that cannot be kept is a warning, and the task still succeeds", async () => {
+  const { context, facts } = contextOf();
+  const keep = () => Promise.reject(new Error("the disk is full"));
+  const outcome = await createPerformer(worldOf({ models: { m: scripted("done") }, keep }))(callOf(), context);
+  expect(outcome).toMatchObject({ status: "ok", output: "done" });
+  expect(outcome).not.toHaveProperty("file");
+  expect(facts.at(-1)).toEqual({
+    type: "warning",
+    code: "OUTPUT_NOT_KEPT",
+    text: 'The output of "worker" could not be kept in a file: the disk is full',
+  });
+});
+
+test("an answer that does not meet the acceptance schema fails and can be tried again; its output stays", async () => {
+  const acceptSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+  const performed = (said: string) =>
+    createPerformer(worldOf({ models: { m: scripted(said) } }))(callOf({ acceptSchema }), contextOf().context);
+  expect(await performed('{"n": 1}')).toMatchObject({ status: "ok" });
+  expect(await performed('{"n": "one"}')).toMatchObject({
+    status: "failed",
+    fault: { code: "NOT_ACCEPTED", message: "The answer was not accepted: n must be number.", retryable: true },
+    output: '{"n": "one"}',
+  });
+});
+
+test("a task that is refused never reaches a model", async () => {
+  const model = scripted("done");
+  const perform = createPerformer(worldOf({ models: { m: model } }));
+  expect(await perform(callOf({ agent: "nobody" }), contextOf().context)).toMatchObject({
+    status: "failed",
+    fault: { code: "DENIED" },
+  });
+  expect(model.requests).toEqual([]);
+});
+
+test("a runner that throws fails its task, and what the task may touch is closed all the same", async () => {
+  const world = worldOf({
+    permissions: {},
+    runner: () => {
+      throw new Error("boom");
+    },
+  });
+  let closed = 0;
+  const access: typeof world.access = world.access && {
+    ...world.access,
+    accessFor: async (task) => {
+      const opened = await world.access?.accessFor(task);
+      return opened && { ...opened, end: async () => void (closed += 1) };
+    },
+  };
+  const outcome = await createPerformer({ ...world, ...(access && { access }) })(callOf(), contextOf().context);
+  expect(outcome).toMatchObject({
+    status: "failed",
+    fault: { code: "CRASHED", message: "The task run_test/worker broke: boom" },
+  });
+  expect(closed).toBe(1);
+});
+
+test("a cancelled task ends although its runner goes on, and nothing is heard of it afterwards", async () => {
+  const controller = new AbortController();
+  const { context, facts } = contextOf({ signal: controller.signal });
+  const goOn = deferred<void>();
+  const over = deferred<void>();
+  const perform = createPerformer(
+    worldOf({
+      runner: async (_, { emit }) => {
+        emit({ type: "note", text: "before" });
+        controller.abort(stopped("enough"));
+        await goOn.promise;
+        emit({ type: "note", text: "after" });
+        over.resolve();
+        return { status: "ok", output: "too late" };
+      },
+    }),
+  );
+  expect(await perform(callOf(), context)).toMatchObject({ status: "cancelled", reason: "enough" });
+  goOn.resolve();
+  await over.promise;
+  expect(facts).toEqual([{ type: "note", text: "before" }]);
+});
