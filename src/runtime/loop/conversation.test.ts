@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { assignmentOf, contextOf, type WorldParts } from "../../../test/support/task-world.ts";
+import { createBudget } from "../../core/run/budget.ts";
+import type { Fact, KeptEvent } from "../../core/run/event.ts";
+import type { ToolAnswer } from "../../core/model/model.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import { defineTool } from "../../core/task/tool.ts";
+import { type Script, type ScriptedModel, scripted } from "../../models/scripted/scripted.ts";
+import { type Conversation, isBudgetRefusal, openConversation, type TurnReply } from "./conversation.ts";
+
+const signal = new AbortController().signal;
+const look = (...ats: readonly string[]): Script => ({ calls: ats.map((at) => ({ name: "look", input: { at } })) });
+const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+
+type Opened = Readonly<{ talk: Conversation; model: ScriptedModel; facts: Fact[]; ran: string[] }>;
+
+/** A conversation of the agent `worker`, whose model plays these turns and whose tool notes what it looked at. */
+async function open(
+  turns: readonly Script[],
+  agent: WorldParts["agent"] = {},
+  more: Partial<PerformContext> = {},
+): Promise<Opened> {
+  const model = scripted(...turns);
+  const ran: string[] = [];
+  const tool = defineTool({
+    name: "look",
+    description: "looks",
+    input: z.object({ at: z.string() }),
+    effect: "read",
+    run: ({ at }) => {
+      ran.push(at);
+      return `saw ${at}`;
+    },
+  });
+  const { context, facts } = contextOf(more);
+  const assignment = await assignmentOf({ tools: [tool], models: { m: model }, agent });
+  return { talk: openConversation(assignment, context), model, facts, ran };
+}
+
+/** Takes one turn and answers its calls. */
+async function take({ talk }: Opened, options: { last?: boolean } = {}): Promise<TurnReply> {
+  const turn = await talk.next(signal, options);
+  if (!("calls" in turn)) throw new Error(`no turn: ${JSON.stringify(turn)}`);
+  return talk.answer(turn, signal);
+}
+
+/** What the model read about its calls, in its last request. */
+const read = ({ model }: Opened): readonly ToolAnswer[] =>
+  (model.requests.at(-1)?.messages ?? []).flatMap((message) => (message.role === "tool" ? message.results : []));
+
+test("each request holds all that was said before, and what it cost adds up", async () => {
+  const usage = { input: 10, output: 5 };
+  const opened = await open([
+    { text: "Looking.", calls: [{ id: "c1", name: "look", input: { at: "a" } }], usage, cost: 0.25 },
+    { text: "Done.", usage, cost: 0.5 },
+  ]);
+  expect(await take(opened)).toEqual({ is: "more" });
+  expect(await take(opened)).toEqual({ is: "over", finish: { output: "Done." } });
+  expect(opened.model.requests[1]?.messages).toEqual([
+    { role: "user", text: "Do it." },
+    { role: "assistant", text: "Looking.", calls: [{ id: "c1", name: "look", input: { at: "a" } }] },
+    { role: "tool", results: [{ id: "c1", name: "look", text: "saw a", error: false }] },
+  ]);
+  expect(opened.talk.turns()).toBe(2);
+  expect(opened.talk.spent()).toMatchObject({
+    usage: { input: 20, output: 10, turns: 2 },
+    cost: { usd: 0.75 },
+    model: "m",
+    tools: { look: 1 },
+  });
+});
+
+test("in the last turn only the finish tool is offered, and a call of another one is refused", async () => {
+  const opened = await open([look("a"), ""], { output });
+  expect(await take(opened, { last: true })).toEqual({ is: "more" });
+  expect(opened.model.requests[0]).toMatchObject({ toolChoice: "required", tools: [{ name: "complete_task" }] });
+  expect(opened.model.requests[0]?.tools).toHaveLength(1);
+  expect(opened.ran).toEqual([]);
+  expect(opened.facts.at(-1)).toMatchObject({
+    type: "tool.denied",
+    tool: "look",
+    rule: "only handing in is possible in the last turn",
+  });
+});
+
+test("a finish call counts once its companions ran, a second one is ignored, and a wrong one is answered with the reason", async () => {
+  const finish = (result: unknown) => ({ name: "complete_task", input: { result } });
+  const both: Script = {
+    calls: [finish({ n: 1 }), { name: "look", input: { at: "a" } }, finish({ n: 2 })],
+  };
+  const opened = await open([both, { calls: [finish({ n: "x" })] }, ""], { output });
+  expect(await take(opened)).toMatchObject({ is: "over", finish: { data: { n: 1 } } });
+  expect(opened.ran).toEqual(["a"]);
+  expect(await take(opened)).toMatchObject({ is: "over", finish: { problem: "n must be number", empty: false } });
+  await opened.talk.next(signal);
+  expect(read(opened).map(({ text, error }) => [text, error])).toEqual([
+    ["Received.", false],
+    ["saw a", false],
+    ["Task already marked complete in this turn; this call was ignored.", true],
+    ["Not accepted: n must be number. Correct it and call complete_task again.", true],
+  ]);
+});
+
+describe("the budget of the run", () => {
+  test("a call of a tool beyond it is answered and not carried out", async () => {
+    const opened = await open([look("a", "b"), "done"], {}, { budget: createBudget({ maxToolCalls: 1 }) });
+    await take(opened);
+    await take(opened);
+    expect(opened.ran).toEqual(["a"]);
+    expect(read(opened).map(({ text }) => text)).toEqual([
+      "saw a",
+      "Not carried out: the run may take 1 tool calls in all. Hand in what you have.",
+    ]);
+  });
+
+  test("a turn beyond it never reaches the model, and the last turn is free", async () => {
+    const opened = await open(["one", "two"], {}, { budget: createBudget({ maxTurns: 1 }) });
+    await take(opened);
+    const refused = await opened.talk.next(signal);
+    expect(isBudgetRefusal(refused) && refused.limit).toBe("maxTurns");
+    expect(opened.model.requests).toHaveLength(1);
+    expect(await take(opened, { last: true })).toEqual({ is: "over", finish: { output: "two" } });
+  });
+});
+
+test("an agent that repeats a call with the same result is told the third time and stopped the fifth time", async () => {
+  const opened = await open([look("a"), look("a"), look("a"), look("a"), look("a"), ""]);
+  const replies: string[] = [];
+  for (let n = 0; n < 5; n += 1) replies.push((await take(opened)).is);
+  expect(replies).toEqual(["more", "more", "more", "more", "stuck"]);
+  await opened.talk.next(signal);
+  const texts = read(opened).map(({ text }) => text);
+  expect(texts.slice(0, 2)).toEqual(["saw a", "saw a"]);
+  expect(texts[2]).toMatch(/^saw a\n./);
+});
+
+test("an agent that asks again and again for what it is not allowed is stopped", async () => {
+  const calls = (count: number): Script => ({
+    calls: Array.from({ length: count }, (_, n) => ({ name: "look", input: { at: `${n}` } })),
+  });
+  const opened = await open([calls(11), calls(1)], { tools: [] });
+  expect((await take(opened)).is).toBe("more");
+  expect(await take(opened)).toEqual({ is: "denied", text: "It asked 12 times for what it is not allowed." });
+  expect(opened.ran).toEqual([]);
+});
+
+test("a conversation that was interrupted goes on with what is recorded, and no call is made again", async () => {
+  const before = await open([look("a"), "done"]);
+  await take(before);
+  const past = before.facts.map(
+    (fact, n): KeptEvent => ({ seq: n + 1, run: "run_test", path: "worker", at: 0, ...fact }),
+  );
+  await take(before);
+
+  const after = await open(["done"], {}, { past });
+  const { unfinished } = after.talk;
+  if (!unfinished) throw new Error("the calls of the last turn were not found");
+  await after.talk.answer(unfinished.turn, signal, unfinished.known);
+  expect(await take(after)).toEqual({ is: "over", finish: { output: "done" } });
+  expect(after.ran).toEqual([]);
+  expect(after.model.requests[0]?.messages).toEqual(before.model.requests[1]?.messages);
+  expect(after.talk.spent()).toEqual(before.talk.spent());
+});

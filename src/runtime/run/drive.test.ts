@@ -1,0 +1,137 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { collect } from "../../../test/support/collect.ts";
+import { onePlan, startRun } from "../../../test/support/start-run.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { createRedactor } from "../../core/secrets/redact.ts";
+import type { Engine, Perform, PerformContext } from "../../core/task/engine.ts";
+import { reasonOf } from "../async/cancel.ts";
+import { onAbort } from "../async/on-abort.ts";
+import { memoryJournal, openJournal, readJournal } from "../store/journal.ts";
+
+/** A task that works until it is told to stop. */
+const untilAborted: Perform = (_, { signal }) =>
+  new Promise((resolve) => {
+    const stop = (): void => resolve({ status: "cancelled", reason: reasonOf(signal), output: "half" });
+    if (signal.aborted) stop();
+    else onAbort(signal, stop);
+  });
+
+test("a run is recorded from run.started to run.ended, numbered without a gap", async () => {
+  const run = startRun({ cwd: "/project", version: "1.2.3", warnings: [{ code: "OLD", text: "old settings" }] });
+  const events = await collect(run);
+  expect(events.map((event) => ["seq" in event && event.seq, event.type, event.path])).toEqual([
+    [1, "run.started", ""],
+    [2, "warning", ""],
+    [3, "node.started", "scout"],
+    [4, "node.ended", "scout"],
+    [5, "run.ended", ""],
+  ]);
+  expect(events[0]).toMatchObject({ plan: onePlan, cwd: "/project", version: "1.2.3" });
+  expect(await run).toMatchObject({ status: "ok", output: "done" });
+});
+
+test("a run is not started a second time under its id, and its record stays as it was", async () => {
+  const folder = join(tempFolder(), "run_x");
+  const journal: Engine["journal"] = (_, listener) => openJournal(folder, listener);
+  await startRun({ engine: { journal } });
+  const before = (await readJournal(folder)).events;
+  expect(before.at(-1)?.type).toBe("run.ended");
+  await expect(startRun({ engine: { journal } })).rejects.toMatchObject({ code: "RUN_BUSY" });
+  expect((await readJournal(folder)).events).toEqual(before);
+});
+
+test("a run that is resumed performs only what has not ended, and goes on with its numbers", async () => {
+  const folder = join(tempFolder(), "run_x");
+  const journal: Engine["journal"] = (_, listener) => openJournal(folder, listener);
+  const plan: Plan = {
+    nodes: {
+      first: { kind: "task", task: { prompt: "one" } },
+      second: { kind: "task", task: { prompt: "two" }, needs: ["first"] },
+    },
+    output: "second",
+  };
+  const performed: string[] = [];
+  const interrupted = startRun({
+    plan,
+    engine: {
+      journal,
+      perform: async (call, context) => {
+        performed.push(call.path);
+        if (call.path === "first") return { status: "ok", output: "one" };
+        interrupted.cancel("enough");
+        return untilAborted(call, context);
+      },
+    },
+  });
+  expect(await interrupted).toMatchObject({ status: "cancelled" });
+  const perform: Perform = async ({ path }) => {
+    performed.push(`${path} again`);
+    return { status: "ok", output: "two" };
+  };
+  const resumed = await startRun({ plan, engine: { journal, perform }, resume: { retryFailed: false } });
+  expect(resumed).toMatchObject({ status: "ok", output: "two" });
+  expect(performed).toEqual(["first", "second", "second again"]);
+  const { events } = await readJournal(folder);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, n) => n + 1));
+  expect(events.filter(({ type }) => type === "run.started")).toHaveLength(1);
+});
+
+test("a run that takes longer than it may is stopped and fails; what it had stays", async () => {
+  const run = startRun({ parameters: { maxTimeMs: 1 }, engine: { perform: untilAborted } });
+  const events = await collect(run);
+  expect(await run).toMatchObject({ status: "failed", fault: { code: "TIMEOUT" }, output: "half" });
+  expect(events.slice(-3)).toMatchObject([
+    { type: "node.ended", path: "scout", outcome: { status: "cancelled", reason: "the run took longer than 1ms" } },
+    { type: "limit.reached", limit: "time", enforced: true },
+    { type: "run.ended" },
+  ]);
+});
+
+test("no secret gets into the record, and nothing at all once the run has ended", async () => {
+  const events: unknown[] = [];
+  let kept: PerformContext | undefined;
+  const journal: Engine["journal"] = async (_, listener) => {
+    const memory = memoryJournal(listener);
+    return {
+      ...memory,
+      append: (event) => {
+        events.push(event);
+        memory.append(event);
+      },
+    };
+  };
+  const perform: Perform = async (_, context) => {
+    kept = context;
+    context.emit({ type: "note", text: "it says hunter2-hunter2" });
+    return { status: "ok", output: "hunter2-hunter2 it is" };
+  };
+  const redactor = createRedactor(["hunter2-hunter2"]);
+  expect(await startRun({ redactor, engine: { journal, perform } })).toMatchObject({ output: "[redacted] it is" });
+  expect(JSON.stringify(events)).not.toContain("hunter2-hunter2");
+  expect(events).toContainEqual(expect.objectContaining({ type: "note", text: "it says [redacted]" }));
+  const before = events.length;
+  kept?.emit({ type: "note", text: "too late" });
+  expect(events).toHaveLength(before);
+});
+
+test("a run whose record is lost stops its tasks and rejects with the reason", async () => {
+  let lose = (): void => {};
+  const journal: Engine["journal"] = async (_, listener) => {
+    lose = () => listener.lost(new Error("the disk is full"));
+    return memoryJournal(listener);
+  };
+  let stopped = "";
+  let closed = false;
+  const perform: Perform = async (call, context) => {
+    lose();
+    const outcome = await untilAborted(call, context);
+    stopped = reasonOf(context.signal);
+    return outcome;
+  };
+  const gone = async (): Promise<void> => void (closed = true);
+  await expect(startRun({ engine: { journal, perform }, gone })).rejects.toThrow("the disk is full");
+  expect(stopped).toBe("the disk is full");
+  expect(closed).toBe(true);
+});
