@@ -155,7 +155,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/discovery": {
     holds: "finding agent files: places, plugins, loading, precedence, linting",
-    sees: ["runtime/files"],
+    sees: ["runtime/disk", "runtime/files"],
   },
   "runtime/settings": {
     holds: "reading the settings files; trust in a project",

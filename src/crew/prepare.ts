@@ -83,7 +83,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
         deck,
         parameters,
         recorded,
-        allowed: recorded?.state.permissions,
+        allowed: recorded && (recorded.state.permissions ?? {}), // a journal that does not say gave what everybody has
       })),
       clock,
       random,

@@ -1,3 +1,4 @@
+import { timeoutSignal } from "../runtime/async/long-timer.ts";
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
 import { outputExcerpt } from "./carry-out.ts";
@@ -80,7 +81,7 @@ async function find(id: string, { desk, parts }: Around): Promise<TaskRecord | u
 }
 
 async function waited(id: string, ms: number, around: Around): Promise<TaskRecord> {
-  const signal = AbortSignal.any([around.context.signal, AbortSignal.timeout(ms)]);
+  const signal = AbortSignal.any([around.context.signal, timeoutSignal(ms)]);
   const record = (await find(id, around))!;
   return record.status === "running" ? settled(record, around, signal) : record;
 }

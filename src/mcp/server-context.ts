@@ -1,3 +1,4 @@
+import { timeoutSignal } from "../runtime/async/long-timer.ts";
 import { relative, resolve } from "node:path";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
@@ -80,7 +81,7 @@ export function createServerContext(
     },
     wait: async (word, ms, signal) => {
       const found = await find(word);
-      if (ms > 0) await ended(crew, found, AbortSignal.any([signal, AbortSignal.timeout(ms)]));
+      if (ms > 0) await ended(crew, found, AbortSignal.any([signal, timeoutSignal(ms)]));
       return look(typeof found === "string" ? found : found.id);
     },
     answer: async (word, { path, answer }) => {

@@ -93,6 +93,7 @@ export type Flags = PermissionFlags &
     olderThan?: number;
     maxSize?: number;
     dryRun?: boolean;
+    unfinished?: boolean;
     always?: boolean;
     scope?: "run" | "project" | "user";
     speed?: number;

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readRegularText } from "../../runtime/disk/read-regular.ts";
+import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { suggestion } from "../../core/plan/check.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
@@ -71,7 +72,7 @@ function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home:
 
 function serversAt({ file, key }: Place): ReturnType<typeof readMcpFile> {
   try {
-    return readMcpFile({ path: file, key }, readFileSync(file, "utf8"));
+    return readMcpFile({ path: file, key }, readRegularText(file));
   } catch (error) {
     say(`skip    ${file}: ${messageOf(error)}`);
     return [];

@@ -13,11 +13,11 @@ export const gc: CliCommand = {
   description:
     "Takes away runs that are too old, and the oldest of what is too much. Nothing that is running is touched.",
   options: [
-    new Option(
-      "--older-than <span>",
-      "runs that ended, or were interrupted, longer ago than this (default: 7d)",
-    ).argParser(spanOf("--older-than", "7d")),
+    new Option("--older-than <span>", "runs that ended longer ago than this (default: 7d)").argParser(
+      spanOf("--older-than", "7d"),
+    ),
     new Option("--max-size <size>", "how much all runs together may take, as in 500MB or 1GB").argParser(sizeOf),
+    new Option("--unfinished", "also delete runs that were interrupted, paused or parked"),
     new Option("--dry-run", "only say what would go"),
     jsonOption(),
   ],
@@ -25,15 +25,16 @@ export const gc: CliCommand = {
     ["subcrew gc --dry-run", "what would go"],
     ["subcrew gc --older-than 30d --max-size 1GB", "by age and by size"],
   ],
-  notes: "An interrupted run can still be resumed, so only its age counts.",
+  notes: "A run that did not end can still be resumed, so it is kept unless --unfinished is given.",
   act: async (_, flags) => {
     const { crewFor } = await import("../launch/start.ts");
     const { kept } = await crewFor({});
-    const { olderThan: olderThanMs = DEFAULT_AGE, maxSize, dryRun = false } = flags;
+    const { olderThan: olderThanMs = DEFAULT_AGE, maxSize, dryRun = false, unfinished = false } = flags;
     const gone = await kept.collect({
       olderThanMs,
       now: Date.now(),
       dryRun,
+      unfinished,
       ...defined({ maxBytes: maxSize }),
     });
     const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);

@@ -1,3 +1,4 @@
+import { startTimer } from "../../runtime/async/long-timer.ts";
 import { Option } from "commander";
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import { resultOf } from "../../core/run/result.ts";
@@ -32,10 +33,10 @@ export const wait: CliCommand = {
     const { findRun } = await import("./find-run.ts");
     const over = new AbortController();
     process.once("SIGINT", () => process.exit(130));
-    const timer = flags.timeout === undefined ? undefined : setTimeout(() => over.abort(), flags.timeout);
+    const clear = flags.timeout === undefined ? undefined : startTimer(() => over.abort(), flags.timeout);
     const all = await Promise.all(words.map((word) => findRun(word)));
     const runs = await Promise.all(all.map(({ crew, run }) => crew.kept.ended(run.id, over.signal)));
-    clearTimeout(timer);
+    clear?.();
     for (const run of runs) {
       if (flags.json)
         process.stdout.write(

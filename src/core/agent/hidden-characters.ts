@@ -1,18 +1,23 @@
 import { type Problem, problem } from "../vocabulary/file-problem.ts";
 
-/** Text that a person does not see and a model reads: bidirectional controls, zero-width and tag characters, escapes. */
+/**
+ * Text that a person does not see and a model reads: bidirectional controls, zero-width and tag characters, soft hyphens,
+ * variation selectors, escapes, and a carriage return that ends no line.
+ */
 const HIDDEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
+  /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\uffa0\u2800\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}\u{1d173}-\u{1d17a}]/gu;
 
 /** Joiners between pictures, and the flags of regions, are part of one visible sign. */
 const JOINED = new RegExp(
-  "(?:\\p{Extended_Pictographic}|\\ufe0f|\\p{Emoji_Modifier})\\u200d(?=\\p{Extended_Pictographic})|\\u{1f3f4}[\\u{e0020}-\\u{e007f}]+",
+  "(?:\\p{Extended_Pictographic}|[0-9#*])\\ufe0f|(?:\\p{Extended_Pictographic}|\\ufe0f|\\p{Emoji_Modifier})\\u200d(?=\\p{Extended_Pictographic})|\\u{1f3f4}[\\u{e0020}-\\u{e007f}]+",
   "gu",
 );
 
 /** The same text with every such character written out, as in `<U+202E>`. */
 export function showHidden(text: string): string {
-  return text.replace(HIDDEN, (sign) => `<U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`);
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(HIDDEN, (sign) => `<U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`);
 }
 
 /** A warning that names the first hidden character and its place, or nothing. */

@@ -2,8 +2,8 @@ import type { AgentRule, AgentRules } from "../rules/agent-rule.ts";
 import { placed } from "../rules/call-subject.ts";
 import { textMatches } from "../rules/glob.ts";
 import { type Rule, ruleText } from "../rules/rule.ts";
+import { effectsOf, readOnlyPaths } from "../shell/known-commands.ts";
 import { parseShell, type ShellCommand, type ShellRedirect, type ShellWord } from "../shell/parse.ts";
-import { readOnlyPaths } from "../shell/read-only.ts";
 import { baseName, unwrap } from "../shell/wrappers.ts";
 import { defined } from "../text/defined.ts";
 import {
@@ -211,23 +211,52 @@ function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line,
   });
 }
 
-/** Whether one of the rules allows exactly these words. */
-function isCovered(rules: readonly Rule[], { command, inner, transparent, problem }: Part): boolean {
+/** Whether the rules allow a command, with everything that it runs in turn. */
+function isCovered(rules: readonly Rule[], part: Part, isRead: (part: Part) => boolean = () => false): boolean {
+  const { command, inner, transparent, problem } = part;
   if (command.sets.some((name) => !isHarmless(name))) return false;
   if (command.words.length === 0) return true;
-  if (problem === undefined && rules.some((rule) => spells(rule, command.words))) return true;
-  return inner.length > 0 && transparent && inner.every((part) => isCovered(rules, part));
+  if (problem === undefined && rules.some((rule) => covers(rule, rules, part, isRead))) return true;
+  return inner.length > 0 && transparent && inner.every((each) => isRead(each) || isCovered(rules, each, isRead));
 }
 
+/** Whether one rule allows a command. What the command runs needs a rule of its own, or has to stand in this one. */
+function covers(rule: Rule, rules: readonly Rule[], part: Part, isRead: (part: Part) => boolean): boolean {
+  if (!spells(rule, part.command.words)) return false;
+  if (rule.pattern === undefined) return true;
+  return part.inner.every((each) => {
+    if (isRead(each)) return true;
+    const behind = ruleBehind(rule, part, each);
+    if (behind === undefined) return isCovered(rules, each, isRead);
+    // Variables that stand before the inner command stand in the rule, too.
+    return isCovered([...rules, behind], { ...each, command: { ...each.command, sets: [] } }, isRead);
+  });
+}
+
+/** The part of a rule that speaks of the inner command: of `xargs rm *` that is `rm *`. */
+function ruleBehind(rule: Rule, { command }: Part, { command: inner }: Part): Rule | undefined {
+  const at = inner.words[0] === undefined ? -1 : command.words.indexOf(inner.words[0]);
+  const { words, more } = wordsOf(rule.pattern ?? "");
+  if (at <= 0 || words.length <= at || !words.slice(0, at).every((word, n) => word === command.words[n]!.text))
+    return undefined;
+  return { ...rule, pattern: [...words.slice(at), ...(more ? ["*"] : [])].join(" ") };
+}
+
+/**
+ * Whether the words of a rule fit. A star stands for further words; of a known command it stands for those that only read,
+ * and an option or subcommand that writes, runs or configures has to stand in the rule as it is.
+ */
 function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean {
   if (exact) return false;
   if (pattern === undefined) return true;
   const { words, more } = wordsOf(pattern);
   if (given.length < words.length || (!more && given.length > words.length)) return false;
-  return words.every((word, at) => {
+  const fits = words.every((word, at) => {
     const { text, glob, home } = given[at]!;
     return text !== undefined && !glob && !home && textMatches(word, text);
   });
+  const effects = effectsOf(baseName(given[0]?.text ?? ""), given.slice(1)) ?? [];
+  return fits && effects.every((at) => words[at + 1] !== undefined && words[at + 1] === given[at + 1]?.text);
 }
 
 /** The words of a rule; a star at its end, or another tool's `:*`, stands for any number of further ones. */
@@ -261,7 +290,8 @@ function wordByWord(policy: Policy, { tool }: CallToJudge, line: Line, shell: Sh
     const looked = onlyReads(policy, part, line, shell);
     if (looked?.decision === "deny") return looked;
     if (looked) continue;
-    if (!isCovered(rules, part)) return undefined;
+    const isRead = (each: Part): boolean => onlyReads(policy, each, line, shell)?.decision === "allow";
+    if (!isCovered(rules, part, isRead)) return undefined;
     const covering = rules.find((each) => flat(part).some(({ command }) => spells(each, command.words))) ?? rules[0];
     if (covering) rule = `allow ${ruleText(covering)}`; // a redirect around other commands needs none
   }
@@ -280,10 +310,7 @@ function onlyReads(
     return undefined;
   if (words.some(({ text, glob, home }) => text === undefined || home || (glob && /^[-*?[]/.test(text))))
     return undefined;
-  const paths = readOnlyPaths(
-    first.text,
-    args.map(({ text }) => text!),
-  );
+  const paths = readOnlyPaths(first.text, args);
   if (paths === undefined || moves === "anywhere") return undefined;
   const places = paths.map((path) => placeOf(path, shell));
   if (places.includes(undefined) || (moves === "inside" && paths.some((path) => path.split("/").includes(".."))))

@@ -1,4 +1,5 @@
 import { words } from "../text/words.ts";
+import { runByOptions } from "./inner-commands.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
 
 /**
@@ -11,7 +12,15 @@ export function unwrap(command: ShellCommand): UnwrappedCommand | undefined {
   if (program === undefined)
     return first === undefined ? undefined : { problem: "the program is only known when it runs" };
   if (OPAQUE.has(program)) return { problem: `what "${program}" runs cannot be read from its words` };
-  return Object.hasOwn(wrappers, program) ? wrappers[program]!(args) : undefined;
+  const behindOptions = runByOptions(program, args);
+  if (behindOptions?.problem !== undefined) return { problem: behindOptions.problem };
+  const wrapped = Object.hasOwn(wrappers, program) ? wrappers[program]!(args) : undefined;
+  if (behindOptions === undefined || (wrapped && "problem" in wrapped)) return wrapped;
+  const lines = behindOptions.lines.map((line) => joined([{ text: line }]));
+  const unread = lines.find((line) => "problem" in line);
+  if (unread) return unread;
+  const commands = lines.flatMap((line) => ("inner" in line ? line.inner : []));
+  return inner([...(wrapped?.inner ?? []), ...commands], false);
 }
 
 export type UnwrappedCommand =
@@ -95,8 +104,7 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
   watch: (args) =>
     joined(afterOptions({ flags: "bcdegtwx", valued: "nq", long: "interval= differences no-title" }, args)),
   ssh: (args) => {
-    const [host, ...rest] =
-      afterOptions({ flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "BbcDEeFIiJLlmOopQRSWw" }, args) ?? [];
+    const [host, ...rest] = afterOptions({ flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "BbcDeiJLlmpQRW" }, args) ?? [];
     return host === undefined || rest.length === 0
       ? { problem: "a shell on another machine runs whatever it is given" }
       : opaque(joined(rest));
@@ -118,7 +126,22 @@ function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): Unw
   const words = rest.slice(sets.length + (grammar.before ?? 0));
   if (words.length === 0 && sets.length === 0)
     return name === "xargs" ? inner([{ words: [{ text: "echo" }], sets, redirects: [] }], false) : undefined;
-  return inner([{ words, sets, redirects: [] }], grammar.transparent !== false);
+  return inner(
+    [{ words: name === "xargs" ? withInput(words, args) : words, sets, redirects: [] }],
+    grammar.transparent !== false,
+  );
+}
+
+/** What xargs reads becomes words that nobody knows yet: behind the others, or where a placeholder stands. */
+function withInput(words: readonly ShellWord[], args: readonly ShellWord[]): readonly ShellWord[] {
+  const at = args.findIndex(({ text = "" }) => /^(?:-[A-Za-z]*I|--replace)/.test(text));
+  const option = args[at]?.text ?? "";
+  const mark =
+    /^-[A-Za-z]*I(.+)$/s.exec(option)?.[1] ??
+    /=(.+)$/s.exec(option)?.[1] ??
+    (option.startsWith("--") ? "{}" : args[at + 1]?.text);
+  if (at < 0 || mark === undefined) return [...words, {}];
+  return words.map((word) => (word.text?.includes(mark) ? {} : word));
 }
 
 function setsOf(words: readonly ShellWord[]): string[] {

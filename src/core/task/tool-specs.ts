@@ -1,4 +1,4 @@
-import type { ToolSpec } from "../model/model.ts";
+import type { ToolCall, ToolSpec } from "../model/model.ts";
 import { permit, type Rights } from "../policy/permit.ts";
 import { isZodType, jsonSchemaOfZod } from "../schema/zod-schema.ts";
 import type { JsonSchema } from "../text/json.ts";
@@ -14,8 +14,41 @@ export function toolSpecs(tools: ReadonlyMap<string, Tool>, rights: Rights): Too
 /** The JSON Schema of a tool's input. */
 export const inputSchemaOf = ({ input }: Tool): JsonSchema => (isZodType(input) ? jsonSchemaOfZod(input) : input);
 
+/** How long the arguments of one call may be, all texts and keys in them together. */
+const MOST_ARGUMENTS = 12_000_000;
+
+/** What is left of arguments that are too long: they are neither recorded nor sent again. */
+const DROPPED = "[arguments dropped: too long]";
+
+/** A call whose arguments are no longer than they may be. */
+export function boundedCall(call: ToolCall): ToolCall {
+  return sizeOf(call.input) > MOST_ARGUMENTS ? { ...call, input: DROPPED } : call;
+}
+
+/** How many characters a value holds, about; counted no further than needed. */
+function sizeOf(value: unknown, most: number = MOST_ARGUMENTS): number {
+  let size = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0 && size <= most) {
+    const next = open.pop();
+    if (typeof next === "string") size += next.length;
+    else if (typeof next === "object" && next !== null)
+      for (const [key, inner] of Object.entries(next)) {
+        size += key.length + 1;
+        open.push(inner);
+        if (size > most) break;
+      }
+    else size += 8;
+  }
+  return size;
+}
+
 /** The arguments of a call as the tool wants them, or what is wrong with them. */
 export function parseArguments({ input }: Tool, value: unknown): { value: unknown } | { problem: string } {
+  if (value === DROPPED || sizeOf(value) > MOST_ARGUMENTS)
+    return {
+      problem: `they are longer than ${MOST_ARGUMENTS} characters: pass the data in parts, or by way of a file`,
+    };
   if (!isZodType(input)) return { value };
   const parsed = input.safeParse(value ?? {});
   if (parsed.success) return { value: parsed.data };

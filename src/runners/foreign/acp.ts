@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from "../../runtime/async/long-timer.ts";
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
 import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
@@ -19,7 +20,6 @@ import { field, listIn, numberIn, type ToolListener, textIn, together } from "./
 const MARKER = "SUBCREW_TASK";
 const GRACE_MS = 1_500;
 const SAID_CHARS = 2_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Hands each task to a process that speaks the Agent Client Protocol; what it asks is judged by the task's own rules. */
 export function acpRunner(command: string, parts: ForeignParts): Runner {

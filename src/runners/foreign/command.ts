@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from "../../runtime/async/long-timer.ts";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -99,7 +100,6 @@ function aborted(signal: AbortSignal): Promise<Ended> {
   });
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const timeOf = ({ maxTimeMs, enforce }: Assignment["limits"]): number =>
   enforce ? Math.min(maxTimeMs, LONGEST_TIMER_MS) : LONGEST_TIMER_MS;
 

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from "../../runtime/async/long-timer.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -19,7 +20,6 @@ export type WatchedProcess = Readonly<{
 const LOOK_EVERY_MS = process.platform === "linux" ? 200 : 1_000;
 /** How long a task may be late, and how long its place may take to show that it still works. */
 const LATE_MS = 2_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Keeps the limits that a task cannot keep itself: its memory and processor time, and its time when it stands still.

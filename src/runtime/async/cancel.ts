@@ -1,3 +1,4 @@
+import { startTimer } from "./long-timer.ts";
 import { onAbort } from "./on-abort.ts";
 
 /** Why work was stopped, as the reason of an AbortSignal. */
@@ -22,12 +23,12 @@ export function reasonOf(signal: AbortSignal): string {
 export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const timer = setTimeout(() => {
+    const clear = startTimer(() => {
       release();
       resolve(true);
     }, ms);
     const release = onAbort(signal, () => {
-      clearTimeout(timer);
+      clear();
       resolve(false);
     });
   });

@@ -1,3 +1,4 @@
+import { startTimer } from "./long-timer.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Limits } from "../../core/vocabulary/limits.ts";
 import { following, reasonOf, stopped } from "./cancel.ts";
@@ -21,16 +22,16 @@ export function deadlineOf({ maxTimeMs, enforce }: Limits, { signal }: PerformCo
   let left = maxTimeMs;
   let since = 0;
   let waits = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let clear = (): void => {};
   const go = (): void => {
     since = performance.now();
-    timer = setTimeout(() => {
+    clear = startTimer(() => {
       passed = true;
       if (enforce) controller.abort(stopped("the task's time is up"));
     }, left);
   };
   const stand = (): void => {
-    clearTimeout(timer);
+    clear();
     left = Math.max(0, left - (performance.now() - since));
   };
   go();
@@ -50,7 +51,7 @@ export function deadlineOf({ maxTimeMs, enforce }: Limits, { signal }: PerformCo
     reason: () => reasonOf(signal),
     stop: () => {
       over = true;
-      clearTimeout(timer);
+      clear();
       release();
     },
   };

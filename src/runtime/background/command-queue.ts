@@ -1,6 +1,7 @@
+import { readRegularFile } from "../disk/read-regular.ts";
 import { randomBytes } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type RunCommand, type Receipt, command as schema } from "../../core/run/run-command.ts";
 import { messageOf } from "../../core/schema/error.ts";
@@ -33,7 +34,9 @@ export async function post(
   for (let looks = 0; ; looks += 1) {
     // Asked before the receipt is looked for: the last act of a run that ends is to write its receipts.
     const over = looks % LOOKS_PER_CHECK === 0 ? await ended() : undefined;
-    const text = await readFile(receipt, "utf8").catch(() => undefined);
+    const text = await readRegularFile(receipt)
+      .then(String)
+      .catch(() => undefined);
     if (text !== undefined) {
       await rm(receipt, { force: true });
       return JSON.parse(text) as Receipt;
@@ -107,7 +110,7 @@ const failure = (thrown: unknown): Receipt => ({ done: false, text: messageOf(th
 
 async function readJson(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(file, "utf8")) as unknown;
+    return JSON.parse(await readRegularFile(file).then(String)) as unknown;
   } catch {
     return undefined;
   }

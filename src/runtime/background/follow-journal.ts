@@ -1,5 +1,6 @@
+import { openRegular } from "../disk/read-regular.ts";
 import { type FSWatcher, watch } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { pause } from "../async/cancel.ts";
@@ -18,7 +19,7 @@ export async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<KeptEvent, void> {
   const path = join(folder, "journal.jsonl");
-  const file = await open(path, "r");
+  const file = await openRegular(path);
   let wake = (): void => {};
   const watcher = watching(path, () => wake());
   try {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readRegularFile } from "../disk/read-regular.ts";
 import { join } from "node:path";
 import { z } from "zod";
 import { CrewError } from "../../core/schema/error.ts";
@@ -30,15 +30,17 @@ export async function writeRequest(folder: string, asked: BackgroundRequest): Pr
 
 /** Reads the request of a run. */
 export async function readRequest(folder: string): Promise<BackgroundRequest> {
-  const text = await readFile(join(folder, FILE), "utf8").catch(() => {
-    throw new CrewError("UNKNOWN_RUN", `Nothing was asked for in ${folder}.`, "Start it again with --bg.");
-  });
+  const text = await readRegularFile(join(folder, FILE))
+    .then(String)
+    .catch(() => {
+      throw new CrewError("UNKNOWN_RUN", `Nothing was asked for in ${folder}.`, "Start it again with --bg.");
+    });
   return parseAs<BackgroundRequest>(request, JSON.parse(text) as unknown, { code: "BAD_FILE", what: FILE });
 }
 
 /** True for a run that was started in the background. */
 export async function isRequested(folder: string): Promise<boolean> {
-  return readFile(join(folder, FILE)).then(
+  return readRegularFile(join(folder, FILE)).then(
     () => true,
     () => false,
   );

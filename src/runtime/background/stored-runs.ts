@@ -54,7 +54,14 @@ export type KeptRuns = Readonly<{
   collect(limits: CollectLimits): Promise<readonly CollectedRun[]>;
 }>;
 
-export type CollectLimits = Readonly<{ olderThanMs: number; maxBytes?: number; dryRun?: boolean; now: number }>;
+export type CollectLimits = Readonly<{
+  olderThanMs: number;
+  maxBytes?: number;
+  dryRun?: boolean;
+  /** Also runs that were interrupted, paused or parked. */
+  unfinished?: boolean;
+  now: number;
+}>;
 export type CollectedRun = Readonly<{ id: string; bytes: number; why: string }>;
 
 /** How often a run is looked at that says nothing. */
@@ -154,7 +161,7 @@ export function keptRuns(store: Store): KeptRuns {
       );
       return look(id);
     },
-    collect: async ({ olderThanMs, maxBytes, dryRun = false, now }) => {
+    collect: async ({ olderThanMs, maxBytes, dryRun = false, unfinished = false, now }) => {
       const all = await Promise.all(
         (await store.list()).map(async (id) => {
           const run = await look(id);
@@ -169,9 +176,9 @@ export function keptRuns(store: Store): KeptRuns {
       let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
       const collected: CollectedRun[] = [];
       for (const { id, life, bytes, at, owner } of all.toSorted((a, b) => a.at - b.at)) {
-        if (owner !== undefined) continue;
+        // What was interrupted, paused or parked can still be finished: only a person can say that nobody will.
+        if (owner !== undefined || (!isEnded(life) && !unfinished)) continue;
         const old = now - at > olderThanMs;
-        // What was interrupted can still be finished, so only its age counts.
         const much = maxBytes !== undefined && total > maxBytes && isEnded(life);
         if (!old && !much) continue;
         if (!dryRun) {

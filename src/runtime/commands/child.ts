@@ -1,3 +1,4 @@
+import { startTimer } from "../async/long-timer.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import type { Readable, Writable } from "node:stream";
@@ -127,11 +128,11 @@ export async function within(
     child.kill(graceMs).catch(() => {});
   };
   const abort = (): void => stop({ by: "cancelled", reason: reasonOf(signal) })();
-  const timer = setTimeout(stop({ by: "timeout" }), timeoutMs);
+  const clear = startTimer(stop({ by: "timeout" }), timeoutMs);
   if (signal.aborted) abort();
   const release = onAbort(signal, abort);
   const exit = await child.ended;
-  clearTimeout(timer);
+  clear();
   release();
   return cut ? { exit, cut } : { exit };
 }

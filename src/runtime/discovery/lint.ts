@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readRegularText } from "../disk/read-regular.ts";
+import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Dialect, Dialects } from "../../core/agent/dialect.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
@@ -133,7 +134,7 @@ function placed(problems: readonly Problem[], dialects: Dialects, id?: string): 
 
 function readIfThere(file: string): string | undefined {
   try {
-    return readFileSync(file, "utf8");
+    return readRegularText(file);
   } catch {
     return undefined; // its problem is that it cannot be read
   }

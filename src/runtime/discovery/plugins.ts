@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { readRegularText } from "../disk/read-regular.ts";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { isRecord } from "../../core/text/json.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
@@ -138,7 +139,7 @@ function staysInside(path: string, root: string): boolean {
 
 function readJson(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readRegularText(file));
   } catch {
     return undefined; // missing or broken: there are no plugins
   }

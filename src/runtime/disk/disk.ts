@@ -1,5 +1,6 @@
 import { type Dirent, existsSync } from "node:fs";
-import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readRegularFile } from "./read-regular.ts";
 
 /** A file that is open. */
 export type DiskFile = Readonly<{
@@ -8,7 +9,8 @@ export type DiskFile = Readonly<{
   datasync(): Promise<void>;
   sync(): Promise<void>;
   truncate(length: number): Promise<void>;
-  stat(): Promise<Readonly<{ size: number }>>;
+  /** `nlink`: under how many names it can be found; none when it was deleted. */
+  stat(): Promise<Readonly<{ size: number; nlink?: number }>>;
   close(): Promise<void>;
 }>;
 
@@ -36,7 +38,7 @@ type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
 /** The disk of this machine. */
 export const machineDisk: Disk = {
   open,
-  readFile,
+  readFile: (path) => readRegularFile(path),
   writeFile,
   copyFile,
   rename,

@@ -1,3 +1,4 @@
+import { startTimer } from "../async/long-timer.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -17,13 +18,13 @@ export function answerTimeoutOf(
   const { controller, release } = following(parent);
   const text =
     answerTimeoutMs === undefined ? "nobody answered" : `nobody answered within ${formatDuration(answerTimeoutMs)}`;
-  const timer =
-    answerTimeoutMs === undefined ? undefined : setTimeout(() => controller.abort(stopped(text)), answerTimeoutMs);
+  const clear =
+    answerTimeoutMs === undefined ? undefined : startTimer(() => controller.abort(stopped(text)), answerTimeoutMs);
   return {
     signal: controller.signal,
     text,
     release: () => {
-      clearTimeout(timer);
+      clear?.();
       release();
     },
   };

@@ -1,3 +1,4 @@
+import { startTimer } from "../async/long-timer.ts";
 import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
 import type { LocatedSubject } from "../../core/rules/call-subject.ts";
@@ -148,7 +149,7 @@ async function runTool(
   };
   const helpers: Promise<unknown>[] = [];
   const limit = tool.timeoutMs ?? DEFAULT_TOOL_MS;
-  const timer = setTimeout(() => {
+  const clear = startTimer(() => {
     late = true;
     controller.abort(stopped(`${tool.name} took longer than ${limit} ms`));
   }, limit);
@@ -207,7 +208,7 @@ async function runTool(
           : "failed";
     return { text: `${tool.name} failed: ${redact(messageOf(thrown))}`, status, files: [...files] };
   } finally {
-    clearTimeout(timer);
+    clear();
     release();
     // Its helpers stop with it, and the task has its slot again before it goes on.
     if (controller.signal.aborted) await Promise.allSettled(helpers);

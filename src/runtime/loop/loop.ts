@@ -1,3 +1,4 @@
+import { startTimer } from "../async/long-timer.ts";
 import { type FailedOutcome, type FaultCode, failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
 import { statedVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
@@ -187,11 +188,11 @@ async function lastTurn(
 ): ReturnType<Conversation["next"]> {
   talk.tell(fill(prompts.grace, new Map([["limit", limit]])));
   const { controller, release } = following(context.signal);
-  const timer = setTimeout(() => controller.abort(stopped("the grace turn took too long")), ms);
+  const clear = startTimer(() => controller.abort(stopped("the grace turn took too long")), ms);
   try {
     return await talk.next(controller.signal, { last: true });
   } finally {
-    clearTimeout(timer);
+    clear();
     release();
   }
 }

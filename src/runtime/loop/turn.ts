@@ -1,3 +1,5 @@
+import { boundedCall } from "../../core/task/tool-specs.ts";
+import { LONGEST_TIMER_MS } from "../async/long-timer.ts";
 import type { ProviderData, Model, ModelRequest, ToolCall, TurnUsage } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { type Cost, noUsage, type Usage } from "../../core/outcome/usage.ts";
@@ -43,7 +45,7 @@ export async function takeTurn(
   { signal, maxIdleMs, live, emit }: TurnOptions,
 ): Promise<Turn> {
   const { controller, release } = following(signal);
-  const idle = setTimeout(() => controller.abort(stopped("idle")), maxIdleMs);
+  const idle = setTimeout(() => controller.abort(stopped("idle")), Math.min(maxIdleMs, LONGEST_TIMER_MS));
   let text = "";
   let thinking = "";
   const calls: ToolCall[] = [];
@@ -65,7 +67,7 @@ export async function takeTurn(
           live({ type: "thinking.delta", text: event.text });
           break;
         case "call":
-          calls.push(event.call);
+          calls.push(boundedCall(event.call));
           break;
         case "notice":
           emit({ type: "warning", code: event.code, text: event.text });

@@ -1,3 +1,4 @@
+import { startTimer } from "../async/long-timer.ts";
 import { following, stopped } from "../async/cancel.ts";
 import {
   couldNotBeAsked,
@@ -34,7 +35,7 @@ export function createGuardedFetch(rules: NetworkRules = {}, parts: NetworkParts
   return async (request, signal) => {
     const limit = parts.timeoutMs ?? TOTAL_MS;
     const { controller, release } = following(signal);
-    const timer = setTimeout(() => controller.abort(stopped(`no whole answer within ${limit / 1_000} s`)), limit);
+    const clear = startTimer(() => controller.abort(stopped(`no whole answer within ${limit / 1_000} s`)), limit);
     try {
       return await whole(await open(request, controller.signal));
     } catch (error) {
@@ -42,7 +43,7 @@ export function createGuardedFetch(rules: NetworkRules = {}, parts: NetworkParts
         throw new Error(`there was no whole answer within ${limit / 1_000} s`, { cause: error });
       throw error;
     } finally {
-      clearTimeout(timer);
+      clear();
       release();
     }
   };

@@ -45,9 +45,14 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
     );
     http.listen(port, host, () => resolve((http.address() as AddressInfo).port));
   });
-  const guard = createGuard({ tokens, port: bound, hosts: [...(isWildcard(host) ? [] : [host]), ...hosts] });
+  const guard = createGuard({
+    tokens,
+    port: bound,
+    bound: host,
+    hosts: [...(isWildcard(host) ? [] : [host]), ...hosts],
+  });
   http.on("request", (request, response) => {
-    const judged = guard(request.headers, isOpen(request));
+    const judged = isPlainRequest(request) ? guard(request.headers, isOpen(request)) : 403;
     if (typeof judged === "number") {
       response
         .writeHead(
@@ -75,6 +80,20 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   };
 }
 
+/**
+ * Whether a request says once and in one way where it goes. Two names, or another one in the target, are read differently by
+ * different programs on the way.
+ */
+export function isPlainRequest({ url = "", rawHeaders }: Pick<IncomingMessage, "url" | "rawHeaders">): boolean {
+  const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+  const once = ["host", "origin", "authorization", "sec-fetch-site", "content-length"];
+  return (
+    url.startsWith("/") &&
+    !url.startsWith("//") &&
+    once.every((name) => names.filter((each) => each === name).length < 2)
+  );
+}
+
 /** Every address of the machine has many names, none of which this server knows: it is called by loopback, or by name. */
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || host === "::";
 
@@ -87,7 +106,13 @@ function checkToken(token: string): void {
   );
 }
 
-type GuardOptions = Pick<ServerOptions, "tokens"> & Readonly<{ port: number; hosts: readonly string[] }>;
+type GuardOptions = Pick<ServerOptions, "tokens"> &
+  Readonly<{
+    port: number;
+    hosts: readonly string[];
+    /** The address it listens on: the loopback names of another one are not its own. */
+    bound?: string;
+  }>;
 
 /** Who asks, or the status with which it is refused. */
 export type RequestGuard = (headers: IncomingHttpHeaders, open?: boolean) => Readonly<{ caller: string }> | 401 | 403;
@@ -96,16 +121,23 @@ export type RequestGuard = (headers: IncomingHttpHeaders, open?: boolean) => Rea
  * Judges requests before anything of them is read. A page in a browser can reach loopback under a name of its own, so
  * name and origin have to be ours; and another program of this machine can reach it anyway, so a secret is needed.
  */
-export function createGuard({ tokens, port, hosts }: GuardOptions): RequestGuard {
-  const names = [...LOOPBACK, ...hosts.map(bracketed)];
+export function createGuard({ tokens, port, hosts, bound = "127.0.0.1" }: GuardOptions): RequestGuard {
+  const names = [...loopbackNames(bound), ...hosts.map(bracketed)];
   const authorities = new Set(
     names.flatMap((name) => [`${name}:${port}`, ...(port === 80 || port === 443 ? [name] : [])]),
   );
   for (const name of hosts) if (/:\d+$/.test(name)) authorities.add(name.toLowerCase()); // a port of its own, as behind a proxy
   const known = Object.entries(tokens).map(([caller, token]) => ({ caller, wanted: digest(`Bearer ${token}`) }));
-  return ({ host = "", origin, authorization = "" }, open = false) => {
+  // Behind a proxy that was named with a port of its own, a page may have come over TLS; what is served here is plain.
+  const proxied = new Set(hosts.filter((name) => /:\d+$/.test(name)).map((name) => name.toLowerCase()));
+  const isOurs = (origin: string): boolean => {
+    const [, scheme = "", name = ""] = /^(https?):\/\/(.*)$/.exec(origin.toLowerCase()) ?? [];
+    return scheme === "http" ? authorities.has(name) : proxied.has(name);
+  };
+  return ({ host = "", origin, authorization = "", "sec-fetch-site": site = "none" }, open = false) => {
     if (!authorities.has(host.toLowerCase())) return 403;
-    if (origin !== undefined && !authorities.has(origin.toLowerCase().replace(/^https?:\/\//, ""))) return 403;
+    if (origin !== undefined && !isOurs(origin)) return 403;
+    if (site !== "none" && site !== "same-origin") return 403;
     const given = digest(authorization);
     const fits = known.filter(({ wanted }) => timingSafeEqual(given, wanted)); // every one is compared, so that time tells nothing
     if (fits[0]) return { caller: fits[0].caller };
@@ -113,7 +145,12 @@ export function createGuard({ tokens, port, hosts }: GuardOptions): RequestGuard
   };
 }
 
-const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"] as const;
+/** The names of loopback that lead to an address. */
+function loopbackNames(bound: string): string[] {
+  if (bound === "::") return ["127.0.0.1", "localhost", "[::1]"];
+  if (bound === "::1" || bound === "[::1]") return ["localhost", "[::1]"];
+  return bound === "localhost" ? ["127.0.0.1", "localhost", "[::1]"] : ["127.0.0.1", "localhost"];
+}
 
 const bracketed = (host: string): string =>
   (/^[0-9a-f]*:[0-9a-f:]*$/i.test(host) && host.split(":").length > 2 ? `[${host}]` : host).toLowerCase();

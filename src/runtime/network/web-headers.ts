@@ -10,6 +10,11 @@ export function checkHeaders(headers: WebHeaders): void {
     if (!TOKEN.test(name)) throw webRefusal("HEADER", `${JSON.stringify(name.slice(0, 60))} is no name of a header`);
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value) || value.length > LONGEST)
       throw webRefusal("HEADER", `the value of the header ${name} is not valid: one line of plain text is`);
+    if (METADATA.test(name))
+      throw webRefusal(
+        "HEADER",
+        `the header ${name} cannot be set: it asks a cloud for the credentials of this machine`,
+      );
     if (FORBIDDEN.test(name))
       throw webRefusal("HEADER", `the header ${name} cannot be set: it says how or to whom a request is sent`);
   }
@@ -32,4 +37,7 @@ const LONGEST = 8_000;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const FORBIDDEN =
   /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|via|date|origin|accept-encoding|x-http-method|x-http-method-override|x-method-override|x-original-url|x-rewrite-url|x-forwarded-.*|forwarded|proxy-.*|sec-.*|:.*)$/i;
+/** What the metadata services of clouds want to see before they hand out credentials. */
+const METADATA =
+  /^(?:metadata|metadata-flavor|x-google-metadata-request|x-aws-ec2-metadata-.*|x-metadata-.*|x-identity-header|x-ims-.*|x-tencent-.*|x-aliyun-ecs-metadata-.*)$/i;
 const HARMLESS: ReadonlySet<string> = new Set(["accept", "accept-language", "user-agent", "content-type"]);

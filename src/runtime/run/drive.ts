@@ -1,3 +1,4 @@
+import { startTimer } from "../async/long-timer.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
@@ -191,10 +192,10 @@ function deadline(parent: AbortSignal, ms: number | undefined): Deadline {
   const { controller, release } = following(parent);
   const text = `the run took longer than ${formatDuration(ms ?? 0)}`;
   let passed = false;
-  const timer =
+  const clear =
     ms === undefined
       ? undefined
-      : setTimeout(() => {
+      : startTimer(() => {
           passed = !parent.aborted;
           controller.abort(stopped(text));
         }, ms);
@@ -203,7 +204,7 @@ function deadline(parent: AbortSignal, ms: number | undefined): Deadline {
     text,
     passed: () => passed,
     stop: () => {
-      clearTimeout(timer);
+      clear?.();
       release();
     },
   };

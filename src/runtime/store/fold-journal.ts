@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { openRegular } from "../disk/read-regular.ts";
 import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
@@ -17,7 +17,7 @@ export async function foldJournal(folder: string, run: string): Promise<State> {
 
 /** The records of a journal as `readJournal` reads them, piece by piece. Throws at the piece in which one is damaged. */
 async function* piecesOf(folder: string): AsyncGenerator<readonly KeptEvent[], void> {
-  const file = await open(join(folder, JOURNAL_FILE), "r");
+  const file = await openRegular(join(folder, JOURNAL_FILE));
   try {
     let before = { seq: 0, epoch: 0 };
     let rest: Buffer[] = []; // since the last record that is surely not the last one: only that may be torn

@@ -43,6 +43,7 @@ export async function openJournal(
         await writeWhole(file, bytes, owner);
         fault("journal.written");
         await file.datasync();
+        if ((await file.stat()).nlink === 0) throw new Error("its folder was deleted while it ran");
         // Whoever takes the run over claims it before it reads: if nobody has by now, it will find these records.
         owner.hold();
         length += bytes.length;

@@ -1,4 +1,5 @@
-import { appendFile, readFile } from "node:fs/promises";
+import { readRegularFile } from "../disk/read-regular.ts";
+import { appendFile } from "node:fs/promises";
 import { isRecord } from "../../core/text/json.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
@@ -31,7 +32,13 @@ export async function trimIndex(file: string, runs: ReadonlySet<string>): Promis
 }
 
 async function linesOf(file: string): Promise<string[]> {
-  return (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+  return (
+    await readRegularFile(file)
+      .then(String)
+      .catch(() => "")
+  )
+    .split("\n")
+    .filter((line) => line !== "");
 }
 
 function entryIn(line: string): IndexedResult | undefined {

@@ -1,4 +1,5 @@
-import { open, readdir, stat } from "node:fs/promises";
+import { openRegular } from "../disk/read-regular.ts";
+import { readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -80,7 +81,7 @@ async function nameIn(folder: string): Promise<string | undefined> {
 
 /** What the journal of a run begins with; nothing else of it is read. */
 export async function firstEvent(folder: string): Promise<KeptEvent | undefined> {
-  const file = await open(join(folder, JOURNAL_FILE)).catch(() => undefined);
+  const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
   if (!file) return undefined;
   for await (const line of file.readLines()) return decodeLine(line)?.event;
   return undefined;
@@ -88,7 +89,7 @@ export async function firstEvent(folder: string): Promise<KeptEvent | undefined>
 
 /** What the journal of a run ends with, as far as it is whole; only the end of it is read. */
 export async function lastEvent(folder: string): Promise<KeptEvent | undefined> {
-  const file = await open(join(folder, JOURNAL_FILE)).catch(() => undefined);
+  const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
   if (!file) return undefined;
   try {
     const { size } = await file.stat();

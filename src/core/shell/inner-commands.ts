@@ -1,0 +1,170 @@
+import { subcommandAt } from "./known-commands.ts";
+import type { ShellWord } from "./parse.ts";
+
+/**
+ * The command lines that options, scripts and subcommands of known programs run: `tar --to-command=rm`, `git -c alias.x=!rm`,
+ * `awk 'system("rm")'`. `undefined`: none. A problem: something is run that the words do not show.
+ */
+export function runByOptions(program: string, args: readonly ShellWord[]): InnerLines | undefined {
+  if (/^[gmn]?awk$/.test(program)) return inAwk(args);
+  if (program === "sed") return inSed(args);
+  if (program === "git") return inGit(args);
+  const options = Object.hasOwn(running, program) ? running[program]! : undefined;
+  return options && inOptions(options, program, args);
+}
+
+/** Command lines, or why they cannot be read. */
+export type InnerLines = Readonly<{ lines: readonly string[]; problem?: string }>;
+
+/** Options whose value is a command line. A letter may have its value behind it, or in the next word. */
+const running: Readonly<Record<string, readonly string[]>> = {
+  tar: [
+    "--to-command",
+    "--use-compress-program",
+    "-I",
+    "--checkpoint-action",
+    "--rsh-command",
+    "--info-script",
+    "--new-volume-script",
+    "-F",
+  ],
+  rsync: ["-e", "--rsh", "--rsync-path"],
+  scp: ["-S", "-o", "-D"],
+  sftp: ["-S", "-o", "-D"],
+  ssh: ["-o", "-F"],
+  sort: ["--compress-program"],
+  split: ["--filter"],
+  rg: ["--pre", "--hostname-bin"],
+  zip: ["-TT", "--unzip-command"],
+  man: ["-P", "--pager", "-H", "--html"],
+  go: ["-exec", "-toolexec", "-vettool"],
+  vim: ["-c", "--cmd", "-S"],
+  vi: ["-c", "--cmd", "-S"],
+  nvim: ["-c", "--cmd", "-S"],
+  make: ["--eval"],
+  gmake: ["--eval"],
+  less: ["+!"],
+  wget: ["--use-askpass", "-e", "--execute"],
+};
+
+function inOptions(options: readonly string[], program: string, args: readonly ShellWord[]): InnerLines | undefined {
+  const lines: string[] = [];
+  for (const [at, { text }] of args.entries()) {
+    if (text === undefined) continue;
+    const option = options.find(
+      (each) => text === each || text.startsWith(each.startsWith("--") || /^-\w{2}/.test(each) ? `${each}=` : each),
+    );
+    // Letters in a bundle, as in `-avze ssh`.
+    const bundled =
+      option === undefined &&
+      /^-[A-Za-z]{2,}$/.test(text) &&
+      options.some((each) => each.length === 2 && text.endsWith(each.charAt(1)));
+    const started =
+      option === undefined && !bundled
+        ? options.find((each) => each.startsWith("--") && text.length > 4 && each.startsWith(text.split("=")[0]!))
+        : option;
+    if (started === undefined && !bundled) continue;
+    const joinedValue = bundled
+      ? undefined
+      : text.includes("=") && text.startsWith("-") && started!.length > 2
+        ? text.slice(text.indexOf("=") + 1)
+        : text.length > 2 && started!.length === 2
+          ? text.slice(2)
+          : undefined;
+    const value = joinedValue ?? args[at + 1]?.text;
+    if (value === undefined) return { lines, problem: `what "${program}" runs is only known when it runs` };
+    if (/^(?:vim?|nvim|ssh|scp|sftp|make|gmake|wget|less)$/.test(program))
+      return { lines, problem: `an option of "${program}" can run anything` };
+    lines.push(value.replace(/^exec=/, ""));
+  }
+  return lines.length === 0 ? undefined : { lines };
+}
+
+function inAwk(args: readonly ShellWord[]): InnerLines | undefined {
+  const runs = /system|\||getline|@load|@include|extension/;
+  for (const { text } of args) {
+    if (text === undefined) return { lines: [], problem: "a program for awk is only known when it runs" };
+    if (/^(?:-[fiElD]|--(?:file|include|exec|load|debug))/.test(text))
+      return { lines: [], problem: "awk runs a script that its words do not show" };
+    const code = text.replace(/\|\|/g, "");
+    const plain = /^[^]*?\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"\s*\)[^]*$/.exec(code)?.[1];
+    if (plain !== undefined && code.match(/system|\||getline/g)?.length === 1)
+      return { lines: [plain.replace(/\\(.)/g, "$1")] };
+    if (runs.test(code)) return { lines: [], problem: "a program for awk runs a command" };
+  }
+  return undefined;
+}
+
+/** Substitutions with the flag e, and the command e, run what they find. */
+function inSed(args: readonly ShellWord[]): InnerLines | undefined {
+  const scripts = args.flatMap(({ text }, at) =>
+    text === undefined
+      ? [undefined]
+      : text.startsWith("-") && !/^-\w*e|^--expression/.test(text)
+        ? []
+        : at >= 0
+          ? [text]
+          : [],
+  );
+  if (scripts.some((text) => text === undefined))
+    return { lines: [], problem: "a script for sed is only known when it runs" };
+  if (args.some(({ text = "" }) => /^(?:-\w*f|--file)/.test(text) && !/^-\w*e/.test(text)))
+    return { lines: [], problem: "sed runs a script that its words do not show" };
+  const runs = /(?:^|[;{}\n]|\d|\$|\/[IM]*)\s*!?\s*e(?:\s|$|;)|(?:^|[^\w\\])s([^\w\s\\]).*?\1.*?\1[gpiIMm\d]*e/s;
+  return scripts.some((text) => runs.test(text!.replace(/^(?:-\w*e|--expression=)/, "")))
+    ? { lines: [], problem: "a script for sed runs a command" }
+    : undefined;
+}
+
+const HARMLESS_KEYS =
+  /^(?:color|column|advice|user|author|committer|log|status|branch|tag|pretty|i18n|versionsort|push\.default|pull\.(?:rebase|ff)|core\.(?:quotepath|abbrev|autocrlf|eol|filemode|ignorecase)|diff\.(?:renames|color\w*|context|algorithm|noprefix|mnemonicprefix)|init\.defaultbranch|commit\.gpgsign|safe\.directory|merge\.conflictstyle|rerere)(?:\.|$|\w)/i;
+
+/** Settings and subcommands of git that name programs. */
+function inGit(args: readonly ShellWord[]): InnerLines | undefined {
+  const lines: string[] = [];
+  const at = subcommandAt(args);
+  for (let place = 0; place < at; place++) {
+    const text = args[place]?.text ?? "";
+    if (/^--(?:config-env|exec-path)/.test(text)) return { lines, problem: `"${text}" can make git run anything` };
+    if (text !== "-c") continue;
+    const setting = args[place + 1]?.text;
+    if (setting === undefined) return { lines, problem: "a setting of git is only known when it runs" };
+    const [key = "", value = ""] = [setting.split("=")[0], setting.slice(setting.indexOf("=") + 1)];
+    if (/^alias\./i.test(key)) lines.push(value.startsWith("!") ? value.slice(1) : `git ${value}`);
+    else if (!HARMLESS_KEYS.test(key)) return { lines, problem: `the setting ${key} can make git run anything` };
+  }
+  const [name = "", ...rest] = args.slice(at).map(({ text }) => text);
+  const texts = rest.map((text) => text ?? "\0");
+  if ((name === "bisect" && texts[0] === "run") || (name === "submodule" && texts.includes("foreach"))) {
+    const words = texts
+      .slice(texts.indexOf(name === "bisect" ? "run" : "foreach") + 1)
+      .filter((word, n) => n > 0 || word !== "--recursive");
+    return words.includes("\0") || words.length === 0
+      ? { lines, problem: `what "git ${name}" runs is only known when it runs` }
+      : { lines: [...lines, words.join(" ")] };
+  }
+  const index = texts.findIndex(
+    (text) =>
+      /^(?:-x|--exec|--extcmd|--upload-pack|--receive-pack|--open-files-in-pager|-O\S)/.test(text) ||
+      (/^-[uO]$/.test(text) && /^(?:clone|ls-remote|grep)$/.test(name)),
+  );
+  if (index >= 0) {
+    const text = texts[index]!;
+    const value = text.includes("=")
+      ? text.slice(text.indexOf("=") + 1)
+      : /^-O\S/.test(text)
+        ? text.slice(2)
+        : texts[index + 1];
+    if (name === "clean" || (name === "ls-files" && text === "-x") || name === "cherry-pick")
+      return lines.length > 0 ? { lines } : undefined;
+    return value === undefined || value === "\0"
+      ? { lines, problem: `what "git ${name}" runs is only known when it runs` }
+      : { lines: [...lines, value] };
+  }
+  if (/^(?:filter-branch|config|difftool|mergetool|send-email|instaweb|daemon|gui|citool|p4|svn)$/.test(name)) {
+    const reads = name === "config" && texts.some((text) => /^(?:--get\S*|-l|--list|get|list)$/.test(text));
+    if (!reads) return { lines, problem: `"git ${name}" can run anything` };
+  }
+  if (texts.some((text) => /^ext::/.test(text))) return { lines, problem: "an address of git runs a command" };
+  return lines.length > 0 ? { lines } : undefined;
+}

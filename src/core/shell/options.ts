@@ -1,0 +1,101 @@
+import type { ShellWord } from "./parse.ts";
+
+/** Which options of a program only read, and what the words after them are. Long ones end with `=` when they take a value. */
+export type Grammar = Readonly<{
+  flags?: string;
+  /** Letters that take a value. */
+  valued?: string;
+  long?: string;
+  /** `-20` is a number. */
+  number?: true;
+  /** Long options begin with one dash, and letters are not bundled: `find`, `go`. */
+  oneDash?: true;
+  /** The first word is a bundle of letters even without a dash: `tar tf`. */
+  bundle?: true;
+  /** What the words after the options are; `pattern` is one text, then paths; `script` is a program for sed or awk, then paths. */
+  operands?: "paths" | "texts" | "pattern" | "script";
+  /** Further operands are written to, or make something. */
+  most?: number;
+  /** No word whatsoever makes it do something: `echo`. */
+  harmless?: true;
+  /** Operands that do more than they seem to. */
+  badOperand?: RegExp;
+  /** Whether a script only reads. */
+  isReading?(script: string): boolean;
+}>;
+
+/** What a grammar makes of the arguments of a program. */
+export type SortedArguments = Readonly<{
+  names: ReadonlySet<string>;
+  /** The places of words that are options, operands or scripts not known to be reading. */
+  effects: readonly number[];
+  operands: readonly number[];
+  /** The paths that are read, where all of them are known. */
+  paths: readonly string[];
+}>;
+
+/** Sorts the arguments of a program. A word that only the shell knows may be an option. */
+export function readOptions(grammar: Grammar, args: readonly ShellWord[]): SortedArguments {
+  const { flags = "", valued = "", long = "", number, oneDash, bundle, operands: kind = "paths" } = grammar;
+  const longs = new Set(long.split(" "));
+  const names = new Set<string>();
+  const effects: number[] = [];
+  const operands: number[] = [];
+  const scripts: number[] = [];
+  const letters = (word: string, at: number): number => {
+    const end = Array.from(word).findIndex((letter) => !flags.includes(letter));
+    for (const letter of word.slice(0, end < 0 ? undefined : end + 1)) names.add(letter);
+    if (end < 0) return at;
+    if (!valued.includes(word.charAt(end))) {
+      effects.push(at);
+      return at; // whether it takes a value nobody knows
+    }
+    const next = end === word.length - 1 ? at + 1 : at;
+    if (kind === "script" && word.charAt(end) === "e") scripts.push(next);
+    return next;
+  };
+  for (let at = 0; at < args.length; at++) {
+    const { text, glob } = args[at]!;
+    if (text === undefined || (glob && /^[-*?[]/.test(text))) {
+      if (!grammar.harmless) effects.push(at);
+      operands.push(at);
+    } else if (text === "--") {
+      for (let rest = at + 1; rest < args.length; rest++) operands.push(rest);
+      break;
+    } else if (text.startsWith("--") || (oneDash && text.startsWith("-") && text !== "-")) {
+      const [name, value] = splitOnce(text.replace(/^--?/, ""));
+      const takesValue = longs.has(`${name}=`);
+      if (value !== undefined ? !takesValue : !longs.has(name) && !takesValue) effects.push(at);
+      else if (value === undefined && !longs.has(name)) at++; // the value is the next word
+      names.add(name);
+      if (kind === "script" && name === "expression") scripts.push(at);
+    } else if (text.startsWith("-") && text !== "-") {
+      if (!(number && /^-\d+$/.test(text))) at = letters(text.slice(1), at);
+    } else if (bundle && at === 0) at = letters(text, at) === at ? at : at + (text.includes("f") ? 1 : 0);
+    else operands.push(at);
+  }
+  const textAt = (at: number): string | undefined => args[at]?.text;
+  const noPattern = names.has("e") || names.has("regexp") || names.has("expression") || names.has("files");
+  const first = kind === "pattern" || kind === "script" ? (noPattern ? 0 : 1) : 0;
+  if (kind === "script") {
+    const all = [...scripts, ...(first === 1 ? operands.slice(0, 1) : [])];
+    for (const at of all) {
+      const script = textAt(at)?.replace(/^(?:-\w*e|--expression=)/, "");
+      if (script === undefined || !grammar.isReading!(script)) effects.push(at);
+    }
+  }
+  for (const at of operands.slice(first)) if (grammar.badOperand?.test(textAt(at) ?? "") === true) effects.push(at);
+  // One word with a pattern in it may become several: `uniq f*` writes to its second file.
+  const { most } = grammar;
+  if (most !== undefined) {
+    effects.push(...operands.slice(most));
+    effects.push(...operands.filter((at) => /[*?[]/.test(textAt(at) ?? "*")));
+  }
+  const paths = kind === "texts" ? [] : operands.slice(first).flatMap((at) => textAt(at) ?? []);
+  return { names, effects: [...new Set(effects)].toSorted((one, other) => one - other), operands, paths };
+}
+
+function splitOnce(text: string): [string, string | undefined] {
+  const at = text.indexOf("=");
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,71 @@
+/**
+ * Whether a sed script writes no file and runs nothing: addresses, and commands that print, delete, jump or substitute. What is
+ * not known to be harmless is not; a script is read from left to right, once.
+ */
+export function sedReads(script: string): boolean {
+  let at = 0;
+  const text = script;
+  const skip = (pattern: RegExp): boolean => {
+    const sticky = new RegExp(pattern.source, "y");
+    sticky.lastIndex = at;
+    if (!sticky.test(text)) return false;
+    at = sticky.lastIndex;
+    return true;
+  };
+  /** The end of a part between delimiters, with backslashes and, in a pattern, brackets. */
+  const part = (delimiter: string): boolean => {
+    for (; at < text.length; at++) {
+      const char = text.charAt(at);
+      if (char === "\\") at++;
+      else if (char === delimiter) {
+        at++;
+        return true;
+      } else if (char === "\n") return false;
+    }
+    return false;
+  };
+  const address = (): boolean => {
+    if (skip(/\d+(?:~\d+)?|\$/)) return true;
+    const delimiter = text.charAt(at) === "\\" ? text.charAt(at + 1) : text.charAt(at) === "/" ? "/" : undefined;
+    if (delimiter === undefined || /[\s\\]/.test(delimiter)) return false;
+    at += text.charAt(at) === "\\" ? 2 : 1;
+    if (!part(delimiter)) return false;
+    skip(/[IM]*/);
+    return true;
+  };
+  while (at < text.length) {
+    if (skip(/[\s;{}]+/)) continue;
+    if (skip(/#[^\n]*/)) continue;
+    if (address()) {
+      skip(/\s*/);
+      if (skip(/,\s*/) && !skip(/[+~]\d+/) && !address()) return false;
+      skip(/\s*!*\s*/);
+    }
+    const command = text.charAt(at++);
+    if (/[pPdDnNhHgGxlFz={]/.test(command)) continue;
+    if (command === "q" || command === "Q") {
+      skip(/\s*\d*/);
+      continue;
+    }
+    if (command === ":" || command === "b" || command === "t" || command === "T") {
+      if (!skip(/[ \t]*[\w.-]*/)) return false;
+      continue;
+    }
+    if (command === "a" || command === "i" || command === "c") {
+      if (!skip(/[ \t]*\\?[^\n\\]*/)) return false;
+      continue;
+    }
+    if (command !== "s" && command !== "y") return false;
+    const delimiter = text.charAt(at++);
+    if (delimiter === "" || /[\s\\]/.test(delimiter) || !part(delimiter) || !part(delimiter)) return false;
+    skip(command === "s" ? /[gpiIM\d]*/ : /(?:)/);
+    if (at < text.length && !/[\s;}#]/.test(text.charAt(at))) return false;
+  }
+  return true;
+}
+
+/** Whether an awk program writes no file and runs nothing. `>` may be a comparison, and may be a file. */
+export function awkReads(script: string): boolean {
+  const code = script.replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
+  return !/system|getline|close|fflush|@|\||>|extension|ENVIRON|PROCINFO/.test(code.replaceAll("||", ""));
+}

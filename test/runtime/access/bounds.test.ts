@@ -1,0 +1,162 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { hiddenCharacters, showHidden } from "../../../src/core/agent/hidden-characters.ts";
+import { createCrew, defineAgent, defineTool } from "../../../src/index.ts";
+import { scripted } from "../../../src/models/scripted/scripted.ts";
+import { readRegularFile, readRegularText } from "../../../src/runtime/disk/read-regular.ts";
+import { createGuard, isPlainRequest } from "../../../src/runtime/network/loopback-server.ts";
+import { checkHeaders } from "../../../src/runtime/network/web-headers.ts";
+import { call, play } from "../../support/play.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+test("durations: a run and a task with a limit above 2^31 ms are carried out", async () => {
+  const { outcome } = await play([call("list_files", {})], {
+    input: { resourceLimits: { maxDurationMs: 40_000 * 60_000, maxIdleMs: 2 ** 40, graceMs: 2 ** 35 } },
+  });
+  expect(outcome).toMatchObject({ status: "ok" });
+});
+
+test("argument cap: arguments of 64 MB are refused in linear time, and neither recorded nor sent again", async () => {
+  const text = "x".repeat(64_000_000);
+  const began = performance.now();
+  const { ended, events, outcome } = await play([call("write_file", { path: "a", content: text })], {
+    permissions: { mode: "bypass" },
+  });
+  expect(outcome).toMatchObject({ status: "ok" });
+  expect(ended).toEqual([]);
+  expect(JSON.stringify(events).length).toBeLessThan(100_000);
+  expect(performance.now() - began).toBeLessThan(30_000);
+});
+
+test("run folder deleted: the next effect is not carried out, and the run ends STATE_UNWRITABLE", async () => {
+  const home = tempFolder();
+  let done = 0;
+  const act = defineTool({
+    name: "act",
+    description: "acts",
+    input: z.object({}),
+    effect: "write",
+    does: "none",
+    run: () => {
+      done++;
+      rmSync(join(home, "runs"), { recursive: true, force: true });
+      return "done";
+    },
+  });
+  const crew = createCrew({
+    home,
+    cwd: tempFolder(),
+    env: { PATH: "/usr/bin:/bin", HOME: tempFolder() },
+    discover: false,
+    tools: [act],
+    agents: [defineAgent({ name: "worker", description: "works", instructions: "Work.", tools: ["act"] })],
+    models: { m: scripted(call("act", {}), call("act", {}), call("act", {}), "done") },
+    model: "m",
+  });
+  const ended = await Promise.resolve(crew.run({ mode: "single", agent: "worker", task: "Go." })).then(
+    (result) => JSON.stringify(result),
+    (error: unknown) => String((error as { code?: string }).code),
+  );
+  expect(ended).toContain("STATE_UNWRITABLE");
+  expect(done).toBe(1);
+});
+
+test("gc: a run that did not end stays, however old the clock says it is, until a person says otherwise", async () => {
+  const home = tempFolder();
+  const crew = createCrew({
+    home,
+    cwd: tempFolder(),
+    env: { PATH: "/usr/bin:/bin", HOME: tempFolder() },
+    discover: false,
+    agents: [defineAgent({ name: "worker", description: "works", instructions: "Work." })],
+    models: { m: scripted("done") },
+    model: "m",
+  });
+  const ended = await crew.run({ mode: "single", agent: "worker", task: "Go." });
+  const again = await crew.run({ mode: "single", agent: "worker", task: "Go." });
+  const journal = join(home, "runs", again.id, "journal.jsonl");
+  const lines = execFileSync("head", ["-n", "2", journal]).toString("utf8");
+  writeFileSync(journal, lines); // as a crash leaves it
+  utimesSync(join(home, "runs", again.id), 1, 1);
+  const now = Date.now() + 400 * 86_400_000;
+  const ids = async (unfinished: boolean): Promise<string[]> =>
+    (await crew.kept.collect({ olderThanMs: 86_400_000, maxBytes: 1, now, unfinished })).map(({ id }) => id);
+  expect(await ids(false)).toEqual([ended.id]);
+  expect(await ids(true)).toEqual([again.id]);
+});
+
+test("special files: a pipe or an endless device where we read is refused at once", async () => {
+  const folder = tempFolder();
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  mkdirSync(join(folder, "dir"));
+  for (const path of [join(folder, "pipe"), "/dev/zero", join(folder, "dir")]) {
+    await expect(readRegularFile(path)).rejects.toThrow(/not a regular file/);
+    expect(() => readRegularText(path)).toThrow(/not a regular file/);
+  }
+});
+
+test("special files: a run whose journal is a pipe does not hang those who list runs", async () => {
+  const home = tempFolder();
+  const folder = join(home, "runs", "run_aaaaaaaaaaaa");
+  mkdirSync(folder, { recursive: true });
+  execFileSync("mkfifo", [join(folder, "journal.jsonl")]);
+  const crew = createCrew({ home, cwd: tempFolder(), env: { HOME: tempFolder() }, discover: false, agents: [] });
+  expect((await crew.kept.list().catch(() => [])).filter(({ life }) => life !== "damaged")).toEqual([]);
+});
+
+test("servers: with a valid token, a request that is not plainly for us is refused", () => {
+  const token = "t".repeat(32);
+  const guard = createGuard({ tokens: { me: token }, port: 8080, hosts: [], bound: "127.0.0.1" });
+  const authorization = `Bearer ${token}`;
+  const ask = (headers: object): unknown => guard({ host: "127.0.0.1:8080", authorization, ...headers });
+  expect(ask({})).toEqual({ caller: "me" });
+  expect(ask({ origin: "http://localhost:8080", "sec-fetch-site": "same-origin" })).toEqual({ caller: "me" });
+  expect(ask({ host: "[::1]:8080" })).toBe(403);
+  for (const origin of [
+    "https://127.0.0.1:8080",
+    "http://evil.example",
+    "null",
+    "127.0.0.1:8080",
+    "file://",
+    "http://127.0.0.1:8080/x",
+  ])
+    expect([origin, ask({ origin })]).toEqual([origin, 403]);
+  for (const site of ["cross-site", "same-site", "Cross-Site", "x"])
+    expect([site, ask({ "sec-fetch-site": site })]).toEqual([site, 403]);
+  const raw = (url: string, ...rawHeaders: string[]): boolean => isPlainRequest({ url, rawHeaders });
+  expect(raw("/a?b", "Host", "x")).toBe(true);
+  expect(raw("/", "Host", "x", "host", "x")).toBe(false);
+  expect(raw("/", "Origin", "x", "ORIGIN", "y")).toBe(false);
+  for (const url of ["http://127.0.0.1:8080/", "https://x/", "//x/", "*", "x:443"])
+    expect([url, raw(url)]).toEqual([url, false]);
+});
+
+test("servers: headers that ask a cloud for credentials are refused", () => {
+  for (const name of [
+    "Metadata",
+    "Metadata-Flavor",
+    "X-aws-ec2-metadata-token",
+    "X-aws-ec2-metadata-token-ttl-seconds",
+    "X-Google-Metadata-Request",
+    "x-identity-header",
+  ])
+    expect(() => checkHeaders({ [name]: "1" }), name).toThrow(/credentials/);
+  expect(() => checkHeaders({ "x-trace": "1" })).not.toThrow();
+});
+
+test("hidden text: a carriage return is shown, and soft hyphens and variation selectors are named", () => {
+  expect(showHidden("safe\rEVIL\r\nnext\r")).toBe("safe<U+000D>EVIL\nnext<U+000D>");
+  for (const [sign, code] of [
+    ["\u00ad", "00AD"],
+    ["\ufe00", "FE00"],
+    ["\ufe0f", "FE0F"],
+    ["\u{e0100}", "E0100"],
+    ["\u180b", "180B"],
+    ["a\rb", "000D"],
+  ] as const)
+    expect(hiddenCharacters(`text ${sign} more`)?.message).toContain(code);
+  expect(hiddenCharacters("a heart \u2764\ufe0f and a key 1\ufe0f\u20e3\r\n")).toBeUndefined();
+});
