@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { openJournal } from "../dist/runtime/store/journal.js";
-import { encodeLine } from "../dist/runtime/store/journal-line.js";
+import { encodeLines } from "../dist/runtime/store/journal-line.js";
 import { formatted } from "./executor/report.mjs";
 import { leastDisturbed, median } from "./executor/sample.mjs";
 
@@ -37,7 +37,7 @@ const event = (seq) => ({
   type: "note",
   text: "x".repeat(BYTES - 122),
 });
-const lines = Array.from({ length: EVENTS }, (_, at) => encodeLine(event(at + 1), 1));
+const lines = Array.from({ length: EVENTS }, (_, at) => encodeLines([event(at + 1)], 1).toString());
 const events = Array.from({ length: EVENTS }, (_, at) => event(at + 1));
 /** The two ways to have something to append: it was ready before, or it is made of its event now. */
 const ready = (/** @type {number} */ at) => lines[at] ?? "";

@@ -1,4 +1,5 @@
 export { formatAgentList } from "../core/agent/list.ts";
+export { formatUsage } from "../core/outcome/usage.ts";
 export { calculateBackoff, type RetryConfig, shouldRetry } from "../core/plan/retry.ts";
 export { extractToolArgsPreview } from "../core/task/preview.ts";
 export { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../core/text/cut.ts";

@@ -2,14 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { emptyTask, pegasusStatus, readPegasusLog } from "../../src/core/run/pegasus-log.ts";
-import {
-  nextState,
-  stateClasses,
-  type TaskEvent,
-  type TaskState,
-  taskStatesOf,
-} from "../../src/core/run/task-states.ts";
+import { eventsOfPegasusLog } from "../../src/core/run/pegasus-log.ts";
+import { nextState, type PegasusEvent, type PegasusState } from "../../src/core/run/pegasus-states.ts";
+import { runStatusOf } from "../../src/core/run/run-status.ts";
+import { emptyState, reduce, type State } from "../../src/core/run/state.ts";
 import { createCrew } from "../../src/crew.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { cases } from "./harness.ts";
@@ -29,15 +25,15 @@ const crewWith = (...turns: readonly Script[]) =>
   });
 
 type Move = {
-  state?: TaskState;
-  event?: TaskEvent;
-  suspendedState?: TaskState;
+  state?: PegasusState;
+  event?: PegasusEvent;
+  suspendedState?: PegasusState;
   plan_steps?: { type?: string; completed: boolean }[];
 };
-type Moved = { to?: TaskState; throws?: string; canTransition?: boolean };
+type Moved = { to?: PegasusState; throws?: string; canTransition?: boolean };
 
 test.each(cases<Move, Moved>("001-pegasus", "task-fsm"))("task-fsm: $name", ({ input, want }) => {
-  if (input.state === undefined || input.event === undefined) return expect(stateClasses).toEqual(want);
+  if (input.state === undefined || input.event === undefined) return expect(classesOf()).toEqual(want);
   const place = {
     ...(input.suspendedState && { suspendedState: input.suspendedState }),
     ...(input.plan_steps && { steps: input.plan_steps }),
@@ -47,38 +43,80 @@ test.each(cases<Move, Moved>("001-pegasus", "task-fsm"))("task-fsm: $name", ({ i
   expect(next).toBe(want.to);
 });
 
-test("the states of a run's tasks are a view of its events", async () => {
-  const run = crewWith({ text: "", calls: [{ name: "list_files", input: {} }] }, "Done.").run({
-    mode: "single",
-    agent: "scout",
-    task: "x",
-  });
-  const seen: (TaskState | undefined)[] = [];
-  const events = [];
-  for await (const event of run) {
-    events.push(event);
-    const now = taskStatesOf(events).get("scout");
-    if (now !== undefined && seen.at(-1) !== now) seen.push(now);
-  }
-  expect(seen).toEqual(["idle", "reasoning", "acting", "reasoning", "completed"]);
+const states: readonly PegasusState[] = ["idle", "reasoning", "acting", "suspended", "completed", "failed"];
+const eventNames: readonly PegasusEvent[] = [
+  "TASK_CREATED",
+  "REASON_DONE",
+  "TOOL_CALL_COMPLETED",
+  "TOOL_CALL_FAILED",
+  "STEP_COMPLETED",
+  "NEED_MORE_INFO",
+  "TASK_SUSPENDED",
+  "TASK_RESUMED",
+  "TASK_COMPLETED",
+  "TASK_FAILED",
+];
+
+/** The states that nothing follows, those that can be resumed, and those that can be suspended. */
+const classesOf = () => ({
+  terminal: states.filter((state) => eventNames.every((event) => nextState(state, event) === undefined)),
+  resumable: states.filter((state) => state !== "suspended" && nextState(state, "TASK_RESUMED") !== undefined),
+  suspendable: states.filter((state) => nextState(state, "TASK_SUSPENDED") !== undefined),
 });
 
-test.each(cases<{ jsonl: unknown[] }, object>("001-pegasus", "persistence-replay"))(
+const folded = (lines: readonly unknown[]): State => eventsOfPegasusLog("t1", lines).reduce(reduce, emptyState("t1"));
+
+/** How the task of a log began: what it was asked, and what it was called. */
+const startIn = (lines: readonly unknown[]): { prompt?: string; label?: string } =>
+  eventsOfPegasusLog("t1", lines).find((event) => event.type === "node.started") ?? {};
+
+type Restored = {
+  description: string;
+  inputText: string;
+  taskType: string;
+  finalResult: { response: string } | null;
+  error: string | null;
+  iteration: number;
+};
+test.each(cases<{ jsonl: unknown[] }, Restored>("001-pegasus", "persistence-replay"))(
   "persistence-replay: $name",
   ({ input, want }) => {
-    expect(readPegasusLog("t1", input.jsonl)).toEqual(want);
+    const state = folded(input.jsonl);
+    const [view] = state.nodes.values();
+    const { prompt, label = "" } = startIn(input.jsonl);
+    expect({ prompt, label, agent: view?.agent }).toEqual({
+      prompt: want.inputText,
+      label: want.description,
+      agent: want.taskType,
+    });
+    expect(view?.usage.turns ?? 0).toBe(want.iteration);
+    const { outcome } = state;
+    if (want.finalResult) expect(outcome).toMatchObject({ status: "ok", output: want.finalResult.response });
+    else if (want.error !== null) expect(outcome).toMatchObject({ status: "failed", fault: { message: want.error } });
+    else expect(outcome).toBeUndefined();
   },
 );
 
-test.each(cases<object, Record<string, unknown>>("001-pegasus", "task-context"))("task-context: $name", ({ want }) => {
-  const { plan: _plan, ...rest } = want; // ours has its plan in the run
-  expect(emptyTask("t1")).toMatchObject(rest);
-});
+test.each(cases<object, { inputText: string; taskType: string }>("001-pegasus", "task-context"))(
+  "task-context: $name",
+  ({ want }) => {
+    const lines = [{ event: "TASK_CREATED", data: {} }];
+    const [view] = folded(lines).nodes.values();
+    expect({ prompt: startIn(lines).prompt, agent: view?.agent }).toEqual({
+      prompt: want.inputText,
+      agent: want.taskType,
+    });
+    expect(view?.outcome).toBeUndefined();
+  },
+);
 
 test.each(cases<{ pending?: { taskId: string }[]; taskId?: string }, object>("001-pegasus", "persistence-layout"))(
   "persistence-layout: $name",
   async ({ input, want }) => {
-    if (input.pending) return expect({ status: pegasusStatus(["TASK_CREATED"], false) }).toEqual(want);
+    if (input.pending) {
+      const state = folded([{ event: "TASK_CREATED", data: {} }]);
+      return expect({ status: runStatusOf(state, false) }).toEqual(want);
+    }
     const run = crewWith("Done.").run({ mode: "single", agent: "scout", task: "x" });
     await run;
     const home = join(root, "home");
@@ -96,7 +134,11 @@ test.each(cases<{ logs?: Record<string, string[]> }, Record<string, string>>("00
   "resume: $name",
   async ({ input, want }) => {
     if (input.logs) {
-      const listed = Object.entries(input.logs).map(([id, events]) => [id, pegasusStatus(events, true)]);
+      const words = { running: "in_progress", ok: "completed", failed: "failed" } as Record<string, string>;
+      const listed = Object.entries(input.logs).map(([id, events]) => {
+        const state = folded(events.map((event) => ({ event, data: {} })));
+        return [id, words[runStatusOf(state, true)]];
+      });
       return expect(Object.fromEntries(listed)).toEqual(want);
     }
     const crew = crewWith({ error: { code: "MODEL_AUTH", message: "no", retryable: false } });

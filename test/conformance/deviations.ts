@@ -6,6 +6,13 @@ export type Deviation = Readonly<{ file: CaseFile; area: string; name: string; w
 /** Every deviation there is. */
 export const deviations: readonly Deviation[] = [
   {
+    file: "001-pegasus",
+    area: "subagent-registry",
+    name: "prompt metadata lists every type",
+    why: "SPEC 001-19: the types are listed in the description of spawn_subagent, which every model reads.",
+    ours: '- spawn_subagent(type: "explore"): Read-only research\n- spawn_subagent(type: "general"): Full access',
+  },
+  {
     file: "002-mycode",
     area: "fork",
     name: "maximum nested forks carrying the parent conversation",

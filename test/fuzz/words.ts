@@ -15,7 +15,7 @@ import { compile } from "../../src/modes/compile.ts";
 import { pipeChannel } from "../../src/runners/process/pipe-channel.ts";
 import { redacting } from "../../src/runtime/run/redact-events.ts";
 import { readRecords } from "../../src/runtime/store/journal.ts";
-import { encodeLine } from "../../src/runtime/store/journal-line.ts";
+import { encodeLine } from "../support/encode-line.ts";
 import { cuts, inPieces, mutated, type Tries } from "./mutate.ts";
 
 const anyText = fc.string({ unit: "binary", maxLength: 200 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { historyOf } from "../../src/core/run/history.ts";
 import { foldJournal } from "../../src/runtime/store/fold-journal.ts";
 import { JOURNAL_FILE, openJournal } from "../../src/runtime/store/journal.ts";
-import { encodeLine } from "../../src/runtime/store/journal-line.ts";
+import { encodeLine } from "../support/encode-line.ts";
 import { cycles } from "../processes/cycles.ts";
 import { contend } from "../processes/runtime/store/owners.ts";
 import { tempFolder } from "../support/temp-folder.ts";

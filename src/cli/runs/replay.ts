@@ -1,8 +1,12 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { Option } from "commander";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { eventsOfPegasusLog, isPegasusRecord } from "../../core/run/pegasus-log.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { Run } from "../../runtime/run/run.ts";
-import { readJournal } from "../../runtime/store/journal.ts";
+import { readJournal, readRecords } from "../../runtime/store/journal.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 
@@ -11,9 +15,10 @@ const LONGEST_MS = 5_000;
 
 /** `subcrew replay RUN` */
 export const replay: CliCommand = {
-  description: "Shows a run again as it was, from its journal. No model is asked and no tool is called.",
+  description:
+    "Shows a run again as it was, from its journal; or a journal or a pegasus task log, from a file whose name ends in .jsonl. No model is asked and no tool is called.",
   words: "[run]",
-  usage: "RUN",
+  usage: "RUN | FILE.jsonl",
   options: [
     new Option("--speed <factor>", "how many times faster than it was; 0 for at once (default: 10)").argParser(speedOf),
     ...outputOptions().filter(({ long }) => long !== "--deltas"),
@@ -21,20 +26,19 @@ export const replay: CliCommand = {
   examples: [
     ["subcrew replay nightly", "ten times faster than it was"],
     ["subcrew replay run_4k2x --speed 0", "at once"],
+    ["subcrew replay data/tasks/2026-02-25/task1.jsonl", "the log of a pegasus task"],
   ],
   act: async ([word], flags) => {
-    const [{ findRun }, { terminal }, { showRun }, { writeJsonLines }] = await Promise.all([
-      import("./find-run.ts"),
+    const [{ terminal }, { showRun }, { writeJsonLines }] = await Promise.all([
       import("../base/terminal.ts"),
       import("../terminal/show-run.ts"),
       import("../../sinks/jsonl.ts"),
     ]);
-    const { run } = await findRun(word);
-    const { events } = await readJournal(run.folder);
+    const { id, events } = await recordOf(word);
     const { look, live } = terminal(flags);
     const { speed = 10 } = flags;
     let now = events[0]?.at ?? 0;
-    const view = new Run(run.id, async (it) => {
+    const view = new Run(id, async (it) => {
       for (const event of events) {
         if (speed > 0) await pause(Math.min(LONGEST_MS, Math.max(0, event.at - now) / speed), it.signal);
         if (it.signal.aborted) return;
@@ -56,6 +60,49 @@ export const replay: CliCommand = {
     return 0;
   },
 };
+
+type Record = Readonly<{ id: string; events: readonly KeptEvent[] }>;
+
+/** What there is to show: the journal of a run, or a file. */
+async function recordOf(word: string | undefined): Promise<Record> {
+  if (word?.endsWith(".jsonl")) return fileRecord(word);
+  const { findRun } = await import("./find-run.ts");
+  const { run } = await findRun(word);
+  return { id: run.id, events: (await readJournal(run.folder)).events };
+}
+
+async function fileRecord(file: string): Promise<Record> {
+  const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
+    throw new CrewError(
+      "BAD_FILE",
+      cause.code === "ENOENT" ? `There is no file "${file}".` : `"${file}" cannot be read: ${cause.message}.`,
+      "Check the path; it starts from the folder you are in.",
+      { cause },
+    );
+  });
+  const lines = bytes.toString("utf8").split("\n").flatMap(parsedLine);
+  if (!lines.some(isPegasusRecord)) {
+    const { events } = readRecords(bytes, file);
+    if (events[0]) return { id: events[0].run, events };
+    throw new CrewError(
+      "BAD_FILE",
+      `"${file}" is neither the journal of a run nor the log of a pegasus task.`,
+      "Give a journal.jsonl, a pegasus task log, or a run; `subcrew runs` lists those that were kept.",
+    );
+  }
+  const events = eventsOfPegasusLog(basename(file, ".jsonl"), lines);
+  if (events[0]?.type === "run.started") return { id: events[0].run, events };
+  throw new CrewError("BAD_FILE", `"${file}" does not begin with TASK_CREATED.`, "Give the whole log of the task.");
+}
+
+/** A line that is not JSON, as a crash leaves one at the end, is skipped. */
+function parsedLine(line: string): unknown[] {
+  try {
+    return line.trim() === "" ? [] : [JSON.parse(line) as unknown];
+  } catch {
+    return [];
+  }
+}
 
 function speedOf(text: string): number {
   const factor = /^\d+(?:\.\d+)?x?$/.test(text) ? Number.parseFloat(text) : Number.NaN;

@@ -1,86 +1,126 @@
+import type { ToolCall } from "../model/model.ts";
+import { failed, type Outcome } from "../outcome/outcome.ts";
+import { noCost, noUsage } from "../outcome/usage.ts";
 import { isRecord } from "../text/json.ts";
-import { nextState, type TaskEvent, type TaskState } from "./task-states.ts";
+import type { Fact, KeptEvent } from "./event.ts";
+import { isPegasusEvent, nextState, type PegasusState } from "./pegasus-states.ts";
 
-/** A task as system 001 keeps it in memory. */
-export type PegasusTask = Readonly<{
-  id: string;
-  description: string;
-  inputText: string;
-  source: string;
-  taskType: string;
-  messages: readonly unknown[];
-  finalResult: unknown;
-  error: string | null;
-  iteration: number;
-  suspendedState: TaskState | null;
-}>;
-
-/** A task of which nothing is known; one without a type is a general one. */
-export const emptyTask = (id: string): PegasusTask => ({
-  id,
-  description: "",
-  inputText: "",
-  source: "",
-  taskType: "general",
-  messages: [],
-  finalResult: null,
-  error: null,
-  iteration: 0,
-  suspendedState: null,
-});
-
-/** Reads a log of system 001. What an older or newer version wrote besides is skipped. */
-export function readPegasusLog(id: string, lines: readonly unknown[]): PegasusTask {
-  return lines
-    .filter(isRecord)
-    .reduce<PegasusTask>(
-      (task, { event, data }) => fold(task, String(event), isRecord(data) ? data : {}),
-      emptyTask(id),
-    );
-}
+/** The agent of a task whose record names no type. */
+const DEFAULT_TYPE = "general";
 
 type Data = Readonly<Record<string, unknown>>;
 
-function fold(task: PegasusTask, event: string, data: Data): PegasusTask {
-  const messages = Array.isArray(data["newMessages"])
-    ? [...task.messages, ...(data["newMessages"] as unknown[])]
-    : task.messages;
-  const text = (key: string, otherwise: string): string => (typeof data[key] === "string" ? data[key] : otherwise);
-  switch (event) {
-    case "TASK_CREATED":
-      return {
-        ...task,
-        description: text("description", ""),
-        inputText: text("inputText", ""),
-        source: text("source", ""),
-        taskType: text("taskType", "general"),
-      };
-    case "REASON_DONE":
-      return { ...task, messages, iteration: task.iteration + 1 };
-    case "TASK_COMPLETED":
-      return {
-        ...task,
-        messages,
-        finalResult: data["finalResult"] ?? null,
-        iteration: typeof data["iterations"] === "number" ? data["iterations"] : task.iteration,
-      };
-    case "TASK_FAILED":
-      return { ...task, error: text("error", "") };
-    case "TASK_SUSPENDED":
-      return { ...task, suspendedState: "reasoning" };
-    case "TASK_RESUMED":
-      return { ...task, suspendedState: null };
-    default:
-      return task;
+/** True for a line of a pegasus task log: `{ts, event, taskId, data}`. */
+export function isPegasusRecord(line: unknown): line is Data {
+  return isRecord(line) && typeof line["event"] === "string" && !("type" in line);
+}
+
+/**
+ * The log of a pegasus task as the events of a run with one task, so that it is shown like any run. Records of unknown
+ * types are skipped, and a record that cannot follow the one before it is reported.
+ */
+export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): KeptEvent[] {
+  const events: KeptEvent[] = [];
+  let state: PegasusState = "idle";
+  let path = "task";
+  let turn = 0;
+  let attempt = 1;
+  let at = 0;
+  const put = (where: string, fact: Fact): void =>
+    void events.push({ seq: events.length + 1, run, path: where, at, ...fact } as KeptEvent);
+  const start = (agent: string, prompt: string, label: string): void =>
+    put(path, { type: "node.started", attempt, kind: "task", agent, prompt, ...(label !== "" && { label }) });
+
+  for (const [index, line] of lines.entries()) {
+    if (!isPegasusRecord(line)) continue;
+    const event = String(line["event"]);
+    const data = isRecord(line["data"]) ? line["data"] : {};
+    const text = (key: string): string => (typeof data[key] === "string" ? data[key] : "");
+    at = timeOf(line["ts"]) ?? at;
+    if (isPegasusEvent(event)) {
+      const next = nextState(state, event);
+      if (next === undefined && !events.some(({ type }) => type === "warning"))
+        put("", { type: "warning", code: "LOG", text: `Record ${index + 1} (${event}) cannot follow here.` });
+      state = next ?? state;
+    }
+    switch (event) {
+      case "TASK_CREATED": {
+        const agent = text("taskType") || DEFAULT_TYPE;
+        const prompt = text("inputText");
+        path = /^[\w-]+$/.test(agent) ? agent : "task";
+        const plan = { nodes: { [path]: { kind: "task" as const, task: { agent, prompt } } }, output: path };
+        put("", { type: "run.started", plan, cwd: "", version: "pegasus" });
+        start(agent, prompt, text("description"));
+        break;
+      }
+      case "REASON_DONE":
+        turn += 1;
+        for (const fact of factsOfTurn(turn, data)) put(path, fact);
+        break;
+      case "TASK_NOTIFY":
+        put(path, { type: "note", text: text("message") });
+        break;
+      case "NEED_MORE_INFO":
+      case "TASK_SUSPENDED":
+        put(path, { type: "note", text: "suspended" });
+        break;
+      case "TASK_RESUMED": {
+        const before = events.findLast((one) => one.type === "node.started");
+        if (events.at(-1)?.type === "node.ended" && before?.type === "node.started") {
+          attempt += 1;
+          start(before.agent ?? DEFAULT_TYPE, before.prompt ?? "", before.label ?? "");
+        } else put(path, { type: "note", text: "resumed" });
+        break;
+      }
+      case "TASK_COMPLETED":
+        put(path, { type: "node.ended", outcome: { status: "ok", output: resultText(data["finalResult"]) } });
+        break;
+      case "TASK_FAILED":
+        put(path, { type: "node.ended", outcome: failed("AGENT_REPORTED", text("error") || "It failed.") });
+        break;
+    }
+  }
+  const last = events.at(-1);
+  if (last?.type === "node.ended") put("", { type: "run.ended", outcome: last.outcome satisfies Outcome });
+  return events;
+}
+
+/** What one round of reasoning said and called, and the answers of its tools. */
+function* factsOfTurn(turn: number, data: Data): Generator<Fact> {
+  const messages = Array.isArray(data["newMessages"]) ? data["newMessages"].filter(isRecord) : [];
+  const said = messages.filter(({ role }) => role === "assistant");
+  const calls = said.flatMap(({ toolCalls }) =>
+    Array.isArray(toolCalls) ? toolCalls.filter(isRecord).map(callOf) : [],
+  );
+  const text = said
+    .map(({ content }) => contentText(content))
+    .filter((part) => part !== "")
+    .join("\n");
+  yield { type: "turn.started", turn, model: "pegasus" };
+  yield { type: "turn.ended", turn, text, calls, usage: { ...noUsage(), turns: 1 }, cost: noCost() };
+  for (const { role, content, toolCallId } of messages) {
+    if (role !== "tool") continue;
+    const call = calls.find(({ id }) => id === toolCallId) ?? { id: String(toolCallId ?? ""), name: "tool" };
+    yield { type: "tool.started", call: call.id, tool: call.name, preview: "", effect: "read" };
+    yield { type: "tool.ended", call: call.id, tool: call.name, error: false, text: contentText(content), ms: 0 };
   }
 }
 
-/** Where such a log leaves a task, in the words of `task_list`. One that nobody works on was interrupted, not failed. */
-export function pegasusStatus(
-  events: readonly string[],
-  owned: boolean,
-): "in_progress" | "interrupted" | "completed" | "failed" {
-  const last = events.reduce<TaskState>((state, event) => nextState(state, event as TaskEvent) ?? state, "idle");
-  if (last === "completed" || last === "failed") return last;
-  return owned ? "in_progress" : "interrupted";
+const callOf = ({ id, name, arguments: input }: Data): ToolCall => ({
+  id: String(id ?? ""),
+  name: String(name ?? "tool"),
+  input: input ?? {},
+});
+
+const contentText = (content: unknown): string =>
+  typeof content === "string" ? content : content === undefined || content === null ? "" : JSON.stringify(content);
+
+/** A result is `{ response }`, a text, or any other value. */
+const resultText = (result: unknown): string =>
+  contentText(isRecord(result) && typeof result["response"] === "string" ? result["response"] : result);
+
+/** `ts` is in milliseconds, or a date as text. */
+function timeOf(ts: unknown): number | undefined {
+  const at = typeof ts === "number" ? ts : typeof ts === "string" ? Date.parse(ts) : Number.NaN;
+  return Number.isFinite(at) ? at : undefined;
 }

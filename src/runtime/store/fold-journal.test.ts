@@ -6,7 +6,7 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { foldJournal } from "./fold-journal.ts";
 import { JOURNAL_FILE, readJournal } from "./journal.ts";
-import { encodeLine } from "./journal-line.ts";
+import { encodeLine } from "../../../test/support/encode-line.ts";
 
 const plan = { nodes: { a: { kind: "task", needs: [], task: { prompt: "x", refs: {} } } }, output: "a" };
 const started = { type: "run.started", path: "", plan, cwd: "/", version: "0" };

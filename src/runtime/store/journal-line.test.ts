@@ -2,7 +2,8 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../../core/run/event.ts";
-import { decodeLine, encodeLine } from "./journal-line.ts";
+import { encodeLine } from "../../../test/support/encode-line.ts";
+import { decodeLine } from "./journal-line.ts";
 
 const event: KeptEvent = {
   seq: 3,

@@ -2,13 +2,9 @@ import { crc32 } from "node:zlib";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { completed } from "../../core/run/older-events.ts";
 
-/** One record: the event, the epoch of its writer, and a checksum over both as written. JSON has no raw line end in it. */
-export function encodeLine(event: KeptEvent, epoch: number): string {
-  return encodeLines([event], epoch).toString();
-}
-
 /**
- * The same for many at once, as bytes. The checksums are put in when all of it is bytes: to sum up a string, each one
+ * Records as bytes: each is the event, the epoch of its writer, and a checksum over both as written. JSON has no raw line
+ * end in it. The checksums are put in when all of it is bytes: to sum up a string, each one
  * would have to become bytes for that alone.
  */
 export function encodeLines(events: readonly KeptEvent[], epoch: number): Buffer {

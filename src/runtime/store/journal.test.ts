@@ -15,7 +15,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { Journal } from "../../core/task/engine.ts";
 import { JOURNAL_FILE, openJournal, readForResume, readJournal, readRecords } from "./journal.ts";
-import { encodeLine } from "./journal-line.ts";
+import { encodeLine } from "../../../test/support/encode-line.ts";
 
 const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({
   seq,

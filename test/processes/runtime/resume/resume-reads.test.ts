@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../../../../src/core/run/event.ts";
 import { JOURNAL_FILE, readJournal } from "../../../../src/runtime/store/journal.ts";
-import { encodeLine } from "../../../../src/runtime/store/journal-line.ts";
+import { encodeLine } from "../../../support/encode-line.ts";
 import { type Place, place, script } from "../../command.ts";
 
 const NOTES = 5_000;

@@ -5,7 +5,7 @@ import type { KeptEvent } from "../../../../src/core/run/event.ts";
 import { follow } from "../../../../src/runtime/background/follow-journal.ts";
 import { isOwned } from "../../../../src/runtime/disk/run-claim.ts";
 import { JOURNAL_FILE, openJournal, readJournal } from "../../../../src/runtime/store/journal.ts";
-import { encodeLine } from "../../../../src/runtime/store/journal-line.ts";
+import { encodeLine } from "../../../support/encode-line.ts";
 import { type Place, place, script } from "../../command.ts";
 import { type Need, needs, needsTimeout } from "../../../needs.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
