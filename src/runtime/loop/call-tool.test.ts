@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { assignmentOf, contextOf } from "../../../test/support/task-world.ts";
+import type { Agent } from "../../core/agent/agent.ts";
 import type { ToolAnswer } from "../../core/model/model.ts";
+import type { Task } from "../../core/plan/task.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
-import type { Parent, PerformContext } from "../../core/task/engine.ts";
+import type { Call, Parent, PerformContext } from "../../core/task/engine.ts";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
 import { stopped } from "../async/cancel.ts";
 import { callTool } from "./call-tool.ts";
@@ -54,8 +56,7 @@ describe("a call that is allowed", () => {
     expect(order).toEqual(["kept", "carried out"]);
   });
 
-  test("and delegates passes on the tools that the task may use, and no others", async () => {
-    const parents: Parent[] = [];
+  test("and delegates passes on its denials always, and its tools where the run or the agent restricts them", async () => {
     const helping = look({
       run: async (_, { delegate }) => {
         const done = await delegate({ mode: "single", task: "help" });
@@ -63,15 +64,32 @@ describe("a call that is allowed", () => {
       },
     });
     const other = { ...look(), name: "other" };
-    const { context } = contextOf({
-      delegate: async (_, parent) => {
-        parents.push(parent);
-        return { status: "ok", output: "helped" };
-      },
+    const passedOn = async (agent: Partial<Agent>, ...more: readonly [task?: Partial<Task>, call?: Partial<Call>]) => {
+      const parents: Parent[] = [];
+      const { context } = contextOf({
+        delegate: async (_, parent) => {
+          parents.push(parent);
+          return { status: "ok", output: "helped" };
+        },
+      });
+      const assignment = await assignmentOf({ tools: [helping, other], agent, permissions: {} }, ...more);
+      expect(await callTool(call(), assignment, context)).toMatchObject({ text: "helped", error: false });
+      const { spawns, ceiling, model, policy } = parents[0]!;
+      return { spawns, ceiling, model, denied: policy?.deny.map(({ tool }) => tool) };
+    };
+    const free = { spawns: ["scout"], ceiling: undefined, model: "m", denied: [] };
+    const agent = { tools: ["look"], spawns: ["scout"] };
+    expect(await passedOn(agent)).toEqual(free);
+    expect(await passedOn({ ...agent, disallowedTools: ["other"] })).toEqual({ ...free, denied: ["other"] });
+    expect(await passedOn({ ...agent, delegationRule: "ceiling" })).toEqual({ ...free, ceiling: ["look"] });
+    expect(await passedOn({ ...agent, tools: ["look", "other"] }, { tools: ["look"] })).toEqual({
+      ...free,
+      ceiling: ["look"],
     });
-    const assignment = await assignmentOf({ tools: [helping, other], agent: { tools: ["look"], spawns: ["scout"] } });
-    expect(await callTool(call(), assignment, context)).toMatchObject({ text: "helped", error: false });
-    expect(parents).toEqual([{ spawns: ["scout"], ceiling: ["look"], model: "m" }]);
+    expect(await passedOn(agent, {}, { depth: 1, ceiling: ["look", "grep_files"] })).toEqual({
+      ...free,
+      ceiling: ["look", "grep_files"],
+    });
   });
 });
 
