@@ -16,7 +16,7 @@ test("a question is taken apart where a new one begins", () => {
 });
 
 test("files that are named are not searched for as words", () => {
-  const { paths, clauses } = questionOf("What does ./src/core/plan.ts say about cycles, as in README.md?");
+  const { paths, clauses } = questionOf("What does ./src/core/plan/plan.ts say about cycles, as in README.md?");
   expect(paths).toEqual(["src/core/plan/plan.ts", "README.md"]);
   expect(clauses.flatMap(({ terms }) => terms.map(({ name }) => name))).toEqual(["cycles"]);
 });
