@@ -6,7 +6,7 @@ import { defined } from "../core/text/defined.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import { deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
-import { artifactsOf, isStopped, RESULT, taskView, type ViewContext } from "./view.ts";
+import { artifactsOf, RESULT, taskView, type ViewContext } from "./view.ts";
 
 /** A run that somebody asked for over the protocol, while this process works on it or watches it. */
 export type A2aRun = Readonly<{
@@ -139,7 +139,6 @@ function teller(state: State, seen: () => ViewContext): (event: Event) => Genera
       case "gate.answered":
         return yield statusNow();
       case "run.ended": {
-        if (isStopped(event.outcome)) return;
         for (const artifact of artifactsOf(event.outcome))
           yield { kind: "artifact-update", ...ids, artifact, append: false, lastChunk: true };
         yield statusNow();

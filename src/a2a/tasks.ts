@@ -10,7 +10,7 @@ import { deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { type A2aRun, serveRun } from "./served-run.ts";
 import { taskError } from "./task-error.ts";
-import { isStopped, STOPPED, taskView } from "./view.ts";
+import { STOPPED, taskView } from "./view.ts";
 
 /** Who asks, and which agent. Nobody sees the tasks of another caller, or those that were started on this machine. */
 export type TaskOwner = Readonly<{ caller: string; agent: string }>;
@@ -217,7 +217,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
     },
     close: async () => {
       const left = [...active.values()];
-      for (const { run } of left) run.cancel(STOPPED);
+      for (const { run } of left) run.pause(STOPPED);
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, CLOSE_MS);
@@ -231,7 +231,7 @@ export function createTasks(crew: Crew, { agents, run: common = {}, heard, onErr
 /** True for a run that nobody works on although it has not come to its end. */
 function isLeft({ state, owner }: Awaited<ReturnType<Crew["kept"]["look"]>>): boolean {
   if (owner !== undefined || state.seq === 0) return false;
-  return runStatusOf(state, false) === "interrupted" || (state.outcome !== undefined && isStopped(state.outcome));
+  return runStatusOf(state, false) === "interrupted" || (state.status === "paused" && state.pausedFor === STOPPED);
 }
 
 async function firstEvent(run: Run): Promise<void> {

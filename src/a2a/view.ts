@@ -8,10 +8,10 @@ import {
 } from "../core/net/a2a.ts";
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { Origin } from "../core/run/event.ts";
-import { type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
+import { isParked, type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
 
-/** Why runs end that were under way when the server was stopped; they go on when it is started again. */
+/** Why runs are paused that were under way when the server was stopped; they go on when it is started again. */
 export const STOPPED = "the A2A server was stopped";
 
 /** What else a view of a run needs to know. */
@@ -30,7 +30,7 @@ export function taskView(state: State, seen: ViewContext): RemoteTask {
     id: state.run,
     contextId: seen.origin.context,
     status: remoteStatusOf(state, seen),
-    artifacts: outcome && !isStopped(outcome) ? artifactsOf(outcome) : [],
+    artifacts: outcome ? artifactsOf(outcome) : [],
     history: historyOf(state, seen.origin),
     metadata: { [USAGE_KEY]: { usage, cost } },
   };
@@ -46,12 +46,19 @@ export function remoteStatusOf(state: State, { life, origin, isForCaller }: View
     timestamp: at,
     ...(text !== undefined && { message: agentMessage(text, state, origin) }),
   });
-  if (state.outcome)
-    return isStopped(state.outcome) ? status("unknown", WAITS_FOR_SERVER) : ended(state.outcome, status);
+  if (state.outcome) return ended(state.outcome, status);
   const [first] = openQuestions(state);
   if (first && life !== "interrupted")
     return isForCaller(first) ? status("input-required", first.question) : status("auth-required", WAITS_FOR_OWNER);
-  return status(BY_LIFE[life], life === "interrupted" ? WAITS_FOR_SERVER : undefined);
+  const waits = life === "interrupted" || life === "paused" ? WAITS_FOR_SERVER : undefined;
+  return status(BY_LIFE[life], waits ?? parkedWords(state));
+}
+
+/** Why its tasks wait, where all of them do. */
+function parkedWords(state: State): string | undefined {
+  if (!isParked(state)) return undefined;
+  const parked = [...state.nodes.values()].find((node) => node.parked !== undefined)?.parked;
+  return parked && `parked: ${parked.why}`;
 }
 
 const WAITS_FOR_OWNER = "The owner of this agent has to allow something before it can go on.";
@@ -61,6 +68,8 @@ const BY_LIFE: Readonly<Record<ViewContext["life"], RemoteState>> = {
   starting: "submitted",
   running: "working",
   waiting: "working",
+  parked: "working",
+  paused: "unknown",
   interrupted: "unknown",
   damaged: "unknown",
   ok: "completed",
@@ -82,11 +91,6 @@ function ended(outcome: Outcome, status: (name: RemoteState, text?: string) => R
     case "skipped":
       return status("failed", `skipped because ${outcome.because} did not succeed`);
   }
-}
-
-/** True for a run that only ended because its server did. */
-export function isStopped(outcome: Outcome): boolean {
-  return outcome.status === "cancelled" && outcome.reason === STOPPED;
 }
 
 /** What came of it: the result, or how far a task came that did not get there. */

@@ -128,6 +128,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./runs/send.ts")).send,
   },
   stop: { summary: "pause a run", group: RUNS, load: async () => (await import("./runs/stop.ts")).stop },
+  cancel: {
+    summary: "end a run or a task for good",
+    group: RUNS,
+    load: async () => (await import("./runs/cancel.ts")).cancel,
+  },
   kill: {
     summary: "end the process of a run at once",
     group: RUNS,

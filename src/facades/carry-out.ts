@@ -1,4 +1,5 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import { limitNote } from "../core/outcome/reached-limit.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Task } from "../core/plan/task.ts";
 import type { DelegationOutcome, StartedNode } from "../core/task/engine.ts";
@@ -62,6 +63,7 @@ export function outputExcerpt(outcome: Outcome, chars: number = INLINE_CHARS): s
       : cut
         ? "\n\n... [truncated]"
         : "";
-  if (outcome.status === "ok") return `${text}${rest}`;
+  const note = outcome.limit === undefined ? "" : `\n\n[${limitNote(outcome)}]`;
+  if (outcome.status === "ok") return `${text}${rest}${note}`;
   return text === "" ? explain(outcome) : `${explain(outcome)}\n\n${text}${rest}`;
 }

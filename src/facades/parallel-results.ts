@@ -67,7 +67,7 @@ function resultFor({ mode, id, at, node, outcome }: Part): TaskResult {
 
 function statsOf({ usage, cost }: Outcome): UsageStats {
   if (!usage) return noUsageStats();
-  const { reasoning: _reasoning, ...stats } = usage;
+  const { reasoning: _reasoning, estimated: _estimated, ...stats } = usage;
   return { ...stats, cost: cost?.usd ?? 0 };
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { BackgroundStart } from "../core/delegation/background-start.ts";
 import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Outcome } from "../core/outcome/outcome.ts";
+import { limitNote } from "../core/outcome/reached-limit.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
 import { cutHead } from "../core/text/cut.ts";
 import { defined } from "../core/text/defined.ts";
@@ -199,7 +200,8 @@ function resultText(
 
 /** What of a result becomes part of the caller's conversation. */
 export function shortened(outcome: Outcome, agent: string): string {
-  return "output" in outcome ? cutHead(outcome.output ?? "", SUMMARY_CHARS[agent]).text : "";
+  const note = outcome.limit === undefined ? "" : `\n\n[${limitNote(outcome)}]`;
+  return "output" in outcome ? `${cutHead(outcome.output ?? "", SUMMARY_CHARS[agent]).text}${note}` : "";
 }
 
 function failureText(outcome: Outcome, resume: string | undefined): string {

@@ -89,7 +89,7 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
     all: () => [...runs.values()].toReversed(),
     close: async (reason) => {
       const left = active();
-      for (const { run } of left) run.cancel(reason);
+      for (const { run } of left) run.pause(reason);
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, CLOSE_MS);

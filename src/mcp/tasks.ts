@@ -26,6 +26,8 @@ const statuses: Readonly<Record<RunStatus, TaskStatus>> = {
   starting: "working",
   running: "working",
   waiting: "input_required",
+  parked: "working",
+  paused: "failed",
   interrupted: "failed",
   ok: "completed",
   failed: "completed",

@@ -1,12 +1,24 @@
 import { z } from "zod";
 import { explain } from "../core/outcome/outcome.ts";
+import { limitNote, type ReachedLimit } from "../core/outcome/reached-limit.ts";
 import { isEnded, type RunStatus, openQuestions } from "../core/run/run-status.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { defined } from "../core/text/defined.ts";
 import { shownNodes } from "../core/view/nodes.ts";
 import type { CallResult } from "./sdk.ts";
 
-const lives = ["starting", "running", "waiting", "interrupted", "ok", "failed", "cancelled", "damaged"] as const;
+const lives = [
+  "starting",
+  "running",
+  "waiting",
+  "parked",
+  "paused",
+  "interrupted",
+  "ok",
+  "failed",
+  "cancelled",
+  "damaged",
+] as const;
 
 /** A run as a client sees it; what the tools give back is described with this and checked against it. */
 export const runView = z.object({
@@ -25,6 +37,14 @@ export const runView = z.object({
     .array(z.object({ path: z.string(), question: z.string(), about: z.enum(["gate", "call"]) }))
     .optional()
     .describe("what it waits for"),
+  parked: z
+    .object({ why: z.string(), helps: z.string(), until: z.number().optional(), command: z.string() })
+    .optional()
+    .describe("why none of its tasks can go on, until when, and what helps"),
+  limit: z
+    .object({ kind: z.string(), value: z.number(), run: z.boolean().optional() })
+    .optional()
+    .describe("the limit at which it had to hand in: the output may be incomplete"),
   tasks: z.array(
     z.object({
       path: z.string(),
@@ -60,6 +80,8 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
         about: call === undefined ? ("gate" as const) : ("call" as const),
       })),
     }),
+    ...(outcome?.limit && { limit: outcome.limit }),
+    ...(life === "parked" && parkedIn(state)),
     tasks: nodes.map(({ path, agent, status, doing, outcome: own }) => ({
       path,
       ...defined({ agent }),
@@ -80,6 +102,13 @@ function winnerOf({ plan, outcome }: State): string | undefined {
   return picks && outcome?.status === "ok" ? outcome.from?.[0] : undefined;
 }
 
+function parkedIn(state: State): Pick<RunView, "parked"> {
+  const parked = [...state.nodes.values()].find((node) => node.parked !== undefined)?.parked;
+  if (!parked) return {};
+  const { why, helps, until } = parked;
+  return { parked: { why, helps, command: `subcrew resume ${state.run}`, ...defined({ until }) } };
+}
+
 /** Who starts first is chance; what was asked first is not. What tasks started by themselves comes after them. */
 function inPlanOrder(state: State): NodeView[] {
   const order = Object.keys(state.plan?.nodes ?? {});
@@ -96,11 +125,11 @@ export function callResultOf(view: RunView): CallResult {
   };
 }
 
-function textOf({ run, status, output = "", error, questions = [] }: RunView): string {
+function textOf({ run, status, output = "", error, questions = [], parked, limit }: RunView): string {
   const asked = questions.map(({ path, question }) => `${run}/${path} asks: ${question}`);
   switch (status) {
     case "ok":
-      return output;
+      return limit === undefined ? output : `${output}\n\n[${limitNote({ limit: limit as ReachedLimit })}]`;
     case "failed":
     case "cancelled": {
       const why = error === undefined ? status : `${error.message}${error.hint === undefined ? "" : ` ${error.hint}`}`;
@@ -108,6 +137,12 @@ function textOf({ run, status, output = "", error, questions = [] }: RunView): s
         .filter(Boolean)
         .join("\n\n");
     }
+    case "parked":
+      return [`${run} is parked: ${parked?.why ?? ""}`, parked?.helps ?? "", `Then: \`subcrew resume ${run}\`.`]
+        .filter((line) => line !== "")
+        .join("\n");
+    case "paused":
+      return [`${run} is paused. It goes on with \`subcrew resume ${run}\`.`, output].filter(Boolean).join("\n\n");
     case "interrupted":
     case "damaged":
       return `${run} is ${status}; it can be looked at with \`subcrew status ${run}\`.`;

@@ -30,6 +30,16 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
       return say("retry", name, `in ${took(event.delayMs)}: ${terminalLine(explain(event.outcome))}`);
     case "node.ended":
       return view && view.kind !== "join" && view.kind !== "loop" ? endOf(event.outcome, view, look, say) : undefined;
+    case "run.paused":
+      return say("pause", terminalLine(event.reason));
+    case "run.resumed":
+      return say("resume", `after ${counted(event.after, "event")}`);
+    case "node.parked":
+      return say("park", name, [terminalLine(event.why), terminalLine(event.helps)].filter(Boolean).join(" "));
+    case "node.unparked":
+      return say("go on", name, terminalLine(event.why));
+    case "turn.restarted":
+      return say("again", name, `in ${took(event.delayMs)}: ${terminalLine(event.reason)}`);
     case "node.reused":
       return say("reuse", name, `the result of ${terminalLine(event.from)}`);
     case "tool.denied":
@@ -98,6 +108,11 @@ const shades = {
   cancel: "yellow",
   retry: "yellow",
   wait: "dim",
+  pause: "yellow",
+  resume: "dim",
+  park: "yellow",
+  "go on": "cyan",
+  again: "yellow",
   reuse: "dim",
   denied: "yellow",
   reject: "yellow",

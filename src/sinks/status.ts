@@ -1,6 +1,8 @@
 import { explain } from "../core/outcome/outcome.ts";
+import { limitNote } from "../core/outcome/reached-limit.ts";
 import { formatCost } from "../core/outcome/usage.ts";
 import { isActive, isEnded, type RunStatus, openQuestions } from "../core/run/run-status.ts";
+import { partialOf } from "../core/run/result.ts";
 import type { State } from "../core/run/state.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { sanitize } from "../core/text/sanitize.ts";
@@ -13,6 +15,8 @@ const words: Readonly<Record<RunStatus | "damaged", string>> = {
   starting: "starting",
   running: "running",
   waiting: "waiting for an answer",
+  parked: "parked",
+  paused: "paused",
   interrupted: "interrupted",
   ok: "completed",
   failed: "failed",
@@ -39,7 +43,7 @@ export function statusText(state: State, life: RunStatus | "damaged", now: numbe
         .map(({ path }) => path)
         .join(", "),
     ],
-    ["Doing", isEnded(life) || life === "interrupted" ? "" : doingOf(state)],
+    ["Doing", isEnded(life) || life === "interrupted" || life === "paused" ? "" : doingOf(state)],
     ["Completed", state.endedAt === undefined ? "" : new Date(state.endedAt).toISOString()],
     [
       "Tokens",
@@ -85,18 +89,55 @@ function ending(state: State, life: RunStatus | "damaged"): string[] {
   const next = (command: string): string => `Next: subcrew ${command}`;
   switch (life) {
     case "interrupted":
-      return [`Nobody works on it any more. What is done is kept.\n${next(`resume ${state.run}`)}`];
+      return [
+        `Nobody works on it any more. What is done is kept.\n${next(`resume ${state.run}`)}`,
+        ...partialText(state),
+      ];
+    case "paused":
+      return [
+        `${state.pausedFor === undefined ? "" : `Paused: ${terminalLine(state.pausedFor)}. `}What is done is kept.\n${next(`resume ${state.run}`)}`,
+        ...partialText(state),
+      ];
+    case "parked":
+      return parkedLines(state);
     case "ok":
-      return [`Result:\n${cut(outputOfRun(state))}`];
+      return [...limitsOf(state), `Result:\n${cut(outputOfRun(state))}`];
     case "failed":
       return [
         `Error: ${state.outcome ? sanitize(explain(state.outcome)) : ""}${faultsOf(state)}\n${next(`resume ${state.run} --retry-failed`)}`,
       ];
     case "cancelled":
-      return [`${state.outcome ? sanitize(explain(state.outcome)) : ""}\n${next(`resume ${state.run}`)}`];
+      return [
+        `${state.outcome ? sanitize(explain(state.outcome)) : ""}\n${next(`resume ${state.run} "..."`)} continues the conversation`,
+      ];
     default:
       return [];
   }
+}
+
+function partialText(state: State): string[] {
+  const partial = partialOf(state);
+  return partial === "" ? [] : [`Partial answer, cut off:\n${cut(sanitize(partial))}`];
+}
+
+function parkedLines(state: State): string[] {
+  const parked = shownNodes(state).flatMap(({ label, parked: why }) => (why ? [{ label, ...why }] : []));
+  return parked
+    .slice(0, MOST_FAULTS)
+    .map(({ label, why, helps, until }) =>
+      [
+        `Parked: ${terminalLine(label)}: ${terminalLine(why)}${until === undefined ? "" : ` until ${new Date(until).toISOString()}`}`,
+        ...(helps === "" ? [] : [`  ${terminalLine(helps)}`]),
+        `  Then: subcrew resume ${state.run}`,
+      ].join("\n"),
+    );
+}
+
+/** The tasks that handed in at a limit. */
+function limitsOf(state: State): string[] {
+  const cutShort = shownNodes(state).filter(({ outcome, status }) => status === "ok" && outcome?.limit);
+  const lines = cutShort.map(({ label, outcome }) => `${terminalLine(label)} ${limitNote(outcome ?? {})}`);
+  return lines.length === 0 ? [] : [`Limit: ${lines.join("\n       ")}`];
 }
 
 /** What went wrong in each task, where that is not what went wrong with the run. */

@@ -1,4 +1,5 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import { limitNote } from "../core/outcome/reached-limit.ts";
 import { addCost, formatCost, formatTokens, noCost } from "../core/outcome/usage.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { INLINE_CHARS } from "../core/text/cut.ts";
@@ -50,7 +51,8 @@ function taskLine(view: NodeView, names: number, { look, columns }: SummaryOptio
     view.usage.turns > 0 || outcome?.status === "ok"
       ? colors.dim(fit(spentBy(view, view.endedAt ?? view.startedAt, look), columns - names - 4, signs.more))
       : "";
-  if (!outcome || outcome.status === "ok") return [`${begin}${spent}`];
+  if (!outcome || outcome.status === "ok")
+    return [`${begin}${spent}`, ...(outcome?.limit ? [`${indent}${colors.yellow(limitNote(outcome))}`] : [])];
   const why = outcome.status === "failed" ? colors.red(terminalLine(explain(outcome))) : terminalLine(explain(outcome));
   return [
     `${begin}${why}`,
@@ -62,8 +64,16 @@ function endLines(state: State, look: Look): string[] {
   const { colors } = look;
   const ms = Math.max(0, (state.endedAt ?? state.startedAt) - state.startedAt);
   const facts = colors.dim(listed([...spentInAll(state.usage, state.cost), state.run], look));
+  if (state.status === "paused") {
+    const why = terminalLine(state.pausedFor ?? "");
+    return [`${colors.yellow("paused")}${why === "" ? "" : `: ${why}`}${look.signs.dot}${facts}`];
+  }
   const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
-  if (outcome.status === "ok") return [`${colors.green("done")} in ${took(ms)}${look.signs.dot}${facts}`];
+  if (outcome.status === "ok")
+    return [
+      `${colors.green("done")} in ${took(ms)}${look.signs.dot}${facts}`,
+      ...(outcome.limit ? [`  ${colors.yellow(limitNote(outcome))}`] : []),
+    ];
   const word = outcome.status === "cancelled" ? colors.yellow("cancelled") : colors.red("failed");
   const why = alreadySaid(state, outcome)
     ? []
@@ -125,12 +135,14 @@ function fileLines(state: State, { colors }: Look): string[] {
 
 const MOST_FILES = 5;
 
-function nextLines({ run, outcome }: State, { look: { colors }, columns }: SummaryOptions): string[] {
+function nextLines({ run, outcome, status }: State, { look: { colors }, columns }: SummaryOptions): string[] {
   const next = (command: string, what: string): string[] => {
     const room = columns - command.length - what.length > "next:   ".length;
     return [`next: ${colors.bold(command)}${room ? `  ${colors.dim(what)}` : ""}`];
   };
   if (outcome?.status === "ok") return [];
+  if (outcome?.status === "cancelled" && status !== "paused")
+    return next(`subcrew resume ${run} "..."`, "continues the conversation");
   if (outcome?.status !== "failed") return next(`subcrew resume ${run}`, "goes on where it stopped");
   if (outcome.fault.code === "NEEDS_ANSWER")
     return next(`subcrew resume ${run} --retry-failed`, "asks again; with --yes it approves");

@@ -15,7 +15,7 @@ export async function serveA2aCommand(flags: Flags): Promise<number> {
   const crew = await crewFor({ ...flags, ...(await withoutShell(flags)) });
   const tokens = tokenFile === undefined ? { caller: newToken() } : await tokensIn(tokenFile);
   const stop = new AbortController();
-  const signals = onSignals({ cancel: () => stop.abort() });
+  const signals = onSignals({ pause: () => stop.abort() });
   const server = await serveA2a(crew, {
     agents: flags.all ? "*" : (flags.agents ?? []),
     tokens,

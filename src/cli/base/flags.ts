@@ -89,6 +89,7 @@ export type Flags = PermissionFlags &
     pager?: boolean;
     follow?: boolean;
     timeout?: number;
+    until?: "parked";
     interrupt?: boolean;
     olderThan?: number;
     maxSize?: number;

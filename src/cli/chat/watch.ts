@@ -23,7 +23,7 @@ export async function watch(
   const since = Date.now();
   const text = showRun({ look, live }, { quiet, since, tell: boxesOn(look) });
   const interrupt = interrupting(run, text.hint);
-  const end = (): void => run.cancel("the terminal was closed");
+  const end = (): void => run.pause("the terminal was closed");
   const { keys, person } = openTerminal(text, { attended, interrupt });
   process.on("SIGINT", interrupt);
   for (const name of ENDS) process.on(name, end);

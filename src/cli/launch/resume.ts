@@ -68,7 +68,6 @@ export const resumeCommand: CliCommand = {
       const more = { ...options, retryFailed: flags.retryFailed ?? false };
       const over =
         isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&
-        status !== "cancelled" &&
         !(status === "failed" && flags.retryFailed);
       if (flags.bg && !over) return (await import("./background.ts")).resumeInBackground(crew, id, more, all);
       return watchRun(crew.resume(recorded, more), flags, place);

@@ -22,7 +22,7 @@ export async function login([name = ""]: readonly string[], flags: Flags): Promi
   const crew = await crewFor(flags);
   const server = serverAt(name, crew);
   const stop = new AbortController();
-  const signals = onSignals({ cancel: (reason) => stop.abort(stopped(reason)) });
+  const signals = onSignals({ pause: (reason) => stop.abort(stopped(reason)) });
   try {
     const isNew = await logIn({
       ...partsOf(server, crew),

@@ -24,7 +24,7 @@ export async function serveMcpCommand(flags: Flags): Promise<number> {
     onError: (error: unknown) => void process.stderr.write(`warn    ${terminalLine(messageOf(error)).slice(0, 300)}\n`),
   };
   const stop = new AbortController();
-  const signals = onSignals({ cancel: () => stop.abort() });
+  const signals = onSignals({ pause: () => stop.abort() });
   try {
     if (flags.http) await overHttp(crew, flags, { ...rules, signal: stop.signal });
     else {

@@ -69,9 +69,9 @@ export const attach: CliCommand = {
       if (!flags.json) text.end(view);
       return exitCodeOf(now.state.outcome ?? { status: "cancelled", reason: "" });
     }
-    if (now.life === "interrupted")
-      process.stderr.write(`${id} was interrupted: nobody works on it any more.\nnext: subcrew resume ${id}\n`);
+    const idle = now.life === "interrupted" || now.life === "paused";
+    if (idle) process.stderr.write(`${id} is ${now.life}: nobody works on it.\nnext: subcrew resume ${id}\n`);
     else if (away) process.stderr.write(`${id} goes on without you.\nnext: subcrew attach ${id}\n`);
-    return now.life === "interrupted" ? 1 : 0;
+    return idle ? 1 : 0;
   },
 };

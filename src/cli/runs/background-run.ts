@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { ResumeOptions } from "../../crew/run-options.ts";
 import { OUTPUT_FILE } from "../../runtime/background/launch-run.ts";
@@ -11,6 +10,7 @@ import { jsonOption } from "../base/flags.ts";
 import { crewFor, openOwnStore } from "../launch/start.ts";
 import { answerGates, answering, yes } from "../terminal/gates.ts";
 import { onSignals } from "../terminal/signals.ts";
+import { exitCodeFor } from "../terminal/watch-run.ts";
 
 /** `subcrew background-run RUN`: what `--bg` starts. It has no terminal; commands to it are files in the run's folder. */
 export const backgroundRun: CliCommand = {
@@ -24,12 +24,12 @@ export const backgroundRun: CliCommand = {
     const crew = await crewFor(asked.crew);
     const options = asked.options as ResumeOptions;
     const run = asked.plan === undefined ? crew.resume(id, options) : crew.run(asked.plan as Plan, { ...options, id });
-    const signals = onSignals({ cancel: (reason) => run.cancel(reason) }, ["SIGINT", "SIGTERM"]);
+    const signals = onSignals({ pause: (reason) => run.pause(reason) }, ["SIGINT", "SIGTERM"]);
     process.on("SIGHUP", () => {}); // a terminal that closes is none of its business
     const since = Date.now();
     if (asked.yes) await answerGates(run, yes, { ...answering(run, since, () => {}), calls: false });
     await run;
     await writeAtomic(join(folder, OUTPUT_FILE), outputOfRun(run.state)).catch(() => {});
-    return signals.code() ?? exitCodeOf(run.state.outcome ?? { status: "cancelled", reason: "" });
+    return exitCodeFor(run.state, signals);
   },
 };

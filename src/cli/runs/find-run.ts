@@ -32,10 +32,10 @@ export async function findRun(word: string | undefined, what = "Which run is mea
 export async function whichActive(word: string | undefined): Promise<NamedRun> {
   const which = await findRun(word);
   const { id, life } = which.run;
-  if (life === "interrupted")
+  if (life === "interrupted" || (life === "paused" && which.run.owner === undefined))
     throw new CrewError(
       "RUN_BUSY",
-      `"${id}" was interrupted: nobody works on it.`,
+      `"${id}" is ${life}: nobody works on it.`,
       `Go on with it: \`subcrew resume ${id}\`.`,
     );
   if (which.run.owner === undefined)

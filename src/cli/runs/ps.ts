@@ -14,7 +14,7 @@ const MOST_ENDED = 5;
 
 /** `subcrew ps` */
 export const ps: CliCommand = {
-  description: "Lists the runs that work right now, wait for an answer or were interrupted, and the last that ended.",
+  description: "Lists the runs that work right now, wait, are parked, paused or interrupted, and the last that ended.",
   options: [
     new Option("--all", "every run that was kept"),
     jsonOption(),
@@ -56,7 +56,11 @@ type Row = Progress &
   }>;
 
 function rowFor({ id, life, state, background }: KeptRun, now: number): Row {
-  const doing = isEnded(life) ? "" : life === "interrupted" ? `subcrew resume ${id}` : doingOf(state);
+  const doing = isEnded(life)
+    ? ""
+    : life === "interrupted" || life === "paused"
+      ? `subcrew resume ${id}`
+      : doingOf(state);
   const cost = state.usage.turns === 0 ? "" : formatCost(state.cost);
   return {
     id,

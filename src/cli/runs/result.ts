@@ -1,5 +1,5 @@
-import { exitCodeOf, explain } from "../../core/outcome/outcome.ts";
-import { resultOf } from "../../core/run/result.ts";
+import { endingText, exitCodeOf, explain } from "../../core/outcome/outcome.ts";
+import { partialOf, resultOf } from "../../core/run/result.ts";
 import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
@@ -26,17 +26,21 @@ export const result: CliCommand = {
     const { id, state, life } = run;
     const outcome = path === undefined ? state.outcome : state.nodes.get(path)?.outcome;
     if (!outcome || (path === undefined && !isEnded(life))) {
-      const hint =
-        life === "interrupted"
-          ? `It was interrupted; go on with it: \`subcrew resume ${id}\`.`
-          : `Wait for it: \`subcrew wait ${id}\`.`;
-      throw new CrewError("RUN_UNFINISHED", `"${word}" has no result yet.`, hint);
+      const idle = life === "interrupted" || life === "paused";
+      const partial = idle ? (path === undefined ? partialOf(state) : (state.nodes.get(path)?.partial ?? "")) : "";
+      const hint = idle ? `Go on with it: \`subcrew resume ${id}\`.` : `Wait for it: \`subcrew wait ${id}\`.`;
+      if (partial === "") throw new CrewError("RUN_UNFINISHED", `"${word}" has no result yet.`, hint);
+      process.stdout.write(
+        flags.json ? `${jsonText({ id, status: life, partial })}\n` : `${sanitize(partial).trimEnd()}\n`,
+      );
+      if (!flags.json) process.stderr.write(`partial: the answer was cut off (${life}). ${hint}\n`);
+      return 1;
     }
     if (flags.json) process.stdout.write(`${jsonText(path === undefined ? resultOf(state) : outcome)}\n`);
     else if (path === undefined) process.stdout.write(outputOfRun(state));
     else
       process.stdout.write(
-        "output" in outcome && outcome.output !== undefined ? `${sanitize(outcome.output).trimEnd()}\n` : "",
+        `${sanitize("output" in outcome && outcome.output ? outcome.output : endingText(outcome)).trimEnd()}\n`,
       );
     if (!flags.json && outcome.status !== "ok")
       process.stderr.write(`${outcome.status}: ${sanitize(explain(outcome))}\n`);

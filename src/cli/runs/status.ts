@@ -51,7 +51,7 @@ export const status: CliCommand = {
           status: how,
           attempt,
           doing,
-          ...defined({ approved: own?.approved }),
+          ...defined({ approved: own?.approved, limit: own?.limit }),
         }),
       ),
     };

@@ -85,7 +85,7 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
     tell,
     give: async ({ path, call }, answer) =>
       (await run.answer(path, answer, call)) ? undefined : `${path} does not wait for an answer any more.`,
-    giveUp: () => run.cancel("no answer was given"),
+    giveUp: () => run.pause("no answer was given"),
   };
 }
 

@@ -1,7 +1,7 @@
 /** What a signal sets off. */
 export type SignalOptions = Readonly<{
-  /** Ends the run in order; called once. */
-  cancel(reason: string): void;
+  /** Pauses the run; called once. */
+  pause(reason: string): void;
 }>;
 
 /** The signals while a run lasts. */
@@ -24,14 +24,14 @@ const reasons: Readonly<Record<Name, string>> = {
 /** How long a run has to end in order before the process leaves without it. */
 const DRAIN_MS = 10_000;
 
-/** The first signal cancels, a second one leaves at once. */
-export function onSignals({ cancel }: SignalOptions, names: readonly Name[] = Object.keys(codes) as Name[]): Signals {
+/** The first signal pauses, a second one leaves at once. */
+export function onSignals({ pause }: SignalOptions, names: readonly Name[] = Object.keys(codes) as Name[]): Signals {
   let first: Name | undefined;
   const leave = (name: Name): never => process.exit(codes[name]);
   const receive = (name: Name): void => {
     if (first !== undefined) leave(name);
     first = name;
-    cancel(reasons[name]);
+    pause(reasons[name]);
     setTimeout(() => leave(name), DRAIN_MS).unref();
   };
   for (const name of names) process.on(name, receive);

@@ -1,4 +1,5 @@
-import { exitCodeOf, type Outcome } from "../../core/outcome/outcome.ts";
+import { exitCodeOf } from "../../core/outcome/outcome.ts";
+import type { State } from "../../core/run/state.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import { writeJsonLines } from "../../sinks/jsonl.ts";
@@ -20,13 +21,13 @@ export async function watchRun(
   const since = Date.now();
   const text = showRun({ look, live }, { quiet: flags.quiet ?? false, since, ...defined({ tell }) });
   const signals = onSignals({
-    cancel: (reason) => {
-      text.hint("stopping; Ctrl-C again leaves at once");
-      run.cancel(reason);
+    pause: (reason) => {
+      text.hint("pausing; Ctrl-C again leaves at once");
+      run.pause(reason);
     },
   });
   process.once("exit", text.close); // however we leave, the terminal is as it was
-  process.stdout.once("error", () => run.cancel("nobody reads the output"));
+  process.stdout.once("error", () => run.pause("nobody reads the output"));
   const { keys, person } = openTerminal(text, { attended, interrupt: signals.interrupt });
   const show = flags.json ? writeJsonLines(run, process.stdout, { deltas: flags.deltas ?? false }) : text.follow(run);
   try {
@@ -48,11 +49,14 @@ export async function watchRun(
     signals.stop();
   }
   if (!flags.json) text.end(run);
-  return exitCodeFor(run.state.outcome, signals);
+  return exitCodeFor(run.state, signals);
 }
 
-/** As the run ended; one that a signal cancelled, as the signal asks. */
-function exitCodeFor(outcome: Outcome | undefined, signals: Signals): number {
-  const code = exitCodeOf(outcome ?? { status: "cancelled", reason: "the run has not ended" });
-  return outcome?.status === "cancelled" ? (signals.code() ?? code) : code;
+/** As the run ended; one that is paused, as the signal asks that paused it. */
+export function exitCodeFor({ outcome, status }: State, signals: Pick<Signals, "code">): number {
+  if (status === "paused" || !outcome) return signals.code() ?? PAUSED;
+  return exitCodeOf(outcome);
 }
+
+/** `stop` and Ctrl-C. */
+const PAUSED = 130;

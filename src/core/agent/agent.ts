@@ -23,6 +23,8 @@ export type Agent = Readonly<{
   rules?: readonly AgentRules[];
   /** One model, or several of which the first available is taken. */
   model?: string | readonly string[];
+  /** The user's settings name the model: it is used, or the task fails. */
+  modelRequired?: true;
   thinking?: Thinking;
   limits?: ResourceLimits;
   /** The schema of the result, in JSON Schema or JTD; `defineAgent` also takes one of zod. */

@@ -65,6 +65,7 @@ function applyOwn(made: Making, settings: AgentSettings, key: string): void {
     Object.assign(made.agent, { [field]: settings[field] });
     made.origins[field] = said(`${key}.${field}`);
   }
+  if (settings.model !== undefined) made.agent.modelRequired = true;
   takeAway(made, settings.disallowedTools, key);
   setLimits(made, settings.limits, { key: `${key}.limits`, value: (theirs) => theirs });
 }

@@ -27,6 +27,15 @@ const agent = z.strictObject({
   topP: z.number().min(0).max(1).optional().describe("how many words its model chooses from"),
 });
 
+const dollars = z.number().nonnegative();
+
+const price = z.strictObject({
+  input: dollars.describe("dollars for a million tokens that are sent"),
+  output: dollars.describe("dollars for a million tokens of the answer"),
+  cacheRead: dollars.optional().describe("dollars for a million tokens that are read from the cache"),
+  cacheWrite: dollars.optional().describe("dollars for a million tokens that are written to the cache"),
+});
+
 const provider = z.strictObject({
   type: z.enum(["openai", "openai-responses", "anthropic", "google"]).optional().describe("how it speaks"),
   baseURL: z.string().optional().describe("its address"),
@@ -34,6 +43,7 @@ const provider = z.strictObject({
   apiKeyEnv: z.string().optional().describe("the variable that holds its key"),
   headers: z.record(z.string(), z.string()).optional().describe("headers of every request"),
   silenceMs: count.optional().describe("how long it may send nothing, in milliseconds"),
+  prices: z.record(z.string(), price).optional().describe("what its models cost, by model; * stands for all of them"),
 });
 
 /** Everything that can be set in a file or by a variable. Documents and error messages are made from this. */

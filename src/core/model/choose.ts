@@ -22,6 +22,8 @@ export type Catalogue = Readonly<{
   tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
   /** The model of tasks for which nobody names one. */
   default: string | readonly string[];
+  /** Taken in place of the default when nothing of it is available. */
+  lastResort?: string;
 }>;
 
 /** Whether a provider can be used, and what says so; `hint` is what to do about it. */
@@ -54,7 +56,8 @@ export type Choice = Readonly<{
 /**
  * The models for a task. The first wish of which anything is available decides; within it the first available name comes
  * first and the rest follow as written. A wish of which nothing is available is passed over with a warning, unless it is
- * `binding`: then there is no choice.
+ * `binding`: then there is no choice. Only what an agent asks for gives way to another model when it turns out not to
+ * exist; what a person named is used, or is an error.
  */
 export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, binding?: WishSource): Choice {
   const wishes: readonly ModelWish[] = [...asked, { by: "default", names: catalogue.default }];
@@ -62,8 +65,13 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
   const warnings: string[] = [];
   const fallback = (by: WishSource): string | readonly string[] =>
     (by === "parent" ? undefined : asked.find((wish) => wish.by === "parent")?.names) ?? catalogue.default;
-  const look = ({ by, names }: ModelWish): Found =>
+  const expanded = (names: ModelWish["names"], by: WishSource): Found =>
     merged(modelNames(names).map((name) => expand(name, { catalogue, inherited: fallback(by), depth: 0 })));
+  const look = ({ by, names }: ModelWish): Found => {
+    const found = expanded(names, by);
+    const resort = by === "default" ? catalogue.lastResort : undefined;
+    return found.candidates.length > 0 || resort === undefined ? found : expanded(resort, by);
+  };
 
   for (const [at, wish] of wishes.entries()) {
     const { candidates, missed } = look(wish);
@@ -77,7 +85,8 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
       continue;
     }
     const chosen = candidates.map((one) => ({ ...one, why: `${asks[wish.by]} ${one.why}` }));
-    const spares = wishes.slice(at + 1).flatMap((lower) => look(lower).candidates.slice(0, 1));
+    const givesWay = wish.by !== binding && (wish.by === "agent" || wish.by === "call");
+    const spares = givesWay ? wishes.slice(at + 1).flatMap((lower) => look(lower).candidates.slice(0, 1)) : [];
     const more = spares.filter(({ name }) => !chosen.some((one) => one.name === name));
     return {
       candidates: [...chosen, ...more.slice(0, 1).map((one) => ({ ...one, spare: true as const }))],
@@ -141,8 +150,9 @@ const told = (thinking: Thinking | undefined): { thinking?: Thinking } => (think
 
 /** What a word stands for: a tier, a shortcut, or whoever decides in its place. */
 function standsFor(word: string, { catalogue, inherited, depth }: Looking): string | readonly string[] | undefined {
-  if (word === "inherit") return depth === 0 ? inherited : catalogue.default;
-  if (word === "auto" || word === "default") return catalogue.default;
+  const fallback = [catalogue.default, catalogue.lastResort ?? []].flat();
+  if (word === "inherit") return depth === 0 && inherited !== catalogue.default ? inherited : fallback;
+  if (word === "auto" || word === "default") return fallback;
   const tier = tierNames.find((one) => one === word);
   if (tier !== undefined) return catalogue.tiers?.[tier] ?? tiers[tier];
   return Object.hasOwn(shortcuts, word) ? shortcuts[word] : undefined;

@@ -217,7 +217,7 @@ export function usedSince(before: Reported, now: Reported): Reported {
   };
 }
 
-type Reported = Readonly<{ usage: Usage; cost: Cost }>;
+type Reported = Readonly<{ usage: Omit<Usage, "estimated">; cost: Omit<Cost, "estimated"> }>;
 
 function counts<K extends string>(
   value: Readonly<Record<string, unknown>>,

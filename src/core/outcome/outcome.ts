@@ -1,3 +1,4 @@
+import type { ReachedLimit } from "./reached-limit.ts";
 import type { Cost, Usage } from "./usage.ts";
 import type { Changes } from "./worktree-changes.ts";
 
@@ -35,6 +36,7 @@ const faultExits = {
   NEEDS_ANSWER: 3,
   TIMEOUT: 4,
   MAX_TURNS: 4,
+  MAX_TOOL_CALLS: 4,
   BUDGET: 4,
   MEMORY: 4,
   CPU: 4,
@@ -64,6 +66,8 @@ export type Spending = Readonly<{
   ms?: number;
   /** The file with the full output. */
   file?: string;
+  /** The limit at which it handed in what it had, or failed to. */
+  limit?: ReachedLimit;
   /** What it changed in a worktree of its own, and what became of that. */
   changes?: Changes;
 }>;
@@ -91,7 +95,13 @@ export type Outcome = Spending &
         from?: readonly string[];
       }>
     | Readonly<{ status: "failed"; fault: Fault; output?: string; data?: unknown }>
-    | Readonly<{ status: "cancelled"; reason: string; output?: string }>
+    | Readonly<{
+        status: "cancelled";
+        reason: string;
+        output?: string;
+        /** Somebody cancelled this very task: resuming the run does not begin it again. */
+        final?: true;
+      }>
     | Readonly<{ status: "skipped"; because: string }>
   );
 
@@ -146,6 +156,12 @@ export function explain(outcome: Outcome): string {
     case "skipped":
       return `skipped because ${outcome.because} did not succeed`;
   }
+}
+
+/** What is kept of a node that has no output: how it ended, and what to do about it. */
+export function endingText(outcome: Outcome): string {
+  const hint = outcome.status === "failed" ? outcome.fault.hint : undefined;
+  return `${outcome.status}: ${explain(outcome)}${hint === undefined ? "" : `\n${hint}`}`;
 }
 
 /** The exit code of a command whose run ended like this. */

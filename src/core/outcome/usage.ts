@@ -9,12 +9,16 @@ export type Usage = Readonly<{
   reasoning: number;
   contextTokens: number;
   turns: number;
+  /** Tokens of turns that were cut off: an estimate, counted apart from the rest. */
+  estimated?: number;
 }>;
 
-/** Money that was spent; `unpriced` counts the turns whose price nobody knows, which are never taken for free. */
+/** Money that was spent; `unpriced` counts the turns whose price is unknown, which are never taken for free. */
 export type Cost = Readonly<{
   usd: number;
   unpriced: number;
+  /** Dollars for turns that were cut off: an estimate, counted apart from `usd`. */
+  estimated?: number;
   /** What caches of providers saved, in dollars; absent where nothing was cached. */
   saved?: number;
 }>;
@@ -34,7 +38,13 @@ export function addUsage(a: Usage, b: Partial<Usage>): Usage {
     reasoning: a.reasoning + (b.reasoning ?? 0),
     contextTokens: b.contextTokens || a.contextTokens,
     turns: a.turns + (b.turns ?? 0),
+    ...estimatedSum(a, b),
   };
+}
+
+function estimatedSum(a: { estimated?: number }, b: { estimated?: number }): { estimated?: number } {
+  if (a.estimated === undefined && b.estimated === undefined) return {};
+  return { estimated: (a.estimated ?? 0) + (b.estimated ?? 0) };
 }
 
 /** Nothing spent yet. */
@@ -45,7 +55,7 @@ export function noCost(): Cost {
 /** The sum of what is known, and of what is not. */
 export function addCost(a: Cost, b: Cost): Cost {
   const saved = a.saved === undefined && b.saved === undefined ? undefined : (a.saved ?? 0) + (b.saved ?? 0);
-  return { usd: a.usd + b.usd, unpriced: a.unpriced + b.unpriced, ...defined({ saved }) };
+  return { usd: a.usd + b.usd, unpriced: a.unpriced + b.unpriced, ...defined({ saved }), ...estimatedSum(a, b) };
 }
 
 /** A token count in at most five characters: `999`, `1.5k`, `50k`, `1.0M`. */
@@ -57,9 +67,10 @@ export function formatTokens(count: number): string {
 }
 
 /** The price in dollars, and that a part of it is unknown when it is. */
-export function formatCost({ usd, unpriced }: Cost): string {
-  if (unpriced === 0) return `$${usd.toFixed(4)}`;
-  return usd === 0 ? "unknown price" : `$${usd.toFixed(4)} + unknown price`;
+export function formatCost({ usd, unpriced, estimated = 0 }: Cost): string {
+  const known = usd > 0 || (unpriced === 0 && estimated === 0) ? [`$${usd.toFixed(4)}`] : [];
+  const guessed = estimated > 0 ? [`about $${estimated.toFixed(4)} for turns that were cut off`] : [];
+  return [...known, ...guessed, ...(unpriced > 0 ? ["unknown price"] : [])].join(" + ");
 }
 
 /** One line about what a task used, as in `2 turns ↑1.0k ↓5.0k R500 W100 $0.0150 ctx:10k`; zeros are left out. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ReachedLimit } from "../outcome/reached-limit.ts";
 import type { Exact } from "../text/defined.ts";
 
 const count = z.number().int().positive();
@@ -24,8 +25,9 @@ export type Amount = Readonly<{
 /** Money and tokens that are set aside for a call that is under way. */
 export type Reservation = Readonly<{ settle(actual: Amount): void; release(): void }>;
 
-/** Why something may not begin. */
-export type BudgetRefusal = Readonly<{ refused: string; limit: keyof BudgetLimits }>;
+/** Why something may not begin: the limit that is used up, or a price that is not known. */
+export type BudgetRefusal = Readonly<{ refused: string }> &
+  (Readonly<{ limit: ReachedLimit }> | Readonly<{ unpriced: true }>);
 
 /**
  * One budget for a whole tree. What a call may cost is reserved before it and settled after it, so that calls side by
@@ -45,6 +47,14 @@ export type Budget = Readonly<{
   spent(): Readonly<{ tokens: number; usd: number }>;
 }>;
 
+const kinds: Readonly<Record<keyof BudgetLimits, ReachedLimit["kind"]>> = {
+  maxUsd: "usd",
+  maxTokens: "tokens",
+  maxTurns: "turns",
+  maxToolCalls: "toolCalls",
+  maxSpawns: "spawns",
+};
+
 /** The part of a budget that only last words may use, so that a parent can still answer. */
 const KEPT_BACK = 0.05;
 
@@ -59,6 +69,10 @@ export function createBudget(limits: BudgetLimits): Budget {
     const limit = kind === "tokens" ? limits.maxTokens : limits.maxUsd;
     return limit !== undefined && spent[kind] + (others ? reserved[kind] : 0) + more > limit * share;
   };
+  const no = (limit: keyof BudgetLimits, refused: string): BudgetRefusal => ({
+    refused,
+    limit: { kind: kinds[limit], value: limits[limit] ?? 0, run: true },
+  });
   const wake = (): void => {
     const woken = waiting;
     waiting = [];
@@ -73,16 +87,13 @@ export function createBudget(limits: BudgetLimits): Budget {
     reserve: async ({ tokens, usd, finish = false }, revoke, signal) => {
       const share = finish ? 1 : 1 - KEPT_BACK;
       if (limits.maxUsd !== undefined && usd === undefined) {
-        return {
-          refused: "the price of this model is not known, so a limit in dollars cannot be kept",
-          limit: "maxUsd",
-        };
+        return { refused: "the price of this model is unknown, so a limit in dollars cannot be kept", unpriced: true };
       }
       for (;;) {
         if (over("tokens", tokens, { share, others: false }))
-          return { refused: `the budget of ${limits.maxTokens} tokens has no room for it`, limit: "maxTokens" };
+          return no("maxTokens", `the budget of ${limits.maxTokens} tokens has no room for it`);
         if (over("usd", usd ?? 0, { share, others: false }))
-          return { refused: `the budget of $${limits.maxUsd} has no room for it`, limit: "maxUsd" };
+          return no("maxUsd", `the budget of $${limits.maxUsd} has no room for it`);
         if (signal.aborted || (!over("tokens", tokens, { share }) && !over("usd", usd ?? 0, { share }))) break;
         await new Promise<void>((resolve) => {
           const resume = (): void => {
@@ -117,8 +128,7 @@ export function createBudget(limits: BudgetLimits): Budget {
     },
     count: async (what) => {
       const limit = limits[what];
-      if (limit !== undefined && counts[what] >= limit)
-        return { refused: `the run may take ${limit} ${NAMES[what]}`, limit: what };
+      if (limit !== undefined && counts[what] >= limit) return no(what, `the run may take ${limit} ${NAMES[what]}`);
       counts[what] += 1;
       return undefined;
     },

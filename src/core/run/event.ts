@@ -1,12 +1,14 @@
 import type { Agent } from "../agent/agent.ts";
 import type { ProviderData, ToolCall } from "../model/model.ts";
 import type { Outcome } from "../outcome/outcome.ts";
+import type { ReachedLimit } from "../outcome/reached-limit.ts";
 import type { Cost, Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import type { Change } from "../schedule/change.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
+import type { BudgetLimits } from "./budget.ts";
 import type { RunParameters } from "./run-parameters.ts";
 
 /** Where and when something happened. `path` is empty for the run itself. */
@@ -14,6 +16,29 @@ export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 
 /** Where a run came from that nobody on this machine started: the protocol, who spoke it, and what it is part of there. */
 export type Origin = NonNullable<RunParameters["origin"]>;
+
+/** What a run as a whole may use. */
+export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;
+
+/** Why a task waits before its next turn, until when, and what helps. */
+export type Parking = Readonly<{
+  why: string;
+  /** What it waits for. */
+  waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person";
+  /** When it goes on by itself; absent: when a probe succeeds, or somebody sees to it. */
+  until?: number;
+  /** What a person can do about it. */
+  helps: string;
+}>;
+
+/** What is known about the cost of a turn before its answer has come. */
+export type ReservedTurn = Readonly<{
+  input: number;
+  /** The price of the input, in dollars. */
+  usd?: number;
+  /** The price of one token of the answer. */
+  usdPerToken?: number;
+}>;
 
 /** A fact about a run that is kept; `seq` counts them without a gap. */
 export type Fact =
@@ -28,8 +53,13 @@ export type Fact =
       origin?: Origin;
       /** What its agents may do, also when it is taken up again. */
       permissions?: Permissions;
+      /** What it may use; absent in journals of 0.1. */
+      limits?: RunLimits;
     }
   | { type: "run.ended"; outcome: Outcome }
+  /** It was stopped in order and can be resumed. */
+  | { type: "run.paused"; reason: string }
+  | { type: "run.resumed"; after: number; retryFailed?: true }
   | {
       type: "node.started";
       attempt: number;
@@ -62,6 +92,8 @@ export type Fact =
   /** A task that cannot start yet: others hold files that it says it writes. */
   | { type: "node.waiting"; for: readonly Readonly<{ task: string; files: readonly string[] }>[] }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
+  | ({ type: "node.parked" } & Parking)
+  | { type: "node.unparked"; why: string }
   | { type: "node.ended"; outcome: Outcome }
   | {
       type: "turn.started";
@@ -69,6 +101,18 @@ export type Fact =
       model: string;
       /** With the first turn: why this model. */
       why?: string;
+      /** What it counts as when it is cut off: the tokens that are sent, and prices where they are known. */
+      reserved?: ReservedTurn;
+    }
+  | { type: "turn.partial"; turn: number; text: string }
+  | {
+      type: "turn.restarted";
+      turn: number;
+      reason: string;
+      delayMs: number;
+      /** What the answer that broke off counts as. */
+      usage: Partial<Usage>;
+      cost: Cost;
     }
   | {
       type: "turn.ended";
@@ -119,7 +163,14 @@ export type Fact =
     }
   | { type: "message.sent"; from: string; text: string }
   | { type: "plan.changed"; change: Change }
-  | { type: "limit.reached"; limit: string; text: string; enforced: boolean }
+  | {
+      type: "limit.reached";
+      limit: string;
+      text: string;
+      enforced: boolean;
+      /** The limit as an outcome bears it. */
+      reached?: ReachedLimit;
+    }
   | { type: "context.compacted"; before: number; after: number }
   | { type: "note"; text: string }
   | { type: "warning"; code: string; text: string };

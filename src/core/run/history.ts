@@ -2,6 +2,7 @@ import type { Outcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { Change } from "../schedule/change.ts";
 import type { KeptEvent } from "./event.ts";
+import { withoutOldStops } from "./older-events.ts";
 
 /** What an earlier life of a run left behind, ready to be looked up by path. */
 export type History = Readonly<{
@@ -105,12 +106,13 @@ export function historyOf(
     const known = entry(under, prefix, () => new Map<string, ReplayedStep>());
     known.delete(id);
     // A node may be given up before it began, when it only waited for its slot.
-    const carriedOut = kind !== undefined || (outcome.status === "failed" && outcome.fault.code === "MARKED_FAILED");
+    const givenUp = outcome.status === "failed" ? outcome.fault.code === "MARKED_FAILED" : isCancelledForGood(outcome);
+    const carriedOut = kind !== undefined || givenUp;
     if (carriedOut && counts(outcome, retryFailed)) known.set(id, { type: "ended", id, outcome });
     else answers.delete(path);
   };
 
-  for (const event of events) {
+  for (const event of withoutOldStops(events)) {
     if (event.type === "node.started") begin(event);
     underWay.get(event.path)?.push(event);
     if (event.type === "node.retried") retried(event.path, event.attempt);
@@ -134,10 +136,10 @@ export function historyOf(
   };
 }
 
-/** Whether a journal tells of a run to its end: one that was cancelled can be gone on with, and so can failures. */
+/** Whether a journal tells of a run to its end. With `retryFailed`, one that failed goes on. */
 export function hasEnded(events: readonly KeptEvent[], { retryFailed }: { retryFailed: boolean }): boolean {
-  const last = events.at(-1);
-  return last?.type === "run.ended" && counts(last.outcome, retryFailed);
+  const last = withoutOldStops(events).at(-1);
+  return last?.type === "run.ended" && !(retryFailed && last.outcome.status === "failed");
 }
 
 /**
@@ -157,8 +159,10 @@ function closing(open: Set<string>): History["close"] {
 type Growing = { prefix: string; number: number; spent: boolean; started: Map<string, NodeStarted> };
 
 function counts(outcome: Outcome, retryFailed: boolean): boolean {
-  return outcome.status === "ok" || (outcome.status === "failed" && !retryFailed);
+  return outcome.status === "ok" || (outcome.status === "failed" && !retryFailed) || isCancelledForGood(outcome);
 }
+
+const isCancelledForGood = (outcome: Outcome): boolean => outcome.status === "cancelled" && outcome.final === true;
 
 function split(path: string): { prefix: string; id: string } {
   const cut = path.lastIndexOf("/") + 1;

@@ -7,11 +7,17 @@ import type { Fact, KeptEvent } from "./event.ts";
  */
 const meant: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, unknown>>>>> = {
   "run.started": { cwd: "", version: "0" },
+  "run.paused": { reason: "" },
+  "run.resumed": { after: 0 },
   "node.started": { attempt: 1, kind: "task" },
   "node.waiting": { for: [] },
   "node.retried": { attempt: 1, delayMs: 0 },
+  "node.parked": { why: "", waitsFor: "provider", helps: "" },
+  "node.unparked": { why: "" },
   "turn.started": { turn: 1, model: "unknown" },
   "turn.ended": { turn: 1, text: "", calls: [], usage: noUsage(), cost: noCost() },
+  "turn.partial": { turn: 1, text: "" },
+  "turn.restarted": { turn: 1, reason: "", delayMs: 0, usage: {}, cost: noCost() },
   "tool.started": { preview: "", effect: "write" },
   "tool.ended": { error: false, text: "", ms: 0 },
   "tool.denied": { rule: "", text: "" },
@@ -35,13 +41,19 @@ export function completed(event: KeptEvent): KeptEvent {
 const known: Readonly<Record<Fact["type"], true>> = {
   "run.started": true,
   "run.ended": true,
+  "run.paused": true,
+  "run.resumed": true,
   "node.started": true,
   "node.reused": true,
   "agent.resolved": true,
   "node.waiting": true,
   "node.retried": true,
+  "node.parked": true,
+  "node.unparked": true,
   "node.ended": true,
   "turn.started": true,
+  "turn.partial": true,
+  "turn.restarted": true,
   "turn.ended": true,
   "tool.started": true,
   "tool.ended": true,
@@ -63,4 +75,40 @@ const known: Readonly<Record<Fact["type"], true>> = {
 /** False for an event that a newer version wrote: it is kept and skipped. */
 export function isKnown({ type }: Readonly<{ type: string }>): boolean {
   return Object.hasOwn(known, type);
+}
+
+/**
+ * The events of a run, with the stops of 0.1 as what they are now. That version ended a run that was stopped, and every
+ * task of it, as cancelled. Its journals do not say what the run may use, and were never resumed by a later version.
+ */
+export function withoutOldStops(events: readonly KeptEvent[]): readonly KeptEvent[] {
+  if (!isOldJournal(events)) return events;
+  const kept: KeptEvent[] = [];
+  let reason: string | undefined;
+  for (const event of events.toReversed()) {
+    if (event.type === "run.ended") reason = event.outcome.status === "cancelled" ? event.outcome.reason : undefined;
+    const { outcome } = event.type === "node.ended" ? event : {};
+    if (outcome?.status === "cancelled" && outcome.reason === reason) continue;
+    kept.push(
+      event.type === "run.ended" && reason !== undefined ? { ...envelopeOf(event), type: "run.paused", reason } : event,
+    );
+  }
+  return kept.toReversed();
+}
+
+const envelopeOf = ({ seq, run, path, at }: KeptEvent): Pick<KeptEvent, "seq" | "run" | "path" | "at"> => ({
+  seq,
+  run,
+  path,
+  at,
+});
+
+/** True for the journal of a run that only 0.1 worked on. */
+function isOldJournal(events: readonly KeptEvent[]): boolean {
+  const [started] = events;
+  return (
+    started?.type === "run.started" &&
+    started.limits === undefined &&
+    !events.some(({ type }) => type === "run.resumed")
+  );
 }

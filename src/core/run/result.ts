@@ -1,4 +1,5 @@
 import type { Fault, Outcome } from "../outcome/outcome.ts";
+import type { ReachedLimit } from "../outcome/reached-limit.ts";
 import type { Cost, Usage } from "../outcome/usage.ts";
 import { defined } from "../text/defined.ts";
 import type { State } from "./state.ts";
@@ -6,7 +7,7 @@ import type { State } from "./state.ts";
 /** What a run came to: the fold of its events, and nothing else. */
 export type Result = Readonly<{
   id: string;
-  status: "ok" | "failed" | "cancelled";
+  status: "ok" | "failed" | "cancelled" | "paused";
   output: string;
   data?: unknown;
   /** The nodes whose output it is: of a race the winner. */
@@ -15,6 +16,8 @@ export type Result = Readonly<{
   approved?: boolean;
   /** Why it failed. */
   fault?: Fault;
+  /** The limit that cut it short. */
+  limit?: ReachedLimit;
   usage: Usage;
   cost: Cost;
   ms: number;
@@ -23,7 +26,14 @@ export type Result = Readonly<{
   files: Readonly<Record<string, string>>;
 }>;
 
-/** The result of a run that has ended. */
+/** What is recorded of answers that were cut off, when nothing else is there. */
+export function partialOf(state: State): string {
+  const said = [...state.nodes.values()].filter(({ partial, status }) => partial !== "" && status === "running");
+  if (said.length === 1) return said[0]!.partial;
+  return said.map(({ path, partial }) => `## ${path}\n\n${partial}`).join("\n\n");
+}
+
+/** The result of a run that has ended or is paused. */
 export function resultOf(state: State): Result {
   const nodes: [string, Outcome][] = [];
   const files: [string, string][] = [];
@@ -35,12 +45,13 @@ export function resultOf(state: State): Result {
   const outcome: Outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   return {
     id: state.run,
-    status: outcome.status === "skipped" ? "failed" : outcome.status,
-    output: "output" in outcome ? (outcome.output ?? "") : "",
+    status: state.status === "paused" ? "paused" : outcome.status === "skipped" ? "failed" : outcome.status,
+    output: "output" in outcome ? (outcome.output ?? "") : partialOf(state),
     ...("data" in outcome && outcome.data !== undefined && { data: outcome.data }),
     ...(outcome.status === "ok" && defined({ from: outcome.from })),
     ...defined({ approved: outcome.approved }),
     ...(outcome.status === "failed" && { fault: outcome.fault }),
+    ...(outcome.limit && { limit: outcome.limit }),
     usage: state.usage,
     cost: state.cost,
     ms: Math.max(0, (state.endedAt ?? state.startedAt) - state.startedAt),

@@ -19,7 +19,8 @@ export const command = z.discriminatedUnion("do", [
     from: z.string(),
     how: z.enum(["steer", "interrupt"]).optional(),
   }),
-  /** Without a path, the whole run. */
+  /** Without a path, the whole run. A run or task that is paused can be resumed; one that is cancelled cannot. */
+  z.strictObject({ do: z.literal("pause"), reason: z.string(), path: z.string().optional() }),
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
 ]);
 export type RunCommand = z.infer<typeof command>;

@@ -2,20 +2,43 @@ import { defined } from "../text/defined.ts";
 import type { NodeView, State } from "./state.ts";
 
 /** How a run is, for somebody who looks at it from outside. */
-export type RunStatus = "starting" | "running" | "waiting" | "interrupted" | "ok" | "failed" | "cancelled";
+export type RunStatus =
+  | "starting"
+  | "running"
+  | "waiting"
+  | "parked"
+  | "paused"
+  | "interrupted"
+  | "ok"
+  | "failed"
+  | "cancelled";
 
 /** What the record says together with whether a living process works on it: nothing runs that nobody runs. */
 export function runStatusOf(state: State, owned: boolean): RunStatus {
   if (state.status === "ok" || state.status === "failed" || state.status === "cancelled") return state.status;
   if (state.status === "skipped") return "failed";
+  if (state.status === "paused") return "paused";
   if (!owned) return "interrupted";
   if (state.status === "starting") return "starting";
-  return openQuestions(state).length > 0 ? "waiting" : "running";
+  if (openQuestions(state).length > 0) return "waiting";
+  return isParked(state) ? "parked" : "running";
+}
+
+/** True when every task that is under way waits for a provider, a quota or a budget. */
+export function isParked(state: State): boolean {
+  const open = [...state.nodes.values()].filter(({ kind, status }) => kind === "task" && status === "running");
+  const leaves = open.filter(({ path }) => !open.some((other) => isBelow(other.path, path)));
+  return leaves.length > 0 && leaves.every(({ parked }) => parked !== undefined);
+}
+
+/** True for the path of a helper, however deep, of the task at `above`. */
+function isBelow(path: string, above: string): boolean {
+  return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
 
 /** True for a run that somebody works on. */
 export function isActive(life: RunStatus | "damaged"): boolean {
-  return life === "starting" || life === "running" || life === "waiting";
+  return life === "starting" || life === "running" || life === "waiting" || life === "parked";
 }
 
 /** True for a run that came to its end. */

@@ -5,7 +5,9 @@ import { nodeAt } from "../plan/graph.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import { changedPlan } from "../schedule/change.ts";
-import type { Event, Origin } from "./event.ts";
+import { defined } from "../text/defined.ts";
+import { cutTurn, type OpenTurn } from "./cut-turn.ts";
+import type { Event, Origin, Parking, RunLimits } from "./event.ts";
 
 /** What is known about one node. */
 export type NodeView = {
@@ -20,6 +22,12 @@ export type NodeView = {
   doing: string;
   /** The last words of the model in the current turn. */
   text: string;
+  /** Why it waits before its next turn. */
+  parked: Parking | undefined;
+  /** What is recorded of an answer that has not come to its end. */
+  partial: string;
+  /** The turn that is under way, for what it counts as when it is cut off. */
+  open: OpenTurn | undefined;
   tools: Readonly<Record<string, number>>;
   usage: Usage;
   cost: Cost;
@@ -48,8 +56,12 @@ export type State = {
   origin: Origin | undefined;
   /** What its agents were allowed when it began. */
   permissions: Permissions | undefined;
-  status: "starting" | "running" | Outcome["status"];
+  status: "starting" | "running" | "paused" | Outcome["status"];
   outcome: Outcome | undefined;
+  /** Why it is paused. */
+  pausedFor: string | undefined;
+  /** What it may use; absent in journals of 0.1. */
+  limits: RunLimits | undefined;
   readonly nodes: Map<string, NodeView>;
   usage: Usage;
   cost: Cost;
@@ -72,6 +84,8 @@ export function emptyState(run: string): State {
     permissions: undefined,
     status: "starting",
     outcome: undefined,
+    pausedFor: undefined,
+    limits: undefined,
     nodes: new Map(),
     usage: noUsage(),
     cost: noCost(),
@@ -93,20 +107,30 @@ export function reduce(state: State, event: Event): State {
       state.continues = event.continues;
       state.permissions = event.permissions;
       state.origin = event.origin;
+      state.limits = event.limits;
       state.startedAt = event.at;
       state.status = "running";
       break;
     case "run.ended":
+      cutOffAll(state);
+      if (isOldStop(state, event)) return pause(state, event.outcome.reason);
       state.outcome = event.outcome;
       state.status = event.outcome.status;
       state.endedAt = event.at;
+      break;
+    case "run.paused":
+      return pause(state, event.reason);
+    case "run.resumed":
+      cutOffAll(state);
+      reopen(state);
+      state.limits ??= {};
       break;
     case "warning":
       state.warnings.push(event.text);
       break;
     case "turn.ended":
-      state.usage = addUsage(state.usage, event.usage);
-      state.cost = addCost(state.cost, event.cost);
+    case "turn.restarted":
+      spend(state, viewOf(state, event), event);
       foldNode(viewOf(state, event), event);
       break;
     case "plan.changed":
@@ -118,20 +142,73 @@ export function reduce(state: State, event: Event): State {
     default:
       if (state.status !== "running" && event.type === "node.started") reopen(state);
       // What is said about the run itself, as when its time is up, is no node.
-      if (event.path !== "") foldNode(viewOf(state, event), event);
+      if (event.path === "") break;
+      if (cutsOff(event)) cutOff(state, viewOf(state, event), event);
+      foldNode(viewOf(state, event), event);
   }
   return state;
+}
+
+function spend(state: State, view: NodeView, { usage, cost }: Readonly<{ usage: Partial<Usage>; cost: Cost }>): void {
+  state.usage = addUsage(state.usage, usage);
+  state.cost = addCost(state.cost, cost);
+  view.usage = addUsage(view.usage, usage);
+  view.cost = addCost(view.cost, cost);
+}
+
+/** Events after which the answer of a turn that is still open cannot come any more. */
+const cutsOff = ({ type }: Event): boolean =>
+  type === "turn.started" || type === "node.started" || type === "node.retried" || type === "node.ended";
+
+/** A turn that was cut off is never free, unless its provider refused it before it said a word. */
+function cutOff(state: State, view: NodeView, event: Event): void {
+  if (!view.open) return;
+  const outcome = "outcome" in event ? event.outcome : undefined;
+  const refused = outcome?.status === "failed" && outcome.fault.code.startsWith("MODEL_") && view.open.chars === 0;
+  if (!refused) spend(state, view, cutTurn(view.open));
+  view.open = undefined;
+}
+
+/** Counts the turns of a run whose process is gone; their answers will not come. */
+export function cutOffAll(state: State): State {
+  for (const view of state.nodes.values()) {
+    if (view.open) spend(state, view, cutTurn(view.open));
+    view.open = undefined;
+  }
+  return state;
+}
+
+function pause(state: State, reason: string): State {
+  cutOffAll(state);
+  for (const [path, { outcome }] of state.nodes) {
+    if (outcome?.status === "cancelled" && outcome.reason === reason) state.nodes.delete(path); // a stop of 0.1
+  }
+  state.status = "paused";
+  state.pausedFor = reason;
+  return state;
+}
+
+/** 0.1 ended a run that was stopped as cancelled; its journals do not say what the run may use. */
+function isOldStop(
+  state: State,
+  event: Extract<Event, { type: "run.ended" }>,
+): event is typeof event & { outcome: Extract<Outcome, { status: "cancelled" }> } {
+  return state.limits === undefined && event.outcome.status === "cancelled";
 }
 
 /** A run that ended and goes on again is running until it says otherwise; who was skipped or cancelled waits again. */
 function reopen(state: State): void {
   state.status = "running";
+  state.pausedFor = undefined;
   state.outcome = undefined;
   state.endedAt = undefined;
-  for (const [path, { status }] of state.nodes) {
-    if (status === "cancelled" || status === "skipped") state.nodes.delete(path);
+  for (const [path, { status, outcome }] of state.nodes) {
+    if (isUndecided(status, outcome)) state.nodes.delete(path);
   }
 }
+
+const isUndecided = (status: NodeView["status"], outcome: Outcome | undefined): boolean =>
+  status === "skipped" || (outcome?.status === "cancelled" && outcome.final !== true);
 
 /** Where every node begins; shared, since each is replaced and never written to. */
 const NO_TOOLS: NodeView["tools"] = Object.freeze({});
@@ -154,6 +231,9 @@ function viewOf(state: State, { path, at }: Event): NodeView {
     attempt: 0,
     doing: "",
     text: "",
+    parked: undefined,
+    partial: "",
+    open: undefined,
     tools: NO_TOOLS,
     usage: NO_USAGE,
     cost: NO_COST,
@@ -177,6 +257,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.agent = event.agent;
       view.status = "running";
       view.attempt = event.attempt;
+      view.parked = undefined;
       view.startedAt = event.at;
       view.endedAt = undefined;
       view.outcome = undefined;
@@ -184,6 +265,19 @@ function foldNode(view: NodeView, event: Event): void {
       break;
     case "node.waiting":
       view.doing = waitingText(event.for);
+      break;
+    case "node.parked":
+      view.parked = {
+        why: event.why,
+        waitsFor: event.waitsFor,
+        helps: event.helps,
+        ...defined({ until: event.until }),
+      };
+      view.doing = `parked: ${event.why}`;
+      break;
+    case "node.unparked":
+      view.parked = undefined;
+      view.doing = event.why;
       break;
     case "node.reused":
       view.doing = `taken over from ${event.from}`;
@@ -199,12 +293,16 @@ function foldNode(view: NodeView, event: Event): void {
       view.endedAt = event.at;
       view.doing = "";
       view.text = "";
+      view.partial = "";
+      view.parked = undefined;
       view.question = undefined;
       view.model = event.outcome.model ?? view.model;
       break;
     case "turn.started":
       view.model = event.model;
       view.text = "";
+      view.partial = "";
+      view.open = { reserved: event.reserved, chars: 0 };
       view.question = undefined; // nobody waits for an answer any more who asks the model again
       view.doing = "thinking";
       break;
@@ -212,10 +310,23 @@ function foldNode(view: NodeView, event: Event): void {
       view.text += event.text;
       view.doing = "writing";
       break;
+    case "turn.partial":
+      view.partial += event.text;
+      if (view.open) view.open = { ...view.open, chars: view.open.chars + event.text.length };
+      break;
+    case "turn.restarted":
+      view.text = "";
+      view.partial = "";
+      view.doing = "asking again";
+      view.open = undefined;
+      break;
+    case "context.compacted":
+      view.open = undefined; // its provider refused it: the prompt was too long
+      break;
     case "turn.ended":
-      view.usage = addUsage(view.usage, event.usage);
-      view.cost = addCost(view.cost, event.cost);
       view.text = event.text;
+      view.partial = "";
+      view.open = undefined;
       break;
     case "tool.started":
       view.tools = { ...view.tools, [event.tool]: (view.tools[event.tool] ?? 0) + 1 };

@@ -1,4 +1,5 @@
 import { explain, type Outcome } from "../outcome/outcome.ts";
+import { limitNote } from "../outcome/reached-limit.ts";
 import { defined } from "../text/defined.ts";
 import type { ScheduleEntry } from "./schedule.ts";
 
@@ -36,12 +37,13 @@ function partsOf({ needs }: ScheduleEntry, entries: ReadonlyMap<string, Schedule
 
 function firstOf(parts: readonly Part[]): Outcome {
   const good = parts.filter(({ outcome }) => outcome.status === "ok");
+  const { limit } = good.length === 1 ? good[0]!.outcome : {};
   const data = good.length === 1 ? dataOf(good[0]!.outcome) : undefined;
   return {
     status: "ok",
     output: texts(good),
     from: good.map(({ id }) => id),
-    ...defined({ data }),
+    ...defined({ data, limit }),
     ...unapproved(good),
   };
 }
@@ -79,15 +81,21 @@ function allOf(parts: readonly Part[]): Outcome {
 /** Every output under its node's name; a single one needs no heading. */
 function texts(parts: readonly Part[]): string {
   const only = parts.length === 1 ? parts[0] : undefined;
-  return only ? textOf(only.outcome) : parts.map(({ id, outcome }) => `## ${id}\n\n${textOf(outcome)}`).join("\n\n");
+  return only ? alone(only.outcome) : parts.map(({ id, outcome }) => `## ${id}\n\n${textOf(outcome)}`).join("\n\n");
 }
+
+/** The only output is that of the whole, which bears the limit itself. */
+const alone = (outcome: Outcome): string => (outcome.status === "ok" ? outcome.output : textOf(outcome));
 
 /** An output, or why there is none, with what was done all the same. */
 function textOf(outcome: Outcome): string {
-  if (outcome.status === "ok") return outcome.output;
+  if (outcome.status === "ok") return `${outcome.output}${noted(outcome)}`;
   const done = "output" in outcome ? (outcome.output ?? "") : "";
   return `(${outcome.status}) ${explain(outcome)}${done === "" ? "" : `\n\n${done}`}`;
 }
+
+/** That a limit cut an output short, below it: whoever reads all of them would take it for whole. */
+const noted = (outcome: Outcome): string => (outcome.limit === undefined ? "" : `\n\n(${limitNote(outcome)})`);
 
 function dataOf(outcome: Outcome): unknown {
   return "data" in outcome ? outcome.data : undefined;

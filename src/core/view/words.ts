@@ -34,12 +34,10 @@ export function spentBy(view: NodeView, now: number, look: Look): string {
 
 /** What a run used in all, as parts: turns, tokens, money. */
 export function spentInAll(usage: Usage, cost: Cost): string[] {
-  if (usage.turns === 0) return ["nothing spent"];
-  return [
-    ...amounts(usage),
-    cost.usd === 0 && cost.unpriced === 0 ? "free" : formatCost(cost),
-    ...cacheWords(usage, cost),
-  ];
+  const cut = usage.estimated === undefined ? [] : [`about ${formatTokens(usage.estimated)} tokens cut off`];
+  if (usage.turns === 0 && cut.length === 0) return ["nothing spent"];
+  const free = cost.usd === 0 && cost.unpriced === 0 && (cost.estimated ?? 0) === 0;
+  return [...amounts(usage), ...cut, free ? "free" : formatCost(cost), ...cacheWords(usage, cost)];
 }
 
 /** What caches of providers saved: `48k tokens from cache, saved $0.1300`. */
@@ -69,5 +67,5 @@ function amounts({ turns, input, output, cacheRead, cacheWrite }: Usage): string
 }
 
 function price(cost: Cost): string[] {
-  return cost.usd > 0 || cost.unpriced > 0 ? [formatCost(cost)] : [];
+  return cost.usd > 0 || cost.unpriced > 0 || (cost.estimated ?? 0) > 0 ? [formatCost(cost)] : [];
 }

@@ -4,7 +4,7 @@ import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
 
 /** What a task used, as system 003 counts it: the cost is one of the counters. */
-export type UsageStats = Omit<Usage, "reasoning"> & Readonly<{ cost: number }>;
+export type UsageStats = Omit<Usage, "reasoning" | "estimated"> & Readonly<{ cost: number }>;
 
 /** Nothing used yet. */
 export function noUsageStats(): UsageStats {

@@ -14,7 +14,7 @@ export type Loss = Readonly<{
 }>;
 
 /** Every field has a row, or the compiler says so. How a delegation tool is spelled is a matter of the dialect. */
-const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delegation">, true>> = {
+const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delegation" | "modelRequired">, true>> = {
   name: true,
   description: true,
   instructions: true,

@@ -63,7 +63,7 @@ type Complete = Record<string, unknown> &
   Record<
     Exclude<
       keyof Agent,
-      "source" | "instructions" | "documentation" | "permission" | "cacheMs" | "delegation" | "delegationRule"
+      "modelRequired" | "source" | "instructions" | "documentation" | "permission" | "cacheMs" | "delegation" | "delegationRule"
     >,
     unknown
   >;

@@ -3,7 +3,7 @@ import type { Model } from "../../core/model/model.ts";
 import { proxyFor } from "../../core/net/proxy.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
-import type { Endpoint } from "../wires/endpoint.ts";
+import type { Endpoint, ModelPrice } from "../wires/endpoint.ts";
 import type { WireParts } from "../wires/wire.ts";
 import { warmingPrefix } from "./warm-prefix.ts";
 import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
@@ -17,6 +17,8 @@ export type ProviderSettings = Readonly<{
   /** The variable that holds the key. */
   apiKeyEnv?: string;
   headers?: Readonly<Record<string, string>>;
+  /** What its models cost, by model; `*`: any of them. */
+  prices?: Readonly<Record<string, ModelPrice>>;
   /** How long it may send nothing before the connection is given up. */
   silenceMs?: number;
 }>;
@@ -71,7 +73,7 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
     quirks: row.quirks ?? {},
     ...defined({ key }),
     ...((keyName ?? keys[0]) !== undefined && { keyName: keyName ?? keys[0]! }),
-    ...defined({ proxy, silenceMs: settings?.silenceMs }),
+    ...defined({ proxy, silenceMs: settings?.silenceMs, prices: settings?.prices }),
   };
   return {
     name,

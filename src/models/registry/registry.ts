@@ -87,7 +87,8 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
       ...Object.keys(providers),
       ...Object.keys(config.providers ?? {}),
     ],
-    default: config.default ?? [...Object.keys(models).slice(0, 1), ...tiers.balanced, "offline"],
+    default: config.default ?? [...Object.keys(models).slice(0, 1), ...tiers.balanced],
+    ...(config.default === undefined && { lastResort: "offline" }),
     ...defined({ tiers: config.tiers }),
   };
 
@@ -102,12 +103,13 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
     return row.open(row.rest);
   };
 
-  const facts = ({ id, provider: at }: ModelCandidate): Pick<ChosenModel, "contextWindow" | "price"> => {
+  const facts = ({ name, id, provider: at }: ModelCandidate): Pick<ChosenModel, "contextWindow" | "price"> => {
     const found = at === undefined ? undefined : provider(at);
     const window = contextWindow(id);
     return {
       ...(window !== undefined && found?.endpoint.local !== true && { contextWindow: window }),
       ...(found && { price: (tokens) => prices.known(found.endpoint, id)?.(tokens) }),
+      ...(name === "offline" && { price: () => 0 }),
     };
   };
 

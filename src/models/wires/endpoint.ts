@@ -1,5 +1,8 @@
 import type { ThinkingStyle } from "./thinking-options.ts";
 
+/** What the user says a model costs, in dollars for a million tokens. */
+export type ModelPrice = Readonly<{ input: number; output: number; cacheRead?: number; cacheWrite?: number }>;
+
 /** Where a provider is reached, and how it differs from others that speak the same. */
 export type Endpoint = Readonly<{
   /** Its name here. */
@@ -16,6 +19,8 @@ export type Endpoint = Readonly<{
   quirks: Quirks;
   /** The proxy that it is asked through. */
   proxy?: string;
+  /** What its models cost, where the user says so, by model. */
+  prices?: Readonly<Record<string, ModelPrice>>;
   /** How long it may say nothing at all. */
   silenceMs?: number;
 }>;

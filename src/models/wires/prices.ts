@@ -4,11 +4,13 @@ import type { Endpoint } from "./endpoint.ts";
 /** The price of a turn in dollars; `undefined` when nobody knows it. */
 export type PriceOf = (usage: TurnUsage) => number | undefined;
 
+type PricedEndpoint = Pick<Endpoint, "provider" | "local" | "prices">;
+
 /** The catalogue of prices, loaded when the first price is asked for. */
 export type Prices = Readonly<{
-  of(endpoint: Pick<Endpoint, "provider" | "local">, id: string): Promise<PriceOf>;
+  of(endpoint: PricedEndpoint, id: string): Promise<PriceOf>;
   /** The same at once; `undefined` as long as the catalogue is not loaded. */
-  known(endpoint: Pick<Endpoint, "provider" | "local">, id: string): PriceOf | undefined;
+  known(endpoint: PricedEndpoint, id: string): PriceOf | undefined;
   load(): Promise<void>;
 }>;
 
@@ -39,13 +41,17 @@ export function createPrices(): Prices {
   };
   return {
     load: async () => void (await loaded()),
-    known: ({ provider, local }, id) => {
+    known: ({ provider, local, prices }, id) => {
+      const said = saidPrice(prices, id);
+      if (said) return said;
       if (local) return free;
       const name = names[provider];
       if (name === undefined) return unknown;
       return catalogue && priceIn(catalogue, name, id);
     },
-    of: async ({ provider, local }, id) => {
+    of: async ({ provider, local, prices }, id) => {
+      const said = saidPrice(prices, id);
+      if (said) return said;
       if (local) return free;
       const name = names[provider];
       if (name === undefined) return unknown;
@@ -64,6 +70,19 @@ export function savedBy(price: PriceOf, usage: TurnUsage): number | undefined {
   const cost = price(usage);
   const plain = price({ input: input + cacheRead + cacheWrite, output });
   return cost === undefined || plain === undefined ? undefined : plain - cost;
+}
+
+/** The price in the user's settings; `*` is that of every model of the provider. */
+function saidPrice(prices: Endpoint["prices"], id: string): PriceOf | undefined {
+  const price = prices?.[id] ?? prices?.["*"];
+  if (!price) return undefined;
+  const { input, output, cacheRead = input, cacheWrite = input } = price;
+  return (used) =>
+    (used.input * input +
+      used.output * output +
+      (used.cacheRead ?? 0) * cacheRead +
+      (used.cacheWrite ?? 0) * cacheWrite) /
+    1_000_000;
 }
 
 const free: PriceOf = () => 0;

@@ -1,6 +1,8 @@
 import type { ToolCall } from "../../core/model/model.ts";
 import { type FailedOutcome, failed, type Spending } from "../../core/outcome/outcome.ts";
+import { codeOfLimit } from "../../core/outcome/reached-limit.ts";
 import { addCost, addUsage, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import type { BudgetRefusal } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
@@ -44,6 +46,13 @@ const LOOKING = new Set([
   "get_file_info",
 ]);
 
+function refusedBy(refusal: BudgetRefusal): FailedOutcome {
+  const text = `The task was stopped: ${refusal.refused}.`;
+  if ("unpriced" in refusal) return failed("BUDGET", text, { hint: "Limit it with --max-tokens." });
+  const { limit } = refusal;
+  return { ...failed(codeOfLimit(limit), text, { hint: "Allow more for the run." }), limit };
+}
+
 /** Listens to one tool and tells the run about it. */
 export function createTally({ context, called, model: given, why, maxTurns, redact, stop }: Options): Tally {
   let usage: Usage = noUsage();
@@ -59,15 +68,15 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
 
   const within = async (what: "maxTurns" | "maxToolCalls"): Promise<void> => {
     const refusal = await context.budget.count(what);
-    if (refusal)
-      stop(failed("BUDGET", `The task was stopped: ${refusal.refused}.`, { hint: "Allow more for the run." }));
+    if (refusal) stop(refusedBy(refusal));
   };
   const begun = (): { text: string; calls: ToolCall[] } => {
     if (open) return open;
     turn += 1;
     if (turn > maxTurns) {
       const hint = "Allow more with --max-turns.";
-      stop(failed("MAX_TURNS", `${called} was stopped at its limit of ${maxTurns} turns.`, { hint }));
+      const fault = failed("MAX_TURNS", `${called} was stopped at its limit of ${maxTurns} turns.`, { hint });
+      stop({ ...fault, limit: { kind: "turns", value: maxTurns } });
     }
     within("maxTurns").catch(() => {});
     context.emit({ type: "turn.started", turn, model, ...(turn === 1 && { why }) });
@@ -79,7 +88,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     const wish = { tokens, ...defined({ usd }) };
     const reserved = await context.budget.reserve(wish, () => {}, context.signal);
     if ("settle" in reserved) reserved.settle(wish);
-    else stop(failed("BUDGET", `The task was stopped: ${reserved.refused}.`, { hint: "Allow more for the run." }));
+    else stop(refusedBy(reserved));
   };
   const ended: ToolListener["turnEnded"] = ({ text, usage: used = {}, usd, model: other } = {}) => {
     const { text: heard, calls } = begun();

@@ -16,13 +16,16 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
         how === "interrupt" ? `"${path}" stops what it says and reads it.` : `"${path}" reads it before its next turn.`,
       );
     }
+    case "pause":
+      run.pause(command.reason);
+      return yes("The run is being paused.");
     case "cancel":
       if (command.path !== undefined)
         return run.cancelTask(command.path, command.reason)
-          ? yes(`"${command.path}" is being stopped.`)
+          ? yes(`"${command.path}" is being cancelled.`)
           : no(`"${command.path}" is not running.`);
       run.cancel(command.reason);
-      return yes("The run is being stopped.");
+      return yes("The run is being cancelled.");
   }
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { KeptEvent, Origin } from "../../core/run/event.ts";
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
 import { isEnded, type RunStatus, runStatusOf, openQuestions, type Question } from "../../core/run/run-status.ts";
-import { emptyState, type State } from "../../core/run/state.ts";
+import { cutOffAll, emptyState, type State } from "../../core/run/state.ts";
 import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
@@ -74,6 +74,7 @@ export function keptRuns(store: Store): KeptRuns {
     const [owner, background, starting] = await Promise.all([ownerOf(folder), isRequested(folder), isStarting(folder)]);
     const state = await stateOf(folder, id);
     const owned = owner !== undefined || (starting && state?.status === "starting");
+    if (state && !owned) cutOffAll(state);
     return {
       id,
       folder,
@@ -85,7 +86,7 @@ export function keptRuns(store: Store): KeptRuns {
   };
   const events: KeptRuns["events"] = (id, signal) => {
     const folder = store.folder(id);
-    return follow(folder, async (last) => last?.type === "run.ended" || (await ownerOf(folder)) === undefined, signal);
+    return follow(folder, async (last) => isLast(last) || (await ownerOf(folder)) === undefined, signal);
   };
   const list = async ({ all = false }: { all?: boolean } = {}): Promise<readonly KeptRun[]> => {
     const ids = await store.list();
@@ -156,7 +157,7 @@ export function keptRuns(store: Store): KeptRuns {
       const folder = store.folder(id);
       while (
         (await ownerOf(folder)) !== undefined &&
-        (await lastEvent(folder))?.type !== "run.ended" &&
+        !isLast(await lastEvent(folder)) &&
         (await pause(LOOK_EVERY_MS, signal))
       );
       return look(id);
@@ -196,6 +197,9 @@ export function keptRuns(store: Store): KeptRuns {
     },
   };
 }
+
+/** True for the last event of a process: the run has ended, or is paused. */
+const isLast = (event: KeptEvent | undefined): boolean => event?.type === "run.ended" || event?.type === "run.paused";
 
 /** The fold of a journal; `undefined` when there is none that can be read. */
 async function stateOf(folder: string, id: string): Promise<State | undefined> {

@@ -1,4 +1,5 @@
 import { explain, type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { limitNote } from "../../core/outcome/reached-limit.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { UnawaitedHelpers, DelegationOutcome, Parent, HelperNotice } from "../../core/task/engine.ts";
@@ -43,7 +44,7 @@ export function createBackgroundHelpers({
         const { under, plan } = launched;
         const ended = launched.ended.then((delegated) => {
           helper.over = true;
-          postMessage(run, path, { from: under + plan.output, text: endingText(delegated, tells) });
+          postMessage(run, path, { from: under + plan.output, text: newsOf(delegated, tells) });
           return delegated;
         });
         ended.catch(() => {}); // whoever waits for it hears of it
@@ -74,11 +75,11 @@ export function createBackgroundHelpers({
 }
 
 /** What a task is told when its helpers have ended. */
-function endingText(delegated: DelegationOutcome, tells: HelperNotice): string {
+function newsOf(delegated: DelegationOutcome, tells: HelperNotice): string {
   const nodes = Object.entries(delegated.nodes ?? {});
   const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);
   if (tells === "ending") return `Ended in the background:\n${lines.join("\n")}`;
   const { text, cut } = cutHead("output" in delegated && delegated.output ? delegated.output : explain(delegated));
   const file = nodes.map(([, outcome]) => outcome.file).find((one) => one !== undefined);
-  return `${lines.join("\n")}\n\n${text}${cut && file !== undefined ? `\n\n... [cut, full output: ${file}]` : ""}`;
+  return `${lines.join("\n")}\n\n${text}${cut && file !== undefined ? `\n\n... [cut, full output: ${file}]` : ""}${delegated.limit === undefined ? "" : `\n\n[${limitNote(delegated)}]`}`;
 }

@@ -7,7 +7,7 @@ import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
 import { type Schedule, type ScheduleEntry, type Step, schedule } from "../../core/schedule/schedule.ts";
 import { crashAt, crashed, type RunPlace } from "../../core/task/crash.ts";
 import { defined } from "../../core/text/defined.ts";
-import { reasonOf, type Stop, type Stoppable, stopped } from "../async/cancel.ts";
+import { reasonOf, type Stop, type Stoppable, stopOf, stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
 import type { Release } from "../async/slots.ts";
@@ -40,27 +40,27 @@ export async function execute(
   };
 
   /** Steps are taken one after the other, also when somebody who hears of one asks for the next. */
-  const steps: { step: Step; reason: string }[] = [];
+  const steps: { step: Step; stop: Stop }[] = [];
   let advancing = false;
-  const advance = (step: Step, reason: string = NOT_NEEDED): void => {
-    steps.push({ step, reason });
+  const advance = (step: Step, stop: Stop = stopped(NOT_NEEDED)): void => {
+    steps.push({ step, stop });
     if (advancing) return;
     advancing = true;
     try {
-      for (let next = steps.shift(); next !== undefined; next = steps.shift()) take(next.step, next.reason);
+      for (let next = steps.shift(); next !== undefined; next = steps.shift()) take(next.step, next.stop);
     } finally {
       advancing = false;
     }
     if (all.unsettled === 0 && running.size === 0) over.resolve();
   };
-  const take = (step: Step, reason: string): void => {
+  const take = (step: Step, stop: Stop): void => {
     for (const id of step.settled) {
       const path = scope.prefix + id;
       for (const left of scope.run.history.close(path))
         scope.run.emit(left, { type: "node.ended", outcome: { status: "cancelled", reason: NOT_NEEDED } });
       scope.run.emit(path, { type: "node.ended", outcome: all.entries.get(id)!.outcome! });
     }
-    for (const id of step.cancel) running.get(id)?.abort(stopped(reason));
+    for (const id of step.cancel) running.get(id)?.abort(stop);
     for (const id of step.start) admit(id);
   };
   /** A task waits for its files and its slot; every other node starts at once. */
@@ -145,8 +145,8 @@ export async function execute(
       .catch((thrown: unknown) => over.reject(crashAt(thrown, placeOf(id))));
   };
   const cancel = (): void => {
-    const reason = reasonOf(scope.signal);
-    advance(cancelAll(all, reason), reason);
+    const stop = stopOf(scope.signal);
+    advance(cancelAll(all, stop.stop), stop);
   };
 
   let deaf: (() => void) | undefined;

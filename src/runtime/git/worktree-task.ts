@@ -6,6 +6,7 @@ import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/out
 import { type Isolation, movedInto } from "../../core/plan/isolation.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { pauseReason } from "../async/cancel.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { filePathOf } from "../store/file-path.ts";
 import { listNames, settleChanges } from "./apply-changes.ts";
@@ -52,6 +53,7 @@ export type IsolateParts = Readonly<{
 export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts): Isolate {
   const appliedBy = new Map<string, string>();
   let place: Promise<string> | undefined;
+  let paused = false;
   let last: Promise<unknown> = Promise.resolve();
   const folder = (): Promise<string> =>
     (place ??= given === undefined ? mkdtemp(join(tmpdir(), "subcrew-changes-")) : Promise.resolve(given));
@@ -69,6 +71,10 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
     if ("status" in tree) return tree;
     const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
     const { outcome, policy } = await work({ ...call, worktree });
+    if (pauseReason(context.signal) !== undefined) {
+      paused = true; // it goes on there later
+      return outcome;
+    }
     const working = { call, isolation, context, appliedBy, inTurn };
     const patch = join(kept, "outputs", `${filePathOf(call.path)}${call.attempt > 1 ? `.${call.attempt}` : ""}.patch`);
     await mkdir(dirname(patch), { recursive: true, mode: 0o700 });
@@ -102,7 +108,7 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
     },
     sweep: async () => {
       const kept = given ?? (await place);
-      if (kept !== undefined) await removeWorktrees(join(kept, WORKTREES));
+      if (kept !== undefined && !paused) await removeWorktrees(join(kept, WORKTREES));
     },
   };
 }

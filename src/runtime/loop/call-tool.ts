@@ -70,6 +70,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   if ("rule" in approved) return deny(approved.rule, approved.text);
   if ("problem" in approved) return reject(approved.problem, approved.problem);
 
+  if (context.signal.aborted) return answer("This call was not carried out.", true);
   const preview = extractToolArgsPreview(tool.name, isRecord(call.input) ? call.input : {});
   context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect });
   if (tool.effect === "write") await context.durable();

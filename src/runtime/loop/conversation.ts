@@ -9,7 +9,6 @@ import {
 import type { Message, ModelRequest, ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { createRepeats } from "../../core/model/repeated-calls.ts";
 import type { Spending } from "../../core/outcome/outcome.ts";
-import { addCost, addUsage } from "../../core/outcome/usage.ts";
 import { isFinishTool } from "../../core/policy/permit.ts";
 import type { BudgetRefusal } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
@@ -18,15 +17,13 @@ import { toolSpecs } from "../../core/task/tool-specs.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
-import { following, stopped } from "../async/cancel.ts";
 import { mapLimited } from "../async/map-limited.ts";
+import { createModelCalls } from "./ask-model.ts";
 import { callTool } from "./call-tool.ts";
 import { type FinishAttempt, finishSpec, finishText, finishWith } from "./finish-tool.ts";
 import { type RebuiltConversation, rebuildConversation } from "./rebuild-conversation.ts";
 import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
 
-/** The largest answer that is asked for when tokens or money are limited. */
-const MAX_ANSWER_TOKENS = 8_192;
 /** How full a context may get before room is made. */
 const FULL = 0.8;
 /** After this many refused calls an agent is stopped: it is not going to get what it wants. */
@@ -36,6 +33,8 @@ const MAX_DENIALS = 12;
 export type TurnReply =
   | Readonly<{ is: "more" }>
   | Readonly<{ is: "over"; finish: FinishAttempt }>
+  /** The run may make no more calls. */
+  | Readonly<{ is: "limit"; refusal: BudgetRefusal }>
   | Readonly<{ is: "stuck"; text: string }>
   | Readonly<{ is: "denied"; text: string }>;
 
@@ -63,7 +62,8 @@ export function openConversation(assignment: Assignment, context: PerformContext
     key: prefixKey([assignment.system, toolText, assignment.prompt.slice(0, shared)]),
     chars: fixedChars + shared,
   };
-  let { usage, cost, turns } = past;
+  let { turns } = past;
+  const modelCalls = createModelCalls(assignment, context, past);
   let chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
   let contextTokens = 0;
   /** The model that answers, which is another one after a fallback. */
@@ -104,11 +104,20 @@ export function openConversation(assignment: Assignment, context: PerformContext
       prefix,
       ...defined({ thinking: agent.thinking, temperature: agent.temperature, topP: agent.topP }),
     };
-    turns += 1;
-    context.emit({ type: "turn.started", turn: turns, model: answering, ...(turns === 1 && { why: model.why }) });
-    const turn = await withinBudget(request, signal, last);
+    const reserved = modelCalls.reservedFor(fixedChars + chars);
+    const turn = await modelCalls.ask(request, signal, {
+      turn: turns + 1,
+      last,
+      reserved,
+      begin: (number) => {
+        turns = number;
+        const why = turns === 1 ? model.why : undefined;
+        context.emit({ type: "turn.started", turn: turns, model: answering, ...defined({ why }), reserved });
+      },
+    });
     if (!("calls" in turn)) return turn;
     const { text, calls, carry } = turn;
+    contextTokens = turn.usage.contextTokens + turn.usage.output;
     answering = turn.model ?? model.name;
     const by = turn.model === undefined ? {} : { model: turn.model };
     say({ role: "assistant", text, calls, ...defined({ carry }) });
@@ -123,60 +132,6 @@ export function openConversation(assignment: Assignment, context: PerformContext
       ...defined({ carry }),
       ...by,
     });
-    return turn;
-  };
-
-  const withinBudget = async (
-    request: ModelRequest,
-    signal: AbortSignal,
-    last: boolean,
-  ): Promise<Turn | BudgetRefusal> => {
-    const { controller, release } = following(signal);
-    const input = estimateTokens(fixedChars + chars);
-    const room = await context.budget.room();
-    const output = Math.min(
-      MAX_ANSWER_TOKENS,
-      room === undefined ? MAX_ANSWER_TOKENS : Math.max(MIN_ANSWER_TOKENS, room - input),
-    );
-    const usd = model.price?.({ input, output });
-    const held = await context.budget.reserve(
-      { tokens: input + output, finish: last, ...defined({ usd }) },
-      () => controller.abort(stopped(REVOKED)),
-      signal,
-    );
-    if ("refused" in held) {
-      release();
-      return held;
-    }
-    const limited = room === undefined && usd === undefined ? request : { ...request, maxOutputTokens: output };
-    let urgent = false;
-    const deaf = context.onUrgent?.(() => {
-      urgent = !last;
-      if (urgent) controller.abort(stopped(URGENT));
-    });
-    const turn = await takeTurn(model.model, limited, {
-      signal: controller.signal,
-      maxIdleMs: limits.maxIdleMs,
-      live: context.live,
-      emit: context.emit,
-    });
-    deaf?.();
-    release();
-    if (!("calls" in turn)) {
-      held.release();
-      if (urgent && !signal.aborted) return { aborted: true, text: "", urgent };
-      const revoked = controller.signal.aborted && !signal.aborted;
-      return revoked
-        ? { refused: "other calls of the run cost more than was set aside for them", limit: "maxTokens" }
-        : turn;
-    }
-    held.settle({
-      tokens: turn.usage.input + turn.usage.output + turn.usage.cacheRead + turn.usage.cacheWrite,
-      usd: turn.cost.usd,
-    });
-    usage = addUsage(usage, turn.usage);
-    cost = addCost(cost, turn.cost);
-    contextTokens = turn.usage.contextTokens + turn.usage.output;
     return turn;
   };
 
@@ -210,13 +165,10 @@ export function openConversation(assignment: Assignment, context: PerformContext
       if (before) return before;
       if (closing) return tooLate(call, context.emit);
       const refusal = await context.budget.count("maxToolCalls");
-      if (refusal)
-        return {
-          id: call.id,
-          name: call.name,
-          text: `Not carried out: ${refusal.refused}. Hand in what you have.`,
-          error: true,
-        };
+      if (refusal) {
+        if (reply.is === "more") reply = { is: "limit", refusal };
+        return { id: call.id, name: call.name, text: `Not carried out: ${refusal.refused}.`, error: true };
+      }
       used[call.name] = (used[call.name] ?? 0) + 1;
       const result = await callTool(call, assignment, inner);
       if (result.denied) denials += 1;
@@ -262,8 +214,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
       emit: context.emit,
     });
     if (!("calls" in turn) || turn.text === "") return;
-    usage = addUsage(usage, turn.usage);
-    cost = addCost(cost, turn.cost);
+    modelCalls.spend(turn);
     replace([
       parts.task,
       { role: "user", text: fill(prompts.summaryFollows, new Map([["summary", turn.text]])) },
@@ -285,7 +236,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     tell: (text: string): void => say({ role: "user", text }),
     turns: () => turns,
     messages: (): readonly Message[] => [...messages],
-    spent: (): Spending => ({ usage, cost, model: answering, tools: { ...used } }),
+    spent: (): Spending => ({ ...modelCalls.spent(), model: answering, tools: { ...used } }),
   };
 }
 
@@ -293,10 +244,6 @@ export function openConversation(assignment: Assignment, context: PerformContext
 const prefixKey = (parts: readonly string[]): string =>
   createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 32);
 
-/** Even a small budget asks for an answer that can say something. */
-const MIN_ANSWER_TOKENS = 256;
-const URGENT = "something was said that cannot wait";
-const REVOKED = "the budget is used up";
 const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 
 /** What a model is told that called the finish tool with nothing. */

@@ -38,8 +38,9 @@ describe("handing in against a schema", () => {
     ["in result and data", { result: { data: { n: 1 } } }, data],
     ["under the output's own name", { answer: { n: 1 } }, data],
     ["as the arguments themselves", { n: 1 }, data],
-    ["the wrong shape", { result: { n: "1" } }, { problem: "n must be a number", empty: false }],
-    ["nothing", { result: null }, { problem: "n must be a number", empty: false }],
+    ["the wrong shape", { result: { n: "1" } }, { problem: "n must be a number", empty: false, value: { n: "1" } }],
+    ["nothing", { result: null }, { problem: "n must be a number", empty: false, value: { result: null } }],
+    ["an empty text", { result: " " }, { problem: "there is no result", empty: true }],
     ["an error", { result: { error: "cannot" } }, { gaveUp: "cannot" }],
   ])("%s", (_what, input, wanted) => {
     expect(finishWith(input, checked)).toEqual(wanted);
@@ -57,8 +58,8 @@ describe("the last words", () => {
   test.each<[string, string, FinishAttempt]>([
     ["JSON", '{"n": 1}', data],
     ["JSON in a fence", 'Here:\n```json\n{"n": 1}\n```\nThat is all.', data],
-    ["no JSON", "n is 1", { problem: "the answer is not JSON", empty: false }],
-    ["the wrong JSON", "[]", { problem: "n must be a number", empty: false }],
+    ["no JSON", "n is 1", { problem: "the answer is not JSON", empty: false, value: "n is 1" }],
+    ["the wrong JSON", "[]", { problem: "n must be a number", empty: false, value: [] }],
     ["nothing", "", { problem: "the answer is empty", empty: true }],
   ])("against a schema: %s", (_what, text, wanted) => {
     expect(finishText(text, checked)).toEqual(wanted);

@@ -6,7 +6,12 @@ import { isRecord } from "../../core/text/json.ts";
 /** What handing in a result came to. */
 export type FinishAttempt =
   | Readonly<{ output: string; data?: unknown }>
-  | Readonly<{ problem: string; empty: boolean }>
+  | Readonly<{
+      problem: string;
+      empty: boolean;
+      /** What was handed in and is not valid. */
+      value?: unknown;
+    }>
   | Readonly<{ gaveUp: string }>;
 
 /** The finish tool as a model sees it; its argument has the schema of the result. */
@@ -33,18 +38,25 @@ export function finishWith(input: unknown, assignment: Pick<Assignment, "schema"
   const candidates = [result, ...(isRecord(result) && "data" in result ? [result["data"]] : []), input];
   if (!assignment.validate) return asText(candidates.at(-2) ?? result);
   let problem = "";
+  let value: unknown;
   for (const candidate of candidates) {
-    if (candidate === undefined || candidate === null) continue;
+    if (candidate === undefined || candidate === null || isBlank(candidate)) continue;
     const wrong = assignment.validate(candidate);
     if (wrong === undefined)
       return {
         output: typeof candidate === "string" ? candidate : JSON.stringify(candidate, null, 2),
         data: candidate,
       };
+    if (problem === "") value = candidate;
     problem ||= wrong;
   }
-  return error === undefined ? { problem: problem || "there is no result", empty: problem === "" } : { gaveUp: error };
+  if (error !== undefined) return { gaveUp: error };
+  const empty = problem === "" || isBlank(result);
+  return empty ? { problem: "there is no result", empty } : { problem, empty, value };
 }
+
+/** An empty text is no result, also where the schema would take it. */
+const isBlank = (value: unknown): boolean => typeof value === "string" && value.trim() === "";
 
 /** The result in the last words of a model that did not use the finish tool. */
 export function finishText(text: string, assignment: Pick<Assignment, "schema" | "validate">): FinishAttempt {
@@ -52,7 +64,7 @@ export function finishText(text: string, assignment: Pick<Assignment, "schema" |
   if (text.trim() === "") return { problem: "the answer is empty", empty: true };
   const parsed = jsonIn(text);
   return parsed === undefined
-    ? { problem: "the answer is not JSON", empty: false }
+    ? { problem: "the answer is not JSON", empty: false, value: text }
     : finishWith({ result: parsed }, assignment);
 }
 

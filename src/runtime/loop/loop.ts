@@ -1,16 +1,18 @@
 import { startTimer } from "../async/long-timer.ts";
-import { type FailedOutcome, type FaultCode, failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
+import { type FailedOutcome, failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
+import { codeOfLimit, type LimitCode, limitText, type ReachedLimit } from "../../core/outcome/reached-limit.ts";
+import type { BudgetRefusal } from "../../core/run/budget.ts";
 import { statedVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 import { fill } from "../../core/text/template.ts";
+import type { Limits } from "../../core/vocabulary/limits.ts";
 import { prompts } from "../../embedded.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
 import { type Deadline, deadlineOf } from "../async/deadline.ts";
 import { openConversation, isBudgetRefusal, type Conversation } from "./conversation.ts";
 import type { FinishAttempt } from "./finish-tool.ts";
-import type { UnfinishedTurn } from "./rebuild-conversation.ts";
+import type { PastLimit, UnfinishedTurn } from "./rebuild-conversation.ts";
 import type { AnsweredTurn } from "./turn.ts";
 
 /** Our own runner: the model and its tools take turns until a result is handed in or a limit ends it. */
@@ -52,29 +54,27 @@ async function converse(
   let taken = talk.unfinished;
   const watch = createWatch(assignment, context);
   const partly = (outcome: Ended): Outcome => withPartial(outcome, last);
+  const refused = async (refusal: BudgetRefusal): Promise<Outcome> => {
+    if ("unpriced" in refusal) return partly(unpriced(assignment));
+    const reached = { code: codeOfLimit(refusal.limit), limit: refusal.limit };
+    const text = `The budget is used up: ${refusal.refused}.`;
+    context.emit({ type: "limit.reached", limit: reached.code, text, enforced: true, reached: reached.limit });
+    return grace({ reached, last }, talk, { assignment, context });
+  };
   for (;;) {
     let turn: AnsweredTurn;
     const known = taken?.known;
-    if (taken?.limit !== undefined) {
-      const reached = { ...reachedAs(taken.limit, assignment), last, ms: assignment.limits.graceMs };
-      return grace(reached, talk, context, taken);
-    }
+    if (taken?.limit !== undefined)
+      return grace({ reached: pastLimit(taken.limit, assignment), last }, talk, { assignment, context, taken });
     if (taken) {
       turn = taken.turn;
       taken = undefined;
     } else {
       const limit = watch(talk, clock);
-      if (limit) return grace({ ...limit, last, ms: assignment.limits.graceMs }, talk, context);
+      if (limit) return grace({ reached: limit, last }, talk, { assignment, context });
       const got = await talk.next(clock.signal, { last: narrow });
-      if (isBudgetRefusal(got)) {
-        context.emit({
-          type: "limit.reached",
-          limit: got.limit,
-          text: `The budget is used up: ${got.refused}.`,
-          enforced: true,
-        });
-        return grace({ code: "BUDGET", limit: got.refused, last, ms: assignment.limits.graceMs }, talk, context);
-      }
+      if (isBudgetRefusal(got)) return refused(got);
+      last = got.text || last;
       if ("fault" in got) {
         if (got.fault.code !== "MODEL_CONTEXT" || overflowed) return partly({ status: "failed", fault: got.fault });
         overflowed = true;
@@ -93,6 +93,7 @@ async function converse(
     const reply = await talk.answer(turn, clock.signal, known);
     if (context.signal.aborted) return partly({ status: "cancelled", reason: clock.reason() });
     if (reply.is === "more") continue;
+    if (reply.is === "limit") return refused(reply.refusal);
     if (reply.is === "stuck")
       return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
     if (reply.is === "denied")
@@ -103,7 +104,7 @@ async function converse(
     if ("output" in finish) return { status: "ok", ...finish };
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));
     if (assignment.call.review && statedVerdict(turn.text)) return { status: "ok", output: turn.text };
-    if (repairs >= assignment.limits.reminders) return partly(unusable(finish));
+    if (repairs >= assignment.limits.reminders) return unusable(finish, last);
     repairs += 1;
     if (turn.calls.length > 0) continue;
     narrow = assignment.completion === "tool";
@@ -116,69 +117,94 @@ function reminder({ completion }: Assignment, { problem, empty }: { problem: str
   return empty ? prompts.remindEmpty : fill(prompts.remindJson, new Map([["problem", problem]]));
 }
 
-function unusable({ problem, empty }: Extract<FinishAttempt, { problem: string }>): FailedOutcome {
-  if (empty) return failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true });
-  return failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true });
+/** A result that cannot be used; the value that was rejected is kept. */
+function unusable({ problem, empty, value }: Extract<FinishAttempt, { problem: string }>, last: string): Outcome {
+  if (empty)
+    return withPartial(
+      failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true }),
+      last,
+    );
+  const invalid = failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true });
+  if (value === undefined) return withPartial(invalid, last);
+  return { ...invalid, output: typeof value === "string" ? value : JSON.stringify(value, null, 2), data: value };
 }
 
-type Reached = Readonly<{ code: Extract<FaultCode, "TIMEOUT" | "MAX_TURNS" | "BUDGET">; limit: string }>;
+/** A limit that ends a task: the code of the failure, and the limit as the outcome bears it. */
+type Reached = Readonly<{ code: LimitCode; limit: ReachedLimit }>;
 
 /** Looks at the limits before each turn; those that are not enforced are reported once and otherwise ignored. */
 function createWatch(
-  assignment: Assignment,
+  { limits }: Assignment,
   { emit }: PerformContext,
 ): (talk: Conversation, clock: Deadline) => Reached | undefined {
-  const { limits } = assignment;
   const reported = new Set<string>();
   return (talk, clock) => {
-    const limit = clock.passed() ? "TIMEOUT" : talk.turns() >= limits.maxTurns ? "MAX_TURNS" : undefined;
-    if (limit === undefined) return undefined;
-    const reached = reachedAs(limit, assignment);
+    const reached = clock.passed()
+      ? timeLimit(limits)
+      : talk.turns() >= limits.maxTurns
+        ? turnLimit(limits)
+        : undefined;
+    if (reached === undefined) return undefined;
     if (!reported.has(reached.code))
       emit({
         type: "limit.reached",
         limit: reached.code,
-        text: `The limit of ${reached.limit} was reached.`,
+        text: `The limit of ${limitText(reached.limit)} was reached.`,
         enforced: limits.enforce,
+        reached: reached.limit,
       });
     reported.add(reached.code);
     return limits.enforce ? reached : undefined;
   };
 }
 
-/** A limit in the words of a failure; those of a budget have many names. */
-function reachedAs(limit: string, { limits }: Pick<Assignment, "limits">): Reached {
-  if (limit === "TIMEOUT") return { code: limit, limit: `${formatDuration(limits.maxTimeMs)} of time` };
-  if (limit === "MAX_TURNS") return { code: limit, limit: `${limits.maxTurns} turns` };
-  return { code: "BUDGET", limit: "the budget" };
+const timeLimit = ({ maxTimeMs }: Limits): Reached => ({ code: "TIMEOUT", limit: { kind: "time", value: maxTimeMs } });
+const turnLimit = ({ maxTurns }: Limits): Reached => ({ code: "MAX_TURNS", limit: { kind: "turns", value: maxTurns } });
+
+/** A limit that an earlier life of the task reached. */
+function pastLimit({ name, reached }: PastLimit, { limits }: Assignment): Reached {
+  if (reached?.run) return { code: codeOfLimit(reached), limit: reached };
+  if (name === "TIMEOUT") return timeLimit(limits);
+  if (name === "MAX_TURNS") return turnLimit(limits);
+  return { code: "BUDGET", limit: { kind: "tokens", value: 0, run: true } };
 }
 
-const HINTS: Readonly<Record<Reached["code"], string>> = {
-  TIMEOUT: "Allow more with --max-time.",
-  MAX_TURNS: "Allow more with --max-turns.",
-  BUDGET: "Allow more with --max-usd or --max-tokens.",
+const hints: Readonly<Record<ReachedLimit["kind"], readonly [task: string, run: string]>> = {
+  time: ["--max-time", "--max-run-time"],
+  turns: ["--max-turns", "--max-run-turns"],
+  toolCalls: ["--max-tool-calls", "--max-tool-calls"],
+  usd: ["--max-usd", "--max-usd"],
+  tokens: ["--max-tokens", "--max-tokens"],
+  spawns: ["--max-spawns", "--max-spawns"],
 };
+
+function unpriced({ model }: Assignment): FailedOutcome {
+  return failed("BUDGET", `The price of ${model.name} is unknown, so a limit in dollars cannot be kept.`, {
+    hint: "Give its price in the settings (providers.NAME.prices), or limit it with --max-tokens.",
+  });
+}
+
+type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;
 
 /** The one turn after a limit, in which only handing in is possible; `taken`: an earlier life had it. */
 async function grace(
-  { code, limit, last, ms }: Reached & { last: string; ms: number },
+  { reached: { code, limit }, last }: Readonly<{ reached: Reached; last: string }>,
   talk: Conversation,
-  context: PerformContext,
-  taken?: UnfinishedTurn,
+  { assignment, context, taken }: Closing,
 ): Promise<Outcome> {
-  const turn = taken?.turn ?? (await lastTurn({ limit, ms }, talk, context));
+  const ms = assignment.limits.graceMs;
+  const turn = taken?.turn ?? (await lastTurn({ limit: limitText(limit), ms }, talk, context));
   const said = isBudgetRefusal(turn) ? "" : turn.text;
   const partial = said || last;
   if (context.signal.aborted) return withPartial({ status: "cancelled", reason: reasonOf(context.signal) }, partial);
   const reply = "calls" in turn ? await talk.answer(turn, context.signal, taken?.known) : undefined;
-  if (reply?.is === "over" && "output" in reply.finish) return { status: "ok", ...reply.finish };
-  return withPartial(
-    failed(code, `The task reached its limit (${limit}) without a result.`, {
-      hint: HINTS[code],
-      retryable: code === "TIMEOUT",
-    }),
-    partial,
-  );
+  if (reply?.is === "over" && "output" in reply.finish) return { status: "ok", ...reply.finish, limit };
+  const hint = `Allow more with ${hints[limit.kind][limit.run ? 1 : 0]}.`;
+  const fault = failed(code, `The task reached its limit of ${limitText(limit)} without a result.`, {
+    hint,
+    retryable: code === "TIMEOUT",
+  });
+  return { ...withPartial(fault, partial), limit };
 }
 
 async function lastTurn(

@@ -1,5 +1,7 @@
 import type { Message, ToolAnswer } from "../../core/model/model.ts";
+import type { ReachedLimit } from "../../core/outcome/reached-limit.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import { cutTurn, type OpenTurn } from "../../core/run/cut-turn.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
@@ -24,7 +26,14 @@ export type RebuiltConversation = Readonly<{
 }>;
 
 /** A turn whose calls have to be seen to. `limit`: it was the one after this limit, in which only handing in is possible. */
-export type UnfinishedTurn = Readonly<{ turn: AnsweredTurn; known: ReadonlyMap<string, ToolAnswer>; limit?: string }>;
+export type UnfinishedTurn = Readonly<{
+  turn: AnsweredTurn;
+  known: ReadonlyMap<string, ToolAnswer>;
+  limit?: PastLimit;
+}>;
+
+/** A limit that an earlier life reached; its journal may only have the name of it. */
+export type PastLimit = Readonly<{ name: string; reached?: ReachedLimit }>;
 
 /**
  * Puts a conversation together from its events. What was recorded is not asked or done again. A writing tool that
@@ -41,13 +50,22 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
   const files: string[] = [];
   const told = new Set<string>();
   const underWay = new Map<string, ToolAnswer>();
-  let open: { turn: AnsweredTurn; known: Map<string, ToolAnswer>; limit?: string } | undefined;
-  let limit: string | undefined;
+  let open: { turn: AnsweredTurn; known: Map<string, ToolAnswer>; limit?: PastLimit } | undefined;
+  let limit: PastLimit | undefined;
+  let unanswered: OpenTurn | undefined;
+  const spend = (more: { readonly usage: Partial<Usage>; readonly cost: Cost }): void => {
+    usage = addUsage(usage, more.usage);
+    cost = addCost(cost, more.cost);
+  };
+  const cutOff = (): void => {
+    if (unanswered) spend(cutTurn(unanswered));
+    unanswered = undefined;
+  };
   const close = (): void => {
     if (!open) return;
     const { turn, known } = open;
     if (turn.calls.length > 0)
-      messages.push({ role: "tool", results: turn.calls.map((call) => known.get(call.id) ?? unanswered(call)) });
+      messages.push({ role: "tool", results: turn.calls.map((call) => known.get(call.id) ?? notCarriedOut(call)) });
     else messages.push({ role: "user", text: prompts.remindFinish });
     open = undefined;
   };
@@ -70,6 +88,18 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
         for (const text of mail.splice(0)) messages.push({ role: "user", text });
         turns = event.turn;
         asked = true;
+        cutOff();
+        unanswered = { reserved: event.reserved, chars: 0 };
+        break;
+      case "turn.partial":
+        if (unanswered) unanswered = { ...unanswered, chars: unanswered.chars + event.text.length };
+        break;
+      case "turn.restarted":
+        spend(event);
+        unanswered = undefined;
+        break;
+      case "context.compacted":
+        unanswered = undefined;
         break;
       case "turn.ended":
         messages.push({
@@ -79,8 +109,8 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
           ...defined({ carry: event.carry }),
         });
         asked = false;
-        usage = addUsage(usage, event.usage);
-        cost = addCost(cost, event.cost);
+        unanswered = undefined;
+        spend(event);
         open = {
           turn: { text: event.text, calls: event.calls, usage: event.usage, cost: event.cost },
           known: new Map(),
@@ -88,7 +118,7 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
         };
         break;
       case "limit.reached":
-        if (event.enforced) limit = event.limit;
+        if (event.enforced) limit = { name: event.limit, ...defined({ reached: event.reached }) };
         break;
       case "tool.started":
         used[event.tool] = (used[event.tool] ?? 0) + 1;
@@ -116,6 +146,7 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
         break;
     }
   }
+  cutOff();
   return {
     messages,
     turns: asked ? Math.max(0, turns - 1) : turns, // a turn that never came to its end is taken again
@@ -129,7 +160,7 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
   };
 }
 
-const unanswered = ({ id, name }: { id: string; name: string }): ToolAnswer => ({
+const notCarriedOut = ({ id, name }: { id: string; name: string }): ToolAnswer => ({
   id,
   name,
   text: "This call was not carried out.",

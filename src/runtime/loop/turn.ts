@@ -12,7 +12,12 @@ import { following, stopped } from "../async/cancel.ts";
 /** What one call of the model gave. */
 export type Turn =
   | AnsweredTurn
-  | Readonly<{ fault: Fault; text: string }>
+  | Readonly<{
+      fault: Fault;
+      text: string;
+      /** A part of the answer had come. */
+      begun: boolean;
+    }>
   | Readonly<{
       aborted: true;
       text: string;
@@ -48,15 +53,17 @@ export async function takeTurn(
   const idle = setTimeout(() => controller.abort(stopped("idle")), Math.min(maxIdleMs, LONGEST_TIMER_MS));
   let text = "";
   let thinking = "";
+  let begun = false;
   const calls: ToolCall[] = [];
   const broken = (fault: Fault): Turn => {
     if (signal.aborted) return { aborted: true, text };
-    return controller.signal.aborted ? { fault: silent(maxIdleMs), text } : { fault, text };
+    return { fault: controller.signal.aborted ? silent(maxIdleMs) : fault, text, begun };
   };
   try {
     for await (const event of model(request, controller.signal)) {
       if (signal.aborted) return { aborted: true, text };
       idle.refresh();
+      begun ||= event.type === "text" || event.type === "thinking" || event.type === "call";
       switch (event.type) {
         case "text":
           text += event.text;

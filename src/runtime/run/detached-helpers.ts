@@ -64,5 +64,5 @@ function outcomeOf({ status, output, data, fault, from, approved }: Result): Out
   if (status === "ok") return { status, ...told, ...defined({ from }) };
   return status === "failed" && fault
     ? { status, fault, ...told }
-    : { status: "cancelled", reason: "it was stopped", output };
+    : { status: "cancelled", reason: status === "paused" ? "it was paused" : "it was stopped", output };
 }

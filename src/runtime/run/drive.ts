@@ -14,13 +14,14 @@ import type { Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
-import { following, stopped } from "../async/cancel.ts";
+import { following, pauseReason, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
 import { execute, type RunningPlan } from "../execute/execute.ts";
 import { createLeases } from "../execute/leases.ts";
 import { createMailbox } from "../execute/mailbox.ts";
 import type { PlanScope, RunParts, RunScope } from "../execute/scope.ts";
 import { type Note, postMessage } from "../execute/send-message.ts";
+import { createPartialTurns } from "./partial-turns.ts";
 import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
 
@@ -74,19 +75,33 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   }
   let seq = past.length;
   const redactor = start.redactor ?? createRedactor([]);
+  const append = (path: string, fact: Fact): void => {
+    if (over) return;
+    seq += 1;
+    journal.append({ seq, run, path, at: start.clock(), ...fact });
+  };
+  const partials = createPartialTurns(append);
+  const paused = (): string | undefined => pauseReason(signal);
   const { emit, live } = redacting(redactor, {
-    emit: (path: string, fact: Fact): void => {
-      if (over) return;
-      seq += 1;
-      journal.append({ seq, run, path, at: start.clock(), ...fact });
+    emit: (path, fact) => {
+      // A run that is paused ends nothing: what it stops by that goes on in its next life, as after a kill.
+      if (paused() !== undefined && !isKeptWhilePausing(fact)) return;
+      partials.before(path, fact);
+      append(path, cancelledTasks.has(path) ? cancelledForGood(fact) : fact);
     },
     live: (path: string, delta: Delta): void => {
-      if (!over) publish({ run, path, at: start.clock(), ...delta });
+      if (over) return;
+      partials.shown(path, delta);
+      publish({ run, path, at: start.clock(), ...delta });
     },
   });
+  /** Tasks that somebody cancelled by name. */
+  const cancelledTasks = new Set<string>();
   let over = false;
   let growing: RunningPlan | undefined;
   const grow = (change: Change): void => {
+    if (paused() !== undefined)
+      throw new CrewError("BAD_CHANGE", "The run is being paused, so its plan cannot change.", "Resume it first.");
     if (!growing)
       throw new CrewError(
         "BAD_CHANGE",
@@ -98,13 +113,14 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   };
   const mailbox = createMailbox();
   const send = async (path: string, note: Note): Promise<boolean> => {
-    if (path === "" || !postMessage({ mailbox, emit }, path, note)) return false;
+    if (path === "" || paused() !== undefined || !postMessage({ mailbox, emit }, path, note)) return false;
     await journal.durable();
     return true;
   };
   const stoppable: RunScope["stoppable"] = new Map();
   const stop = (path: string, reason: string): boolean => {
     const found = stoppable.get(path);
+    if (found) cancelledTasks.add(path);
     found?.abort(stopped(reason));
     return found !== undefined;
   };
@@ -112,7 +128,8 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
 
   const clock = deadline(record.controller.signal, parameters.maxTimeMs);
   try {
-    if (resume) emit("", { type: "note", text: `resumed after ${past.length} events` });
+    if (resume)
+      emit("", { type: "run.resumed", after: past.length, ...(resume.retryFailed && { retryFailed: true as const }) });
     else
       emit("", {
         type: "run.started",
@@ -125,6 +142,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           continues: parameters.continues,
           origin: parameters.origin,
         }),
+        limits: { ...parameters.budget, ...defined({ maxTimeMs: parameters.maxTimeMs }) },
       });
     for (const { code, text } of start.warnings ?? []) emit("", { type: "warning", code, text });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
@@ -139,7 +157,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           history: resume ? historyOf(past, resume) : noHistory,
           emit,
           live,
-          durable: () => journal.durable(),
+          durable: () => (paused() === undefined ? journal.durable() : Promise.reject(new Error("the run is paused"))),
           budget: createBudget(parameters.budget ?? {}),
           mailbox,
           leases: createLeases(),
@@ -163,6 +181,14 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
         growing = handle;
       },
     );
+    const reason = paused();
+    if (reason !== undefined) {
+      partials.stop();
+      append("", { type: "run.paused", reason: redactor.text(reason) });
+      over = true;
+      if (lost) throw lost;
+      return await journal.durable();
+    }
     if (clock.passed()) emit("", { type: "limit.reached", limit: "time", text: clock.text, enforced: true });
     emit("", {
       type: "run.ended",
@@ -172,12 +198,33 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
     if (lost) throw lost;
     await journal.durable();
   } finally {
+    partials.stop();
     over = true;
     clock.stop();
     record.release();
     await start.gone?.();
     await journal.close();
   }
+}
+
+/** What is still recorded once a run is being paused: what has come to its end, and what somebody was told is kept. */
+function isKeptWhilePausing(fact: Fact): boolean {
+  return fact.type === "tool.ended" ? !fact.error : KEPT_WHILE_PAUSING.has(fact.type);
+}
+
+const KEPT_WHILE_PAUSING: ReadonlySet<Fact["type"]> = new Set([
+  "run.started",
+  "run.resumed",
+  "turn.ended",
+  "gate.answered",
+  "message.sent",
+  "warning",
+]);
+
+/** A task that was cancelled by name stays cancelled when the run is resumed. */
+function cancelledForGood(fact: Fact): Fact {
+  if (fact.type !== "node.ended" || fact.outcome.status !== "cancelled") return fact;
+  return { ...fact, outcome: { ...fact.outcome, final: true } };
 }
 
 /** What a run takes from whoever asked for it. */

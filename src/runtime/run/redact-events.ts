@@ -31,7 +31,7 @@ export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets 
   return {
     emit: (path, fact) => {
       if (ENDS.has(fact.type)) {
-        if (fact.type === "run.ended") for (const one of held.keys()) release(one);
+        if (fact.type === "run.ended" || fact.type === "run.paused") for (const one of held.keys()) release(one);
         else release(path);
       }
       emit(path, redactor.deep(fact));
@@ -56,10 +56,12 @@ export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets 
 const ENDS: ReadonlySet<Fact["type"]> = new Set([
   "turn.started",
   "turn.ended",
+  "turn.restarted",
   "tool.ended",
   "node.retried",
   "node.ended",
   "run.ended",
+  "run.paused",
 ]);
 
 /** No secret is longer, except a private key. */

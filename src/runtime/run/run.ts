@@ -9,7 +9,7 @@ import { parseAs } from "../../core/schema/parse.ts";
 import { crashAt } from "../../core/task/crash.ts";
 import type { Engine, Journal } from "../../core/task/engine.ts";
 import { Broadcast } from "../async/broadcast.ts";
-import { stopped } from "../async/cancel.ts";
+import { pausedFor, pauseReason, stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
 import { questionKey } from "../execute/ask-person.ts";
 import type { Note } from "../execute/send-message.ts";
@@ -81,7 +81,12 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     return this.#state;
   }
 
-  /** Ends everything that still waits or runs; what is done stays. */
+  /** Stops the run in order. It can be resumed, and goes on from what is recorded. */
+  pause(reason = "paused"): void {
+    this.#controller.abort(pausedFor(reason));
+  }
+
+  /** Ends the run for good: everything that still waits or runs is cancelled; what is done stays. */
   cancel(reason = "cancelled"): void {
     this.#controller.abort(stopped(reason));
   }
@@ -93,6 +98,7 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
 
   /** Answers a gate, or what a task asks about one of its calls. False: it is not open, or somebody was faster. */
   async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
+    if (pauseReason(this.#controller.signal) !== undefined) return false; // it is kept for the next life, or asked again
     return (await this.#connection?.engine.give(questionKey(this.id, path, call), answer)) ?? false;
   }
 

@@ -64,7 +64,7 @@ async function chooseModel(
   ];
   const model = await world.models.choose(wishes, {
     retry: task.retry === undefined, // a retry rule of the task is the only one that counts
-    ...(depth === 0 && { binding: "call" as const }),
+    ...bindingWish({ named: asked !== undefined && depth === 0, agent }),
     ...(asked === undefined && thinking !== undefined && { thinking }),
   });
   if (!("misses" in model)) return model;
@@ -98,4 +98,10 @@ function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): 
       yield { type: "error", fault };
     },
   };
+}
+
+/** Whose wish is that of a person, from the command line or the settings: it is met, or the task fails. */
+function bindingWish({ named, agent }: { named: boolean; agent: Agent }): { binding?: "call" | "agent" } {
+  if (named) return { binding: "call" };
+  return agent.modelRequired ? { binding: "agent" } : {};
 }

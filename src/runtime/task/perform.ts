@@ -1,5 +1,5 @@
 import { agentOf } from "../../core/delegation/roster.ts";
-import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { endingText, type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Message } from "../../core/model/model.ts";
 import { chooseIsolation } from "../../core/plan/isolation.ts";
 import { permit } from "../../core/policy/permit.ts";
@@ -24,14 +24,17 @@ export function createPerformer(world: World): Perform {
       ? { ...given, remember: (messages) => void conversations.set(keyOf(call.run, call.path), messages) }
       : given;
     const began = world.clock();
-    const outcome = await settleOnAbort(call, context, async (inner) =>
-      perform(await resumed(call, world, conversations), world, inner),
+    const outcome = await settleOnAbort(call, context, async (inner, note) =>
+      perform(await resumed(call, world, conversations), world, { ...inner, note }),
     );
     const ms = Math.max(0, world.clock() - began); // the clock of the machine may be set back
     // After the end: a task that is cancelled and says how far it came has no time for files.
     return { ...(await kept(outcome, call, world, context)), ms };
   };
 }
+
+/** The context of a task that can say what it has already come to, for when it is stopped. */
+type NotingContext = PerformContext & Readonly<{ note(outcome: Outcome): void }>;
 
 /** Conversations that a later task of the same run goes on with. */
 type Conversations = Map<string, readonly Message[]>;
@@ -53,7 +56,7 @@ async function resumed(call: Call, { earlier }: World, conversations: Conversati
 }
 
 /** Performs one call, in a worktree where its isolation asks for one. */
-async function perform(call: Call, world: World, context: PerformContext): Promise<Outcome> {
+async function perform(call: Call, world: World, context: NotingContext): Promise<Outcome> {
   const { earlier } = world;
   const taken = earlier
     ? await withPreviousRun(call, { ...world, earlier }, context.emit)
@@ -85,7 +88,7 @@ async function resolveAgent(call: Call, world: World, context: PerformContext): 
 }
 
 /** Runs the agent, unless the result of an earlier run still holds, and checks what it hands in. */
-async function runAgent(assignment: Assignment, world: World, context: PerformContext): Promise<WorktreeOutcome> {
+async function runAgent(assignment: Assignment, world: World, context: NotingContext): Promise<WorktreeOutcome> {
   const { access, call } = assignment;
   const ended = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });
   try {
@@ -96,6 +99,7 @@ async function runAgent(assignment: Assignment, world: World, context: PerformCo
     const real: Acceptance = (...looked) => acceptedByCommand(...looked, world);
     const acceptance = world.acceptance?.(real) ?? real;
     const handedIn = await accepted(await world.runner(assignment, context), call, world);
+    context.note(handedIn);
     const outcome = await acceptance(handedIn, assignment, context);
     if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
     return ended(outcome);
@@ -104,10 +108,10 @@ async function runAgent(assignment: Assignment, world: World, context: PerformCo
   }
 }
 
-/** The outcome with the file that holds its output. */
+/** The outcome with the file that holds its output, or the reason why there is none. */
 async function kept(outcome: Outcome, call: Call, world: World, context: PerformContext): Promise<Outcome> {
-  const text = "output" in outcome ? outcome.output : undefined;
-  if (text === undefined || text === "") return outcome;
+  const output = "output" in outcome ? outcome.output : undefined;
+  const text = output === undefined || output === "" ? endingText(outcome) : output;
   // What was found counts more than where it is kept.
   const file = await world.keep(call.run, call.path, text).catch((error: unknown) => {
     context.emit({

@@ -10,6 +10,8 @@ const statusOf: Readonly<Record<RunStatus, string>> = {
   starting: "in_progress",
   running: "in_progress",
   waiting: "in_progress",
+  parked: "parked",
+  paused: "paused",
   interrupted: "interrupted",
   ok: "completed",
   failed: "failed",
@@ -23,7 +25,7 @@ export const taskList = (parts: ToolParts = {}): Tool =>
     description: "Lists the runs of this project, newest first, with their tasks and how each ended.",
     input: z.strictObject({
       status: z
-        .enum(["in_progress", "interrupted", "completed", "failed", "cancelled"])
+        .enum(["in_progress", "parked", "paused", "interrupted", "completed", "failed", "cancelled"])
         .optional()
         .describe("only those"),
       limit: z.number().int().min(1).max(100).optional().describe(`how many at the most (default: ${LIMIT})`),

@@ -15,9 +15,9 @@ describe.each(kinds)("a task on %s", (_, model) => {
     ["an answer", ["hello"], { status: "ok", output: "hello" }],
     ["a key that is not accepted", [{ fault: "unauthorized" }], { outcome: { fault: { code: "MODEL_AUTH" } } }],
     [
-      "a dropped answer keeps what came",
-      [{ fault: "dropped", text: "so far" }],
-      { outcome: { fault: { code: "MODEL_NETWORK" } } },
+      "a dropped answer is asked for again, and what came of it is forgotten",
+      [{ fault: "dropped", text: "so far" }, "whole"],
+      { outcome: { status: "ok", output: "whole" } },
     ],
     [
       "nothing, twice",

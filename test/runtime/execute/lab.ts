@@ -152,7 +152,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
     journal: () => Promise.reject(new Error("the lab keeps its own")),
   };
 
-  if (past.length === 0) emit("", { type: "run.started", plan, cwd: "/", version: "0" });
+  if (past.length === 0) emit("", { type: "run.started", plan, cwd: "/", version: "0", limits: {} });
   let over = false;
   const work = execute(
     plan,

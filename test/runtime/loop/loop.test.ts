@@ -197,7 +197,8 @@ test("a budget of turns and tool calls covers the whole run", async () => {
   expect(turns.result).toMatchObject({ status: "ok", output: "late" });
   const { result, requests } = await play([calls("a", "b", "c"), "done"], { options: { budget: { maxToolCalls: 2 } } });
   expect(result.status).toBe("ok");
-  const told = requests[1]?.messages.at(-1);
+  expect(result).toMatchObject({ limit: { kind: "toolCalls", value: 2, run: true } });
+  const told = requests[1]?.messages.at(-2);
   expect(told?.role === "tool" && told.results[2]?.text).toMatch(/Not carried out: the run may take 2 tool calls/);
 });
 
@@ -230,7 +231,7 @@ test("50 children against a provider that answers with more than was asked stay 
   expect(Object.values(nodes).some((outcome) => outcome.status === "failed" && outcome.fault.code === "BUDGET")).toBe(
     true,
   );
-  expect(events.some((event) => event.type === "limit.reached" && event.limit === "maxTokens")).toBe(true);
+  expect(events.some((event) => event.type === "limit.reached" && event.limit === "BUDGET")).toBe(true);
 });
 
 test("inputs that an agent declares are filled in, everything else with a dollar stays", async () => {

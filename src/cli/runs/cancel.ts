@@ -1,0 +1,59 @@
+import { isEnded } from "../../core/run/run-status.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import type { CliCommand } from "../base/command.ts";
+import { jsonOption } from "../base/flags.ts";
+import { type NamedRun, findRun } from "./find-run.ts";
+
+/** How long a run has to end in order. */
+const WAIT_MS = 15_000;
+const REASON = "cancelled by the user";
+
+/** `subcrew cancel RUN` */
+export const cancel: CliCommand = {
+  description: "Ends a run for good: what is done is kept, and it cannot be resumed. Of one task, ends only that task.",
+  words: "[run]",
+  usage: "RUN[/TASK]",
+  options: [jsonOption()],
+  examples: [
+    ["subcrew cancel nightly", "`subcrew stop` pauses it instead"],
+    ["subcrew cancel nightly/docs", "end one task; tasks that need it are skipped"],
+  ],
+  act: async ([word], flags) => {
+    const which = await findRun(word);
+    const { id, life } = which.run;
+    if (isEnded(life)) throw new CrewError("RUN_BUSY", `"${id}" has ended (${life}).`, `See \`subcrew result ${id}\`.`);
+    return which.path === undefined ? cancelRun(which, flags) : cancelTask(which, which.path, flags);
+  },
+};
+
+async function cancelRun({ crew, run }: NamedRun, { json }: { json?: boolean }): Promise<number> {
+  const over = AbortSignal.timeout(WAIT_MS);
+  if (run.owner === undefined) {
+    // Nobody works on it: it is resumed only to be ended.
+    const ending = crew.resume(run.id, { unattended: true });
+    ending.cancel(REASON);
+    await ending;
+  } else {
+    await crew.kept.tell(run.id, { do: "cancel", reason: REASON }, { waitMs: 1_000, signal: over });
+  }
+  const { life } = await crew.kept.ended(run.id, over);
+  const ended = isEnded(life);
+  const text = ended
+    ? `${run.id} is ${life}.\nnext: subcrew result ${run.id}`
+    : `${run.id} has not ended yet.\nnext: subcrew kill ${run.id}`;
+  process.stdout.write(json ? `${jsonText({ id: run.id, status: life, ended })}\n` : `${text}\n`);
+  return ended ? 0 : 1;
+}
+
+async function cancelTask({ crew, run }: NamedRun, path: string, { json }: { json?: boolean }): Promise<number> {
+  if (run.owner === undefined)
+    throw new CrewError("RUN_BUSY", `"${run.id}" is ${run.life}: nobody works on it.`, `Resume it first.`);
+  const over = AbortSignal.timeout(WAIT_MS);
+  const command = { do: "cancel" as const, path, reason: REASON };
+  const receipt = await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal: over });
+  const done = receipt?.done ?? false;
+  const text = receipt?.text ?? `${run.id} has not answered yet.`;
+  process.stdout.write(json ? `${jsonText({ id: run.id, path, done, text })}\n` : `${text}\n`);
+  return done ? 0 : 1;
+}

@@ -1,0 +1,45 @@
+import { formatDuration } from "../text/duration.ts";
+
+/** A limit that cut a task short, and its value; of time in milliseconds. */
+export type ReachedLimit = Readonly<{
+  kind: "turns" | "time" | "usd" | "tokens" | "toolCalls" | "spawns";
+  value: number;
+  /** It is a limit of the whole run, not of the task alone. */
+  run?: true;
+}>;
+
+/** The codes of failures at a limit. */
+export type LimitCode = "TIMEOUT" | "MAX_TURNS" | "MAX_TOOL_CALLS" | "BUDGET";
+
+/** The code with which a task fails that has no result at this limit. */
+export function codeOfLimit({ kind }: ReachedLimit): LimitCode {
+  return codes[kind];
+}
+
+const codes: Readonly<Record<ReachedLimit["kind"], LimitCode>> = {
+  turns: "MAX_TURNS",
+  toolCalls: "MAX_TOOL_CALLS",
+  time: "TIMEOUT",
+  usd: "BUDGET",
+  tokens: "BUDGET",
+  spawns: "BUDGET",
+};
+
+/** A limit in words: `2 turns`, `30s of time`, `$0.5 for the whole run`. */
+export function limitText({ kind, value, run }: ReachedLimit): string {
+  return `${amounts[kind](value)}${run ? " for the whole run" : ""}`;
+}
+
+const amounts: Readonly<Record<ReachedLimit["kind"], (value: number) => string>> = {
+  turns: (value) => `${value} ${value === 1 ? "turn" : "turns"}`,
+  toolCalls: (value) => `${value} tool ${value === 1 ? "call" : "calls"}`,
+  time: (value) => `${formatDuration(value)} of time`,
+  usd: (value) => `$${value}`,
+  tokens: (value) => `${value} tokens`,
+  spawns: (value) => `${value} started ${value === 1 ? "agent" : "agents"}`,
+};
+
+/** What a reader of a result is told when a limit cut the task short; empty when none did. */
+export function limitNote({ limit }: Readonly<{ limit?: ReachedLimit }>): string {
+  return limit === undefined ? "" : `stopped at its limit of ${limitText(limit)}; this may be incomplete`;
+}

@@ -1,0 +1,148 @@
+import { estimateTokens } from "../../core/model/compact.ts";
+import type { ModelRequest } from "../../core/model/model.ts";
+import { addCost, addUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
+import { calculateBackoff } from "../../core/plan/retry.ts";
+import type { BudgetRefusal, Reservation } from "../../core/run/budget.ts";
+import { cutTurn, type OpenTurn } from "../../core/run/cut-turn.ts";
+import type { ReservedTurn } from "../../core/run/event.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
+import { following, pause, stopped } from "../async/cancel.ts";
+import { type Turn, takeTurn } from "./turn.ts";
+
+/** The largest answer that is asked for when tokens or money are limited. */
+const MAX_ANSWER_TOKENS = 8_192;
+/** Even a small budget asks for an answer that can say something. */
+const MIN_ANSWER_TOKENS = 256;
+/** How often a turn is asked again whose answer broke off in the middle, and the first wait before that. */
+const RESTARTS = 3;
+const FIRST_RESTART_MS = 500;
+/** By how much a wait is stretched, so that many tasks do not ask again at once. */
+const JITTER = 0.25;
+const URGENT = "something was said that cannot wait";
+const REVOKED = "the budget is used up";
+
+/** The turn that is asked for. `last`: only handing in is possible. `begin` is called whenever its request is sent. */
+export type AskedTurn = Readonly<{ turn: number; last: boolean; reserved: ReservedTurn; begin(turn: number): void }>;
+
+/** The model calls of one task: each within the budget of the run, and all of them counted. */
+export type ModelCalls = Readonly<{
+  /** What a request of this many characters sends, and what that costs. */
+  reservedFor(chars: number): ReservedTurn;
+  /** One turn. An answer that breaks off in the middle is asked for again. */
+  ask(request: ModelRequest, signal: AbortSignal, asked: AskedTurn): Promise<Turn | BudgetRefusal>;
+  spend(more: Spending): void;
+  spent(): Readonly<{ usage: Usage; cost: Cost }>;
+}>;
+
+type Spending = Readonly<{ usage: Partial<Usage>; cost: Cost }>;
+
+/** `past`: what an earlier life of the task has spent. */
+export function createModelCalls(
+  { call, model, limits }: Pick<Assignment, "call" | "model" | "limits">,
+  context: PerformContext,
+  past: Readonly<{ usage: Usage; cost: Cost }>,
+): ModelCalls {
+  let { usage, cost } = past;
+  const spend: ModelCalls["spend"] = (more) => {
+    usage = addUsage(usage, more.usage);
+    cost = addCost(cost, more.cost);
+  };
+
+  /** Books an answer that did not come to its end, for the task and for the run. */
+  const spendCut = (turn: OpenTurn, held: Reservation): void => {
+    const cut = cutTurn(turn);
+    held.settle({ tokens: cut.usage.estimated ?? 0, usd: cut.cost.estimated ?? 0 });
+    spend(cut);
+  };
+
+  const restarts = call.task.retry?.maxAttempts === 1 ? 0 : RESTARTS; // who wants one try gets one request
+  const ask: ModelCalls["ask"] = async (request, signal, asked) => {
+    for (let n = 1; ; n += 1) {
+      const turn = await askOnce(request, signal, asked);
+      if ("revoked" in turn) {
+        context.emit({ type: "turn.restarted", turn: asked.turn, reason: REVOKED, delayMs: 0, ...turn.revoked });
+        continue; // what is left of the budget decides whether it is asked again
+      }
+      if (!("fault" in turn) || !turn.begun || !turn.fault.retryable || n > restarts || signal.aborted) return turn;
+      const stretch = 1 + JITTER * fractionOf(`${call.run}/${call.path} ${asked.turn}.${n}`);
+      const wait = Math.max(turn.fault.retryAfterMs ?? 0, calculateBackoff(FIRST_RESTART_MS, n));
+      const delayMs = Math.round(wait * stretch);
+      const spent = cutTurn({ reserved: asked.reserved, chars: turn.text.length });
+      context.emit({ type: "turn.restarted", turn: asked.turn, reason: turn.fault.message, delayMs, ...spent });
+      if (!(await pause(delayMs, signal))) return { aborted: true, text: "" };
+    }
+  };
+
+  const askOnce = async (
+    request: ModelRequest,
+    signal: AbortSignal,
+    { turn: number, last, reserved, begin }: AskedTurn,
+  ): Promise<Turn | BudgetRefusal | Readonly<{ revoked: Spending }>> => {
+    const { controller, release } = following(signal);
+    const { input } = reserved;
+    const room = await context.budget.room();
+    const output = Math.min(
+      MAX_ANSWER_TOKENS,
+      room === undefined ? MAX_ANSWER_TOKENS : Math.max(MIN_ANSWER_TOKENS, room - input),
+    );
+    const usd = model.price?.({ input, output });
+    const held = await context.budget.reserve(
+      { tokens: input + output, finish: last, ...defined({ usd }) },
+      () => controller.abort(stopped(REVOKED)),
+      signal,
+    );
+    if ("refused" in held) {
+      release();
+      return held;
+    }
+    begin(number);
+    const limited = room === undefined && usd === undefined ? request : { ...request, maxOutputTokens: output };
+    let urgent = false;
+    const deaf = context.onUrgent?.(() => {
+      urgent = !last;
+      if (urgent) controller.abort(stopped(URGENT));
+    });
+    const turn = await takeTurn(model.model, limited, {
+      signal: controller.signal,
+      maxIdleMs: limits.maxIdleMs,
+      live: context.live,
+      emit: context.emit,
+    });
+    deaf?.();
+    release();
+    if (!("calls" in turn)) {
+      if ("fault" in turn && !turn.begun) held.release();
+      else spendCut({ reserved, chars: turn.text.length }, held);
+      if (urgent && !signal.aborted) return { aborted: true, text: "", urgent };
+      const revoked = controller.signal.aborted && !signal.aborted;
+      return revoked ? { revoked: cutTurn({ reserved, chars: turn.text.length }) } : turn;
+    }
+    held.settle({
+      tokens: turn.usage.input + turn.usage.output + turn.usage.cacheRead + turn.usage.cacheWrite,
+      usd: turn.cost.usd,
+    });
+    spend(turn);
+    return turn;
+  };
+
+  return {
+    reservedFor: (chars) => {
+      const input = estimateTokens(chars);
+      const usd = model.price?.({ input, output: 0 });
+      const usdPerToken = model.price?.({ input: 0, output: 1 });
+      return { input, ...defined({ usd, usdPerToken }) };
+    },
+    ask,
+    spend,
+    spent: () => ({ usage, cost }),
+  };
+}
+
+/** A number in [0, 1) that is always the same for a text. */
+function fractionOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0) / 2 ** 32;
+}

@@ -1,0 +1,58 @@
+import type { Delta, Fact } from "../../core/run/event.ts";
+
+/** How often at the most the text of an answer that is still being written is recorded. */
+const EVERY_MS = 1_000;
+
+/** Records what answers say while they are being written, so that it survives when they are cut off. */
+export type PartialTurns = Readonly<{
+  /** A fact that is about to be recorded. */
+  before(path: string, fact: Fact): void;
+  /** Text that was shown. */
+  shown(path: string, delta: Delta): void;
+  /** Records what is left, and nothing after that. */
+  stop(): void;
+}>;
+
+type OpenAnswer = { turn: number; text: string; timer: NodeJS.Timeout | undefined };
+
+export function createPartialTurns(emit: (path: string, fact: Fact) => void): PartialTurns {
+  const open = new Map<string, OpenAnswer>();
+  let over = false;
+  const flush = (path: string, answer: OpenAnswer): void => {
+    clearTimeout(answer.timer);
+    answer.timer = undefined;
+    const { turn, text } = answer;
+    answer.text = "";
+    if (text !== "") emit(path, { type: "turn.partial", turn, text });
+  };
+  const end = (path: string, keep: boolean): void => {
+    const answer = open.get(path);
+    if (!answer) return;
+    open.delete(path);
+    if (keep) flush(path, answer);
+    else clearTimeout(answer.timer);
+  };
+  return {
+    before: (path, fact) => {
+      if (fact.type === "turn.started") {
+        end(path, true);
+        open.set(path, { turn: fact.turn, text: "", timer: undefined });
+      } else if (fact.type === "turn.ended" || fact.type === "turn.restarted") {
+        end(path, false);
+      } else if (fact.type === "node.ended" || fact.type === "node.retried") {
+        end(path, true);
+      }
+    },
+    shown: (path, delta) => {
+      const answer = delta.type === "text.delta" && !over ? open.get(path) : undefined;
+      if (!answer) return;
+      answer.text += delta.text;
+      // Without `unref` a run whose process has nothing else to do would be kept for a second.
+      answer.timer ??= setTimeout(() => flush(path, answer), EVERY_MS).unref();
+    },
+    stop: () => {
+      over = true;
+      for (const path of [...open.keys()]) end(path, true);
+    },
+  };
+}

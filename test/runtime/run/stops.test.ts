@@ -1,0 +1,162 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { Event, KeptEvent } from "../../../src/core/run/event.ts";
+import { defineTool } from "../../../src/core/task/tool.ts";
+import { type Crew, createCrew } from "../../../src/crew.ts";
+import { never, type Script, scripted } from "../../../src/models/scripted/scripted.ts";
+import type { Run } from "../../../src/runtime/run/run.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const uses = (line: string): Script => ({ text: `now ${line}`, calls: [{ name: "leave", input: { line } }] });
+
+type Stage = Readonly<{ crew: Crew; done: string[]; model: ReturnType<typeof scripted> }>;
+
+/** A crew whose tool leaves a line whenever it runs. */
+function stage(home: string, ...turns: readonly Script[]): Stage {
+  const done: string[] = [];
+  const leave = defineTool({
+    name: "leave",
+    description: "Leaves a line.",
+    input: z.object({ line: z.string() }),
+    effect: "write",
+    run: ({ line }) => {
+      done.push(line);
+      return `done: ${line}`;
+    },
+  });
+  const model = scripted(...turns);
+  const crew = createCrew({
+    cwd: home,
+    home,
+    discover: false,
+    env: {},
+    models: { m: model, stuck: never },
+    tools: [leave],
+    agents: [{ name: "worker", description: "Works.", instructions: "Work.", tools: ["leave"] }],
+    permissions: { mode: "bypass" },
+  });
+  return { crew, done, model };
+}
+
+/** Loops over a run and does something at an event. */
+async function when(run: Run, is: (event: Event) => boolean, act: () => void): Promise<readonly Event[]> {
+  const events: Event[] = [];
+  for await (const event of run) {
+    events.push(event);
+    if (is(event)) act();
+  }
+  return events;
+}
+
+const hang: Script = { text: "late", delayMs: 600_000 };
+const single = { mode: "single", agent: "worker", task: "go" } as const;
+const third = (event: Event): boolean => event.type === "turn.started" && event.turn === 3;
+
+test("a run that is paused in its third turn goes on with it: nothing is asked or done again", async () => {
+  const home = tempFolder();
+  const first = stage(home, uses("one"), uses("two"), { text: "late", delayMs: 60_000 });
+  const run = first.crew.run(single);
+  await when(run, third, () => run.pause("enough for today"));
+  expect(await run).toMatchObject({ status: "paused" });
+  const second = stage(home, "three");
+  const events: Event[] = [];
+  const again = second.crew.resume(run.id);
+  for await (const event of again) events.push(event);
+  expect(await again).toMatchObject({ status: "ok", output: "three" });
+  expect([...first.done, ...second.done]).toEqual(["one", "two"]);
+  expect(second.model.requests).toHaveLength(1);
+  // The model reads the same conversation as if it had never been stopped.
+  expect(second.model.requests[0]?.messages).toEqual(first.model.requests[2]?.messages);
+  expect(events.filter(({ type }) => type === "node.started")).toMatchObject([{ attempt: 1 }, { attempt: 1 }]);
+  expect(events.filter(({ type }) => type === "run.paused")).toMatchObject([{ reason: "enough for today" }]);
+  expect(events.some((event) => event.type === "node.ended" && event.outcome.status === "cancelled")).toBe(false);
+});
+
+test("a run that is cancelled has ended: resuming it tells what is recorded", async () => {
+  const home = tempFolder();
+  const first = stage(home, uses("one"), { text: "late", delayMs: 60_000 });
+  const run = first.crew.run(single);
+  await when(
+    run,
+    (event) => event.type === "turn.started" && event.turn === 2,
+    () => run.cancel("no more"),
+  );
+  const second = stage(home, "never asked");
+  expect(await second.crew.resume(run.id)).toMatchObject({ status: "cancelled" });
+  expect(second.model.requests).toHaveLength(0);
+});
+
+test("a stop of 0.1, which ended everything as cancelled, goes on as a pause does", async () => {
+  const { historyOf, hasEnded } = await import("../../../src/core/run/history.ts");
+  const { emptyState, reduce } = await import("../../../src/core/run/state.ts");
+  const at = { run: "r", at: 1 };
+  const plan = { nodes: { a: { kind: "task", task: { prompt: "go", refs: {} } } }, output: "a" } as const;
+  const stopped = { status: "cancelled", reason: "stopped with Ctrl-C" } as const;
+  const old: KeptEvent[] = [
+    { seq: 1, path: "", ...at, type: "run.started", plan, cwd: "/", version: "0.1.0" },
+    { seq: 2, path: "a", ...at, type: "node.started", attempt: 1, kind: "task", prompt: "go" },
+    { seq: 3, path: "a", ...at, type: "turn.started", turn: 1, model: "m" },
+    { seq: 4, path: "a", ...at, type: "node.ended", outcome: stopped },
+    { seq: 5, path: "", ...at, type: "run.ended", outcome: stopped },
+  ];
+  expect(hasEnded(old, { retryFailed: false })).toBe(false);
+  expect(historyOf(old).attempts("a")).toEqual({ next: 1, used: 0, underWay: true });
+  expect(old.reduce(reduce, emptyState("r")).status).toBe("paused");
+});
+
+test("a pause while nothing runs yet, and one that comes when everything is done, are pauses that go on", async () => {
+  const home = tempFolder();
+  const first = stage(home, hang);
+  const run = first.crew.run(single);
+  run.pause("too early");
+  expect(await run).toMatchObject({ status: "paused" });
+  const second = stage(home, "done");
+  expect(await second.crew.resume(run.id)).toMatchObject({ status: "ok", output: "done" });
+});
+
+test("one task that is cancelled by name stays cancelled when the run is resumed, and the rest goes on", async () => {
+  const home = tempFolder();
+  const first = stage(home, hang, hang);
+  const run = first.crew.run({
+    mode: "parallel",
+    tasks: ["a", "b"].map((name) => ({ agent: "worker", name, task: name })),
+  });
+  await when(
+    run,
+    (event) => event.type === "node.ended" || (event.type === "turn.started" && event.path === "b"),
+    () => void (run.state.nodes.get("a")?.outcome ? run.pause("later") : run.cancelTask("a", "not wanted")),
+  );
+  const second = stage(home, "b is done");
+  const { nodes } = await second.crew.resume(run.id);
+  expect(nodes["a"]).toMatchObject({ status: "cancelled", reason: "not wanted", final: true });
+  expect(nodes["b"]).toMatchObject({ status: "ok", output: "b is done" });
+  expect(second.model.requests).toHaveLength(1);
+});
+
+test("what was said of an answer that was cut off is kept, and counts as an estimate", async () => {
+  const home = tempFolder();
+  const text = "half of an answer ".repeat(40);
+  const first = stage(home);
+  const crew = createCrew({
+    cwd: home,
+    home,
+    discover: false,
+    env: {},
+    agents: [{ name: "worker", description: "Works.", instructions: "Work." }],
+    models: {
+      m: async function* (_request, signal) {
+        yield { type: "text", text };
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      },
+    },
+  });
+  const run = crew.run(single);
+  for await (const event of run) if (event.type === "text.delta") run.pause("enough");
+  const result = await run;
+  expect(result).toMatchObject({ status: "paused", output: text });
+  expect(result.usage.estimated).toBeGreaterThan(text.length / 4);
+  const kept = await first.crew.kept.look(run.id);
+  expect(kept).toMatchObject({ life: "paused" });
+  expect(kept.state.usage.estimated).toBe(result.usage.estimated);
+  expect(kept.state.cost).toEqual({ usd: 0, unpriced: 1 });
+});
