@@ -29,6 +29,13 @@ import type { Finds } from "./finds.ts";
 import { knowAgents } from "./known-agents.ts";
 import type { CrewOptions } from "./options.ts";
 import type { DetachedHelpers } from "./detached-helpers.ts";
+import {
+  changedLimits,
+  changedSettings,
+  onRecordedModel,
+  settingsNow,
+  withRecordedLimits,
+} from "./recorded-settings.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** A run that is asked for; `recorded`: its journal, when it is resumed. */
@@ -63,28 +70,30 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const past = recorded?.journal.events ?? [];
     const { concurrency, unattended } = options;
     const defaults = defined({ concurrency, unattended, name: asked.name });
-    const parameters: RunParameters = withRunSettings(config, { ...defaults, ...defined(given) });
+    const wished = { ...defaults, ...defined(given) };
+    const limits = recorded?.state.limits;
+    const parameters: RunParameters = limits ? withRecordedLimits(limits, wished) : withRunSettings(config, wished);
     const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
     const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, skills)]);
     const earlier = openPreviousRuns(past, { store, refresh: parameters.refreshAgent ?? false, continued });
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
-    const models = deck?.models(outfit.models) ?? outfit.models;
+    const known = outfit.models;
+    const settings = settingsNow(known, options);
+    const models = onRecordedModel(deck?.models(known) ?? known, recorded?.state.settings?.model);
     await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
     if (parameters.budget?.maxUsd !== undefined) await outfit.models.loadPrices();
+    const allowed = recorded && (recorded.state.permissions ?? {}); // a journal that does not say gave what everybody has
+    const carried = await carriers(parts, { run, models, roster, earlier, deck, parameters, recorded, allowed });
     return {
       plan,
-      ...(await carriers(parts, {
-        run,
-        models,
-        roster,
-        earlier,
-        deck,
-        parameters,
-        recorded,
-        allowed: recorded && (recorded.state.permissions ?? {}), // a journal that does not say gave what everybody has
-      })),
+      ...carried,
+      warnings: [
+        ...carried.warnings,
+        ...changedSettings(recorded?.state.settings, settings),
+        ...(limits ? changedLimits(limits, parameters) : []),
+      ],
       clock,
       random,
       redactor,
@@ -92,6 +101,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       cwd,
       context: plan.context ? redactor.text(await backgroundOf(plan.context, parts)) : "",
       ...defined({ permissions: options.permissions }),
+      settings,
       check,
       agents: again,
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },

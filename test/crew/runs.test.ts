@@ -145,13 +145,14 @@ describe("a run's end", () => {
     for await (const event of run) {
       events.push(event);
       if (event.type === "node.ended" && event.path === "a") await vi.advanceTimersByTimeAsync(5_000);
+      if (event.type === "limit.reached" && event.path === "b") await vi.advanceTimersByTimeAsync(60_000); // its last turn
     }
     expect(await run).toMatchObject({
       status: "failed",
       fault: { code: "TIMEOUT" },
       nodes: {
         a: { status: "ok", output: "first" },
-        b: { status: "cancelled", reason: "the run took longer than 5.0s" },
+        b: { status: "failed", fault: { code: "TIMEOUT" }, limit: { kind: "time", value: 5_000, run: true } },
       },
     });
     expect((await run).output).toContain("first");
@@ -206,15 +207,15 @@ describe("taking a run up again", () => {
   const steps = { chain: [{ task: "one" }, { task: "two after {previous}" }] } as never;
   const journalOf = (home: string, id: string): string => join(home, "runs", id, "journal.jsonl");
 
-  test("a run that was cancelled goes on where it stopped", async () => {
+  test("a run that was paused goes on where it stopped", async () => {
     const home = tempFolder();
     const first = crewOf({
       home,
       models: { model: speaker((prompt) => (prompt === "one" ? "1" : new Promise(() => {}))) },
     });
     const run = first.run(steps);
-    for await (const event of run) if (event.type === "node.started" && event.path === "step_2") run.cancel("Ctrl-C");
-    expect((await run).status).toBe("cancelled");
+    for await (const event of run) if (event.type === "node.started" && event.path === "step_2") run.pause("Ctrl-C");
+    expect((await run).status).toBe("paused");
 
     const model = speaker((prompt) => `<${prompt}>`);
     const again = crewOf({ home, models: { model } }).resume(run.id);
@@ -249,7 +250,7 @@ describe("taking a run up again", () => {
   test("of two who take it up at once, one gets it and the other is told who has it", async () => {
     const home = tempFolder();
     const stuck = crewOf({ home, models: { model: never } }).run(steps);
-    for await (const event of stuck) if (event.type === "node.started") stuck.cancel();
+    for await (const event of stuck) if (event.type === "node.started") stuck.pause();
     await stuck;
     const model = speaker((prompt) => `<${prompt}>`);
     const crew = crewOf({ home, models: { model } });

@@ -30,6 +30,8 @@ export type Flags = PermissionFlags &
     isolationKeep?: boolean;
     writes?: readonly string[];
     maxTime?: number;
+    maxRunTime?: number;
+    maxRunTurns?: number;
     maxUsd?: number;
     maxTokens?: number;
     maxToolCalls?: number;
@@ -180,6 +182,9 @@ function taskOptions(): Option[] {
       retry,
     ),
     new Option("--max-turns <n>", "how many turns the model may take").argParser(count("--max-turns")),
+    new Option("--max-time <span>", "how long it may work, e.g. 90s or 1h30m").argParser(
+      spanOf("--max-time", "90s, 5m or 1h30m"),
+    ),
     new Option(
       "--max-memory <MB>",
       "how much memory it and its programs may use; it gets a process of its own",
@@ -210,10 +215,6 @@ export function runningOptions(): Option[] {
     new Option("--cwd <folder>", "the folder to work in"),
     new Option("--trust", "let the agents of this project run"),
     new Option("--concurrency <n>", "how many tasks run at once (default: 8)").argParser(count("--concurrency")),
-    new Option(
-      "--max-time <span>",
-      "how long all of it may take, as in 90s or 1h30m; tasks get four fifths of it",
-    ).argParser(span),
     new Option("--name <name>", "what the run is called"),
     new Option("--strict", "a placeholder that refers to nothing is an error"),
     new Option("--yes", "approve whatever asks for approval"),
@@ -236,6 +237,10 @@ export function callOptions(): Option[] {
 export function budgetOptions(): Option[] {
   return group("What all of it may use:", [
     new Option("--max-usd <dollars>", "money, where the price of the model is known").argParser(dollars),
+    new Option("--max-run-turns <n>", "model turns of all tasks together").argParser(count("--max-run-turns")),
+    new Option("--max-run-time <span>", "time, without waiting for answers or providers, e.g. 1h").argParser(
+      spanOf("--max-run-time", "1h"),
+    ),
     new Option("--max-tokens <n>", "tokens, sent and received").argParser(count("--max-tokens")),
     new Option("--max-tool-calls <n>", "tool calls").argParser(count("--max-tool-calls")),
     new Option("--max-spawns <n>", "agents that agents start").argParser(count("--max-spawns")),
@@ -290,16 +295,6 @@ export function spanOf(flag: string, example: string): (text: string) => number 
     if (ms !== undefined && ms > 0) return ms;
     throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a span, as in ${flag} ${example}.`);
   };
-}
-
-function span(text: string): number {
-  const ms = parseDuration(text);
-  if (ms !== undefined && ms > 0) return ms;
-  throw new CrewError(
-    "BAD_INPUT",
-    `--max-time cannot be "${text}".`,
-    "Give a span, as in --max-time 90s, 5m or 1h30m.",
-  );
 }
 
 function dollars(text: string): number {

@@ -33,7 +33,7 @@ export function settingsIn(flags: Flags): RunFlags {
   const limits: ResourceLimits = defined({
     maxTurns,
     maxMemoryMB: maxMemory,
-    maxDurationMs: maxTime === undefined ? undefined : Math.ceil(maxTime * TASK_SHARE),
+    maxDurationMs: maxTime,
   });
   return defined({
     model: model === undefined ? undefined : modelsIn(model),
@@ -48,9 +48,6 @@ export function settingsIn(flags: Flags): RunFlags {
     resourceLimits: Object.keys(limits).length > 0 ? limits : undefined,
   });
 }
-
-/** A task's own time ends a little before the run's, so that it can still hand in what it has. */
-const TASK_SHARE = 0.8;
 
 /** What the flags say about the run as a whole. */
 export async function runIn({ context, contextFile, gitContext, name, concurrency, cwd }: Flags): Promise<RunSettings> {

@@ -56,7 +56,7 @@ type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"
 /** What the flags say about a run as a whole. */
 export function runOptionsOf(
   {
-    maxTime,
+    maxRunTime,
     strict,
     yes,
     concurrency,
@@ -79,7 +79,7 @@ export function runOptionsOf(
     asksCalls: unattended !== true && (attended || bg === true), // --yes answers gates, it does not hand out rights
     ...defined({ answerTimeoutMs: answerTimeout }),
     ...(reuse && { reuse }),
-    ...defined({ maxTimeMs: maxTime }),
+    ...defined({ maxTimeMs: maxRunTime }),
     ...(strict && { strict }),
     ...defined({ concurrency, name, maxDepth }),
     budget: budgetOf(flags),
@@ -89,11 +89,11 @@ export function runOptionsOf(
 function budgetOf({
   maxUsd,
   maxTokens,
-  maxTurns,
+  maxRunTurns,
   maxToolCalls,
   maxSpawns,
-}: Pick<Flags, keyof BudgetLimits>): BudgetLimits {
-  return defined({ maxUsd, maxTokens, maxTurns, maxToolCalls, maxSpawns });
+}: Pick<Flags, "maxUsd" | "maxTokens" | "maxRunTurns" | "maxToolCalls" | "maxSpawns">): BudgetLimits {
+  return defined({ maxUsd, maxTokens, maxTurns: maxRunTurns, maxToolCalls, maxSpawns });
 }
 
 async function checkFolder(folder: string): Promise<void> {

@@ -8,7 +8,7 @@ import { modelFamilies, shortcuts, type Tier, tierNames, tiers } from "../vocabu
 export type ModelWish = Readonly<{ by: WishSource; names: string | readonly string[] }>;
 
 /** Who may ask, in order of precedence; settings and base agents are part of what the agent asks for. */
-export type WishSource = "call" | "agent" | "parent" | "default";
+export type WishSource = "call" | "agent" | "parent" | "run" | "default";
 
 /** What exists here, as plain data. */
 export type Catalogue = Readonly<{
@@ -108,6 +108,7 @@ const asks: Readonly<Record<WishSource, string>> = {
   call: "the call asks for",
   agent: "the agent asks for",
   parent: "its parent runs on",
+  run: "the run began on",
   default: "the default is",
 };
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ReachedLimit } from "../outcome/reached-limit.ts";
+import { limitText, type ReachedLimit } from "../outcome/reached-limit.ts";
 import type { Exact } from "../text/defined.ts";
 
 const count = z.number().int().positive();
@@ -45,6 +45,8 @@ export type Budget = Readonly<{
   /** The largest answer that still fits, in tokens; undefined: no limit. */
   room(): Promise<number | undefined>;
   spent(): Readonly<{ tokens: number; usd: number }>;
+  /** From now on only last words are allowed, as when the time of the run is up; what is under way is revoked. */
+  close(limit: ReachedLimit): void;
 }>;
 
 const kinds: Readonly<Record<keyof BudgetLimits, ReachedLimit["kind"]>> = {
@@ -58,11 +60,20 @@ const kinds: Readonly<Record<keyof BudgetLimits, ReachedLimit["kind"]>> = {
 /** The part of a budget that only last words may use, so that a parent can still answer. */
 const KEPT_BACK = 0.05;
 
-/** A budget of which nothing is used yet. */
-export function createBudget(limits: BudgetLimits): Budget {
-  const counts = { maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };
-  const open = new Set<{ readonly tokens: number; readonly usd: number; readonly revoke: () => void }>();
-  const spent = { tokens: 0, usd: 0 };
+/** What a run has used of its limits. */
+export type BudgetSpent = Readonly<
+  { tokens: number; usd: number } & Record<"maxTurns" | "maxToolCalls" | "maxSpawns", number>
+>;
+
+const NOTHING_SPENT: BudgetSpent = { tokens: 0, usd: 0, maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };
+
+/** The budget of a run of which so much is used already. */
+export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_SPENT): Budget {
+  const { tokens: usedTokens, usd: usedUsd, ...usedCounts } = used;
+  const counts = { ...usedCounts };
+  const open = new Set<OpenReservation>();
+  const spent = { tokens: usedTokens, usd: usedUsd };
+  let closed: ReachedLimit | undefined;
   const reserved = { tokens: 0, usd: 0 };
   let waiting: (() => void)[] = [];
   const over = (kind: "tokens" | "usd", more: number, { share = 1, others = true } = {}): boolean => {
@@ -78,7 +89,7 @@ export function createBudget(limits: BudgetLimits): Budget {
     waiting = [];
     for (const resume of woken) resume();
   };
-  const drop = (entry: { readonly tokens: number; readonly usd: number; readonly revoke: () => void }): void => {
+  const drop = (entry: OpenReservation): void => {
     if (!open.delete(entry)) return;
     reserved.tokens -= entry.tokens;
     reserved.usd -= entry.usd;
@@ -90,6 +101,7 @@ export function createBudget(limits: BudgetLimits): Budget {
         return { refused: "the price of this model is unknown, so a limit in dollars cannot be kept", unpriced: true };
       }
       for (;;) {
+        if (closed && !finish) return { refused: `the run reached its limit of ${limitText(closed)}`, limit: closed };
         if (over("tokens", tokens, { share, others: false }))
           return no("maxTokens", `the budget of ${limits.maxTokens} tokens has no room for it`);
         if (over("usd", usd ?? 0, { share, others: false }))
@@ -104,7 +116,7 @@ export function createBudget(limits: BudgetLimits): Budget {
           signal.addEventListener("abort", resume, { once: true });
         });
       }
-      const entry = { tokens, usd: usd ?? 0, revoke };
+      const entry = { tokens, usd: usd ?? 0, revoke, finish };
       open.add(entry);
       reserved.tokens += entry.tokens;
       reserved.usd += entry.usd;
@@ -128,6 +140,8 @@ export function createBudget(limits: BudgetLimits): Budget {
     },
     count: async (what) => {
       const limit = limits[what];
+      if (closed && what !== "maxToolCalls")
+        return { refused: `the run reached its limit of ${limitText(closed)}`, limit: closed };
       if (limit !== undefined && counts[what] >= limit) return no(what, `the run may take ${limit} ${NAMES[what]}`);
       counts[what] += 1;
       return undefined;
@@ -135,8 +149,19 @@ export function createBudget(limits: BudgetLimits): Budget {
     room: async () =>
       limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - spent.tokens - reserved.tokens),
     spent: () => ({ ...spent }),
+    close: (limit) => {
+      closed = limit;
+      for (const entry of [...open]) {
+        if (entry.finish) continue;
+        drop(entry);
+        entry.revoke();
+      }
+      wake();
+    },
   };
 }
+
+type OpenReservation = Readonly<{ tokens: number; usd: number; finish: boolean; revoke(): void }>;
 
 const NAMES = {
   maxTurns: "turns in all",

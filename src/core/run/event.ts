@@ -17,6 +17,9 @@ export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 /** Where a run came from that nobody on this machine started: the protocol, who spoke it, and what it is part of there. */
 export type Origin = NonNullable<RunParameters["origin"]>;
 
+/** What decided how a run began: its default model, where that is reached, and how commands are isolated. */
+export type RunSettings = Readonly<{ model?: string; address?: string; sandbox?: string }>;
+
 /** What a run as a whole may use. */
 export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;
 
@@ -55,11 +58,19 @@ export type Fact =
       permissions?: Permissions;
       /** What it may use; absent in journals of 0.1. */
       limits?: RunLimits;
+      /** What else decided how it runs. */
+      settings?: RunSettings;
     }
   | { type: "run.ended"; outcome: Outcome }
   /** It was stopped in order and can be resumed. */
   | { type: "run.paused"; reason: string }
-  | { type: "run.resumed"; after: number; retryFailed?: true }
+  | {
+      type: "run.resumed";
+      after: number;
+      retryFailed?: true;
+      /** What it may use from now on. */
+      limits?: RunLimits;
+    }
   | {
       type: "node.started";
       attempt: number;

@@ -26,11 +26,15 @@ export type Result = Readonly<{
   files: Readonly<Record<string, string>>;
 }>;
 
-/** What is recorded of answers that were cut off, when nothing else is there. */
+/** What tasks had said that are not done: of an answer that was cut off what was shown, else their last words. */
 export function partialOf(state: State): string {
-  const said = [...state.nodes.values()].filter(({ partial, status }) => partial !== "" && status === "running");
-  if (said.length === 1) return said[0]!.partial;
-  return said.map(({ path, partial }) => `## ${path}\n\n${partial}`).join("\n\n");
+  const open = [...state.nodes.values()].filter(({ status }) => status === "running");
+  const texts = open.flatMap(({ path, partial, said }) => {
+    const text = partial || said;
+    return text === "" ? [] : [{ path, text }];
+  });
+  if (texts.length === 1) return texts[0]!.text;
+  return texts.map(({ path, text }) => `## ${path}\n\n${text}`).join("\n\n");
 }
 
 /** The result of a run that has ended or is paused. */

@@ -26,9 +26,20 @@ export function runStatusOf(state: State, owned: boolean): RunStatus {
 
 /** True when every task that is under way waits for a provider, a quota or a budget. */
 export function isParked(state: State): boolean {
-  const open = [...state.nodes.values()].filter(({ kind, status }) => kind === "task" && status === "running");
-  const leaves = open.filter(({ path }) => !open.some((other) => isBelow(other.path, path)));
+  const leaves = workingLeaves(state);
   return leaves.length > 0 && leaves.every(({ parked }) => parked !== undefined);
+}
+
+/** True when everything that is under way waits: for an answer of a person, or because it is parked. */
+export function isWaiting(state: State): boolean {
+  const leaves = workingLeaves(state);
+  return leaves.length > 0 && leaves.every(({ parked, question }) => parked !== undefined || question !== undefined);
+}
+
+/** The tasks and gates that are under way, without those that only wait for their helpers. */
+function workingLeaves(state: State): NodeView[] {
+  const open = [...state.nodes.values()].filter(({ kind, status }) => status === "running" && kind !== "loop");
+  return open.filter(({ path }) => !open.some((other) => isBelow(other.path, path)));
 }
 
 /** True for the path of a helper, however deep, of the task at `above`. */

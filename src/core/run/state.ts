@@ -7,7 +7,7 @@ import type { Permissions } from "../policy/permissions.ts";
 import { changedPlan } from "../schedule/change.ts";
 import { defined } from "../text/defined.ts";
 import { cutTurn, type OpenTurn } from "./cut-turn.ts";
-import type { Event, Origin, Parking, RunLimits } from "./event.ts";
+import type { Event, Origin, Parking, RunLimits, RunSettings } from "./event.ts";
 
 /** What is known about one node. */
 export type NodeView = {
@@ -26,6 +26,8 @@ export type NodeView = {
   parked: Parking | undefined;
   /** What is recorded of an answer that has not come to its end. */
   partial: string;
+  /** The last words of a turn that came to its end. */
+  said: string;
   /** The turn that is under way, for what it counts as when it is cut off. */
   open: OpenTurn | undefined;
   tools: Readonly<Record<string, number>>;
@@ -62,6 +64,8 @@ export type State = {
   pausedFor: string | undefined;
   /** What it may use; absent in journals of 0.1. */
   limits: RunLimits | undefined;
+  /** What decided how it began. */
+  settings: RunSettings | undefined;
   readonly nodes: Map<string, NodeView>;
   usage: Usage;
   cost: Cost;
@@ -86,6 +90,7 @@ export function emptyState(run: string): State {
     outcome: undefined,
     pausedFor: undefined,
     limits: undefined,
+    settings: undefined,
     nodes: new Map(),
     usage: noUsage(),
     cost: noCost(),
@@ -108,6 +113,7 @@ export function reduce(state: State, event: Event): State {
       state.permissions = event.permissions;
       state.origin = event.origin;
       state.limits = event.limits;
+      state.settings = event.settings;
       state.startedAt = event.at;
       state.status = "running";
       break;
@@ -123,7 +129,7 @@ export function reduce(state: State, event: Event): State {
     case "run.resumed":
       cutOffAll(state);
       reopen(state);
-      state.limits ??= {};
+      state.limits = event.limits ?? state.limits ?? {};
       break;
     case "warning":
       state.warnings.push(event.text);
@@ -233,6 +239,7 @@ function viewOf(state: State, { path, at }: Event): NodeView {
     text: "",
     parked: undefined,
     partial: "",
+    said: "",
     open: undefined,
     tools: NO_TOOLS,
     usage: NO_USAGE,
@@ -325,6 +332,7 @@ function foldNode(view: NodeView, event: Event): void {
       break;
     case "turn.ended":
       view.text = event.text;
+      view.said = event.text || view.said;
       view.partial = "";
       view.open = undefined;
       break;

@@ -85,7 +85,8 @@ test("money is reserved, settled and revoked where the run keeps it", async () =
     },
     { budget },
   );
-  expect(await hosted.outcome).toEqual(done(JSON.stringify([null, "maxTurns", 1_000, true])));
+  const refused = { refused: "the run may take 1 turns in all", limit: { kind: "turns", value: 1, run: true } };
+  expect(await hosted.outcome).toEqual(done(JSON.stringify([null, refused, 1_000, true])));
   expect(budget.spent().tokens).toBe(900);
 });
 

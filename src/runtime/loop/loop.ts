@@ -59,6 +59,7 @@ async function converse(
     const reached = { code: codeOfLimit(refusal.limit), limit: refusal.limit };
     const text = `The budget is used up: ${refusal.refused}.`;
     context.emit({ type: "limit.reached", limit: reached.code, text, enforced: true, reached: reached.limit });
+    if (talk.turns() === 0) return notBegun(reached);
     return grace({ reached, last }, talk, { assignment, context });
   };
   for (;;) {
@@ -182,6 +183,12 @@ function unpriced({ model }: Assignment): FailedOutcome {
   return failed("BUDGET", `The price of ${model.name} is unknown, so a limit in dollars cannot be kept.`, {
     hint: "Give its price in the settings (providers.NAME.prices), or limit it with --max-tokens.",
   });
+}
+
+/** A task that had not begun when a limit of the run was reached does not begin. */
+function notBegun({ code, limit }: Reached): Outcome {
+  const text = `The run reached its limit of ${limitText(limit)} before this task began.`;
+  return { ...failed(code, text, { hint: `Allow more with ${hints[limit.kind][1]}.` }), limit };
 }
 
 type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;

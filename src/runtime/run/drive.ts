@@ -1,18 +1,19 @@
-import { startTimer } from "../async/long-timer.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { limitText } from "../../core/outcome/reached-limit.ts";
 import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Permissions } from "../../core/policy/permissions.ts";
 import { createBudget } from "../../core/run/budget.ts";
-import type { Delta, Fact } from "../../core/run/event.ts";
+import { budgetSpent } from "../../core/run/budget-spent.ts";
+import type { Delta, Fact, RunLimits, RunSettings } from "../../core/run/event.ts";
 import { hasEnded, historyOf, noHistory } from "../../core/run/history.ts";
+import { isWaiting } from "../../core/run/run-status.ts";
 import type { Change } from "../../core/schedule/change.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
 import type { Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
 import { following, pauseReason, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
@@ -24,6 +25,7 @@ import { type Note, postMessage } from "../execute/send-message.ts";
 import { createPartialTurns } from "./partial-turns.ts";
 import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
+import { type RunClock, startRunClock } from "./run-clock.ts";
 
 /** Everything a run is started with, resolved. */
 export type Start = RunParts &
@@ -44,17 +46,23 @@ export type Start = RunParts &
     gone?(): Promise<void>;
     /** What its agents may do, for the record: a resumed run may do no more. */
     permissions?: Permissions;
+    /** What decided how it runs, for the record. */
+    settings?: RunSettings;
     /** Set when an earlier process began this run. */
     resume?: Readonly<{ retryFailed: boolean }>;
   }>;
 
 /** Drives one run from its first event to its last. */
-export async function drive(start: Start, { run, signal, publish, connect }: Drive): Promise<void> {
+export async function drive(start: Start, { run, signal, state, publish, connect }: Drive): Promise<void> {
   const { plan, engine, parameters, resume } = start;
   const record = following(signal);
   let lost: Error | undefined;
+  let clock: RunClock | undefined;
   const journal = await engine.journal(run, {
-    kept: (events) => events.forEach(publish),
+    kept: (events) => {
+      for (const event of events) publish(event);
+      if (events.some(({ type }) => WAITS.has(type))) clock?.wait(isWaiting(state));
+    },
     lost: (error) => {
       lost = error;
       record.controller.abort(stopped(error.message));
@@ -126,10 +134,26 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
   };
   connect({ journal, engine, send, stop, change: grow });
 
-  const clock = deadline(record.controller.signal, parameters.maxTimeMs);
+  const limits: RunLimits = { ...parameters.budget, ...defined({ maxTimeMs: parameters.maxTimeMs }) };
+  const { ms: worked, ...used } = budgetSpent(past);
+  const budget = createBudget(parameters.budget ?? {}, used);
+  clock = startRunClock(record.controller.signal, {
+    maxTimeMs: parameters.maxTimeMs,
+    worked,
+    close: (limit) => {
+      const text = `The run reached its limit of ${limitText(limit)}.`;
+      emit("", { type: "limit.reached", limit: "time", text, enforced: true, reached: limit });
+      budget.close(limit);
+    },
+  });
   try {
     if (resume)
-      emit("", { type: "run.resumed", after: past.length, ...(resume.retryFailed && { retryFailed: true as const }) });
+      emit("", {
+        type: "run.resumed",
+        after: past.length,
+        ...(resume.retryFailed && { retryFailed: true as const }),
+        limits,
+      });
     else
       emit("", {
         type: "run.started",
@@ -142,7 +166,8 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           continues: parameters.continues,
           origin: parameters.origin,
         }),
-        limits: { ...parameters.budget, ...defined({ maxTimeMs: parameters.maxTimeMs }) },
+        limits,
+        ...defined({ settings: start.settings }),
       });
     for (const { code, text } of start.warnings ?? []) emit("", { type: "warning", code, text });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });
@@ -158,7 +183,7 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
           emit,
           live,
           durable: () => (paused() === undefined ? journal.durable() : Promise.reject(new Error("the run is paused"))),
-          budget: createBudget(parameters.budget ?? {}),
+          budget,
           mailbox,
           leases: createLeases(),
           stoppable,
@@ -189,10 +214,9 @@ export async function drive(start: Start, { run, signal, publish, connect }: Dri
       if (lost) throw lost;
       return await journal.durable();
     }
-    if (clock.passed()) emit("", { type: "limit.reached", limit: "time", text: clock.text, enforced: true });
     emit("", {
       type: "run.ended",
-      outcome: clock.passed() ? timedOut(outcome, clock.text) : endingOf(outcome, outcomeOf),
+      outcome: clock.passed() ? timedOut(endingOf(outcome, outcomeOf), clock) : endingOf(outcome, outcomeOf),
     });
     over = true;
     if (lost) throw lost;
@@ -221,6 +245,16 @@ const KEPT_WHILE_PAUSING: ReadonlySet<Fact["type"]> = new Set([
   "warning",
 ]);
 
+/** Events after which everything may wait, or not any more. */
+const WAITS: ReadonlySet<Fact["type"]> = new Set([
+  "node.started",
+  "node.ended",
+  "gate.opened",
+  "gate.answered",
+  "node.parked",
+  "node.unparked",
+]);
+
 /** A task that was cancelled by name stays cancelled when the run is resumed. */
 function cancelledForGood(fact: Fact): Fact {
   if (fact.type !== "node.ended" || fact.outcome.status !== "cancelled") return fact;
@@ -232,35 +266,10 @@ function under({ ceiling, model, policy, depth }: NonNullable<Start["parent"]>):
   return { depth, parentModel: model, ...defined({ ceiling, policy }) };
 }
 
-type Deadline = Readonly<{ signal: AbortSignal; text: string; passed(): boolean; stop(): void }>;
-
-/** The run's signal, which also aborts when the run takes too long. */
-function deadline(parent: AbortSignal, ms: number | undefined): Deadline {
-  const { controller, release } = following(parent);
-  const text = `the run took longer than ${formatDuration(ms ?? 0)}`;
-  let passed = false;
-  const clear =
-    ms === undefined
-      ? undefined
-      : startTimer(() => {
-          passed = !parent.aborted;
-          controller.abort(stopped(text));
-        }, ms);
-  return {
-    signal: controller.signal,
-    text,
-    passed: () => passed,
-    stop: () => {
-      clear?.();
-      release();
-    },
-  };
-}
-
-function timedOut(outcome: Outcome, text: string): Outcome {
-  if (outcome.status === "ok") return withoutSpent(outcome);
-  return {
-    ...failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Allow more with --max-time." }),
-    ...("output" in outcome && outcome.output !== undefined && { output: outcome.output }),
-  };
+/** How a run ends whose time was up: with the result that was handed in by then, or as a failure. */
+function timedOut(outcome: Outcome, { text, limit }: Pick<RunClock, "text" | "limit">): Outcome {
+  if (outcome.status === "ok") return { ...withoutSpent(outcome), limit };
+  const fault = failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Allow more with --max-run-time." });
+  const output = "output" in outcome ? outcome.output : undefined;
+  return { ...fault, limit, ...defined({ output }) };
 }

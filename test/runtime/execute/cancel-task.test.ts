@@ -61,6 +61,6 @@ test("a task that waits for its slot can be stopped, too, and the others end as 
     }
   await run;
   const outcomeOf = (path: string) => run.state.nodes.get(path)?.outcome;
-  expect(outcomeOf("second")).toEqual({ status: "cancelled", reason: "not this one" });
+  expect(outcomeOf("second")).toEqual({ status: "cancelled", reason: "not this one", final: true });
   expect(outcomeOf("first")).toMatchObject({ status: "cancelled", reason: "nor this one" });
 });

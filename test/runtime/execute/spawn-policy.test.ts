@@ -193,7 +193,7 @@ describe("a tool of a library user that delegates", () => {
     const home = tempFolder();
     const first = crewOf([], single("root"), { home, models: { lead: never, helper: scripted("helped") } });
     const run = first.crew.run({ mode: "single", agent: "lead", task: "Go." });
-    for await (const event of run) if (event.type === "turn.started") run.cancel("enough");
+    for await (const event of run) if (event.type === "turn.started") run.pause("enough");
     const { crew, model } = crewOf("*", single("root"), { home });
     expect((await seen(crew.resume(run.id))).told).toBe(REFUSED("root", NONE));
     expect(model.requests).toEqual([]);

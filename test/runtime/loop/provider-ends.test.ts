@@ -41,7 +41,7 @@ const rows: readonly Row[] = [
     "dropped in the middle",
     [{ fault: "dropped", text: "so far " }],
     once,
-    { fault: { code: "MODEL_NETWORK" }, output: "" },
+    { fault: { code: "MODEL_NETWORK" }, output: "so far " },
   ],
   [
     "arguments that are garbage are answered, and the work goes on",

@@ -20,13 +20,13 @@ const started = async (there: Place, more: readonly string[] = []) => {
   return run;
 };
 
-test("Ctrl-C once cancels, shows what is there and how to go on, and exits with 130", async () => {
+test("Ctrl-C once pauses, shows what is there and how to go on, and exits with 130", async () => {
   const there = place(files);
   const { child, ended } = await started(there);
   child.kill("SIGINT");
   const { code, stdout, stderr } = await ended;
   expect({ code, stdout }).toEqual({ code: 130, stdout: "## quick\n\ndone already\n" });
-  expect(stderr).toContain("– stuck  cancelled: stopped with Ctrl-C\n");
+  expect(stderr).toMatch(/^paused: stopped with Ctrl-C/m);
   const next = /next: subcrew (resume run_\w{12}) {2}/.exec(stderr)?.[1] ?? "";
 
   const again = there.start(next.split(" "));
@@ -37,7 +37,7 @@ test("Ctrl-C once cancels, shows what is there and how to go on, and exits with 
   expect(resumed.stderr).not.toMatch(/^start +quick/m);
 });
 
-test("what a cancelled task had said so far is not lost", async () => {
+test("what a paused task had said so far is not lost", async () => {
   const there = place({
     "turns.json": script({ text: "So far: a.ts:1.", calls: [{ name: "list_files", input: {} }] }, hang),
   });
@@ -47,7 +47,7 @@ test("what a cancelled task had said so far is not lost", async () => {
   const { code, stdout } = await ended;
   expect(code).toBe(130);
   expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
-    status: "cancelled",
+    status: "paused",
     output: "So far: a.ts:1.",
   });
 });
@@ -68,7 +68,7 @@ test("SIGTERM cancels in order and exits with 143", async () => {
   expect(stderr).toContain("the process was told to end");
 });
 
-test("with --json a cancelled run ends with its result", async () => {
+test("with --json a paused run ends with its result", async () => {
   const { child, ended } = await started(place(files), ["--json"]);
   child.kill("SIGINT");
   const { code, stdout, stderr } = await ended;
@@ -76,7 +76,7 @@ test("with --json a cancelled run ends with its result", async () => {
   const last = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as object;
   expect(last).toMatchObject({
     type: "result",
-    status: "cancelled",
+    status: "paused",
     nodes: { quick: { status: "ok", output: "done already" } },
   });
 });

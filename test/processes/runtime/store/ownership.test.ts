@@ -28,7 +28,7 @@ test("RES-04: a dead owner is replaced by the next who comes, without anybody ti
   await first.ended;
   const [id] = readdirSync(join(at.home, "state", "runs"));
   const second = at.start(["resume", id!, "--json"]);
-  await second.until("resumed after");
+  await second.until("run.resumed");
   second.child.kill("SIGKILL");
   await second.ended;
 });
@@ -47,7 +47,7 @@ test("RES-05: a process that has the number of a dead owner is not taken for it,
       JSON.stringify({ pid: other.pid, started: "1", boot: "another", nonce: "x" }),
     );
     const second = at.start(["resume", id!, "--json"]);
-    await second.until("resumed after");
+    await second.until("run.resumed");
     second.child.kill("SIGKILL");
     await second.ended;
     expect(other.exitCode ?? other.signalCode).toBeNull();

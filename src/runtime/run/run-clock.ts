@@ -1,0 +1,64 @@
+import type { ReachedLimit } from "../../core/outcome/reached-limit.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { GRACE_MS } from "../../core/vocabulary/limits.ts";
+import { following, stopped } from "../async/cancel.ts";
+import { startTimer } from "../async/long-timer.ts";
+
+/** How long a run may still work. */
+export type RunClock = Readonly<{
+  signal: AbortSignal;
+  text: string;
+  limit: ReachedLimit;
+  passed(): boolean;
+  /** The clock stands still while everything waits: for a person, or because it is parked. */
+  wait(waiting: boolean): void;
+  stop(): void;
+}>;
+
+export type RunClockOptions = Readonly<{
+  maxTimeMs: number | undefined;
+  /** How long an earlier life has worked. */
+  worked: number;
+  /** The time is up: tasks hand in what they have. */
+  close(limit: ReachedLimit): void;
+}>;
+
+/** The run's signal. When the time is up, tasks get their last turn; what takes longer than that is aborted. */
+export function startRunClock(parent: AbortSignal, { maxTimeMs: ms, worked, close }: RunClockOptions): RunClock {
+  const { controller, release } = following(parent);
+  const text = `the run took longer than ${formatDuration(ms ?? 0)}`;
+  const limit: ReachedLimit = { kind: "time", value: ms ?? 0, run: true };
+  let passed = false;
+  let left = Math.max(0, (ms ?? 0) - worked);
+  let since = performance.now();
+  let standing = false;
+  let clear: (() => void) | undefined;
+  const abort = (): void => controller.abort(stopped(text));
+  const go = (): void => {
+    since = performance.now();
+    clear = startTimer(() => {
+      passed = true;
+      close(limit);
+      clear = startTimer(abort, GRACE_MS);
+      left = 0;
+    }, left);
+  };
+  if (ms !== undefined) go();
+  return {
+    signal: controller.signal,
+    text,
+    limit,
+    passed: () => passed,
+    wait: (waiting) => {
+      if (ms === undefined || left === 0 || waiting === standing) return;
+      standing = waiting;
+      if (!waiting) return go();
+      clear?.();
+      left = Math.max(0, left - (performance.now() - since));
+    },
+    stop: () => {
+      clear?.();
+      release();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { budgetSpent } from "../../../src/core/run/budget-spent.ts";
+import { type Event, isKept } from "../../../src/core/run/event.ts";
+import type { RunOptions } from "../../../src/crew/run-options.ts";
+import { type Crew, createCrew } from "../../../src/crew.ts";
+import { type ScriptedModel, scripted } from "../../../src/models/scripted/scripted.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+function crewAt(home: string, model: ScriptedModel): Crew {
+  return createCrew({
+    cwd: home,
+    home,
+    discover: false,
+    env: {},
+    models: { m: model },
+    agents: [{ name: "worker", description: "Works.", instructions: "Work.", tools: ["list_files"] }],
+  });
+}
+
+const usage = { input: 400, output: 100 };
+const says = (text: string) => ({ text, usage });
+const chain = {
+  mode: "chain",
+  chain: ["a", "b", "c", "d", "e", "f"].map((task) => ({ agent: "worker", task })),
+} as const;
+
+/** Pauses a run when its n-th turn begins, and gives back its events. */
+async function pausedAt(crew: Crew, turn: number, options: RunOptions): Promise<{ id: string; events: Event[] }> {
+  const run = crew.run(chain, options);
+  const events: Event[] = [];
+  let begun = 0;
+  for await (const event of run) {
+    events.push(event);
+    if (event.type === "turn.started") begun += 1;
+    if (event.type === "turn.started" && begun === turn) run.pause("enough");
+  }
+  return { id: run.id, events };
+}
+
+test("a budget of three turns lets a chain of six take three, and tasks that have not begun do not begin", async () => {
+  const model = scripted(...["1", "2", "3", "4", "5", "6"].map(says));
+  const result = await crewAt(tempFolder(), model).run(chain, { budget: { maxTurns: 3 } });
+  expect(model.requests).toHaveLength(3);
+  expect(result).toMatchObject({ status: "failed", fault: { code: "MAX_TURNS" }, limit: { kind: "turns", value: 3 } });
+  expect(Object.values(result.nodes).map(({ status }) => status)).toEqual([
+    ...["ok", "ok", "ok", "failed", "skipped", "skipped"],
+  ]);
+});
+
+test("a resumed run keeps its limits and what it has spent, and a raised limit is named", async () => {
+  const home = tempFolder();
+  const hang = { text: "late", delayMs: 600_000 };
+  const { id, events } = await pausedAt(crewAt(home, scripted(says("1"), says("2"), hang)), 3, {
+    budget: { maxTurns: 3, maxTokens: 100_000 },
+  });
+  expect(events.filter(isKept)[0]).toMatchObject({ type: "run.started", limits: { maxTurns: 3, maxTokens: 100_000 } });
+  expect(budgetSpent(events.filter(isKept))).toMatchObject({ maxTurns: 2, maxToolCalls: 0 });
+
+  const second = scripted(says("3"), says("4"));
+  expect(await crewAt(home, second).resume(id)).toMatchObject({ status: "failed", fault: { code: "MAX_TURNS" } });
+  expect(second.requests).toHaveLength(1);
+
+  const third = scripted(says("4"), says("5"), says("6"));
+  const again = crewAt(home, third).resume(id, { retryFailed: true, budget: { maxTurns: 9 } });
+  const told: string[] = [];
+  for await (const event of again) if (event.type === "warning") told.push(event.text);
+  expect(await again).toMatchObject({ status: "ok", output: "6" });
+  expect(told).toEqual(["maxTurns: 3 -> 9 for this run."]);
+});
+
+test("--max-turns of a task is not a limit of the run", async () => {
+  const model = scripted(...["1", "2", "3", "4", "5", "6"].map(says));
+  const tasks = chain.chain.map((step) => ({ ...step, resourceLimits: { maxTurns: 2 } }));
+  expect(await crewAt(tempFolder(), model).run({ mode: "chain", chain: tasks })).toMatchObject({ status: "ok" });
+  expect(model.requests).toHaveLength(6);
+});
+
+test("a run resumes on the model that it began on, or says that it cannot", async () => {
+  const home = tempFolder();
+  const { id } = await pausedAt(crewAt(home, scripted({ text: "late", delayMs: 600_000 })), 1, {});
+  const other = createCrew({
+    cwd: home,
+    home,
+    discover: false,
+    env: {},
+    models: { another: scripted("from another") },
+    agents: [{ name: "worker", description: "Works.", instructions: "Work." }],
+  });
+  await expect(other.resume(id).then((result) => result)).rejects.toMatchObject({ code: "UNKNOWN_MODEL" });
+});
