@@ -4,6 +4,9 @@ import { GRACE_MS } from "../../core/vocabulary/limits.ts";
 import { following, stopped } from "../async/cancel.ts";
 import { startTimer } from "../async/long-timer.ts";
 
+/** How long tasks have after their last turn to hand in what they have. */
+const SETTLE_MS = 5_000;
+
 /** How long a run may still work. */
 export type RunClock = Readonly<{
   signal: AbortSignal;
@@ -39,7 +42,7 @@ export function startRunClock(parent: AbortSignal, { maxTimeMs: ms, worked, clos
     clear = startTimer(() => {
       passed = true;
       close(limit);
-      clear = startTimer(abort, GRACE_MS);
+      clear = startTimer(abort, GRACE_MS + SETTLE_MS);
       left = 0;
     }, left);
   };
