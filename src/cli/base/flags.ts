@@ -91,7 +91,6 @@ export type Flags = PermissionFlags &
     pager?: boolean;
     follow?: boolean;
     timeout?: number;
-    until?: "parked";
     interrupt?: boolean;
     olderThan?: number;
     maxSize?: number;

@@ -4,12 +4,10 @@ import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import { resultOf } from "../../core/run/result.ts";
 import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import { sanitize } from "../../core/text/sanitize.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import type { CliCommand } from "../base/command.ts";
-import { type Flags, jsonOption, spanOf } from "../base/flags.ts";
-import type { NamedRun } from "./find-run.ts";
+import { jsonOption, spanOf } from "../base/flags.ts";
 
 const TIMED_OUT = 4;
 const INTERRUPTED = 1;
@@ -21,17 +19,15 @@ export const wait: CliCommand = {
   usage: "RUN...",
   options: [
     new Option("--timeout <span>", "wait no longer than this; exit code 4").argParser(spanOf("--timeout", "10m")),
-    new Option("--until <state>", "parked: also stop waiting when a run is parked; exit code 1").choices(["parked"]),
     jsonOption(),
   ],
   examples: [["subcrew wait nightly --timeout 30m && subcrew result nightly", "wait for one, then show its result"]],
-  notes: `A run that is paused or interrupted does not go on by itself, so it is not waited for: exit code 1.
-A parked run goes on by itself once its provider or its budget allows it: it is waited for, and the reason is printed.`,
+  notes: "A run that is paused or interrupted does not go on by itself, so it is not waited for: exit code 1.",
   act: async (words, flags) => {
     if (words.length === 0)
       throw new CrewError(
         "BAD_INPUT",
-        "NamedRun run to wait for was not said.",
+        "No run given.",
         "Give its id, the beginning of it, or its name; `subcrew ps` lists them.",
       );
     const { findRun } = await import("./find-run.ts");
@@ -54,33 +50,7 @@ A parked run goes on by itself once its provider or its budget allows it: it is 
 
 const isIdle = ({ life }: KeptRun): boolean => life === "interrupted" || life === "paused";
 
-/** Waits until nobody works on a run, and says why when all of it is parked meanwhile. */
-async function waitFor(
-  { crew, run: { id } }: NamedRun,
-  { until, quiet }: Flags,
-  signal: AbortSignal,
-): Promise<KeptRun> {
-  const parked = new AbortController();
-  let last = "";
-  const watch = async (): Promise<void> => {
-    for await (const event of crew.kept.events(id, AbortSignal.any([signal, parked.signal]))) {
-      if (event.type !== "node.parked") continue;
-      const line = `${id}/${event.path}  parked: ${event.why}${event.helps === "" ? "" : ` ${event.helps}`}`;
-      const now = await crew.kept.look(id);
-      if (now.life !== "parked") continue;
-      if (line !== last && !quiet) process.stderr.write(`${sanitize(line)}\n`);
-      last = line;
-      if (until === "parked") return parked.abort();
-    }
-  };
-  const watching = watch();
-  const ended = await crew.kept.ended(id, AbortSignal.any([signal, parked.signal]));
-  parked.abort();
-  await watching;
-  return ended;
-}
-
 function codeOf(run: KeptRun): number {
   if (isEnded(run.life) && run.state.outcome) return exitCodeOf(run.state.outcome);
-  return run.owner === undefined || run.life === "paused" || run.life === "parked" ? INTERRUPTED : TIMED_OUT;
+  return run.owner === undefined || run.life === "paused" ? INTERRUPTED : TIMED_OUT;
 }
