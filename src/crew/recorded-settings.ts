@@ -1,5 +1,5 @@
 import type { WishSource } from "../core/model/choose.ts";
-import type { RunLimits, RunSettings } from "../core/run/event.ts";
+import type { RunLimits, RecordedSettings } from "../core/run/event.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { ModelSource } from "../core/task/runner.ts";
 import { defined } from "../core/text/defined.ts";
@@ -8,7 +8,7 @@ import { withoutLogin } from "../models/wires/endpoint.ts";
 import type { CrewOptions } from "./options.ts";
 
 /** What decides how a run begins, for its record: the model of tasks that name none, its address, and the sandbox. */
-export function settingsNow(models: ModelRegistry, { permissions }: CrewOptions): RunSettings {
+export function settingsNow(models: ModelRegistry, { permissions }: CrewOptions): RecordedSettings {
   const [first] = models.look([]).candidates;
   const provider = first?.provider === undefined ? undefined : models.provider(first.provider);
   return defined({
@@ -20,8 +20,8 @@ export function settingsNow(models: ModelRegistry, { permissions }: CrewOptions)
 
 /** Names what is different now from when the run began. The model is used as recorded; an address is that of today. */
 export function changedSettings(
-  before: RunSettings | undefined,
-  now: RunSettings,
+  before: RecordedSettings | undefined,
+  now: RecordedSettings,
 ): Readonly<{ code: string; text: string }>[] {
   if (!before) return [];
   const names = ["model", "address", "sandbox"] as const;

@@ -18,7 +18,7 @@ export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 export type Origin = NonNullable<RunParameters["origin"]>;
 
 /** What decided how a run began: its default model, where that is reached, and how commands are isolated. */
-export type RunSettings = Readonly<{ model?: string; address?: string; sandbox?: string }>;
+export type RecordedSettings = Readonly<{ model?: string; address?: string; sandbox?: string }>;
 
 /** What a run as a whole may use. */
 export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;
@@ -59,7 +59,7 @@ export type Fact =
       /** What it may use; absent in journals of 0.1. */
       limits?: RunLimits;
       /** What else decided how it runs. */
-      settings?: RunSettings;
+      settings?: RecordedSettings;
     }
   | { type: "run.ended"; outcome: Outcome }
   /** It was stopped in order and can be resumed. */

@@ -7,7 +7,7 @@ import type { Permissions } from "../policy/permissions.ts";
 import { changedPlan } from "../schedule/change.ts";
 import { defined } from "../text/defined.ts";
 import { cutTurn, type OpenTurn } from "./cut-turn.ts";
-import type { Event, Origin, Parking, RunLimits, RunSettings } from "./event.ts";
+import type { Event, Origin, Parking, RunLimits, RecordedSettings } from "./event.ts";
 
 /** What is known about one node. */
 export type NodeView = {
@@ -65,7 +65,7 @@ export type State = {
   /** What it may use; absent in journals of 0.1. */
   limits: RunLimits | undefined;
   /** What decided how it began. */
-  settings: RunSettings | undefined;
+  settings: RecordedSettings | undefined;
   readonly nodes: Map<string, NodeView>;
   usage: Usage;
   cost: Cost;

@@ -5,7 +5,7 @@ import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Permissions } from "../../core/policy/permissions.ts";
 import { createBudget } from "../../core/run/budget.ts";
 import { budgetSpent } from "../../core/run/budget-spent.ts";
-import type { Delta, Fact, RunLimits, RunSettings } from "../../core/run/event.ts";
+import type { Delta, Fact, RunLimits, RecordedSettings } from "../../core/run/event.ts";
 import { hasEnded, historyOf, noHistory } from "../../core/run/history.ts";
 import { isWaiting } from "../../core/run/run-status.ts";
 import type { Change } from "../../core/schedule/change.ts";
@@ -47,7 +47,7 @@ export type Start = RunParts &
     /** What its agents may do, for the record: a resumed run may do no more. */
     permissions?: Permissions;
     /** What decided how it runs, for the record. */
-    settings?: RunSettings;
+    settings?: RecordedSettings;
     /** Set when an earlier process began this run. */
     resume?: Readonly<{ retryFailed: boolean }>;
   }>;
