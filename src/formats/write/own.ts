@@ -63,7 +63,14 @@ type Complete = Record<string, unknown> &
   Record<
     Exclude<
       keyof Agent,
-      "modelRequired" | "source" | "instructions" | "documentation" | "permission" | "cacheMs" | "delegation" | "delegationRule"
+      | "modelRequired"
+      | "source"
+      | "instructions"
+      | "documentation"
+      | "permission"
+      | "cacheMs"
+      | "delegation"
+      | "delegationRule"
     >,
     unknown
   >;
