@@ -7,7 +7,7 @@ import type { ToolAnswer } from "../../core/model/model.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { defineTool } from "../../core/task/tool.ts";
 import { type Script, type ScriptedModel, scripted } from "../../models/scripted/scripted.ts";
-import { type Conversation, isBudgetRefusal, openConversation, type TurnReply } from "./conversation.ts";
+import { type Conversation, openConversation, type TurnReply } from "./conversation.ts";
 
 const signal = new AbortController().signal;
 const look = (...ats: readonly string[]): Script => ({ calls: ats.map((at) => ({ name: "look", input: { at } })) });
@@ -110,7 +110,7 @@ describe("the budget of the run", () => {
     expect(opened.ran).toEqual(["a"]);
     expect(read(opened).map(({ text }) => text)).toEqual([
       "saw a",
-      "Not carried out: the run may take 1 tool calls in all. Hand in what you have.",
+      "Not carried out: the run may take 1 tool calls in all.",
     ]);
   });
 
@@ -118,7 +118,7 @@ describe("the budget of the run", () => {
     const opened = await open(["one", "two"], {}, { budget: createBudget({ maxTurns: 1 }) });
     await take(opened);
     const refused = await opened.talk.next(signal);
-    expect(isBudgetRefusal(refused) && refused.limit).toBe("maxTurns");
+    expect(refused).toMatchObject({ limit: { kind: "turns", value: 1, run: true } });
     expect(opened.model.requests).toHaveLength(1);
     expect(await take(opened, { last: true })).toEqual({ is: "over", finish: { output: "two" } });
   });
