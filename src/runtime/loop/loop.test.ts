@@ -58,7 +58,7 @@ describe("a limit of turns", () => {
     expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 0]);
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({
       role: "user",
-      text: expect.stringContaining("1 turns"),
+      text: expect.stringContaining("limit of this task (1 turn)"),
     });
     expect(facts).toContainEqual(
       expect.objectContaining({ type: "limit.reached", limit: "MAX_TURNS", enforced: true }),
