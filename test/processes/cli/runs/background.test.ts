@@ -392,7 +392,7 @@ describe.concurrent("speaking to a run", () => {
     const stopped = await there.run(["stop", id]);
     expect(stopped.code).toBe(0);
     expect(stopped.stdout).toContain(`subcrew resume ${id}`);
-    expect((await there.run(["wait", id])).code).toBe(130);
+    expect((await there.run(["wait", id])).code).toBe(1);
     writeFileSync(join(there.workspace, "turns.json"), script("now"));
     expect(await there.run(["resume", id])).toMatchObject({ code: 0, stdout: "now\n" });
   });
