@@ -241,7 +241,7 @@ describe.concurrent("a background process that is gone", () => {
     expect(row).toMatchObject({ status: "interrupted", doing: `subcrew resume ${id}` });
     expect((await there.run(["status", "lost"])).stdout).toContain(`Next: subcrew resume ${id}`);
     expect((await there.run(["wait", id])).code).toBe(1);
-    expect((await there.run(["send", id, "hello"])).stderr).toContain("was interrupted");
+    expect((await there.run(["send", id, "hello"])).stderr).toContain("is interrupted");
     const { code, stderr } = await there.run(["result", id]);
     expect({ code, hint: stderr.includes(`subcrew resume ${id}`) }).toEqual({ code: 2, hint: true });
   });
