@@ -5,7 +5,7 @@ import { type Problem, problem } from "../vocabulary/file-problem.ts";
  * variation selectors, escapes, and a carriage return that ends no line.
  */
 const HIDDEN =
-  /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\uffa0\u2800\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}\u{1d173}-\u{1d17a}]/gu;
+  /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\uffa0\u2800\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|\u034f|\u17b4|\u17b5|\ufe0f|[\ufe00-\ufe0e]|[\u180b-\u180d\u180f]|[\u{e0000}-\u{e0fff}\u{1d173}-\u{1d17a}]/gu;
 
 /** Joiners between pictures, and the flags of regions, are part of one visible sign. */
 const JOINED = new RegExp(

@@ -27,7 +27,7 @@ export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): Kept
   let attempt = 1;
   let at = 0;
   const put = (where: string, fact: Fact): void =>
-    void events.push({ seq: events.length + 1, run, path: where, at, ...fact } as KeptEvent);
+    void events.push({ seq: events.length + 1, run, path: where, at, ...fact });
   const start = (agent: string, prompt: string, label: string): void =>
     put(path, { type: "node.started", attempt, kind: "task", agent, prompt, ...(label !== "" && { label }) });
 
@@ -100,17 +100,19 @@ function* factsOfTurn(turn: number, data: Data): Generator<Fact> {
   yield { type: "turn.ended", turn, text, calls, usage: { ...noUsage(), turns: 1 }, cost: noCost() };
   for (const { role, content, toolCallId } of messages) {
     if (role !== "tool") continue;
-    const call = calls.find(({ id }) => id === toolCallId) ?? { id: String(toolCallId ?? ""), name: "tool" };
+    const call = calls.find(({ id }) => id === toolCallId) ?? { id: textOf(toolCallId), name: "tool" };
     yield { type: "tool.started", call: call.id, tool: call.name, preview: "", effect: "read" };
     yield { type: "tool.ended", call: call.id, tool: call.name, error: false, text: contentText(content), ms: 0 };
   }
 }
 
 const callOf = ({ id, name, arguments: input }: Data): ToolCall => ({
-  id: String(id ?? ""),
-  name: String(name ?? "tool"),
+  id: textOf(id),
+  name: textOf(name) || "tool",
   input: input ?? {},
 });
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 const contentText = (content: unknown): string =>
   typeof content === "string" ? content : content === undefined || content === null ? "" : JSON.stringify(content);

@@ -129,7 +129,8 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
     if (text !== "-c") continue;
     const setting = args[place + 1]?.text;
     if (setting === undefined) return { lines, problem: "a setting of git is only known when it runs" };
-    const [key = "", value = ""] = [setting.split("=")[0], setting.slice(setting.indexOf("=") + 1)];
+    const [key = ""] = setting.split("=");
+    const value = setting.slice(setting.indexOf("=") + 1);
     if (/^alias\./i.test(key)) lines.push(value.startsWith("!") ? value.slice(1) : `git ${value}`);
     else if (!HARMLESS_KEYS.test(key)) return { lines, problem: `the setting ${key} can make git run anything` };
   }
@@ -165,6 +166,6 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
     const reads = name === "config" && texts.some((text) => /^(?:--get\S*|-l|--list|get|list)$/.test(text));
     if (!reads) return { lines, problem: `"git ${name}" can run anything` };
   }
-  if (texts.some((text) => /^ext::/.test(text))) return { lines, problem: "an address of git runs a command" };
+  if (texts.some((text) => text.startsWith("ext::"))) return { lines, problem: "an address of git runs a command" };
   return lines.length > 0 ? { lines } : undefined;
 }

@@ -57,11 +57,11 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const { plan, engine, parameters, resume } = start;
   const record = following(signal);
   let lost: Error | undefined;
-  let clock: RunClock | undefined;
+  const timing: { clock?: RunClock } = {};
   const journal = await engine.journal(run, {
     kept: (events) => {
       for (const event of events) publish(event);
-      if (events.some(({ type }) => WAITS.has(type))) clock?.wait(isWaiting(state));
+      if (events.some(({ type }) => WAITS.has(type))) timing.clock?.wait(isWaiting(state));
     },
     lost: (error) => {
       lost = error;
@@ -137,7 +137,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const limits: RunLimits = { ...parameters.budget, ...defined({ maxTimeMs: parameters.maxTimeMs }) };
   const { ms: worked, ...used } = budgetSpent(past);
   const budget = createBudget(parameters.budget ?? {}, used);
-  clock = startRunClock(record.controller.signal, {
+  const clock = startRunClock(record.controller.signal, {
     maxTimeMs: parameters.maxTimeMs,
     worked,
     close: (limit) => {
@@ -146,6 +146,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
       budget.close(limit);
     },
   });
+  timing.clock = clock;
   try {
     if (resume)
       emit("", {
