@@ -85,4 +85,5 @@ export const tools = {
   vitest: "node_modules/vitest/vitest.mjs",
   biome: "node_modules/@biomejs/biome/bin/biome",
   oxlint: "node_modules/oxlint/bin/oxlint",
+  knip: "node_modules/knip/bin/knip.js",
 };

@@ -39,7 +39,7 @@ import { runId } from "./runtime/store/store.ts";
 /** The composition root: every surface makes one of these and asks it for runs. */
 export type Crew = Readonly<{
   run(what: Input | Plan | AnyInput, options?: RunOptions): Run;
-  /** Goes on with a run that was interrupted or cancelled; of one that ended, the result. */
+  /** Resumes a run that was interrupted or cancelled; of one that ended, the result. */
   resume(run: string | RecordedRun, options?: ResumeOptions): Run;
   /**
    * Starts a run in a process that outlives this one, and resolves once it has started. Its questions wait in the

@@ -22,7 +22,7 @@ export function backgroundCommand(id: string): readonly [file: string, ...args: 
   );
   const main = here.find((file) => existsSync(file));
   if (main === undefined)
-    throw new CrewError("BACKGROUND_FAILED", "The command of subcrew is not beside its library.", "Install it again.");
+    throw new CrewError("WORKER_FAILED", "The command of subcrew is not beside its library.", "Install it again.");
   return [process.execPath, main, "background-run", id, "--json"];
 }
 

@@ -60,7 +60,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./launch/skill.ts")).commandCommand,
   },
   resume: {
-    summary: "go on with a run that was stopped, or show its result again",
+    summary: "resume a stopped run, or print its result again",
     group: WORK,
     load: async () => (await import("./launch/resume.ts")).resumeCommand,
   },
@@ -111,7 +111,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   },
   logs: { summary: "what happened in a run", group: RUNS, load: async () => (await import("./runs/logs.ts")).logs },
   wait: { summary: "wait until runs have ended", group: RUNS, load: async () => (await import("./runs/wait.ts")).wait },
-  result: { summary: "what a run came to", group: RUNS, load: async () => (await import("./runs/result.ts")).result },
+  result: {
+    summary: "print the result of a run",
+    group: RUNS,
+    load: async () => (await import("./runs/result.ts")).result,
+  },
   attach: {
     summary: "watch a run of another process, and answer it",
     group: RUNS,
@@ -143,9 +147,9 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: RUNS,
     load: async () => (await import("./runs/replay.ts")).replay,
   },
-  rm: { summary: "take runs away", group: RUNS, load: async () => (await import("./runs/rm.ts")).rm },
+  rm: { summary: "delete runs", group: RUNS, load: async () => (await import("./runs/rm.ts")).rm },
   gc: {
-    summary: "take away runs that are old or too much",
+    summary: "delete old runs, or the oldest when they use too much space",
     group: RUNS,
     load: async () => (await import("./runs/gc.ts")).gc,
   },

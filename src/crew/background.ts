@@ -44,7 +44,7 @@ export function createLaunch({
     if ([options.tools, options.agents, Object.keys(options.models ?? {})].some((own) => (own ?? []).length > 0))
       throw new CrewError(
         "BAD_INPUT",
-        "A crew with agents, tools or models of its own cannot work in the background.",
+        "A crew with agents, tools or models of its own cannot run in the background.",
         "Give it `toolModules`, agent files and `providers` instead.",
       );
     return launchRun(needed(store), {

@@ -87,7 +87,7 @@ export class AgentRegistry {
     return [...this.#active.keys()];
   }
 
-  /** Also the agents that are switched off. */
+  /** Also the disabled agents. */
   getAllDiscoveredAgentNames(): string[] {
     return [...this.#known.keys()];
   }

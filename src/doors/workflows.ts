@@ -23,7 +23,10 @@ export async function discoverCommands(
 export const getCommand = <C extends { readonly name: string }>(commands: readonly C[], name: string): C | undefined =>
   commands.find((command) => command.name === name);
 
-/** The skill of that name, exactly. */
+/**
+ * The skill of that name, exactly.
+ * @alias
+ */
 export const getSkill = getCommand;
 
 function placesOf(cwd: string, where: string | WorkflowOptions): WorkflowPlaces {

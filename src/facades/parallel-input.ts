@@ -18,7 +18,10 @@ export const parallelCall = z.strictObject({
     .describe("chain: steps one after the other; {previous} is the output of the step before"),
   race: z.strictObject(race).optional().describe("race: the same task for several, the first success wins"),
   team: teamInput.shape.team.optional().describe("team: members with roles, tasks with dependencies and reviews"),
-  agentScope: z.enum(["user", "project", "both"]).optional().describe("whose agents count"),
+  agentScope: z
+    .enum(["user", "project", "both"])
+    .optional()
+    .describe("which agents are used: the user's, the project's or both"),
   ...taskSettings,
   ...runSettings,
 });

@@ -77,7 +77,7 @@ const offers: readonly Offer[] = [
   }),
   answering({
     name: "result",
-    description: "Gives back what a run came to, or how far it is. `waitSeconds` waits for its end first.",
+    description: "Gives back print the result of a run, or how far it is. `waitSeconds` waits for its end first.",
     readOnly: true,
     input: z.strictObject({
       run: z.string().describe("the id of a run, its beginning, or its name"),

@@ -8,7 +8,9 @@ const PRESETS = ["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"]
 /** Where agents are looked for, and how the answer looks. */
 export const placeOptions = (): Option[] => [
   ...[...runningOptions(), ...outputOptions()].filter(({ long }) => kept.has(long ?? "")),
-  new Option("--agent-scope <scope>", "whose agents count").choices(["user", "project", "both"]).helpGroup("The run:"),
+  new Option("--agent-scope <scope>", "which agents are used: the user's, the project's or both")
+    .choices(["user", "project", "both"])
+    .helpGroup("The run:"),
   jsonOption(),
 ];
 const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--no-color"]);

@@ -45,7 +45,7 @@ function targetOf(to: string | undefined): string {
   const names = Object.keys(writers);
   if (to !== undefined && names.includes(to)) return to;
   if (to === undefined)
-    throw new CrewError("BAD_INPUT", "For which tool was not said.", `Give --to one of: ${names.join(", ")}.`);
+    throw new CrewError("BAD_INPUT", "No target dialect given.", `Give --to one of: ${names.join(", ")}.`);
   const close = nearest(to, names);
   const hint = close === undefined ? `It is one of: ${names.join(", ")}.` : `Did you mean "${close}"?`;
   throw new CrewError("BAD_INPUT", `There is no dialect "${to}".`, hint);
@@ -79,7 +79,7 @@ function save({ text, path }: ConvertedAgent, out: string): string {
   const isFolder = out.endsWith("/") || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
   const target = isFolder ? join(out, path) : out;
   if (existsSync(target))
-    throw new CrewError("BAD_FILE", `"${target}" is there already.`, "Remove it first, or choose another name.");
+    throw new CrewError("BAD_FILE", `"${target}" already exists.`, "Remove it first, or choose another name.");
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, text, { flag: "wx" });
   return target;

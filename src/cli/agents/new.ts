@@ -52,7 +52,7 @@ function write(crew: Crew, { name, text, flags }: Made): number {
   const root = flags.user ? home : projectRoot(crew.cwd, home);
   const file = join(root, ownWriter.folder, ownWriter.file(name));
   if (existsSync(file))
-    throw new CrewError("BAD_FILE", `"${file}" is there already.`, "Edit it, or choose another name.");
+    throw new CrewError("BAD_FILE", `"${file}" already exists.`, "Edit it, or choose another name.");
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text, { flag: "wx" });
   process.stdout.write(flags.json ? `${jsonText({ name, file: resolve(file) })}\n` : `${file}\n`);

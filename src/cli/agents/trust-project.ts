@@ -105,7 +105,7 @@ async function isAgreed(flags: Flags): Promise<boolean> {
   if (flags.json || !terminal(flags).attended)
     throw new CrewError(
       "UNTRUSTED",
-      "Nobody is there to agree to it.",
+      "There is no terminal to confirm it on.",
       "Look at the list, then run `subcrew trust --yes`.",
     );
   const ask = askPerson({ pause: () => {}, resume: async () => {}, interrupt: () => process.exit(130) });

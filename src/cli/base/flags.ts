@@ -164,8 +164,11 @@ export function runOptions(): Option[] {
 /** The traffic with models and tools, to a file and from one. */
 function recordingOptions(): Option[] {
   return group("Recordings:", [
-    new Option("--record <file>", "write what models and tools say to a file, without secrets"),
-    new Option("--replay <file>", "let a recording answer: needs no key and does nothing; what is not in it fails"),
+    new Option("--record <file>", "record what models and tools answer in a file, without secrets"),
+    new Option(
+      "--replay <file>",
+      "answer from a recording: needs no key and changes nothing; a request that is not in it fails",
+    ),
     new Option("--replay-until <n>", "with --replay: after so many turns models and tools are real").argParser(
       count("--replay-until"),
     ),
@@ -177,9 +180,7 @@ function taskOptions(): Option[] {
     new Option("--model <name>", "the model; several with commas, the first available is taken"),
     new Option("--thinking <level>", "off, minimal, low, medium, high, xhigh, or a number of tokens"),
     new Option("--tools <names>", 'the tools it may use, with commas; "" for none').argParser(commaList),
-    new Option("--retry <times[xwait]>", "try a failed task so often, as in 3 or 3x500ms; the wait doubles").argParser(
-      retry,
-    ),
+    new Option("--retry <times[xwait]>", "retry failed tasks, e.g. 3 or 3x500ms; the wait doubles").argParser(retry),
     new Option("--max-turns <n>", "how many turns the model may take").argParser(count("--max-turns")),
     new Option("--max-time <span>", "how long it may work, e.g. 90s or 1h30m").argParser(
       spanOf("--max-time", "90s, 5m or 1h30m"),
@@ -194,9 +195,10 @@ function taskOptions(): Option[] {
     ),
     new Option("--isolation-dirty", "what is not committed yet is in the worktree, too"),
     new Option("--isolation-keep", "the changes are only kept as a patch, and not applied"),
-    new Option("--writes <globs>", "the files it may change, with commas; who writes the same waits").argParser(
-      commaList,
-    ),
+    new Option(
+      "--writes <globs>",
+      "files the task may change (comma-separated); overlapping tasks run one at a time",
+    ).argParser(commaList),
   ]);
 }
 
@@ -219,7 +221,7 @@ export function runningOptions(): Option[] {
     new Option("--yes", "approve whatever asks for approval"),
     new Option("--reuse", "use results of earlier runs where agent, input, model, tools and files are the same"),
     new Option("--bg", "run in the background; survives closing the terminal; its questions wait in `subcrew inbox`"),
-    new Option("--unattended", "nobody answers: what has to be asked fails, also with --bg"),
+    new Option("--unattended", "nobody answers questions: a task that has to ask fails, also with --bg"),
     new Option("--answer-timeout <span>", "how long a question waits for its answer (default: for ever)").argParser(
       spanOf("--answer-timeout", "10m"),
     ),

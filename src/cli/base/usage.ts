@@ -34,7 +34,7 @@ export function unknownCommand(word: string, names: readonly string[], where = "
 /** A command that only holds others was given none of them. */
 export function noneChosen(command: string, word: string | undefined, names: readonly string[]): CrewError {
   if (word !== undefined) return unknownCommand(word, names, `subcrew ${command}`);
-  return new CrewError("BAD_INPUT", `What to ${command} was not said.`, `Give one of: ${names.join(", ")}.`);
+  return new CrewError("BAD_INPUT", `No subcommand of \`${command}\` given.`, `Give one of: ${names.join(", ")}.`);
 }
 
 function flagHint(flag: string, command: Command): string {

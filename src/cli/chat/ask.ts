@@ -24,5 +24,5 @@ export const askCommand = running({
     const task = await readPrompt(words);
     return task.trim() === "" ? undefined : { mode: "single", agent, task };
   },
-  missing: new CrewError("BAD_INPUT", "Nothing was asked.", 'Give a question, as in `subcrew ask "..."`.'),
+  missing: new CrewError("BAD_INPUT", "No question given.", 'Give a question, as in `subcrew ask "..."`.'),
 });

@@ -69,7 +69,11 @@ function definition({ input, missing, mode, ...command }: ModeCommand, use: Use)
   };
 }
 
-const twice = new CrewError("BAD_INPUT", "The work is given twice: with --input and beside it.", "Give it in one way.");
+const twice = new CrewError(
+  "BAD_INPUT",
+  "The input is given twice: with --input and on the command line.",
+  "Use one of them.",
+);
 
 /** The prompt that some words are; a dash stands for standard input. */
 export async function readPrompt(words: readonly string[]): Promise<string> {

@@ -21,7 +21,7 @@ export const contest: ModeCommand = {
     if (agents === undefined && models === undefined) {
       throw new CrewError(
         "BAD_INPUT",
-        "Nobody competes.",
+        "Name at least two agents or models to race.",
         "Name agents with --agents a,b, or models with --models m,n.",
       );
     }

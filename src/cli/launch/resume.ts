@@ -13,7 +13,7 @@ const settled: ReadonlySet<string> = new Set(["--strict"]);
 /** `subcrew resume RUN` */
 export const resumeCommand: CliCommand = {
   description:
-    "Goes on with a run that was stopped; nothing that is done is done again. Of a run that has ended, shows the result; with a message, a task that has ended goes on with it in a new run.",
+    "Resumes a run that was stopped; nothing that is done is done again. Of a run that has ended, shows the result; with a message, a task that has ended goes on with it in a new run.",
   words: "[run] [message...]",
   usage: 'RUN[/TASK] ["MESSAGE"]',
   options: [
@@ -35,7 +35,7 @@ export const resumeCommand: CliCommand = {
     if (word === undefined)
       throw new CrewError(
         "BAD_INPUT",
-        "Which run to resume was not said.",
+        "No run given.",
         "Give its id, the beginning of it, or its name; `subcrew runs` lists them.",
       );
     const [{ watchRun }, { crewFor, openOwnStore, runOptionsOf }, { terminal }, { readPrompt }, { readRecordedRun }] =
@@ -56,8 +56,8 @@ export const resumeCommand: CliCommand = {
     if (flags.cwd === undefined && cwd !== "" && !existsSync(cwd))
       throw new CrewError(
         "BAD_FILE",
-        `The folder that the run works in is gone: ${cwd}.`,
-        "Bring it back, or say where it is now with --cwd.",
+        `The folder of the run no longer exists: ${cwd}.`,
+        "Restore it, or give its new place with --cwd.",
       );
     // What it was allowed when it began it still is, and no more.
     const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && { cwd }), ...flags };

@@ -74,7 +74,7 @@ async function contextPath(file: string, workspace: string): Promise<string> {
   if (folderContains(resolve(workspace), resolve(file))) return path;
   throw new CrewError(
     "BAD_FILE",
-    `--context-file: "${file}" is outside of the folder that is worked in.`,
+    `--context-file: "${file}" is outside of the working folder.`,
     "Choose a folder above it with --cwd, or give its text with --context.",
   );
 }
@@ -87,8 +87,7 @@ function modelsIn(text: string): string | string[] {
         .map((part) => part.trim())
         .filter((part) => part !== "");
   const [only, ...more] = names.map(modelName);
-  if (only === undefined)
-    throw new CrewError("BAD_INPUT", "--model names no model.", "Give one, as in --model offline.");
+  if (only === undefined) throw new CrewError("BAD_INPUT", "--model is empty.", "Give one, as in --model offline.");
   return more.length === 0 ? only : [only, ...more];
 }
 

@@ -33,7 +33,7 @@ export const skillCommand: CliCommand = running({
     const found = named(await crewOf(flags, "skills"), name, "skill");
     return inputFor(found, expandSkill(found.instructions, words), flags);
   },
-  missing: new CrewError("BAD_INPUT", "Which skill was not said.", "Give its name; `subcrew skills` lists them."),
+  missing: new CrewError("BAD_INPUT", "No skill given.", "Give its name; `subcrew skills` lists them."),
 });
 
 /** `subcrew command NAME ARGUMENTS` */
@@ -50,7 +50,7 @@ export const commandCommand: CliCommand = running({
     const found = named(await crewOf(flags, "commands"), name, "command");
     return inputFor(found, expandCommand(found.instructions, words), flags);
   },
-  missing: new CrewError("BAD_INPUT", "Which command was not said.", "Give its name; `subcrew commands` lists them."),
+  missing: new CrewError("BAD_INPUT", "No workflow command given.", "Give its name; `subcrew commands` lists them."),
 });
 
 async function crewOf<K extends "skills" | "commands">(

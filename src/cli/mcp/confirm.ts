@@ -6,7 +6,7 @@ import { askPerson } from "../terminal/gates.ts";
 export async function confirm(question: string, flags: Flags): Promise<boolean> {
   if (flags.yes) return true;
   if (!terminal(flags).attended) {
-    process.stderr.write("Nobody is there to be asked, so nothing was changed. Add --yes to agree.\n");
+    process.stderr.write("There is no terminal to ask on, so nothing was changed. Add --yes to agree.\n");
     return false;
   }
   const ask = askPerson({ pause: () => {}, resume: async () => {}, interrupt: () => process.exit(130) });

@@ -72,7 +72,7 @@ function serverAt(name: string, crew: Crew): McpServer {
   const server = serverNamed(name, crew);
   const problem = serverProblem(server) ?? (server.url === undefined ? "it is a program and no address" : undefined);
   if (problem === undefined) return server;
-  throw new CrewError("BAD_INPUT", `Nobody can log in to "${name}": ${problem}.`, "Correct its definition.");
+  throw new CrewError("BAD_INPUT", `Cannot log in to "${name}": ${problem}.`, "Correct its definition.");
 }
 
 function partsOf(

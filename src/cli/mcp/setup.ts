@@ -8,8 +8,8 @@ export function printSetup(name: string): number {
     const known = Object.keys(setups);
     throw new CrewError(
       "BAD_INPUT",
-      `There are no lines for "${name}".`,
-      suggestion(name, known, "There are lines for"),
+      `No setup instructions for "${name}".`,
+      suggestion(name, known, "Setup instructions exist for"),
     );
   }
   process.stdout.write(setupText(name as SetupName));

@@ -86,7 +86,7 @@ async function toolsOf(name: string, definition: McpServer, { cwd, settings }: C
   } catch (cause) {
     if (isCrewError(cause)) throw cause;
     throw new CrewError(
-      "SERVER_FAILED",
+      "WORKER_FAILED",
       `The server "${name}" could not be used: ${messageOf(cause)}.`,
       "Correct its definition.",
       {

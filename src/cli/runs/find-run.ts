@@ -7,7 +7,7 @@ import { crewFor } from "../launch/start.ts";
 export type NamedRun = Readonly<{ crew: Crew; run: KeptRun; path: string | undefined }>;
 
 /** The run that a word means: an id, the beginning of one, a name, each with a path after it. */
-export async function findRun(word: string | undefined, what = "Which run is meant was not said."): Promise<NamedRun> {
+export async function findRun(word: string | undefined, what = "No run given."): Promise<NamedRun> {
   if (word === undefined || word === "")
     throw new CrewError("BAD_INPUT", what, "Give its id, the beginning of it, or its name; `subcrew ps` lists them.");
   const crew = await crewFor({});
@@ -33,11 +33,7 @@ export async function whichActive(word: string | undefined): Promise<NamedRun> {
   const which = await findRun(word);
   const { id, life } = which.run;
   if (life === "interrupted" || (life === "paused" && which.run.owner === undefined))
-    throw new CrewError(
-      "RUN_BUSY",
-      `"${id}" is ${life}: nobody works on it.`,
-      `Go on with it: \`subcrew resume ${id}\`.`,
-    );
+    throw new CrewError("RUN_BUSY", `"${id}" is ${life}: nobody works on it.`, `Resume it: \`subcrew resume ${id}\`.`);
   if (which.run.owner === undefined)
     throw new CrewError("RUN_BUSY", `"${id}" has ended (${life}).`, `See \`subcrew result ${id}\`.`);
   return which;

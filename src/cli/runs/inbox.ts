@@ -33,7 +33,7 @@ export const inbox: CliCommand = {
     const { crewFor } = await import("../launch/start.ts");
     const asked = await (await crewFor({})).kept.questions();
     if (flags.json) process.stdout.write(`${jsonText(asked, 2)}\n`);
-    else if (asked.length === 0) process.stderr.write("Nobody asks anything.\n");
+    else if (asked.length === 0) process.stderr.write("The inbox is empty.\n");
     else {
       process.stdout.write(`${asked.map((one) => shown(one, Date.now())).join("\n\n")}\n`);
       process.stderr.write(`\n${HOW}\n`);
@@ -110,14 +110,14 @@ function theQuestion({ run, path }: NamedRun): Question {
     const who = view?.answer ? ` ${view.answer.by ?? "Somebody"} was faster.` : "";
     throw new CrewError(
       "UNKNOWN_GATE",
-      `"${run.id}${path === undefined ? "" : `/${path}`}" asks nothing.${who}`,
-      "See `subcrew inbox` for what is asked.",
+      `"${run.id}${path === undefined ? "" : `/${path}`}" has no open question.${who}`,
+      "`subcrew inbox` lists the open questions.",
     );
   }
   if (others.length > 0)
     throw new CrewError(
       "UNKNOWN_GATE",
-      `"${run.id}" asks ${others.length + 1} things.`,
+      `"${run.id}" has ${others.length + 1} open questions.`,
       `Say which: ${[only, ...others].map((one) => `${one.run}/${one.path}`).join(", ")}.`,
     );
   return only;

@@ -28,7 +28,7 @@ export const result: CliCommand = {
     if (!outcome || (path === undefined && !isEnded(life))) {
       const idle = life === "interrupted" || life === "paused";
       const partial = idle ? (path === undefined ? partialOf(state) : (state.nodes.get(path)?.partial ?? "")) : "";
-      const hint = idle ? `Go on with it: \`subcrew resume ${id}\`.` : `Wait for it: \`subcrew wait ${id}\`.`;
+      const hint = idle ? `Resume it: \`subcrew resume ${id}\`.` : `Wait for it: \`subcrew wait ${id}\`.`;
       if (partial === "") throw new CrewError("RUN_UNFINISHED", `"${word}" has no result yet.`, hint);
       process.stdout.write(
         flags.json ? `${jsonText({ id, status: life, partial })}\n` : `${sanitize(partial).trimEnd()}\n`,

@@ -28,7 +28,7 @@ export const send: CliCommand = {
     if (text === "")
       throw new CrewError(
         "BAD_INPUT",
-        "What to say is missing.",
+        "No message given.",
         `Give it after the run, as in \`subcrew send ${word} "..."\`.`,
       );
     const running = shownNodes(run.state).filter(({ status, kind }) => status === "running" && kind === "task");

@@ -68,7 +68,7 @@ export async function answerGates(
           `${event.answer.by ?? "somebody"} was faster: ${event.answer.approve ? "approved" : "rejected"}`,
         );
       if (event.type === "node.ended")
-        for (const [key, { asked }] of open) if (asked.path === event.path) withdraw(key, "it does not wait any more");
+        for (const [key, { asked }] of open) if (asked.path === event.path) withdraw(key, "the question was withdrawn");
       if (open.size > 0) wake();
     }
   } finally {
@@ -110,7 +110,7 @@ export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
         const line = await lines.question("> ", { signal: AbortSignal.any([signal, closed.signal]) });
         const answer = parseAnswer(line, { always: call !== undefined });
         if (answer) return answer;
-        process.stderr.write("That is neither y nor n.\n");
+        process.stderr.write("Answer with y or n.\n");
       }
     } catch {
       return undefined; // the run is over, or the person closed the input
@@ -121,8 +121,8 @@ export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
   };
 }
 
-const CHOICES = "y: yes   n: no   n and some words: no, and what to change";
-const ALWAYS = "   a: yes, and exactly this needs no question any more in this run";
+const CHOICES = "[y] yes   [n] no, optionally with feedback: n WORDS";
+const ALWAYS = "   [a] always allow this exact call in this run";
 
 /** Everything that is to be approved is seen; what would hide or move something shows as a sign. */
 function visible(text: string): string {

@@ -14,17 +14,22 @@ const tierModels = models.optional().describe("the models of this tier, in order
 
 /** What settings may say about one agent, wherever its file lies. */
 const agent = z.strictObject({
-  enabled: z.boolean().optional().describe("false: it is listed and cannot be started"),
+  enabled: z.boolean().optional().describe("false: the agent is listed but cannot be started"),
   model: models.optional().describe("the model, or several in order of preference"),
   thinking: thinking.optional().describe("how much its model may think"),
   tools: z.array(z.string()).optional().describe("the tools it has, in place of what its file says"),
-  disallowedTools: z.array(z.string()).optional().describe("tools that are taken away from it"),
+  disallowedTools: z.array(z.string()).optional().describe("tools to remove"),
   limits: resourceLimits.optional().describe("limits of time, turns and tool calls"),
   cacheMs: count
     .optional()
     .describe("how long its results may be used again, in milliseconds; only if it cannot change anything"),
-  temperature: z.number().min(0).max(2).optional().describe("how free its model chooses words"),
-  topP: z.number().min(0).max(1).optional().describe("how many words its model chooses from"),
+  temperature: z.number().min(0).max(2).optional().describe("sampling temperature"),
+  topP: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("nucleus sampling: the share of probability the model chooses from"),
 });
 
 const dollars = z.number().nonnegative();
@@ -37,10 +42,10 @@ const price = z.strictObject({
 });
 
 const provider = z.strictObject({
-  type: z.enum(["openai", "openai-responses", "anthropic", "google"]).optional().describe("how it speaks"),
+  type: z.enum(["openai", "openai-responses", "anthropic", "google"]).optional().describe("protocol"),
   baseURL: z.string().optional().describe("its address"),
-  apiKey: z.string().optional().describe("its key; a variable is the better place for it"),
-  apiKeyEnv: z.string().optional().describe("the variable that holds its key"),
+  apiKey: z.string().optional().describe("its key; prefer a variable"),
+  apiKeyEnv: z.string().optional().describe("name of the variable that holds its key"),
   headers: z.record(z.string(), z.string()).optional().describe("headers of every request"),
   silenceMs: count.optional().describe("how long it may send nothing, in milliseconds"),
   prices: z.record(z.string(), price).optional().describe("what its models cost, by model; * stands for all of them"),
@@ -63,7 +68,7 @@ export const config = z.strictObject({
       limits: resourceLimits.optional().describe("limits of time, turns and tool calls"),
     })
     .optional()
-    .describe("what holds for agents that say nothing about it"),
+    .describe("defaults for agents that do not set them"),
   schemaPrecedence: z
     .enum(["agent", "call"])
     .optional()
@@ -83,7 +88,7 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("which models are used"),
-  limits: resourceLimits.optional().describe("what no task may exceed, whatever its agent says"),
+  limits: resourceLimits.optional().describe("limits that no task may exceed, whatever its agent file says"),
   ...runLimits.shape,
   background: z
     .strictObject({
@@ -93,20 +98,27 @@ export const config = z.strictObject({
     .describe("runs in the background"),
   resume: z
     .strictObject({
-      expiresAfterDays: z.number().positive().optional().describe("how old a task may be that is gone on with"),
-      maxContinuations: count.optional().describe("how often a task may be gone on with"),
+      expiresAfterDays: z
+        .number()
+        .positive()
+        .optional()
+        .describe("how old a finished task may be to be continued, in days"),
+      maxContinuations: count.optional().describe("how many times a finished task may be continued"),
     })
     .optional()
-    .describe("going on with a task that has ended"),
+    .describe("continuing a finished task"),
   permissions: permissions.optional().describe("what agents may do"),
-  agents: z.record(z.string(), agent).optional().describe("what you want to be different about an agent, by its name"),
-  disabled: names.optional().describe("agents that are switched off"),
+  agents: z.record(z.string(), agent).optional().describe("overrides for single agents, by name"),
+  disabled: names.optional().describe("disabled agents"),
   preset: z
     .enum(["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"])
     .optional()
     .describe("find agents as one of these systems does by itself"),
-  scope: z.enum(["user", "project", "both"]).optional().describe("whose agents count"),
-  order: z.enum(["family-first", "scope-first"]).optional().describe("what decides first which of two agents wins"),
+  scope: z
+    .enum(["user", "project", "both"])
+    .optional()
+    .describe("which agents are used: the user's, the project's or both"),
+  order: z.enum(["family-first", "scope-first"]).optional().describe("precedence of agents of the same name"),
   protectBundled: z.boolean().optional().describe("true: no file replaces a bundled agent"),
   modules: names.optional().describe("modules (.js, .mjs, .ts) with agents of yours; their code runs here"),
   passEnv: names.optional().describe("variables that tasks may see besides PATH, HOME and the like"),
@@ -134,7 +146,7 @@ export const config = z.strictObject({
     .strictObject({
       backend: z.enum(["searxng", "brave", "tavily"]).describe("which engine"),
       url: z.string().optional().describe("its address; SearXNG has no default"),
-      keyEnv: z.string().optional().describe("the variable that holds its key"),
+      keyEnv: z.string().optional().describe("name of the variable that holds its key"),
     })
     .optional()
     .describe("the search engine behind web_search"),

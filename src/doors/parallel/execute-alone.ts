@@ -61,7 +61,7 @@ export function executeAlone(
         compile: () => {
           throw new CrewError(
             "BAD_INPUT",
-            "Nobody can be asked to help here.",
+            "Agents cannot start other agents here.",
             "Start a run to let agents start agents.",
           );
         },

@@ -45,7 +45,11 @@ const OWN = "own";
 const REMOTE: ReadonlySet<string> = new Set([OWN, "gemini"]);
 
 const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
-  new CrewError("BAD_AGENT", `"${agent.name}" runs elsewhere, which ${to} cannot say.`, "Convert it to gemini or own.");
+  new CrewError(
+    "BAD_AGENT",
+    `"${agent.name}" is a remote agent, which ${to} cannot express.`,
+    "Convert it to gemini or own.",
+  );
 
 const unknownDialect = (to: string): CrewError =>
   new CrewError("BAD_INPUT", `There is no dialect "${to}".`, `It is one of: ${Object.keys(writers).join(", ")}.`);

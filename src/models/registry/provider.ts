@@ -93,7 +93,7 @@ function addressOf(name: string, given: string): string {
   if (URL.canParse(given)) return given;
   throw new CrewError(
     "BAD_INPUT",
-    `The address of the provider "${name}" is none: ${given}`,
+    `The address of the provider "${name}" is not a URL: ${given}`,
     "Write https://host/path.",
   );
 }

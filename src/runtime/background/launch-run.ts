@@ -83,10 +83,10 @@ export async function startProcess(folder: string, { command, cwd, env }: Backgr
     if (ended !== undefined)
       throw (
         (await saidBy(folder)) ??
-        new CrewError("BACKGROUND_FAILED", `The run did not start: ${ended}.`, `See ${join(folder, BACKGROUND_LOG)}.`)
+        new CrewError("WORKER_FAILED", `The run did not start: ${ended}.`, `See ${join(folder, BACKGROUND_LOG)}.`)
       );
   }
-  throw new CrewError("BACKGROUND_FAILED", "The run did not start in time.", `See ${join(folder, BACKGROUND_LOG)}.`);
+  throw new CrewError("WORKER_FAILED", "The run did not start in time.", `See ${join(folder, BACKGROUND_LOG)}.`);
 }
 
 /** The last error that the process reported before it ended. */

@@ -26,7 +26,10 @@ export function findAgent<F extends Findable>(where: Where<F>, name: string): F 
   return qualified ?? agents.find(({ read }) => read?.aliases?.includes(name));
 }
 
-/** The same lookup under system 000's name. */
+/**
+ * The same lookup under the name that the `subcrew/agents` door documents.
+ * @alias
+ */
 export const getAgent = findAgent;
 
 /** Every name that reaches this agent and no other, the shortest first. */

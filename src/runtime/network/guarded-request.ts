@@ -254,7 +254,7 @@ function proxyUrl(text: string): URL {
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
   throw new CrewError(
     "BAD_INPUT",
-    "The proxy is no http or https address.",
+    "The proxy is not an http or https address.",
     "Write it such as http://proxy.example:3128.",
   );
 }

@@ -37,7 +37,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
       reject(
         new CrewError(
           "BAD_INPUT",
-          `Nothing can listen on ${host}:${port}: ${messageOf(cause)}.`,
+          `Cannot listen on ${host}:${port}: ${messageOf(cause)}.`,
           "Choose another --port, or leave it out for a free one.",
           { cause },
         ),

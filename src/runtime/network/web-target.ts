@@ -74,7 +74,7 @@ function allowedHost(entry: string): string {
   if (!plain || port === undefined || Number(port) < 1) {
     throw new CrewError(
       "BAD_INPUT",
-      `"${entry}" is no host that can be allowed.`,
+      `"${entry}" is not a host that can be allowed.`,
       "Write the host and its port, such as 127.0.0.1:8080 or wiki.example:443.",
     );
   }

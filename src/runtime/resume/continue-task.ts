@@ -115,7 +115,7 @@ function checkEnded({ run, status }: State, { path, outcome }: NodeView, allowFa
   if (!outcome || status === "running")
     throw new CrewError(
       "NOT_RESUMABLE",
-      `"${run}/${path}" has not ended, so nothing can follow on it.`,
+      `"${run}/${path}" has not ended, so it cannot be continued yet.`,
       `Let it end first, or speak to it: \`subcrew send ${run}/${path} "..."\`. If it was interrupted: \`subcrew resume ${run}\`.`,
     );
   if (outcome.status === "ok" || outcome.status === "cancelled" || (outcome.status === "failed" && allowFailed)) return;

@@ -43,7 +43,7 @@ export async function assignPrompt(
     });
   const validate = schema && (await checkFor(world.validator, schema));
   if (validate && "broken" in validate)
-    return failed("INVALID_OUTPUT", `The output schema of "${name}" is no schema: ${validate.broken}.`);
+    return failed("INVALID_OUTPUT", `The output schema of "${name}" is not a valid JSON Schema: ${validate.broken}.`);
   const completion = agent.completion ?? (schema ? "tool" : "text");
   const instructions = instructionsFor(agent, task, {
     activeModel: model.name,

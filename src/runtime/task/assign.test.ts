@@ -140,12 +140,12 @@ describe("prompt", () => {
     expect(completion).toBe("text");
   });
 
-  test("an output schema is checked and asked for with the finish tool; one that is no schema is refused", async () => {
+  test("an output schema is checked and asked for with the finish tool; one that is not a valid JSON Schema is refused", async () => {
     const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
     const { completion, validate } = await assignmentOf({ agent: { output } });
     expect([completion, validate?.({ n: 1 }), validate?.({ n: "1" })]).toEqual(["tool", undefined, "n must be number"]);
     expect(await refusal({ agent: { output: { type: "nonsense" } } })).toMatch(
-      /^INVALID_OUTPUT: The output schema of "worker" is no schema: /,
+      /^INVALID_OUTPUT: The output schema of "worker" is not a valid JSON Schema: /,
     );
   });
 });

@@ -128,7 +128,8 @@ async function kept(outcome: Outcome, call: Call, world: World, context: Perform
 async function accepted(outcome: Outcome, { task }: Call, world: World): Promise<Outcome> {
   if (outcome.status !== "ok" || !task.acceptSchema) return outcome;
   const check = await checkFor(world.validator, task.acceptSchema);
-  if ("broken" in check) return failed("NOT_ACCEPTED", `The acceptance schema is no JSON Schema: ${check.broken}.`);
+  if ("broken" in check)
+    return failed("NOT_ACCEPTED", `The acceptance schema is not a valid JSON Schema: ${check.broken}.`);
   const problem = check(outcome.data ?? parsed(outcome.output));
   if (problem === undefined) return outcome;
   return { ...outcome, ...failed("NOT_ACCEPTED", `The answer was not accepted: ${problem}.`, { retryable: true }) };

@@ -74,7 +74,7 @@ async function load(): Promise<Compile> {
   };
 }
 
-/** The check for a schema, or why it is no schema. */
+/** The check for a schema, or why it is not a valid JSON Schema. */
 export async function checkFor(validator: Validator, schema: JsonSchema): Promise<Check | { broken: string }> {
   try {
     return await validator(schema);

@@ -228,7 +228,7 @@ describe("subcrew agents convert", () => {
   });
 
   test.each([
-    ["no dialect", ["agents", "convert", "x.md"], "For which tool was not said."],
+    ["no dialect", ["agents", "convert", "x.md"], "No target dialect given."],
     ["a typo", ["agents", "convert", "x.md", "--to", "cluade"], 'Did you mean "claude"?'],
     ["no file", ["agents", "convert", "x.md", "--to", "claude"], 'There is no file "x.md".'],
   ])("%s is the caller's mistake", async (_, args, message) => {

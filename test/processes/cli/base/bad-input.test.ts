@@ -437,8 +437,8 @@ const lines: readonly Row[] = [
   line(
     "the work twice",
     ["parallel", "explore=x", "--input", "work.json"],
-    "The work is given twice: with --input and beside it.",
-    "Give it in one way.",
+    "The input is given twice: with --input and on the command line.",
+    "Use one of them.",
   ),
   line(
     "words beside a plan",
@@ -479,7 +479,7 @@ const lines: readonly Row[] = [
   line(
     "a race without contenders",
     ["race", "x"],
-    "Nobody competes.",
+    "Name at least two agents or models to race.",
     "Name agents with --agents a,b, or models with --models m,n.",
   ),
   line(
@@ -491,14 +491,14 @@ const lines: readonly Row[] = [
   line(
     "an acceptance schema that is none",
     ["race", "--agents", "explore", "--accept-schema", "schema.json", "x"],
-    '--accept-schema: "schema.json" is no JSON Schema: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf.',
+    '--accept-schema: "schema.json" is not a valid JSON Schema: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf.',
     'Give a JSON Schema, as in {"type": "object", "required": ["answer"]}.',
     { files: { "schema.json": '{"type": "obejct"}' } },
   ),
   line(
     "a schema that is a list",
     ["run", "explore", "x", "--schema", "schema.json"],
-    '--schema: "schema.json" is no JSON Schema: it is not an object.',
+    '--schema: "schema.json" is not a valid JSON Schema: it is not an object.',
     'Give a JSON Schema, as in {"type": "object", "required": ["answer"]}.',
     {
       files: { "schema.json": "[]" },
@@ -534,10 +534,15 @@ const lines: readonly Row[] = [
   line(
     "a context file from elsewhere",
     ["run", "explore", "x", "--context-file", "/etc/hostname"],
-    '--context-file: "/etc/hostname" is outside of the folder that is worked in.',
+    '--context-file: "/etc/hostname" is outside of the working folder.',
     "Choose a folder above it with --cwd, or give its text with --context.",
   ),
-  line("a plan of nothing", ["plan"], "What to plan was not said.", "Give one of: run, parallel, chain, race, team."),
+  line(
+    "a plan of nothing",
+    ["plan"],
+    "No subcommand of `plan` given.",
+    "Give one of: run, parallel, chain, race, team.",
+  ),
   line(
     "a plan of a mode that does not exist",
     ["plan", "chian", "explore=x"],
@@ -548,7 +553,7 @@ const lines: readonly Row[] = [
   line(
     "no run to resume",
     ["resume"],
-    "Which run to resume was not said.",
+    "No run given.",
     "Give its id, the beginning of it, or its name; `subcrew runs` lists them.",
   ),
   line(

@@ -107,7 +107,7 @@ describe.concurrent("subcrew mcp", () => {
   test.for<[string[], string]>([
     [["mcp", "serve"], 'There is no command "serve"'],
     [["mcp", "--port", "7777"], "only go with --http"],
-    [["mcp", "--setup", "emacs"], 'There are no lines for "emacs"'],
+    [["mcp", "--setup", "emacs"], 'No setup instructions for "emacs"'],
     [["mcp", "trust", "nobody"], 'There is no server "nobody".\n  None is known yet: `subcrew mcp import`'],
     [["mcp", "import", "emacs"], "neither a tool nor a file"],
   ])("%j is a mistake that is explained", async ([args, text]) => {

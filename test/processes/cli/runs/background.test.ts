@@ -296,7 +296,7 @@ describe.concurrent("the inbox", () => {
     const allowed = await there.run(["inbox", "allow", id]);
     expect(allowed).toMatchObject({ code: 0, stdout: "The answer was taken.\n" });
     expect((await there.run(["wait", id])).code).toBe(0);
-    expect((await there.run(["inbox"])).stderr).toBe("Nobody asks anything.\n");
+    expect((await there.run(["inbox"])).stderr).toBe("The inbox is empty.\n");
   });
 
   test("of two answers at once one wins and the other is told", async () => {
@@ -459,9 +459,9 @@ describe.concurrent("looking", () => {
     const there = fresh({ "team.json": team, "turns.json": script("the page") });
     const id = await background(there, ["team", "--input", "team.json", "--model", "scripted:turns.json"]);
     const screen = opened(terminal(tmux.path, there, ["attach", id], { columns: 120, rows: 40 }));
-    await screen.until("y: yes");
+    await screen.until("[y] yes");
     screen.keys("maybe", "Enter");
-    await screen.until("That is neither y nor n.");
+    await screen.until("Answer with y or n.");
     screen.keys("y", "Enter");
     await screen.until("[exit 0]");
     expect(screen.history()).toContain("The answer was taken.");

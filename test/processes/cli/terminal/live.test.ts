@@ -105,9 +105,9 @@ describe("in a terminal", () => {
     const asked = await open.until(/^>$/m);
     expect(asked).toContain("the whole page");
     open.keys("Enter");
-    await open.until(/neither y nor n\.\n>$/);
+    await open.until(/Answer with y or n\.\n>$/);
     open.keys("perhaps", "Enter");
-    await open.until(/perhaps\nThat is neither y nor n\.\n>$/);
+    await open.until(/perhaps\nAnswer with y or n\.\n>$/);
     open.keys("n shorter please", "Enter");
     await open.until(/page\.1\/approval +rejected by a person: shorter please/);
     await open.until(/shorter please[^]*the whole page[^]*\n>$/);

@@ -124,7 +124,7 @@ test("RES-08: a run goes on in its own folder; when that is gone, it says so and
   renameSync(at.workspace, moved);
   const lost = await at.run(["resume", id], { cwd: at.home });
   expect(lost.code).toBe(2);
-  expect(lost.stderr).toContain(`The folder that the run works in is gone: ${at.workspace}`);
+  expect(lost.stderr).toContain(`The folder of the run no longer exists: ${at.workspace}`);
   expect(existsSync(at.workspace)).toBe(false);
   renameSync(moved, at.workspace);
   expect(await at.run(["resume", id], { cwd: at.home })).toMatchObject({ code: 0, stdout: "done\n" });
