@@ -629,14 +629,14 @@ export const deviations: readonly Deviation[] = [
     area: "executor-loop",
     name: "timeout and grace period also times out",
     why: "DESIGN 6: one grace turn; when it brings nothing, the fault names the limit in the words of every limit",
-    ours: { terminate_reason: "TIMEOUT", result_contains: "of time) without a result." },
+    ours: { terminate_reason: "TIMEOUT", result_contains: "of time without a result." },
   },
   {
     file: "004-gemini",
     area: "executor-loop",
     name: "timeout in a model call, recovery fails",
     why: "DESIGN 6: one grace turn; when it brings nothing, the fault names the limit in the words of every limit",
-    ours: { terminate_reason: "TIMEOUT", result_contains: "of time) without a result.", model_calls: 2 },
+    ours: { terminate_reason: "TIMEOUT", result_contains: "of time without a result.", model_calls: 2 },
   },
   {
     file: "004-gemini",
@@ -658,7 +658,7 @@ export const deviations: readonly Deviation[] = [
       terminate_reason: "GOAL",
       result: "Recovered!",
       model_calls: 2,
-      activities: ["The limit of 1 turns was reached."],
+      activities: ["The limit of 1 turn was reached."],
     },
   },
   {

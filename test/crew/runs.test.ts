@@ -340,7 +340,7 @@ describe("rights", () => {
     expect(looked).toEqual([]);
   });
 
-  test("a child cannot use what its parent may not, whatever its own file says", async () => {
+  test("with delegation: ceiling a child cannot use what its parent may not, whatever its own file says", async () => {
     looked.length = 0;
     const parent = scripted(calls("ask_child"), "parent done");
     const child = scripted(calls("look"), "child done");
@@ -349,6 +349,7 @@ describe("rights", () => {
       tools: [look, ask],
       models: { parent, child },
       model: "parent",
+      config: { delegation: "ceiling" },
     }).run({ mode: "single", agent: "parent", task: "x" });
     const events = await eventsOf(run);
     expect((await run).status).toBe("ok");

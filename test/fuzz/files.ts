@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, "..", "..");
 
 /** Every agent file that there is here to bend: those of the program, and those in the manner of others. */
 function samples(): string[] {
-  const folders = [join(root, "agents"), join(root, "test/discovery/fixtures")];
+  const folders = [join(root, "agents"), join(root, "test/formats/dialects/fixtures")];
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
   );

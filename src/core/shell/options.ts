@@ -85,11 +85,12 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     }
   }
   for (const at of operands.slice(first)) if (grammar.badOperand?.test(textAt(at) ?? "") === true) effects.push(at);
-  // One word with a pattern in it may become several: `uniq f*` writes to its second file.
+  // One word with a pattern in it may become several, also the value of an option: `uniq f*` and `uniq -f f* g` write
+  // to a second file.
   const { most } = grammar;
   if (most !== undefined) {
     effects.push(...operands.slice(most));
-    effects.push(...operands.filter((at) => /[*?[]/.test(textAt(at) ?? "*")));
+    effects.push(...args.flatMap((_, at) => (/[*?[]/.test(textAt(at) ?? "*") ? [at] : [])));
   }
   const paths = kind === "texts" ? [] : operands.slice(first).flatMap((at) => textAt(at) ?? []);
   return { names, effects: [...new Set(effects)].toSorted((one, other) => one - other), operands, paths };

@@ -277,8 +277,13 @@ test.runIf(linux)("ten processes share one budget", async () => {
   const { result, events } = await listen(
     crew.run({ mode: "parallel", tasks, maxConcurrency: 10 }, { budget: { maxToolCalls: 15 } }),
   );
-  expect(result.status).toBe("ok");
   expect(events.filter(({ type }) => type === "tool.started")).toHaveLength(15);
+  // Whoever meets the limit gets one last turn; a script that calls a tool in it hands nothing in.
+  expect(result.status).toBe("failed");
+  const codes = events.flatMap((event) =>
+    event.type === "node.ended" && event.outcome.status === "failed" ? [event.outcome.fault.code] : [],
+  );
+  expect(new Set(codes)).toEqual(new Set(["MAX_TOOL_CALLS"]));
 });
 
 /** A program that starts a run with the built library and does what `then` says. */

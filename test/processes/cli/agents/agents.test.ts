@@ -246,7 +246,7 @@ describe("files and settings of one's own", () => {
     await there.run(["agents", "new", "mine", "--user", "--from", "explore"]);
     const shown = JSON.parse((await there.run(["agents", "show", "mine", "--json"])).stdout) as { tools: string[] };
     expect(shown.tools).toHaveLength(15);
-    expect((await there.run(["agents", "new", "a b"])).code).toBe(2);
+    expect((await there.run(["agents", "new", "a/b"])).code).toBe(2);
   });
 
   test("eject copies a bundled agent word for word, and the copy counts", async () => {
@@ -301,7 +301,7 @@ describe("subcrew trust", () => {
       stderr: expect.stringContaining("subcrew trust"),
     });
     const look = await there.run(["trust"]);
-    expect(look).toMatchObject({ code: 3, stderr: expect.stringContaining("Nobody is there to agree") });
+    expect(look).toMatchObject({ code: 3, stderr: expect.stringContaining("There is no terminal to confirm") });
     expect(look.stdout).toMatch(/^new +agent critic +\.claude\/agents\/critic\.md +[0-9a-f]{12} +every tool$/m);
     expect(existsSync(join(there.home, "state/trust.json"))).toBe(false);
     expect((await there.run(["trust", "--yes"])).code).toBe(0);

@@ -32,7 +32,7 @@ describe("flags for every task", () => {
     thinking: "high",
     tools: ["read_file", "grep_files"],
     retry: { maxAttempts: 3, backoffMs: 500 },
-    resourceLimits: { maxTurns: 7, maxDurationMs: 80_000 },
+    resourceLimits: { maxTurns: 7, maxDurationMs: 100_000 },
   };
 
   test.each([
@@ -68,7 +68,7 @@ describe("flags for every task", () => {
     expect(nodes["a"]?.task).toMatchObject({
       ...settings,
       model: "own",
-      resourceLimits: { maxTurns: 2, maxDurationMs: 80_000 },
+      resourceLimits: { maxTurns: 2, maxDurationMs: 100_000 },
     });
   });
 

@@ -32,7 +32,7 @@ describe("what a run and everything below it may use", () => {
 
   test("--max-usd does not run what has no known price, and says so", async () => {
     const { code, fault } = await told(["run", "explore", "x", "--max-usd", "0.01"], { "turns.json": script("done") });
-    expect([code, fault]).toEqual([4, expect.stringMatching(/^BUDGET .*price of this model is not known/)]);
+    expect([code, fault]).toEqual([4, expect.stringMatching(/^BUDGET The price of scripted:turns\.json is unknown/)]);
   });
 
   test("--max-tool-calls refuses the calls after that, and the agent can still answer", async () => {

@@ -111,7 +111,7 @@ test("IO-06: a reader that goes away stops the run, which can be resumed", async
 
   writeFileSync(join(there.workspace, "turns.json"), script({ calls: [wait] }, "in time"));
   const [{ id, status }] = JSON.parse((await there.run(["ps", "--all", "--json"])).stdout) as [Record<string, string>];
-  expect(status).toBe("cancelled");
+  expect(status).toBe("paused");
   const resumed = await there.run(["resume", id!, "--quiet"]);
   expect(resumed).toMatchObject({ code: 0, stdout: "in time\n" });
 });

@@ -89,7 +89,7 @@ describe.concurrent("subcrew mcp", () => {
     await client.close();
     const { run: id } = structuredContent as { run: string };
     const { stdout } = await there.run(["status", id]);
-    expect(stdout).toMatch(/Status: cancelled[\s\S]*subcrew resume/);
+    expect(stdout).toMatch(/Status: paused[\s\S]*subcrew resume/);
   });
 
   test("--http prints an address and a token, and keeps one in a file that only its owner reads", async () => {

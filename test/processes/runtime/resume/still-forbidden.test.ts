@@ -77,13 +77,13 @@ describe("a forbidden tool stays forbidden in a node whose result is reused", ()
   const reused = (ended: Ended): boolean => ended.stdout.includes('"type":"node.reused"');
   const idOf = ({ stdout }: Ended): string => /run_\w{12}/.exec(stdout)?.[0] ?? "";
 
-  test("it was refused then, and nothing of it is done now", async () => {
+  test("it was refused then: a result made under a refusal is not used, and the tool is refused again", async () => {
     const at = start("[read_file]");
     const before = await at.run(asked);
     expect(await refusals(at, idOf(before), before)).toBe(1);
     const now = await at.run(asked);
-    expect([now.code, reused(now)]).toEqual([0, true]);
-    expect(await refusals(at, idOf(now), now)).toBe(0);
+    expect([now.code, reused(now)]).toEqual([0, false]);
+    expect(await refusals(at, idOf(now), now)).toBe(1);
   });
 
   test("it was allowed then: the result is not used, and the tool is refused", async () => {
