@@ -1,4 +1,4 @@
-// A team: one writes, one reviews until it is content, and a person approves before the last step.
+// A team: one plans and writes, a person approves the plan, one reviews until it is content, one prints.
 import assert from "node:assert/strict";
 import { createCrew } from "subcrew";
 import { scripted } from "subcrew/testing";
@@ -7,7 +7,7 @@ const crew = createCrew({
   home: false,
   discover: false,
   models: {
-    writer: scripted("first draft", "second draft"),
+    writer: scripted("I would begin with the headline.", "first draft", "second draft"),
     critic: scripted("Too short.\n\nREVISION_NEEDED", "Good.\n\nAPPROVED"),
     printer: scripted("printed"),
   },

@@ -55,19 +55,10 @@ const rules: readonly Rule[] = [
       ...repeated(recorded).map((what) => `${what} is recorded twice`),
     ];
   },
-  function rightsOnlyNarrow({ journal, deeds }) {
-    const starts = new Map(
-      journal.flatMap((event) => (event.type === "node.started" ? [[event.path, event.agent] as const] : [])),
+  function noToolBeyondTheAgentsOwn({ deeds }) {
+    return deeds.flatMap(({ tool, path, agent }) =>
+      mayUse(agent, tool) ? [] : [`${path} (${agent}) used ${tool}, which it may not`],
     );
-    return deeds.flatMap(({ tool, path, agent }) => {
-      const above = path
-        .split("/")
-        .slice(0, -1)
-        .map((_, at, parts) => parts.slice(0, at + 1).join("/"))
-        .flatMap((prefix) => starts.get(prefix) ?? starts.get(prefix.replace(/\.\d+$/, "")) ?? []);
-      const without = [agent, ...above].filter((name) => !mayUse(name, tool));
-      return without.map((name) => `${path} (${agent}) used ${tool}, which ${name} may not`);
-    });
   },
   function secretsStayInside({ files, lives }) {
     const kept = [...files].filter(([, bytes]) => bytes.includes(SECRET)).map(([file]) => `${file} holds a secret`);

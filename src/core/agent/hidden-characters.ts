@@ -9,7 +9,7 @@ const HIDDEN =
 
 /** Joiners between pictures, and the flags of regions, are part of one visible sign. */
 const JOINED = new RegExp(
-  "(?:\\p{Extended_Pictographic}|[0-9#*])\\ufe0f|(?:\\p{Extended_Pictographic}|\\ufe0f|\\p{Emoji_Modifier})\\u200d(?=\\p{Extended_Pictographic})|\\u{1f3f4}[\\u{e0020}-\\u{e007f}]+",
+  "\\u{1f3f4}[\\u{e0020}-\\u{e007f}]+|[0-9#*]\\ufe0f|\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?(?:\\u200d\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?)*",
   "gu",
 );
 
