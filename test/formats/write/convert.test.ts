@@ -183,7 +183,7 @@ describe("own files hold everything", () => {
       expect(convert(read, to).losses).toEqual([]);
       expect(plain(through(read, to).agent)).toEqual(plain(agent));
     }
-    expect(() => convert(read, "claude")).toThrow("runs elsewhere");
+    expect(() => convert(read, "claude")).toThrow("is a remote agent");
   });
 });
 
@@ -321,7 +321,7 @@ test("every agent of the fixtures can be written in every dialect", async () => 
   for (const { read, name: called } of agents) {
     for (const to of Object.keys(writers)) {
       const elsewhere = read.agent.remote !== undefined && to !== "own" && to !== "gemini";
-      if (elsewhere) expect(() => convert(read, to)).toThrow("runs elsewhere");
+      if (elsewhere) expect(() => convert(read, to)).toThrow("is a remote agent");
       else expect({ called, to, text: convert(read, to).text }).toMatchObject({ text: expect.stringMatching(/\S/) });
     }
   }
