@@ -96,7 +96,7 @@ test("a task in a folder of the repository stays in it: what lies beside it does
     applied: false,
     files: ["a.txt"],
   });
-  expect(warnings(events).at(-1)).toContain("outside of the folder that is worked in");
+  expect(warnings(events).at(-1)).toContain("outside of the working folder");
 });
 
 test("a task that is stopped leaves its changes as a patch, and no worktree", async () => {
