@@ -23,7 +23,7 @@ export const mcpServer = z.strictObject({
   command: text.optional().describe("the program that is the server"),
   args: z.array(z.string()).optional().describe("its arguments"),
   env: texts.optional().describe("variables it gets besides PATH, HOME and the like; ${NAME} stands for one of yours"),
-  cwd: text.optional().describe("the folder it starts in; by default the one that is worked in"),
+  cwd: text.optional().describe("the folder it starts in; by default the working folder"),
   url: text.optional().describe("its address, where it is no program"),
   headers: texts.optional().describe("headers of every request to it; ${NAME} stands for a variable of yours"),
   oauth: oauth.optional().describe("how to log in to its address; see `subcrew mcp login`"),

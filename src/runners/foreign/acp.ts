@@ -31,7 +31,7 @@ export function acpRunner(command: string, parts: ForeignParts): Runner {
     const file = findProgram(program, parts.env["PATH"], writtenBy(task.assignment));
     if (file === undefined)
       return failed("UNSUPPORTED", `"${program}" was not found, so nobody can do this over ACP.`, {
-        hint: "Name a program in PATH or its absolute path, outside of the folder that is worked in.",
+        hint: "Name a program in PATH or its absolute path, outside of the working folder.",
       });
     const [name, value] = [MARKER, randomBytes(12).toString("hex")];
     const child = startChild({

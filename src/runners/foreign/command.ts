@@ -30,7 +30,7 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
     const file = findProgram(tool.program, parts.env["PATH"], writtenBy(assignment));
     if (file === undefined)
       return failed("UNSUPPORTED", `"${tool.program}" was not found, so ${name} cannot do this.`, {
-        hint: `Install it: ${tool.install}. It has to be in PATH, outside of the folder that is worked in.`,
+        hint: `Install it: ${tool.install}. It has to be in PATH, outside of the working folder.`,
       });
     const folder = await mkdtemp(join(tmpdir(), "subcrew-rules-"));
     const invocation = tool.translate({ ...asked, bounds, rulesFile: join(folder, "rules.toml") });

@@ -5,10 +5,10 @@ test.for<[string, Parameters<ReturnType<typeof createGuard>>[0], string | number
   ["our own name", { host: "localhost:7", authorization: "Bearer t" }, "ann"],
   ["the token of somebody else", { host: "localhost:7", authorization: "Bearer u" }, "ben"],
   ["a name in capitals", { host: "LOCALHOST:7", authorization: "Bearer t" }, "ann"],
-  ["an address of version 6", { host: "[::1]:7", authorization: "Bearer t" }, "ann"],
   ["the name it was given", { host: "box.lan:7", authorization: "Bearer t" }, "ann"],
   ["a name with a port of its own", { host: "agents.example:8443", authorization: "Bearer t" }, "ann"],
   ["our own page", { host: "localhost:7", origin: "http://localhost:7", authorization: "Bearer t" }, "ann"],
+  ["an address of version 6, on which it does not listen", { host: "[::1]:7", authorization: "Bearer t" }, 403],
   ["no host", { authorization: "Bearer t" }, 403],
   ["a longer name", { host: "localhost:7.evil.example", authorization: "Bearer t" }, 403],
   ["another port", { host: "localhost:8", authorization: "Bearer t" }, 403],
@@ -22,6 +22,12 @@ test.for<[string, Parameters<ReturnType<typeof createGuard>>[0], string | number
 ])("a request with %s", ([, asked, judged]) => {
   const guard = createGuard({ tokens: { ann: "t", ben: "u" }, port: 7, hosts: ["box.lan", "agents.example:8443"] });
   expect(guard(asked)).toEqual(typeof judged === "string" ? { caller: judged } : judged);
+});
+
+test("an address of version 6 is a name of ours where the server listens on it", () => {
+  const guard = createGuard({ tokens: { ann: "t" }, port: 7, hosts: [], bound: "::1" });
+  expect(guard({ host: "[::1]:7", authorization: "Bearer t" })).toEqual({ caller: "ann" });
+  expect(guard({ host: "127.0.0.1:7", authorization: "Bearer t" })).toBe(403);
 });
 
 test("what needs no token still needs a name of ours, and nobody is its caller", () => {

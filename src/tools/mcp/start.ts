@@ -19,7 +19,7 @@ export type StartSpec = Readonly<{
   definition: McpServer;
   /** Marks what is started in the process list. */
   run: string;
-  /** The folder that is worked in. */
+  /** The working folder. */
   cwd: string;
   /** What programs see of the environment. */
   passed: Readonly<Record<string, string>>;

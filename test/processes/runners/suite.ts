@@ -86,7 +86,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       const { crew } = lab({ runner, agents });
       const { result, events } = await listen(crew.run(single, { budget: { maxTurns: 2 } }));
       expect(result).toMatchObject({ status: "ok", output: "What I have." }); // in the turn that is left for last words
-      expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "maxTurns" }]);
+      expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "MAX_TURNS" }]);
     });
 
     test("keeps the limits of the task and hands in what there is", async () => {
