@@ -54,7 +54,7 @@ describe.each(foreignTools)("a task that is handed to %s", (tool) => {
     expect(result.fault).toMatchObject({
       code: "UNSUPPORTED",
       message: expect.stringContaining("was not found"),
-      hint: expect.stringMatching(/npm install -g .* outside of the folder/),
+      hint: expect.stringMatching(/npm install -g .* outside of the working folder/),
     });
   });
 });
