@@ -58,7 +58,8 @@ const MOST_CONTINUED = 45;
 const CONTEXT = /^[\w.:-]{1,128}$/;
 const RUN_ID = /^run_[a-z0-9]{12}$/;
 
-export function createTasks(crew: Crew, { agents, run: common = {}, heard, onError }: TaskOptions): Tasks {
+export function createTasks(crew: Crew, { agents, run: given = {}, heard, onError }: TaskOptions): Tasks {
+  const common: RunOptions = { parkByDefault: true, ...given };
   const active = new Map<string, A2aRun>();
   let known: Promise<Map<string, Origin>> | undefined;
   const origins = (): Promise<Map<string, Origin>> => (known ??= crew.kept.origins().then((map) => new Map(map)));

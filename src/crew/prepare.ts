@@ -33,6 +33,7 @@ import {
   changedLimits,
   changedSettings,
   onRecordedModel,
+  parkRulesOf,
   settingsNow,
   withRecordedLimits,
 } from "./recorded-settings.ts";
@@ -73,6 +74,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const wished = { ...defaults, ...defined(given) };
     const limits = recorded?.state.limits;
     const parameters: RunParameters = limits ? withRecordedLimits(limits, wished) : withRunSettings(config, wished);
+    const parks = parkRulesOf(parameters, recorded?.state.parks, setup.env);
     const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
     const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, skills)]);
     const earlier = openPreviousRuns(past, { store, refresh: parameters.refreshAgent ?? false, continued });
@@ -102,6 +104,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       context: plan.context ? redactor.text(await backgroundOf(plan.context, parts)) : "",
       ...defined({ permissions: options.permissions }),
       settings,
+      parks,
       check,
       agents: again,
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },

@@ -1,5 +1,5 @@
 import type { WishSource } from "../core/model/choose.ts";
-import type { RunLimits, RecordedSettings } from "../core/run/event.ts";
+import type { ParkRules, RunLimits, RecordedSettings } from "../core/run/event.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { ModelSource } from "../core/task/runner.ts";
 import { defined } from "../core/text/defined.ts";
@@ -38,6 +38,22 @@ export function withRecordedLimits(limits: RunLimits, wished: RunParameters): Ru
   const { maxTimeMs, ...budget } = limits;
   return { ...defined({ maxTimeMs }), ...wished, budget: { ...budget, ...wished.budget } };
 }
+
+/** Whether tasks of a run wait instead of failing: as this call says, as it began, or as where it was started suggests. */
+export function parkRulesOf(
+  { onLimit, onProviderFault, parkByDefault = false }: RunParameters,
+  recorded: ParkRules | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): ParkRules {
+  const parks = parkByDefault && !isSet(env["CI"]);
+  return {
+    onLimit: onLimit ?? recorded?.onLimit ?? (parks ? "park" : "end"),
+    onProviderFault: onProviderFault ?? recorded?.onProviderFault ?? (parks ? "park" : "fail"),
+  };
+}
+
+/** Build servers set it to different values; a few say with it that they are none. */
+const isSet = (value: string | undefined): boolean => !["", "0", "false"].includes(value?.toLowerCase() ?? "");
 
 /** Says which limits are different from now on. */
 export function changedLimits(

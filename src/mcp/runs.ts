@@ -77,7 +77,7 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
           `${MOST_ACTIVE} runs are working here already.`,
           "Wait for one of them, or cancel it.",
         );
-      return adopt(crew.run(plan, { unattended: !attended, asksCalls: attended }));
+      return adopt(crew.run(plan, { unattended: !attended, asksCalls: attended, parkByDefault: true }));
     },
     adopt,
     find: (word) => {

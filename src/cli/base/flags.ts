@@ -37,6 +37,8 @@ export type Flags = PermissionFlags &
     maxToolCalls?: number;
     maxSpawns?: number;
     maxDepth?: number;
+    onLimit?: "park" | "end";
+    onProviderFault?: "park" | "fail";
 
     context?: string;
     contextFile?: readonly string[];
@@ -246,8 +248,18 @@ export function budgetOptions(): Option[] {
     new Option("--max-tool-calls <n>", "tool calls").argParser(count("--max-tool-calls")),
     new Option("--max-spawns <n>", "agents that agents start").argParser(count("--max-spawns")),
     new Option("--max-depth <n>", "how deep agents may start agents (default: 2)").argParser(count("--max-depth")),
+    new Option(
+      "--on-limit <what>",
+      `at one of these limits, tasks wait for a higher one, or end (default: ${PARKS})`,
+    ).choices(["park", "end"]),
+    new Option(
+      "--on-provider-fault <what>",
+      `a refused key, used-up credit or quota, a provider that is down: tasks wait, or fail (default: ${PARKS})`,
+    ).choices(["park", "fail"]),
   ]);
 }
+
+const PARKS = "park at a terminal and with --bg";
 
 /** Also of `resume`. */
 export function outputOptions(): Option[] {

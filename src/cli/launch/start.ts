@@ -68,6 +68,8 @@ export function runOptionsOf(
     unattended,
     answerTimeout,
     reuse,
+    onLimit,
+    onProviderFault,
     ...flags
   }: Flags,
   { attended }: { attended: boolean },
@@ -77,7 +79,8 @@ export function runOptionsOf(
   return {
     unattended: !yes && (unattended === true || !(attended || bg === true)),
     asksCalls: unattended !== true && (attended || bg === true), // --yes answers gates, it does not hand out rights
-    ...defined({ answerTimeoutMs: answerTimeout }),
+    parkByDefault: attended || bg === true,
+    ...defined({ onLimit, onProviderFault, answerTimeoutMs: answerTimeout }),
     ...(reuse && { reuse }),
     ...defined({ maxTimeMs: maxRunTime }),
     ...(strict && { strict }),

@@ -19,7 +19,10 @@ export async function serveMcpCommand(flags: Flags): Promise<number> {
     answersCalls: flags.answerCalls ?? false,
     attended: flags.unattended !== true,
     ...(flags.as && {
-      delegation: openDelegation(crew, { as: flags.as, run: { unattended: flags.unattended === true } }),
+      delegation: openDelegation(crew, {
+        as: flags.as,
+        run: { unattended: flags.unattended === true, parkByDefault: true },
+      }),
     }),
     onError: (error: unknown) => void process.stderr.write(`warn    ${terminalLine(messageOf(error)).slice(0, 300)}\n`),
   };

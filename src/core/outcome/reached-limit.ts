@@ -39,6 +39,20 @@ const amounts: Readonly<Record<ReachedLimit["kind"], (value: number) => string>>
   spawns: (value) => `${value} started ${value === 1 ? "agent" : "agents"}`,
 };
 
+/** The flag that raises this limit. */
+export function limitFlag({ kind, run }: ReachedLimit): string {
+  return flags[kind][run ? 1 : 0];
+}
+
+const flags: Readonly<Record<ReachedLimit["kind"], readonly [task: string, run: string]>> = {
+  time: ["--max-time", "--max-run-time"],
+  turns: ["--max-turns", "--max-run-turns"],
+  toolCalls: ["--max-tool-calls", "--max-tool-calls"],
+  usd: ["--max-usd", "--max-usd"],
+  tokens: ["--max-tokens", "--max-tokens"],
+  spawns: ["--max-spawns", "--max-spawns"],
+};
+
 /** What a reader of a result is told when a limit cut the task short; empty when none did. */
 export function limitNote({ limit }: Readonly<{ limit?: ReachedLimit }>): string {
   return limit === undefined ? "" : `stopped at its limit of ${limitText(limit)}; this may be incomplete`;

@@ -26,7 +26,11 @@ export type Amount = Readonly<{
 export type Reservation = Readonly<{ settle(actual: Amount): void; release(): void }>;
 
 /** Why something may not begin: the limit that is used up, or a price that is not known. */
-export type BudgetRefusal = Readonly<{ refused: string }> &
+export type BudgetRefusal = Readonly<{
+  refused: string;
+  /** When there is room again by itself. */
+  until?: number;
+}> &
   (Readonly<{ limit: ReachedLimit }> | Readonly<{ unpriced: true }>);
 
 /**
@@ -45,8 +49,8 @@ export type Budget = Readonly<{
   /** The largest answer that still fits, in tokens; undefined: no limit. */
   room(): Promise<number | undefined>;
   spent(): Readonly<{ tokens: number; usd: number }>;
-  /** From now on only last words are allowed, as when the time of the run is up; what is under way is revoked. */
-  close(limit: ReachedLimit): void;
+  /** From now on only last words are allowed, as when the time of the run is up; what is under way is revoked, or left to its end. */
+  close(limit: ReachedLimit, options?: Readonly<{ revoke: boolean }>): void;
 }>;
 
 const kinds: Readonly<Record<keyof BudgetLimits, ReachedLimit["kind"]>> = {
@@ -149,9 +153,9 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
     room: async () =>
       limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - spent.tokens - reserved.tokens),
     spent: () => ({ ...spent }),
-    close: (limit) => {
+    close: (limit, { revoke } = { revoke: true }) => {
       closed = limit;
-      for (const entry of [...open]) {
+      for (const entry of revoke ? [...open] : []) {
         if (entry.finish) continue;
         drop(entry);
         entry.revoke();

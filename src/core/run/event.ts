@@ -30,9 +30,14 @@ export type Parking = Readonly<{
   waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person";
   /** When it goes on by itself; absent: when a probe succeeds, or somebody sees to it. */
   until?: number;
+  /** When it asks again by itself; absent: only when somebody sees to it. */
+  nextTry?: number;
   /** What a person can do about it. */
   helps: string;
 }>;
+
+/** What tasks do at a limit of the run, and when their provider does not serve them. */
+export type ParkRules = Readonly<{ onLimit: "park" | "end"; onProviderFault: "park" | "fail" }>;
 
 /** What is known about the cost of a turn before its answer has come. */
 export type ReservedTurn = Readonly<{
@@ -60,6 +65,8 @@ export type Fact =
       limits?: RunLimits;
       /** What else decided how it runs. */
       settings?: RecordedSettings;
+      /** Whether its tasks wait instead of failing; absent in older journals. */
+      parks?: ParkRules;
     }
   | { type: "run.ended"; outcome: Outcome }
   /** It was stopped in order and can be resumed. */
@@ -70,6 +77,8 @@ export type Fact =
       retryFailed?: true;
       /** What it may use from now on. */
       limits?: RunLimits;
+      /** Whether its tasks wait instead of failing from now on. */
+      parks?: ParkRules;
     }
   | {
       type: "node.started";

@@ -11,6 +11,14 @@ export const runLimits = z.strictObject({
   maxDepth: z.number().int().optional().describe("how deep agents may start agents; negative: without end"),
   answerTimeoutMs: count.optional().describe("how long a question waits for its answer, in milliseconds"),
   budget: budgetLimits.optional().describe("what one run and everything below it may use"),
+  onLimit: z
+    .enum(["park", "end"])
+    .optional()
+    .describe("when a limit of the run is reached: tasks wait for a higher one, or end with one last turn"),
+  onProviderFault: z
+    .enum(["park", "fail"])
+    .optional()
+    .describe("when a key is refused, credit or quota used up, or a provider down: tasks wait, or fail"),
 });
 
 /**
@@ -20,6 +28,10 @@ export const runLimits = z.strictObject({
 export const runParameters = z.strictObject({
   ...runLimits.shape,
   name: z.string().optional().describe("the name of the run; its id by default"),
+  parkByDefault: z
+    .boolean()
+    .optional()
+    .describe("true: tasks wait where onLimit and onProviderFault say nothing, unless CI is set"),
   unattended: z.boolean().optional().describe("true: no person is there to answer a gate"),
   asksCalls: z
     .boolean()

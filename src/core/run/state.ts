@@ -7,7 +7,7 @@ import type { Permissions } from "../policy/permissions.ts";
 import { changedPlan } from "../schedule/change.ts";
 import { defined } from "../text/defined.ts";
 import { cutTurn, type OpenTurn } from "./cut-turn.ts";
-import type { Event, Origin, Parking, RunLimits, RecordedSettings } from "./event.ts";
+import type { Event, Origin, Parking, ParkRules, RunLimits, RecordedSettings } from "./event.ts";
 
 /** What is known about one node. */
 export type NodeView = {
@@ -66,6 +66,8 @@ export type State = {
   limits: RunLimits | undefined;
   /** What decided how it began. */
   settings: RecordedSettings | undefined;
+  /** Whether its tasks wait instead of failing; absent in older journals. */
+  parks: ParkRules | undefined;
   readonly nodes: Map<string, NodeView>;
   usage: Usage;
   cost: Cost;
@@ -91,6 +93,7 @@ export function emptyState(run: string): State {
     pausedFor: undefined,
     limits: undefined,
     settings: undefined,
+    parks: undefined,
     nodes: new Map(),
     usage: noUsage(),
     cost: noCost(),
@@ -114,6 +117,7 @@ export function reduce(state: State, event: Event): State {
       state.origin = event.origin;
       state.limits = event.limits;
       state.settings = event.settings;
+      state.parks = event.parks;
       state.startedAt = event.at;
       state.status = "running";
       break;
@@ -130,6 +134,7 @@ export function reduce(state: State, event: Event): State {
       cutOffAll(state);
       reopen(state);
       state.limits = event.limits ?? state.limits ?? {};
+      state.parks = event.parks ?? state.parks;
       break;
     case "warning":
       state.warnings.push(event.text);
@@ -278,8 +283,9 @@ function foldNode(view: NodeView, event: Event): void {
         why: event.why,
         waitsFor: event.waitsFor,
         helps: event.helps,
-        ...defined({ until: event.until }),
+        ...defined({ until: event.until, nextTry: event.nextTry }),
       };
+      view.open = undefined; // the provider refused it, or it was never sent
       view.doing = `parked: ${event.why}`;
       break;
     case "node.unparked":

@@ -9,7 +9,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { Task } from "../plan/task.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Budget } from "../run/budget.ts";
-import type { Delta, Fact, KeptEvent } from "../run/event.ts";
+import type { Delta, Fact, KeptEvent, Parking, ParkRules } from "../run/event.ts";
 import type { Receipt } from "../run/run-command.ts";
 
 /** One keyed piece of work, complete as JSON: it can be carried out here or on any worker. */
@@ -91,6 +91,16 @@ export type UnawaitedHelpers = Readonly<{
   stop(key: string, reason: string): Promise<boolean>;
 }>;
 
+/** How a task waits for what only time, a provider or a person can bring. */
+export type Parks = ParkRules &
+  Readonly<{
+    /**
+     * Records why the task waits and gives its slot back until `wait` resolves with what ended the wait. False: it was
+     * stopped meanwhile.
+     */
+    park(why: Parking, wait: (signal: AbortSignal) => Promise<string>): Promise<boolean>;
+  }>;
+
 /** How a performer talks to the run while it works. */
 export type PerformContext = Readonly<{
   signal: AbortSignal;
@@ -108,6 +118,8 @@ export type PerformContext = Readonly<{
   send?(to: string, text: string): Promise<Receipt>;
   /** What the run and everything below it may still use. */
   budget: Pick<Budget, "reserve" | "count" | "room">;
+  /** Absent: the task fails instead of waiting for a provider, a quota or a higher limit. */
+  parks?: Parks;
   /** Waits until it is certain whether this task's changes count: false where a join picked another one. */
   claim?(): Promise<boolean>;
   /** Somebody is there who can be asked about a call. */

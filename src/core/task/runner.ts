@@ -28,8 +28,18 @@ export type ChosenModel = Readonly<{
   warnings?: readonly string[];
   /** How many tokens fit into one request. */
   contextWindow?: number;
+  /** Where the provider is not to be asked for now; absent for a model without a provider. */
+  reopening?: Reopening;
   /** What a call of this size costs in dollars; absent when nobody knows. */
   price?(tokens: Readonly<{ input: number; output: number }>): number | undefined;
+}>;
+
+/** When a model that refuses may be asked again. */
+export type Reopening = Readonly<{
+  /** Until when it is not asked, as far as that is known; `undefined`: it may be asked. */
+  look(): Promise<Readonly<{ nextTry: number; until?: number }> | undefined>;
+  /** Waits until another task was served, or this one is to try first; resolves with which of them it was. */
+  wait(signal: AbortSignal): Promise<string>;
 }>;
 
 /** Where models come from. */

@@ -1,6 +1,7 @@
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import { crashed } from "../../core/task/crash.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
+import type { ParkRules } from "../../core/run/event.ts";
+import type { Parks, PerformContext } from "../../core/task/engine.ts";
 import { following, stopped } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { ChildRequest, Job, Requests, TaskChannel, ToTask } from "./protocol.ts";
@@ -42,7 +43,15 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
     });
     return { id, got };
   };
-  const contextOf = ({ past, attended }: Job): PerformContext => ({
+  const parksOf = (rules: ParkRules): Parks => ({
+    ...rules,
+    park: async (why, wait) => {
+      if (!(await send("park", why).got)) return false;
+      const ended = await wait(controller.signal);
+      return !controller.signal.aborted && send("unpark", ended).got;
+    },
+  });
+  const contextOf = ({ past, attended, parks }: Job): PerformContext => ({
     signal: controller.signal,
     emit: (fact) => channel.send({ type: "emit", fact }),
     live: (delta) => channel.send({ type: "live", delta }),
@@ -84,6 +93,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
         );
       },
     },
+    ...(parks && { parks: parksOf(parks) }),
     attended,
     past,
   });

@@ -12,6 +12,8 @@ export type WatchedProcess = Readonly<{
   /** Resolves when the place of the task shows that it still works. */
   ping(): Promise<void>;
   emit: PerformContext["emit"];
+  /** How long it has waited for helpers, people or providers so far, in milliseconds. */
+  waited?(): number;
   /** Called once, with what the task failed of. */
   passed(fault: FailedOutcome): void;
 }>;
@@ -25,7 +27,10 @@ const LATE_MS = 2_000;
  * Keeps the limits that a task cannot keep itself: its memory and processor time, and its time when it stands still.
  * One that is not enforced is reported once.
  */
-export function keepLimits(limits: Limits, { used, ping, emit, passed }: WatchedProcess): Readonly<{ stop(): void }> {
+export function keepLimits(
+  limits: Limits,
+  { used, ping, emit, waited, passed }: WatchedProcess,
+): Readonly<{ stop(): void }> {
   const { maxMemoryMB, maxCpuSeconds, maxTimeMs, enforce } = limits;
   const over = new AbortController();
   const reported = new Set<string>();
@@ -59,7 +64,8 @@ export function keepLimits(limits: Limits, { used, ping, emit, passed }: Watched
     while (await pause(wait, over.signal)) {
       const works = await Promise.race([ping().then(() => true), pause(LATE_MS, over.signal).then(() => false)]);
       const why = works ? " and it did not come to an end" : " and nothing went on in it any more";
-      if (!works || performance.now() > until) reached("TIMEOUT", `${formatDuration(maxTimeMs)} of time`, why);
+      if (!works || performance.now() > until + (waited?.() ?? 0))
+        reached("TIMEOUT", `${formatDuration(maxTimeMs)} of time`, why);
       wait = LATE_MS;
     }
   };

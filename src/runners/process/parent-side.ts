@@ -3,7 +3,8 @@ import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Reservation } from "../../core/run/budget.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
-import { deferred } from "../../runtime/async/deferred.ts";
+import { type Deferred, deferred } from "../../runtime/async/deferred.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { ChildRequest, FromTask, HostChannel, Job, Requests } from "./protocol.ts";
 
 /** A task that is carried out at the other end of a channel. */
@@ -26,6 +27,8 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
   const pongs: (() => void)[] = [];
   const asked = new Map<number, AbortController>();
   const held = new Map<number, Reservation>();
+  /** The wait that the task is in, and how it says what ended it. */
+  let parked: Readonly<{ ended: Deferred<string>; goesOn: Promise<boolean> }> | undefined;
   let over = false;
 
   const answers: { [K in keyof Requests]: (give: Requests[K]["give"], request: Asked) => Promise<Requests[K]["get"]> } =
@@ -45,6 +48,17 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
       room: () => context.budget.room(),
       ask: ({ question, call }, { signal }) => context.ask(question, { call, signal }),
       mail: ({ wait }, { signal }) => context.mail(wait ? signal : undefined),
+      park: async (why) => {
+        if (!context.parks) return false;
+        const ended = deferred<string>();
+        const stopped = onAbort(context.signal, () => ended.resolve(""));
+        parked = { ended, goesOn: context.parks.park(why, () => ended.promise).finally(stopped) };
+        return true;
+      },
+      unpark: async (why) => {
+        parked?.ended.resolve(why);
+        return (await parked?.goesOn) ?? false;
+      },
       start: async ({ what, parent, tells }) =>
         (await context.background?.start(what, parent, tells)) ??
         failed("UNSUPPORTED", "Nothing goes on by itself here."),
@@ -109,6 +123,7 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
     leave: () => {
       over = true;
       hush?.();
+      parked?.ended.resolve("");
       for (const controller of asked.values()) controller.abort();
       for (const id of held.keys()) end(id, (reservation) => reservation.release());
     },

@@ -5,7 +5,7 @@ import type { Answer } from "../../core/plan/gate.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Amount, Budget, BudgetRefusal } from "../../core/run/budget.ts";
-import type { Delta, Fact, KeptEvent } from "../../core/run/event.ts";
+import type { Delta, Fact, KeptEvent, Parking, ParkRules } from "../../core/run/event.ts";
 import type { Receipt } from "../../core/run/run-command.ts";
 import type { Call, DelegationOutcome, Parent, StartedNode, HelperNotice } from "../../core/task/engine.ts";
 import { isRecord } from "../../core/text/json.ts";
@@ -19,6 +19,8 @@ export type Job = Readonly<{
   agent: Agent;
   past: readonly KeptEvent[];
   attended: boolean;
+  /** Whether it waits instead of failing. */
+  parks?: ParkRules;
   /** The agents it may want to start. */
   catalog?: Catalog;
   /** Prices have to be known before the first call. */
@@ -39,6 +41,9 @@ export type Requests = {
   room: { give: null; get: number | undefined };
   ask: { give: { question: string; call: string }; get: Answer | undefined };
   mail: { give: { wait: boolean }; get: readonly string[] };
+  /** False: the task was stopped. It says with `unpark` what ended the wait. */
+  park: { give: Parking; get: boolean };
+  unpark: { give: string; get: boolean };
 };
 
 /** One question, with a number that its answer bears. */

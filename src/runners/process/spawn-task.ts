@@ -101,6 +101,7 @@ function firstOf(place: ChildHost, hosted: ChildCall, assignment: Assignment, ta
       used: place.used,
       ping: hosted.ping,
       emit: tally.context.emit,
+      waited: tally.waited,
       passed: (fault) => settle(partly(fault), 0),
     });
     const gone = async (): Promise<void> => {
@@ -167,13 +168,14 @@ function marked(setup: ChildSetup, mark: string): ChildSetup {
 
 function jobFor(
   { call, agent, catalog }: Assignment,
-  { past, attended }: PerformContext,
+  { past, attended, parks }: PerformContext,
   { setup, prices }: SpawnParts,
 ): Job {
-  return { setup, call, agent, past, attended, prices, ...defined({ catalog }) };
+  const rules = parks && { onLimit: parks.onLimit, onProviderFault: parks.onProviderFault };
+  return { setup, call, agent, past, attended, prices, ...defined({ catalog, parks: rules }) };
 }
 
-type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spending }>;
+type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spending; waited(): number }>;
 
 /** The same context, which also notes what a task that cannot speak for itself any more has used and said. */
 function createTally({ model }: Assignment, context: PerformContext): Tally {
@@ -191,9 +193,16 @@ function createTally({ model }: Assignment, context: PerformContext): Tally {
     answering = fact.model ?? model.name;
   };
   context.past.forEach(note);
+  const { standing, waited } = createStopwatch();
+  const { parks } = context;
   return {
+    waited,
     context: {
       ...context,
+      delegate: (...asked) => standing(() => context.delegate(...asked)),
+      ask: (...asked) => standing(() => context.ask(...asked)),
+      mail: (wait) => (wait ? standing(() => context.mail(wait)) : context.mail()),
+      ...(parks && { parks: { ...parks, park: (...asked) => standing(() => parks.park(...asked)) } }),
       emit: (fact) => {
         note(fact);
         context.emit(fact);
@@ -201,5 +210,25 @@ function createTally({ model }: Assignment, context: PerformContext): Tally {
     },
     text: () => text,
     spent: () => ({ usage, cost, model: answering, tools: { ...tools } }),
+  };
+}
+
+/** How long something waited in all; waits that overlap count once. */
+function createStopwatch(): Readonly<{ standing<T>(wait: () => Promise<T>): Promise<T>; waited(): number }> {
+  let waits = 0;
+  let since = 0;
+  let total = 0;
+  return {
+    waited: () => total + (waits > 0 ? performance.now() - since : 0),
+    standing: async (wait) => {
+      if (waits === 0) since = performance.now();
+      waits += 1;
+      try {
+        return await wait();
+      } finally {
+        waits -= 1;
+        if (waits === 0) total += performance.now() - since;
+      }
+    },
   };
 }

@@ -31,6 +31,8 @@ export type DelegationSlot = BackgroundHelpers &
     end(): Promise<void>;
     /** Gives the slot back until the next attempt. */
     releaseSlot(): void;
+    /** Gives the slot back while the task waits, and takes one again. */
+    freeSlot<T>(wait: () => Promise<T>): Promise<T>;
     delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
     /** Tells the task which helpers of an earlier life nobody has asked for again: they did not come to an end. */
     lost(): void;
@@ -70,6 +72,17 @@ export function createDelegation({
     if (!attempt || waitsFor > 0 || held.slot) return;
     taking ??= take();
     await taking;
+  };
+
+  const freeSlot: DelegationSlot["freeSlot"] = async (wait) => {
+    waitsFor += 1;
+    releaseSlot();
+    try {
+      return await wait();
+    } finally {
+      waitsFor -= 1;
+      await hold();
+    }
   };
 
   const begin = async (): Promise<boolean> => {
@@ -168,7 +181,16 @@ export function createDelegation({
     if (left.length > 0) postMessage(scope.run, path, { from: path, text: lostText(left) });
   };
   const { background, news } = createBackgroundHelpers({ path, run: scope.run, launch });
-  return { begin, end, releaseSlot, delegate, lost, news, background: withDetached(background, scope, admit) };
+  return {
+    begin,
+    end,
+    releaseSlot,
+    freeSlot,
+    delegate,
+    lost,
+    news,
+    background: withDetached(background, scope, admit),
+  };
 }
 
 /** Where the run has helpers that outlive it, a task that a person started leaves to them what it need not hear of itself. */

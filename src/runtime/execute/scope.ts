@@ -6,7 +6,7 @@ import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Task } from "../../core/plan/task.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Budget } from "../../core/run/budget.ts";
-import type { Delta, Fact } from "../../core/run/event.ts";
+import type { Delta, Fact, ParkRules } from "../../core/run/event.ts";
 import type { History } from "../../core/run/history.ts";
 import type { RunParameters } from "../../core/run/run-parameters.ts";
 import type { Lookup } from "../../core/schedule/fill-references.ts";
@@ -21,6 +21,8 @@ export type RunParts = Readonly<{
   engine: Engine;
   /** The options of the run, whole: each node reads its own. */
   parameters: RunParameters;
+  /** Whether tasks wait instead of failing; absent: they fail. */
+  parks?: ParkRules;
   /** Background for every task, gathered once. */
   context: string;
   /** The plan that a delegation asks for, checked. */

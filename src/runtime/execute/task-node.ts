@@ -9,6 +9,7 @@ import { DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import { reasonOf } from "../async/cancel.ts";
 import { createAskPerson } from "./ask-person.ts";
 import { createDelegation, type DelegationSlot } from "./delegate.ts";
+import { createParks } from "./park-task.ts";
 import { withRetry } from "./retry.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 import { postMessage, sendTo } from "./send-message.ts";
@@ -64,6 +65,7 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
     ...defined({ label, agent, continues }),
   });
   run.mailbox.open(path);
+  const parks = createParks(context, delegation);
   let tellsLost = isResumed;
   try {
     return await run.engine.perform(call, {
@@ -77,6 +79,7 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
       send: async (to, text) => sendTo(run, { to, text, from: path }),
       ...createAskPerson(context),
       budget: run.budget,
+      ...defined({ parks }),
       claim: context.claim,
       mail: async (wait) => {
         if (tellsLost) delegation.lost();

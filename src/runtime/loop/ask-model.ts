@@ -9,6 +9,7 @@ import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { following, pause, stopped } from "../async/cancel.ts";
+import { createProviderParking } from "./park.ts";
 import { type Turn, takeTurn } from "./turn.ts";
 
 /** The largest answer that is asked for when tokens or money are limited. */
@@ -44,6 +45,7 @@ export function createModelCalls(
   context: PerformContext,
   past: Readonly<{ usage: Usage; cost: Cost }>,
 ): ModelCalls {
+  const park = createProviderParking({ model }, context);
   let { usage, cost } = past;
   const spend: ModelCalls["spend"] = (more) => {
     usage = addUsage(usage, more.usage);
@@ -64,6 +66,11 @@ export function createModelCalls(
       if ("revoked" in turn) {
         context.emit({ type: "turn.restarted", turn: asked.turn, reason: REVOKED, delayMs: 0, ...turn.revoked });
         continue; // what is left of the budget decides whether it is asked again
+      }
+      if ("fault" in turn && !turn.begun && !asked.last && !signal.aborted) {
+        const parked = await park(turn.fault);
+        if (parked === "stopped") return { aborted: true, text: "" };
+        if (parked === "goes on") continue;
       }
       if (!("fault" in turn) || !turn.begun || !turn.fault.retryable || n > restarts || signal.aborted) return turn;
       const stretch = 1 + JITTER * fractionOf(`${call.run}/${call.path} ${asked.turn}.${n}`);

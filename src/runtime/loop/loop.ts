@@ -1,6 +1,12 @@
 import { startTimer } from "../async/long-timer.ts";
 import { type FailedOutcome, failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
-import { codeOfLimit, type LimitCode, limitText, type ReachedLimit } from "../../core/outcome/reached-limit.ts";
+import {
+  codeOfLimit,
+  type LimitCode,
+  limitFlag,
+  limitText,
+  type ReachedLimit,
+} from "../../core/outcome/reached-limit.ts";
 import type { BudgetRefusal } from "../../core/run/budget.ts";
 import { statedVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
@@ -12,6 +18,7 @@ import { following, reasonOf, stopped } from "../async/cancel.ts";
 import { type Deadline, deadlineOf } from "../async/deadline.ts";
 import { openConversation, isBudgetRefusal, type Conversation } from "./conversation.ts";
 import type { FinishAttempt } from "./finish-tool.ts";
+import { parkForBudget } from "./park.ts";
 import type { PastLimit, UnfinishedTurn } from "./rebuild-conversation.ts";
 import type { AnsweredTurn } from "./turn.ts";
 
@@ -29,12 +36,14 @@ export async function loop(assignment: Assignment, context: PerformContext): Pro
   }
 }
 
-/** The same context, in which waiting for helpers and for people takes none of the task's time. */
+/** The same context, in which waiting for helpers, people and providers takes none of the task's time. */
 function pauseDeadline(context: PerformContext, { standing }: Deadline): PerformContext {
+  const { parks } = context;
   return {
     ...context,
     delegate: (...asked) => standing(() => context.delegate(...asked)),
     ask: (...asked) => standing(() => context.ask(...asked)),
+    ...(parks && { parks: { ...parks, park: (...asked) => standing(() => parks.park(...asked)) } }),
     mail: (wait) => (wait ? standing(() => context.mail(wait)) : context.mail()),
   };
 }
@@ -54,7 +63,11 @@ async function converse(
   let taken = talk.unfinished;
   const watch = createWatch(assignment, context);
   const partly = (outcome: Ended): Outcome => withPartial(outcome, last);
-  const refused = async (refusal: BudgetRefusal): Promise<Outcome> => {
+  /** How a task ends that the budget refuses a turn; `undefined`: it waited, and there is room again. */
+  const refused = async (refusal: BudgetRefusal): Promise<Outcome | undefined> => {
+    const parked = await parkForBudget(refusal, assignment, context);
+    if (parked === "goes on") return undefined;
+    if (parked === "stopped") return partly({ status: "cancelled", reason: clock.reason() });
     if ("unpriced" in refusal) return partly(unpriced(assignment));
     const reached = { code: codeOfLimit(refusal.limit), limit: refusal.limit };
     const text = `The budget is used up: ${refusal.refused}.`;
@@ -74,7 +87,11 @@ async function converse(
       const limit = watch(talk, clock);
       if (limit) return grace({ reached: limit, last }, talk, { assignment, context });
       const got = await talk.next(clock.signal, { last: narrow });
-      if (isBudgetRefusal(got)) return refused(got);
+      if (isBudgetRefusal(got)) {
+        const ended = await refused(got);
+        if (ended) return ended;
+        continue;
+      }
       last = got.text || last;
       if ("fault" in got) {
         if (got.fault.code !== "MODEL_CONTEXT" || overflowed) return partly({ status: "failed", fault: got.fault });
@@ -94,7 +111,11 @@ async function converse(
     const reply = await talk.answer(turn, clock.signal, known);
     if (context.signal.aborted) return partly({ status: "cancelled", reason: clock.reason() });
     if (reply.is === "more") continue;
-    if (reply.is === "limit") return refused(reply.refusal);
+    if (reply.is === "limit") {
+      const ended = await refused(reply.refusal);
+      if (ended) return ended;
+      continue;
+    }
     if (reply.is === "stuck")
       return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
     if (reply.is === "denied")
@@ -170,15 +191,6 @@ function pastLimit({ name, reached }: PastLimit, { limits }: Assignment): Reache
   return { code: "BUDGET", limit: { kind: "tokens", value: 0, run: true } };
 }
 
-const hints: Readonly<Record<ReachedLimit["kind"], readonly [task: string, run: string]>> = {
-  time: ["--max-time", "--max-run-time"],
-  turns: ["--max-turns", "--max-run-turns"],
-  toolCalls: ["--max-tool-calls", "--max-tool-calls"],
-  usd: ["--max-usd", "--max-usd"],
-  tokens: ["--max-tokens", "--max-tokens"],
-  spawns: ["--max-spawns", "--max-spawns"],
-};
-
 function unpriced({ model }: Assignment): FailedOutcome {
   return failed("BUDGET", `The price of ${model.name} is unknown, so a limit in dollars cannot be kept.`, {
     hint: "Give its price in the settings (providers.NAME.prices), or limit it with --max-tokens.",
@@ -188,7 +200,7 @@ function unpriced({ model }: Assignment): FailedOutcome {
 /** A task that had not begun when a limit of the run was reached does not begin. */
 function notBegun({ code, limit }: Reached): Outcome {
   const text = `The run reached its limit of ${limitText(limit)} before this task began.`;
-  return { ...failed(code, text, { hint: `Allow more with ${hints[limit.kind][1]}.` }), limit };
+  return { ...failed(code, text, { hint: `Allow more with ${limitFlag({ ...limit, run: true })}.` }), limit };
 }
 
 type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;
@@ -206,7 +218,7 @@ async function grace(
   if (context.signal.aborted) return withPartial({ status: "cancelled", reason: reasonOf(context.signal) }, partial);
   const reply = "calls" in turn ? await talk.answer(turn, context.signal, taken?.known) : undefined;
   if (reply?.is === "over" && "output" in reply.finish) return { status: "ok", ...reply.finish, limit };
-  const hint = `Allow more with ${hints[limit.kind][limit.run ? 1 : 0]}.`;
+  const hint = `Allow more with ${limitFlag(limit)}.`;
   const fault = failed(code, `The task reached its limit of ${limitText(limit)} without a result.`, {
     hint,
     retryable: code === "TIMEOUT",

@@ -99,6 +99,7 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
         unanswered = undefined;
         break;
       case "context.compacted":
+      case "node.parked":
         unanswered = undefined;
         break;
       case "turn.ended":

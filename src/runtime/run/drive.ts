@@ -140,10 +140,11 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const clock = startRunClock(record.controller.signal, {
     maxTimeMs: parameters.maxTimeMs,
     worked,
+    parks: start.parks?.onLimit === "park",
     close: (limit) => {
       const text = `The run reached its limit of ${limitText(limit)}.`;
       emit("", { type: "limit.reached", limit: "time", text, enforced: true, reached: limit });
-      budget.close(limit);
+      budget.close(limit, { revoke: start.parks?.onLimit !== "park" });
     },
   });
   timing.clock = clock;
@@ -154,6 +155,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
         after: past.length,
         ...(resume.retryFailed && { retryFailed: true as const }),
         limits,
+        ...defined({ parks: start.parks }),
       });
     else
       emit("", {
@@ -168,7 +170,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
           origin: parameters.origin,
         }),
         limits,
-        ...defined({ settings: start.settings }),
+        ...defined({ settings: start.settings, parks: start.parks }),
       });
     for (const { code, text } of start.warnings ?? []) emit("", { type: "warning", code, text });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });

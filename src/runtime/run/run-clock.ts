@@ -22,12 +22,14 @@ export type RunClockOptions = Readonly<{
   maxTimeMs: number | undefined;
   /** How long an earlier life has worked. */
   worked: number;
-  /** The time is up: tasks hand in what they have. */
+  /** The time is up: tasks hand in what they have, or park. */
   close(limit: ReachedLimit): void;
+  /** Tasks park when the time is up: what is under way may come to its end. */
+  parks: boolean;
 }>;
 
 /** The run's signal. When the time is up, tasks get their last turn; what takes longer than that is aborted. */
-export function startRunClock(parent: AbortSignal, { maxTimeMs: ms, worked, close }: RunClockOptions): RunClock {
+export function startRunClock(parent: AbortSignal, { maxTimeMs: ms, worked, close, parks }: RunClockOptions): RunClock {
   const { controller, release } = following(parent);
   const text = `the run took longer than ${formatDuration(ms ?? 0)}`;
   const limit: ReachedLimit = { kind: "time", value: ms ?? 0, run: true };
@@ -40,9 +42,9 @@ export function startRunClock(parent: AbortSignal, { maxTimeMs: ms, worked, clos
   const go = (): void => {
     since = performance.now();
     clear = startTimer(() => {
-      passed = true;
+      passed = !parks;
       close(limit);
-      clear = startTimer(abort, GRACE_MS + SETTLE_MS);
+      clear = parks ? undefined : startTimer(abort, GRACE_MS + SETTLE_MS);
       left = 0;
     }, left);
   };

@@ -1,0 +1,35 @@
+import type { Fault } from "../outcome/outcome.ts";
+
+/** What a task waits for whose provider does not serve it: a key, credit, the end of a quota, or the provider itself. */
+export type ProviderFault = "key" | "credit" | "quota" | "provider";
+
+/** Which fault of a provider this is; `undefined`: asking later would not help, or it is not about the provider. */
+export function providerFaultOf({ code, retryable }: Pick<Fault, "code" | "retryable">): ProviderFault | undefined {
+  switch (code) {
+    case "MODEL_AUTH":
+      return "key";
+    case "MODEL_RATE_LIMIT":
+      return retryable ? "quota" : "credit";
+    case "MODEL_OVERLOADED":
+    case "MODEL_NETWORK":
+      return "provider";
+    default:
+      return undefined;
+  }
+}
+
+const FIRST_WAIT_MS: Readonly<Record<ProviderFault, number>> = {
+  key: 5_000,
+  credit: 5_000,
+  quota: 500,
+  provider: 500,
+};
+const LONGEST_WAIT_MS = 300_000;
+/** A provider that asks for more is asked once a day. */
+const LONGEST_TOLD_MS = 86_400_000;
+
+/** How long to wait before the provider is asked again: as long as it said, else twice as long after each try. */
+export function waitAfterFault(fault: Fault, kind: ProviderFault, tries: number): number {
+  if (fault.retryAfterMs !== undefined) return Math.min(fault.retryAfterMs, LONGEST_TOLD_MS);
+  return Math.min(FIRST_WAIT_MS[kind] * 2 ** Math.max(0, tries - 1), LONGEST_WAIT_MS);
+}
