@@ -33,7 +33,7 @@ import { drive } from "./runtime/run/drive.ts";
 import type { Run } from "./runtime/run/run.ts";
 import type { LoadedConfig } from "./runtime/settings/load-config.ts";
 import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
-import { foldJournal } from "./runtime/store/fold-journal.ts";
+import { foldWhole } from "./runtime/store/fold-journal.ts";
 import { runId } from "./runtime/store/store.ts";
 
 /** The composition root: every surface makes one of these and asks it for runs. */
@@ -143,7 +143,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     },
     runs: async () => (await store?.list()) ?? [],
     findRun: (word) => needed(store).find(word),
-    record: async (id) => foldJournal(needed(store).folder(id), id),
+    record: async (id) => foldWhole(needed(store).folder(id), id),
     run: start,
     resume: (run, { retryFailed = false, ...more } = {}) => {
       const id = typeof run === "string" ? run : run.id;

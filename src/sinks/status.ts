@@ -28,7 +28,12 @@ const words: Readonly<Record<RunStatus | "damaged", string>> = {
 const MOST_RESULT = 2_000;
 
 /** A run in the words of `subcrew status` and `/task-status`: what it is, how far it is, and what to do about it. */
-export function statusText(state: State, life: RunStatus | "damaged", now: number): string {
+export function statusText(
+  state: State,
+  life: RunStatus | "damaged",
+  now: number,
+  problems: readonly string[] = [],
+): string {
   const agents = [...new Set(shownNodes(state).flatMap(({ agent }) => (agent === undefined ? [] : [agent])))];
   const rows: (readonly [string, string])[] = [
     ["Task ID", state.run],
@@ -53,6 +58,7 @@ export function statusText(state: State, life: RunStatus | "damaged", now: numbe
     ],
     ["Cost", state.usage.turns === 0 ? "" : formatCost(state.cost)],
     ["Continues", state.continues ?? ""],
+    ["Journal", problems.join(" ")],
   ];
   const told = rows.filter(([, text]) => text !== "").map(([name, text]) => `${name}: ${terminalLine(text)}`);
   return `${[told.join("\n"), ...questions(state), ...ending(state, life)].join("\n\n")}\n`;
@@ -96,6 +102,11 @@ function ending(state: State, life: RunStatus | "damaged"): string[] {
     case "paused":
       return [
         `${state.pausedFor === undefined ? "" : `Paused: ${terminalLine(state.pausedFor)}. `}What is done is kept.\n${next(`resume ${state.run}`)}`,
+        ...partialText(state),
+      ];
+    case "damaged":
+      return [
+        `It cannot be resumed: its journal is damaged. What can be read of it is shown.\n${next(`logs ${state.run}`)}`,
         ...partialText(state),
       ];
     case "parked":

@@ -1,6 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
 import type { Crew } from "../../crew.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
+import { terminalLine } from "../../core/view/words.ts";
 import { crewFor } from "../launch/start.ts";
 
 /** A run, and a task in it when one was named, as `run/path`. */
@@ -14,8 +15,12 @@ export async function findRun(word: string | undefined, what = "No run given."):
   const cut = word.indexOf("/");
   const id = await crew.findRun(cut < 0 ? word : word.slice(0, cut));
   const run = await crew.kept.look(id);
-  if (run.life === "damaged")
-    throw new CrewError("RUN_DAMAGED", `The journal of "${id}" cannot be read.`, `Look into ${run.folder}.`);
+  if (run.life === "damaged" && run.state.seq === 0)
+    throw new CrewError(
+      "RUN_DAMAGED",
+      `The journal of "${id}" cannot be read: ${run.problems.join(" ")}`,
+      `Look into ${run.folder}.`,
+    );
   const path = cut < 0 ? undefined : word.slice(cut + 1);
   if (path !== undefined && !run.state.nodes.has(path)) {
     const known = [...run.state.nodes.keys()].slice(0, 5).join(", ");
@@ -28,10 +33,21 @@ export async function findRun(word: string | undefined, what = "No run given."):
   return { crew, run, path };
 }
 
-/** The same for a command that needs somebody who works on the run. */
+/** Says what of the journal of a run could not be read, so that nobody takes the rest for all. */
+export function warnOfDamage({ problems }: Pick<KeptRun, "problems">): void {
+  for (const problem of problems) process.stderr.write(`warning: ${terminalLine(problem)}\n`);
+}
+
+/** The same as {@link findRun} for a command that needs somebody who works on the run. */
 export async function whichActive(word: string | undefined): Promise<NamedRun> {
   const which = await findRun(word);
   const { id, life } = which.run;
+  if (life === "damaged")
+    throw new CrewError(
+      "RUN_DAMAGED",
+      `The journal of "${id}" is damaged: ${which.run.problems.join(" ")}`,
+      `See what can be read of it: \`subcrew logs ${id}\`.`,
+    );
   if (life === "interrupted" || (life === "paused" && which.run.owner === undefined))
     throw new CrewError("RUN_BUSY", `"${id}" is ${life}: nobody works on it.`, `Resume it: \`subcrew resume ${id}\`.`);
   if (which.run.owner === undefined)

@@ -17,13 +17,14 @@ export const logs: CliCommand = {
     ["subcrew logs run_4k2x --json", "every event as it was recorded"],
   ],
   act: async ([word], flags) => {
-    const [{ findRun }, { terminal }, { lineFor }, { writeLine }, { emptyState, reduce }] = await Promise.all([
-      import("./find-run.ts"),
-      import("../base/terminal.ts"),
-      import("../../sinks/plain.ts"),
-      import("../../sinks/jsonl.ts"),
-      import("../../core/run/state.ts"),
-    ]);
+    const [{ findRun, warnOfDamage }, { terminal }, { lineFor }, { writeLine }, { emptyState, reduce }] =
+      await Promise.all([
+        import("./find-run.ts"),
+        import("../base/terminal.ts"),
+        import("../../sinks/plain.ts"),
+        import("../../sinks/jsonl.ts"),
+        import("../../core/run/state.ts"),
+      ]);
     const { crew, run, path } = await findRun(word);
     const { look } = terminal(flags);
     const over = new AbortController();
@@ -45,6 +46,7 @@ export const logs: CliCommand = {
       }
       if (event.seq === last) break;
     }
+    warnOfDamage(run);
     return 0;
   },
 };

@@ -55,12 +55,14 @@ type Row = Progress &
     cost: string;
   }>;
 
-function rowFor({ id, life, state, background }: KeptRun, now: number): Row {
+function rowFor({ id, life, state, background, problems }: KeptRun, now: number): Row {
   const doing = isEnded(life)
     ? ""
     : life === "interrupted" || life === "paused"
       ? `subcrew resume ${id}`
-      : doingOf(state);
+      : life === "damaged"
+        ? problems.join(" ")
+        : doingOf(state);
   const cost = state.usage.turns === 0 ? "" : formatCost(state.cost);
   return {
     id,

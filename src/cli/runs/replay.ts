@@ -1,12 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { Option } from "commander";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { eventsOfPegasusLog, isPegasusRecord } from "../../core/run/pegasus-log.ts";
 import { CrewError } from "../../core/schema/error.ts";
+import { readRegularFile } from "../../runtime/disk/read-regular.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { Run } from "../../runtime/run/run.ts";
-import { readJournal, readRecords } from "../../runtime/store/journal.ts";
+import { damageText, JOURNAL_FILE, salvageRecords } from "../../runtime/store/journal.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 
@@ -29,12 +29,14 @@ export const replay: CliCommand = {
     ["subcrew replay data/tasks/2026-02-25/task1.jsonl", "the log of a pegasus task"],
   ],
   act: async ([word], flags) => {
-    const [{ terminal }, { showRun }, { writeJsonLines }] = await Promise.all([
+    const [{ warnOfDamage }, { terminal }, { showRun }, { writeJsonLines }] = await Promise.all([
+      import("./find-run.ts"),
       import("../base/terminal.ts"),
       import("../terminal/show-run.ts"),
       import("../../sinks/jsonl.ts"),
     ]);
-    const { id, events } = await recordOf(word);
+    const { id, events, problems } = await recordOf(word);
+    warnOfDamage({ problems });
     const { look, live } = terminal(flags);
     const { speed = 10 } = flags;
     let now = events[0]?.at ?? 0;
@@ -61,18 +63,19 @@ export const replay: CliCommand = {
   },
 };
 
-type Record = Readonly<{ id: string; events: readonly KeptEvent[] }>;
+type Record = Readonly<{ id: string; events: readonly KeptEvent[]; problems: readonly string[] }>;
 
 /** What there is to show: the journal of a run, or a file. */
 async function recordOf(word: string | undefined): Promise<Record> {
   if (word?.endsWith(".jsonl")) return fileRecord(word);
   const { findRun } = await import("./find-run.ts");
   const { run } = await findRun(word);
-  return { id: run.id, events: (await readJournal(run.folder)).events };
+  const bytes = await readRegularFile(join(run.folder, JOURNAL_FILE));
+  return { id: run.id, events: salvageRecords(bytes).events, problems: run.problems };
 }
 
 async function fileRecord(file: string): Promise<Record> {
-  const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
+  const bytes = await readRegularFile(file).catch((cause: NodeJS.ErrnoException) => {
     throw new CrewError(
       "BAD_FILE",
       cause.code === "ENOENT" ? `There is no file "${file}".` : `"${file}" cannot be read: ${cause.message}.`,
@@ -82,8 +85,8 @@ async function fileRecord(file: string): Promise<Record> {
   });
   const lines = bytes.toString("utf8").split("\n").flatMap(parsedLine);
   if (!lines.some(isPegasusRecord)) {
-    const { events } = readRecords(bytes, file);
-    if (events[0]) return { id: events[0].run, events };
+    const { events, problems, damage } = salvageRecords(bytes);
+    if (events[0]) return { id: events[0].run, events, problems: [...damage.map(damageText), ...problems] };
     throw new CrewError(
       "BAD_FILE",
       `"${file}" is neither the journal of a run nor the log of a pegasus task.`,
@@ -91,7 +94,7 @@ async function fileRecord(file: string): Promise<Record> {
     );
   }
   const events = eventsOfPegasusLog(basename(file, ".jsonl"), lines);
-  if (events[0]?.type === "run.started") return { id: events[0].run, events };
+  if (events[0]?.type === "run.started") return { id: events[0].run, events, problems: [] };
   throw new CrewError("BAD_FILE", `"${file}" does not begin with TASK_CREATED.`, "Give the whole log of the task.");
 }
 

@@ -18,17 +18,23 @@ export const result: CliCommand = {
     ["subcrew result run_4k2x/build", "of one of its tasks"],
   ],
   act: async ([word], flags) => {
-    const [{ findRun }, { outputOfRun }] = await Promise.all([
+    const [{ findRun, warnOfDamage }, { outputOfRun }] = await Promise.all([
       import("./find-run.ts"),
       import("../../sinks/output.ts"),
     ]);
     const { run, path } = await findRun(word);
     const { id, state, life } = run;
+    warnOfDamage(run);
     const outcome = path === undefined ? state.outcome : state.nodes.get(path)?.outcome;
     if (!outcome || (path === undefined && !isEnded(life))) {
-      const idle = life === "interrupted" || life === "paused";
+      const idle = life === "interrupted" || life === "paused" || life === "damaged";
       const partial = idle ? (path === undefined ? partialOf(state) : (state.nodes.get(path)?.partial ?? "")) : "";
-      const hint = idle ? `Resume it: \`subcrew resume ${id}\`.` : `Wait for it: \`subcrew wait ${id}\`.`;
+      const hint =
+        life === "damaged"
+          ? `Its journal is damaged: see \`subcrew logs ${id}\`.`
+          : idle
+            ? `Resume it: \`subcrew resume ${id}\`.`
+            : `Wait for it: \`subcrew wait ${id}\`.`;
       if (partial === "") throw new CrewError("RUN_UNFINISHED", `"${word}" has no result yet.`, hint);
       process.stdout.write(
         flags.json ? `${jsonText({ id, status: life, partial })}\n` : `${sanitize(partial).trimEnd()}\n`,

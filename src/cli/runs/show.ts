@@ -25,7 +25,7 @@ export const showCommand: CliCommand = {
   act: async ([word], flags) => {
     if (flags.markdown && flags.html)
       throw new CrewError("BAD_INPUT", "--markdown and --html exclude each other.", "Give one of them.");
-    const [{ findRun }, { terminal }, { transcriptsOf }, { printPaged }] = await Promise.all([
+    const [{ findRun, warnOfDamage }, { terminal }, { transcriptsOf }, { printPaged }] = await Promise.all([
       import("./find-run.ts"),
       import("../base/terminal.ts"),
       import("../../core/view/transcript.ts"),
@@ -39,6 +39,7 @@ export const showCommand: CliCommand = {
       if (event.seq >= run.state.seq) break;
     }
     over.abort();
+    warnOfDamage(run);
     const transcripts = transcriptsOf(events);
     const title = run.state.name ?? run.id;
     if (flags.markdown)

@@ -41,6 +41,7 @@ export const status: CliCommand = {
       outcome,
       continues,
       warnings,
+      problems: run.problems,
       questions: openQuestions(state),
       tasks: [...state.nodes.values()].map(
         ({ path, kind, agent, model, status: how, attempt, doing, outcome: own }) => ({
@@ -55,7 +56,7 @@ export const status: CliCommand = {
         }),
       ),
     };
-    process.stdout.write(flags.json ? `${jsonText(facts, 2)}\n` : statusText(state, life, Date.now()));
+    process.stdout.write(flags.json ? `${jsonText(facts, 2)}\n` : statusText(state, life, Date.now(), run.problems));
     return 0;
   },
 };

@@ -4,10 +4,14 @@ import { formatDuration } from "../text/duration.ts";
 import { sanitize } from "../text/sanitize.ts";
 import type { Look } from "./look.ts";
 
-/** Somebody else's text as one line that a terminal can be given. */
+/** Somebody else's text as one line that a terminal can be given. A very long one is cut. */
 export function terminalLine(text: string): string {
-  return sanitize(text).replace(/\s+/g, " ").trim();
+  const line = sanitize(text.slice(0, LINE_CHARS)).replace(/\s+/g, " ").trim();
+  return text.length > LINE_CHARS ? `${line} ... (${text.length - LINE_CHARS} more characters)` : line;
 }
+
+/** Nobody reads more in one line; a record of megabytes must not fill the terminal. */
+const LINE_CHARS = 4_000;
 
 /** `read_file×5, grep_files×3`, the most used first. */
 export function toolsUsed(tools: Readonly<Record<string, number>>, { signs }: Look): string {

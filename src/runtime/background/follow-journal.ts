@@ -4,7 +4,8 @@ import { type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { pause } from "../async/cancel.ts";
-import { decodeBytes } from "../store/journal-line.ts";
+import { eventsWithin } from "../store/journal.ts";
+import { LINE_END, MOST_RECORD_BYTES } from "../store/journal-line.ts";
 
 /** How often the file is looked at where watching it tells nothing. */
 const LOOK_EVERY_MS = 250;
@@ -23,7 +24,8 @@ export async function* follow(
   let wake = (): void => {};
   const watcher = watching(path, () => wake());
   try {
-    let rest: Buffer = Buffer.alloc(0);
+    let rest: Buffer[] = []; // of a line whose end was not read yet
+    let lineAt = 0;
     let position = 0;
     let last: KeptEvent | undefined;
     let over = false; // said before the last look, so that nothing is missed that was written meanwhile
@@ -31,14 +33,19 @@ export async function* follow(
       const chunk = await readFrom(file, position);
       if (chunk.length > 0) over = false;
       position += chunk.length;
-      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a)) {
-        const event = decodeBytes(rest.subarray(0, end))?.event;
-        rest = rest.subarray(end + 1);
-        if (!event) continue;
-        last = event;
-        yield event;
+      rest.push(chunk);
+      const end = chunk.lastIndexOf(LINE_END);
+      if (end >= 0 || (over && chunk.length === 0)) {
+        // The last record may lack its line end, which is known once nothing is added any more.
+        const whole = Buffer.concat(rest).subarray(0, end < 0 ? undefined : end + 1 - chunk.length || undefined);
+        rest = end < 0 ? [] : [chunk.subarray(end + 1)];
+        lineAt = position - (rest[0]?.length ?? 0);
+        for (const event of eventsWithin(whole)) {
+          last = event;
+          yield event;
+        }
       }
+      if (position - lineAt > MOST_RECORD_BYTES) throw new Error(`a record is longer than ${MOST_RECORD_BYTES} bytes`);
       if (chunk.length > 0) continue;
       const looked = new AbortController();
       wake = (): void => looked.abort();

@@ -4,13 +4,13 @@ import type { KeptEvent, Origin } from "../../core/run/event.ts";
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
 import { isEnded, type RunStatus, runStatusOf, openQuestions, type Question } from "../../core/run/run-status.ts";
 import { cutOffAll, emptyState, type State } from "../../core/run/state.ts";
-import { CrewError, isCrewError } from "../../core/schema/error.ts";
+import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
 import { ownerOf } from "../disk/run-claim.ts";
 import { removeWorktrees, WORKTREES } from "../git/worktree.ts";
 import { Run } from "../run/run.ts";
-import { foldJournal } from "../store/fold-journal.ts";
+import { type FoldedJournal, foldJournal } from "../store/fold-journal.ts";
 import { trimIndex } from "../store/result-index.ts";
 import { firstEvent, lastEvent, type Store } from "../store/store.ts";
 import { isStarting } from "./background-slots.ts";
@@ -27,6 +27,8 @@ export type KeptRun = Readonly<{
   /** The process that works on it, while it lives. */
   owner: number | undefined;
   life: RunStatus | "damaged";
+  /** What of its journal cannot be read, with the offset of each; the rest of it is in the state. */
+  problems: readonly string[];
   /** A process without a terminal works on it. */
   background: boolean;
 }>;
@@ -72,16 +74,20 @@ export function keptRuns(store: Store): KeptRuns {
   const look = async (id: string): Promise<KeptRun> => {
     const folder = store.folder(id);
     const [owner, background, starting] = await Promise.all([ownerOf(folder), isRequested(folder), isStarting(folder)]);
-    const state = await stateOf(folder, id);
-    const owned = owner !== undefined || (starting && state?.status === "starting");
-    if (state && !owned) cutOffAll(state);
+    const { state, damage, tornBytes } = await folded(folder, id);
+    const owned = owner !== undefined || (starting && state.status === "starting");
+    if (!owned) cutOffAll(state);
+    // Without a process that is writing right now, a last record that is not whole will never be.
+    const torn = tornBytes > 0 && !owned ? [`The last record was torn by a crash (${tornBytes} bytes).`] : [];
+    const life = runStatusOf(state, owned);
     return {
       id,
       folder,
-      state: state ?? emptyState(id),
+      state,
       owner,
       background,
-      life: state ? runStatusOf(state, owned) : "damaged",
+      problems: [...damage, ...torn],
+      life: damage.length > 0 && !isEnded(life) ? "damaged" : life,
     };
   };
   const events: KeptRuns["events"] = (id, signal) => {
@@ -201,15 +207,18 @@ export function keptRuns(store: Store): KeptRuns {
 /** True for the last event of a process: the run has ended, or is paused. */
 const isLast = (event: KeptEvent | undefined): boolean => event?.type === "run.ended" || event?.type === "run.paused";
 
-/** The fold of a journal; `undefined` when there is none that can be read. */
-async function stateOf(folder: string, id: string): Promise<State | undefined> {
+/** The fold of a journal, and of nothing where there is none that can be read. */
+async function folded(folder: string, id: string): Promise<FoldedJournal> {
   try {
-    return await foldJournal(folder, id);
+    const journal = await foldJournal(folder, id);
+    const empty = journal.state.seq === 0 && journal.tornBytes > 0 && journal.damage.length === 0;
+    return empty ? { ...journal, damage: ["The journal holds no whole record."] } : journal;
   } catch (error) {
+    const nothing = { state: emptyState(id), damage: [], tornBytes: 0 };
     const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (missing && ((await isRequested(folder)) || (await isStarting(folder)))) return emptyState(id);
-    if (missing || isCrewError(error)) return undefined;
-    throw error;
+    if (missing && ((await isRequested(folder)) || (await isStarting(folder)))) return nothing;
+    // One that cannot be read, a pipe or a folder in its place: that is no reason for the list of all runs to fail.
+    return { ...nothing, damage: [`The journal cannot be read: ${messageOf(error)}.`] };
   }
 }
 

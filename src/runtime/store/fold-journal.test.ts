@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
-import { foldJournal } from "./fold-journal.ts";
+import { foldJournal, foldWhole } from "./fold-journal.ts";
 import { JOURNAL_FILE, readJournal } from "./journal.ts";
 import { encodeLine } from "../../../test/support/encode-line.ts";
 
@@ -41,15 +41,19 @@ test.each([
   ["nothing", ""],
 ])("a journal is folded piece by piece to what it is as a whole: %s", async (_, text) => {
   const folder = inFolder(text);
-  expect(await foldJournal(folder, "r")).toEqual(await wholeOf(folder));
+  expect(await foldJournal(folder, "r")).toMatchObject({ state: await wholeOf(folder), damage: [] });
 });
 
-test("damage is found wherever it is", async () => {
+test("damage is found wherever it is, with its offset, and the rest is folded", async () => {
   const text = journalOf(Array.from({ length: 6_000 }, () => note(500)));
   for (const at of [1_000, 1_500_000, text.length - 600]) {
     const folder = tempFolder();
     writeFileSync(join(folder, JOURNAL_FILE), `${text.slice(0, at)}\u0001${text.slice(at + 1)}`);
-    await expect(foldJournal(folder, "r")).rejects.toMatchObject({ code: "RUN_DAMAGED" });
+    const start = text.lastIndexOf("\n", at - 1) + 1;
+    const { state, damage } = await foldJournal(folder, "r");
+    expect(damage).toEqual([expect.stringMatching(new RegExp(`damaged at byte ${start} \\(\\d+ bytes, record`))]);
+    expect(state.warnings).toHaveLength(6_000 - 1);
+    await expect(foldWhole(folder, "r")).rejects.toMatchObject({ code: "RUN_DAMAGED" });
   }
 });
 

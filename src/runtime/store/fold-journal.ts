@@ -1,25 +1,55 @@
 import { openRegular } from "../disk/read-regular.ts";
 import { join } from "node:path";
-import type { KeptEvent } from "../../core/run/event.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
-import { JOURNAL_FILE, readRecords } from "./journal.ts";
-import { LINE_END } from "./journal-line.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { damageText, JOURNAL_FILE, type JournalContents, salvageRecords } from "./journal.ts";
+import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 
 /** How much of a journal is in memory at once, unless one record is longer. */
 const PIECE_BYTES = 1 << 20;
 
-/** What a journal comes to. However long it is, no more of it is in memory than a piece. */
-export async function foldJournal(folder: string, run: string): Promise<State> {
+/** What a journal comes to, and what of it could not be read. */
+export type FoldedJournal = Readonly<{
+  state: State;
+  /** Damage before its end, in words with the offset of each. Such a run can be looked at, but not resumed. */
+  damage: readonly string[];
+  /** Bytes of a last record that is not whole: it is being written right now, or was torn by a crash. */
+  tornBytes: number;
+}>;
+
+/** Folds a journal. However long it is, no more of it is in memory than a piece. */
+export async function foldJournal(folder: string, run: string): Promise<FoldedJournal> {
   const state = emptyState(run);
-  for await (const events of piecesOf(folder)) for (const event of events) reduce(state, event);
-  return state;
+  const damage: string[] = [];
+  let tornBytes = 0;
+  for await (const piece of piecesOf(folder)) {
+    damage.push(...piece.damage.map(damageText));
+    for (const event of piece.events) {
+      try {
+        reduce(state, event);
+      } catch (error) {
+        // What comes after a gap may speak of things that stood in it.
+        if (damage.length === 0) throw error;
+        damage.push(`Record ${event.seq} (${event.type}) makes no sense without what is missing: ${messageOf(error)}`);
+      }
+    }
+    tornBytes = piece.tornBytes;
+  }
+  return { state, damage, tornBytes };
 }
 
-/** The records of a journal as `readJournal` reads them, piece by piece. Throws at the piece in which one is damaged. */
-async function* piecesOf(folder: string): AsyncGenerator<readonly KeptEvent[], void> {
+/** The same for a journal that is whole; throws where it is damaged. */
+export async function foldWhole(folder: string, run: string): Promise<State> {
+  const { state, damage } = await foldJournal(folder, run);
+  if (damage[0] === undefined) return state;
+  throw new CrewError("RUN_DAMAGED", damage[0], `Look into ${folder}; \`subcrew logs ${run}\` shows what can be read.`);
+}
+
+/** The records of a journal as `salvageRecords` reads them, piece by piece. */
+async function* piecesOf(folder: string): AsyncGenerator<JournalContents, void> {
   const file = await openRegular(join(folder, JOURNAL_FILE));
   try {
-    let before = { seq: 0, epoch: 0 };
+    let before = { seq: 0, epoch: 0, offset: 0 };
     let rest: Buffer[] = []; // since the last record that is surely not the last one: only that may be torn
     for (;;) {
       const piece = Buffer.allocUnsafe(PIECE_BYTES);
@@ -28,12 +58,15 @@ async function* piecesOf(folder: string): AsyncGenerator<readonly KeptEvent[], v
       const last = bytesRead === 0 ? -1 : fresh.lastIndexOf(LINE_END, -2);
       if (bytesRead > 0 && last < 0) {
         rest.push(fresh);
+        if (rest.length * PIECE_BYTES > MOST_RECORD_BYTES)
+          throw new Error(`a record is longer than ${MOST_RECORD_BYTES} bytes`);
         continue;
       }
       const whole = Buffer.concat([...rest, fresh.subarray(0, last + 1)]);
-      const { events, epoch } = readRecords(whole, folder, before);
-      before = { seq: before.seq + events.length, epoch };
-      yield events;
+      const contents = salvageRecords(whole, before);
+      const { events, epoch } = contents;
+      before = { seq: events.at(-1)?.seq ?? before.seq, epoch, offset: before.offset + whole.length };
+      yield contents;
       if (bytesRead === 0) return;
       rest = [fresh.subarray(last + 1)];
     }

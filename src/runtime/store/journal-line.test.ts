@@ -2,8 +2,7 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../../core/run/event.ts";
-import { encodeLine } from "../../../test/support/encode-line.ts";
-import { decodeLine } from "./journal-line.ts";
+import { decodeLine, encodeLine } from "../../../test/support/encode-line.ts";
 
 const event: KeptEvent = {
   seq: 3,

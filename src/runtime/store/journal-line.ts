@@ -35,15 +35,21 @@ const BODY_AT = '{"crc":"00000000",'.length;
 const HEX = Buffer.from("0123456789abcdef");
 /** What ends a record. */
 export const LINE_END = 0x0a;
+/** No record is longer; a file that goes on for longer without a line end is no journal. */
+export const MOST_RECORD_BYTES = 2 ** 28;
 const CLOSE = 0x7d;
+const RETURN = 0x0d;
+const MARK = [0xef, 0xbb, 0xbf] as const;
 
-/** The record in a line, or `undefined` when it is not whole. */
-export function decodeLine(line: string): DecodedLine | undefined {
-  return decodeBytes(Buffer.from(line));
-}
-
-/** The same for a line as it lies on the disk: its checksum is over bytes, so that no two spellings are taken for one. */
-export function decodeBytes(line: Buffer): DecodedLine | undefined {
+/**
+ * The record in a line as it lies on the disk, or `undefined` when it is not whole. Its checksum is over bytes, so that no two spellings are taken for one. A byte
+ * order mark before it and a carriage return after it, as editors and copies leave them, do not count.
+ */
+export function decodeBytes(bytes: Buffer): DecodedLine | undefined {
+  const line = bytes.subarray(
+    bytes[0] === MARK[0] && bytes[1] === MARK[1] && bytes[2] === MARK[2] ? MARK.length : 0,
+    bytes[bytes.length - 1] === RETURN ? -1 : undefined,
+  );
   if (line.length <= BODY_AT || line[line.length - 1] !== CLOSE) return undefined;
   const head = `{"crc":"${checksum(line.subarray(BODY_AT, -1))}",`;
   return line.toString("latin1", 0, BODY_AT) === head ? recordIn(line.toString("utf8")) : undefined;

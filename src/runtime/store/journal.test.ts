@@ -14,7 +14,15 @@ import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { Journal } from "../../core/task/engine.ts";
-import { JOURNAL_FILE, openJournal, readForResume, readJournal, readRecords } from "./journal.ts";
+import {
+  damageText,
+  JOURNAL_FILE,
+  openJournal,
+  readForResume,
+  readJournal,
+  readRecords,
+  salvageRecords,
+} from "./journal.ts";
 import { encodeLine } from "../../../test/support/encode-line.ts";
 
 const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({
@@ -125,6 +133,66 @@ describe("damage before the end", () => {
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     writeFileSync(file, `${change(lines).join("\n")}\n`);
     await expect(readJournal(folder)).rejects.toMatchObject({ code: "RUN_DAMAGED" });
+  });
+});
+
+describe("what editors and copies do to a journal does not matter", () => {
+  const lines = [1, 2, 3].map((seq) => encodeLine(note(seq), 1));
+  test.each([
+    ["line ends of Windows", lines.join("").replaceAll("\n", "\r\n")],
+    ["a byte order mark", `\ufeff${lines.join("")}`],
+    ["a missing last line end", lines.join("").trimEnd()],
+    ["all of it", `\ufeff${lines.join("").replaceAll("\n", "\r\n").trimEnd()}`],
+  ])("%s", async (_, text) => {
+    const folder = tempFolder({ [JOURNAL_FILE]: text });
+    expect(await readJournal(folder)).toMatchObject({ events: [note(1), note(2), note(3)], problems: [] });
+    const { journal } = await opened(folder);
+    journal.append(note(4));
+    await journal.close();
+    expect(await readJournal(folder)).toMatchObject({ events: [1, 2, 3, 4].map((seq) => note(seq)), problems: [] });
+  });
+});
+
+test("a torn end is reported also when the claims of the earlier owners are gone", async () => {
+  const folder = tempFolder({ [JOURNAL_FILE]: `${encodeLine(note(1), 7)}{"crc":"0000` });
+  const { journal } = await opened(folder);
+  await journal.close();
+  expect(journal.problems).toEqual([expect.stringContaining("was torn by a crash")]);
+});
+
+describe("a damaged journal is shown before and after the damage", () => {
+  const lines = [1, 2, 3, 4, 5].map((seq) => encodeLine(note(seq), 1));
+  const at = (line: number): number => lines.slice(0, line).join("").length;
+  const length = lines[1]!.length;
+  test.each([
+    ["a changed byte", lines.with(1, lines[1]!.replace("fact 2", "fact !")), [1, 3, 4, 5], [at(1), length, 2, 2]],
+    ["a hole", lines.with(1, `${"\0".repeat(length - 1)}\n`), [1, 3, 4, 5], [at(1), length, 2, 2]],
+    ["two records in a hole", lines.toSpliced(1, 2, "\0".repeat(2 * length)), [1, 4, 5], [at(1), 2 * length, 2, 3]],
+    ["a record that is missing", lines.toSpliced(1, 1), [1, 3, 4, 5], [at(1), 0, 2, 2]],
+    ["a record that is there twice", lines.toSpliced(2, 0, lines[1]!), [1, 2, 3, 4, 5], [at(2), length, 3, undefined]],
+    [
+      "a lost line end and a changed byte",
+      lines.with(1, lines[1]!.replace('fact 2"', 'fact !"').trimEnd()),
+      [1, 3, 4, 5],
+      [at(1), length - 1, 2, 2],
+    ],
+    ["the first record", lines.with(0, lines[0]!.replace("fact 1", "fact !")), [2, 3, 4, 5], [0, at(1), 1, 1]],
+    [
+      "the last record",
+      lines.with(4, lines[4]!.replace("fact 5", "fact !")),
+      [1, 2, 3, 4],
+      [at(4), length, 5, undefined],
+    ],
+  ] as const)("%s", (_, changed, seqs, [offset, bytes, first, last]) => {
+    const read = salvageRecords(Buffer.from(changed.join("")));
+    expect(read.events.map(({ seq }) => seq)).toEqual(seqs);
+    expect(read.damage).toEqual([{ offset, bytes, records: [first, last] }]);
+  });
+
+  test("a line end that was lost costs no record", () => {
+    const read = salvageRecords(Buffer.from(lines.join("").replace("\n", "")));
+    expect(read.events).toHaveLength(5);
+    expect(read.damage.map(damageText)).toEqual([`journal.jsonl lacks a line end at byte ${at(1) - 1}.`]);
   });
 });
 
@@ -240,6 +308,7 @@ test("LOG-02: cut at every byte of 64 KiB: exactly the whole records come back, 
   let cut = 0;
   for (let length = 0, records = 0; length <= bytes.length; length += 1) {
     if (ends[records + 1] === length) records += 1;
+    const lacksEnd = ends[records + 1] === length + 1; // of the last record only the line end is missing
     // What lies far before the cut was read with the cuts before; around each end of a record everything is read.
     const seq =
       Math.min(Math.abs(length - ends[records]!), Math.abs(length - (ends[records + 1] ?? length))) <= 1
@@ -249,10 +318,11 @@ test("LOG-02: cut at every byte of 64 KiB: exactly the whole records come back, 
       seq,
       epoch: 0,
     });
-    const right =
-      seq + events.length === records &&
-      ends[seq]! + wholeBytes === ends[records] &&
-      ends[records]! + tornBytes === length;
+    const right = lacksEnd
+      ? seq + events.length === records + 1 && ends[seq]! + wholeBytes === length && tornBytes === 0
+      : seq + events.length === records &&
+        ends[seq]! + wholeBytes === ends[records] &&
+        ends[records]! + tornBytes === length;
     if (!right || problems.length !== (tornBytes > 0 ? 1 : 0))
       expect.fail(`cut at ${length}: ${events.length} records, ${problems.join()}`);
     cut += 1;

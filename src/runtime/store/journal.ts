@@ -8,10 +8,14 @@ import { fault } from "../disk/fault-points.ts";
 import { claim, type Owner } from "../disk/run-claim.ts";
 import { makeFolder, syncFolder } from "../disk/sync-folder.ts";
 import { removeDrafts } from "../disk/write-atomic.ts";
-import { decodeBytes, encodeLines, LINE_END } from "./journal-line.ts";
+import { type DecodedLine, decodeBytes, encodeLines, LINE_END } from "./journal-line.ts";
 
 /** The name of the file in the folder of a run. */
 export const JOURNAL_FILE = "journal.jsonl";
+
+const RECORD_START = '{"crc":"';
+const RECORD_HEAD = /^\{"crc":"[0-9a-f]{8}","epoch":\d/;
+const HEAD_BYTES = 32;
 
 /** `known`: what was read of the journal before it was claimed; it is read again only if it has changed since. */
 export type JournalOptions = Readonly<{ disk?: Disk; known?: JournalContents | undefined }>;
@@ -110,9 +114,27 @@ export type JournalContents = Readonly<{
   wholeBytes: number;
   /** Bytes behind that, of a record that was torn by a crash. */
   tornBytes: number;
+  /** The last record is whole, but for the line end behind it. */
+  endMissing: boolean;
   /** The highest epoch that wrote to it. */
   epoch: number;
+  /** What cannot be read of it; only where it was read to be shown. */
+  damage: readonly JournalDamage[];
 }>;
+
+/** A part of a journal that cannot be read, or records that are missing there. */
+export type JournalDamage = Readonly<{
+  offset: number;
+  bytes: number;
+  /**
+   * The numbers of the first and the last record that should be there, as far as the next one tells; the last is below the
+   * first where only a line end is missing.
+   */
+  records: readonly [number, number | undefined];
+}>;
+
+/** Where in a journal its bytes begin, and what was read before them. */
+type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
 
 /**
  * Everything in a journal that is whole. A torn last record is left out and reported; damage before it throws. So is what
@@ -123,30 +145,69 @@ export async function readJournal(folder: string, disk: Disk = machineDisk): Pro
 }
 
 /** The same for the bytes of a journal, or for those that follow on what was read `before`. */
-export function readRecords(
-  bytes: Buffer,
-  folder: string,
-  before: Readonly<{ seq: number; epoch: number }> = { seq: 0, epoch: 0 },
-): JournalContents {
+export function readRecords(bytes: Buffer, folder: string, before: ReadBefore = { seq: 0, epoch: 0 }): JournalContents {
+  const contents = salvageRecords(bytes, before);
+  const [first] = contents.damage;
+  if (!first) return contents;
+  throw damaged(folder, { record: first.records[0], offset: first.offset, size: (before.offset ?? 0) + bytes.length });
+}
+
+/** Reads what stands before and after damaged parts, to be shown. Nothing may be appended to such a journal. */
+export function salvageRecords(bytes: Buffer, before: ReadBefore = { seq: 0, epoch: 0 }): JournalContents {
   const events: KeptEvent[] = [];
-  let start = 0;
+  const damage: { offset: number; bytes: number; records: [number, number | undefined] }[] = [];
+  const from = before.offset ?? 0;
   let { epoch } = before;
   let tornBytes = 0;
   let late = 0;
+  const next = (): number => (events.at(-1)?.seq ?? before.seq) + 1;
+  const spoilt = (start: number, end: number): void => {
+    const last = damage.at(-1);
+    if (last && last.offset + last.bytes === from + start) last.bytes += end - start;
+    else damage.push({ offset: from + start, bytes: end - start, records: [next(), undefined] });
+  };
+  const take = ({ event, epoch: writer }: DecodedLine, start: number, end: number): void => {
+    if (writer > epoch) late += forget(events, event.seq);
+    if (writer < epoch) {
+      late += 1;
+      return;
+    }
+    if (event.seq < next()) {
+      spoilt(start, end); // a record that is there twice, or in the wrong place
+      return;
+    }
+    if (event.seq > next()) {
+      const last = damage.at(-1);
+      if (last && last.offset + last.bytes === from + start) last.records[1] = event.seq - 1;
+      else damage.push({ offset: from + start, bytes: 0, records: [next(), event.seq - 1] });
+    }
+    events.push(event);
+    epoch = writer;
+  };
+  let start = 0;
+  let endMissing = false;
   while (start < bytes.length) {
-    const end = bytes.indexOf(LINE_END, start);
-    const decoded = end < 0 ? undefined : decodeBytes(bytes.subarray(start, end));
-    if (!decoded && isTorn(bytes, start, end)) {
+    const found = bytes.indexOf(LINE_END, start);
+    const end = found < 0 ? bytes.length : found;
+    const decoded = decodeBytes(bytes.subarray(start, end));
+    if (decoded) take(decoded, start, end);
+    else if (isTorn(bytes, start, found)) {
       tornBytes = bytes.length - start;
       break;
+    } else {
+      for (const [at, to] of recordsWithin(bytes, start, end)) {
+        const inner = decodeBytes(bytes.subarray(at, to));
+        if (inner) take(inner, at, to);
+        else spoilt(at, to);
+        // Nothing is lost here but a line end; whoever wrote over it may have written elsewhere, too.
+        if (inner && to < end)
+          damage.push({ offset: from + to, bytes: 0, records: [inner.event.seq + 1, inner.event.seq] });
+      }
     }
-    if (decoded && decoded.epoch > epoch) late += forget(events, decoded.event.seq - before.seq - 1);
-    if (decoded && decoded.epoch < epoch) late += 1;
-    else if (decoded?.event.seq === before.seq + events.length + 1) {
-      events.push(decoded.event);
-      epoch = decoded.epoch;
-    } else throw damaged(folder, { record: before.seq + events.length + 1, offset: start, size: bytes.length });
-    start = end + 1;
+    endMissing = found < 0;
+    const last = damage.at(-1);
+    if (!endMissing && last && last.bytes > 0 && last.offset + last.bytes === from + end) last.bytes += 1;
+    start = end + (endMissing ? 0 : 1);
   }
   const unknown = new Set(events.filter((event) => !isKnown(event)).map(({ type }) => type));
   const problems = [
@@ -156,18 +217,48 @@ export function readRecords(
       : []),
     ...(unknown.size > 0 ? [`What a newer version wrote is kept and skipped: ${[...unknown].join(", ")}.`] : []),
   ];
-  return { events, problems, wholeBytes: start, tornBytes, epoch };
+  return { events, problems, wholeBytes: start, tornBytes, endMissing, epoch, damage };
 }
 
 /**
  * A later owner goes on behind what it found when it came. What an earlier one wrote in between was told to nobody: it
  * looks whether it still owns the run before it tells.
  */
-function forget(events: KeptEvent[], found: number): number {
-  return found < 0 ? 0 : events.splice(found).length;
+function forget(events: KeptEvent[], seq: number): number {
+  let count = 0;
+  while ((events.at(-1)?.seq ?? 0) >= seq) {
+    events.pop();
+    count += 1;
+  }
+  return count;
 }
 
-/** A record without an end, or a hole that a power cut left, with nothing behind it. */
+/** The events in the lines of a journal, one after the other; what is damaged is left out. */
+export function* eventsWithin(lines: Buffer): Generator<KeptEvent, void> {
+  for (let start = 0; start < lines.length; ) {
+    const found = lines.indexOf(LINE_END, start);
+    const end = found < 0 ? lines.length : found;
+    const decoded = decodeBytes(lines.subarray(start, end));
+    if (decoded) yield decoded.event;
+    else
+      for (const [at, to] of recordsWithin(lines, start, end)) {
+        const inner = decodeBytes(lines.subarray(at, to));
+        if (inner) yield inner.event;
+      }
+    start = end + 1;
+  }
+}
+
+/** The beginnings and ends of what may be records in a line that is none: the line end between two of them may be lost. */
+function recordsWithin(bytes: Buffer, start: number, end: number): [number, number][] {
+  const starts = [start];
+  for (let at = bytes.indexOf(RECORD_START, start + 1); at >= 0 && at < end; at = bytes.indexOf(RECORD_START, at + 1)) {
+    if (RECORD_HEAD.test(bytes.toString("latin1", at, Math.min(end, at + HEAD_BYTES)))) starts.push(at);
+  }
+  return starts.map((at, index) => [at, starts[index + 1] ?? end]);
+}
+
+/** A record that has no end, or a hole that a power cut left, with nothing behind it. */
 function isTorn(bytes: Buffer, start: number, end: number): boolean {
   if (end < 0) return true;
   return end === bytes.length - 1 && bytes.subarray(start, end).includes(0);
@@ -199,12 +290,14 @@ async function take(folder: string, disk: Disk, known: JournalContents | undefin
   let owner = await claim(folder, known?.epoch ?? 0, disk);
   try {
     let { file, kept } = await openWhole(folder, disk, known);
+    const { problems } = kept; // a torn end is cut off by now, and still has to be reported
     // The claims of an earlier life may be gone; what it wrote is not, and a lower number than its own would not count.
     if (kept.epoch >= owner.epoch) {
       await owner.release();
       await file.close();
       owner = await claim(folder, kept.epoch, disk);
       ({ file, kept } = await openWhole(folder, disk, kept));
+      kept = { ...kept, problems };
     }
     await removeDrafts(folder, join(folder, "outputs"), disk);
     return { owner, file, kept };
@@ -223,9 +316,10 @@ async function openWhole(
   fault("journal.open");
   const file = await disk.open(join(folder, JOURNAL_FILE), "a", 0o600);
   try {
-    const kept = known && (await isUnchanged(file, known)) ? known : await readForResume(folder, disk);
+    let kept = known && (await isUnchanged(file, known)) ? known : await readForResume(folder, disk);
     if (kept.events.length === 0) await syncFolder(folder, disk);
     if (kept.tornBytes > 0) await file.truncate(kept.wholeBytes);
+    else if (kept.endMissing) kept = await endLine(file, kept);
     // Whoever wrote it may have died before it was on the disk, and from here on it is told.
     if (kept.wholeBytes + kept.tornBytes > 0) await file.sync();
     if (kept.tornBytes > 0) fault("journal.cut");
@@ -234,6 +328,13 @@ async function openWhole(
     await file.close();
     throw error;
   }
+}
+
+/** Writes the line end that the last record lacks. */
+async function endLine(file: DiskFile, kept: JournalContents): Promise<JournalContents> {
+  if ((await file.write(Uint8Array.of(LINE_END), 0)).bytesWritten !== 1)
+    throw new Error("nothing more could be written");
+  return { ...kept, wholeBytes: kept.wholeBytes + 1, endMissing: false };
 }
 
 /** A journal only grows, except for a torn end that is cut off: one without such an end and of the same size is the same. */
@@ -264,6 +365,20 @@ async function writeWhole(file: DiskFile, bytes: Buffer, owner: Owner): Promise<
     if (bytesWritten === 0) throw new Error("nothing more could be written");
     offset += bytesWritten;
   }
+}
+
+/** What cannot be read of a journal, in words. */
+export function damageText({ offset, bytes, records: [first, last] }: JournalDamage): string {
+  if (last !== undefined && last < first) return `${JOURNAL_FILE} lacks a line end at byte ${offset}.`;
+  const missing =
+    last === undefined
+      ? `record ${first} and later ones`
+      : first === last
+        ? `record ${first}`
+        : `records ${first} to ${last}`;
+  return bytes === 0
+    ? `${JOURNAL_FILE} lacks ${missing} at byte ${offset}.`
+    : `${JOURNAL_FILE} is damaged at byte ${offset} (${bytes} bytes, ${missing}); what stands before and after it is shown.`;
 }
 
 function damaged(

@@ -7,7 +7,7 @@ import { type Disk, machineDisk } from "../disk/disk.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 import { filePathOf } from "./file-path.ts";
 import { JOURNAL_FILE } from "./journal.ts";
-import { decodeLine } from "./journal-line.ts";
+import { decodeBytes, LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 
 /** The place where runs are kept: one folder each, never in the workspace. */
 export type Store = Readonly<{
@@ -83,8 +83,18 @@ async function nameIn(folder: string): Promise<string | undefined> {
 export async function firstEvent(folder: string): Promise<KeptEvent | undefined> {
   const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
   if (!file) return undefined;
-  for await (const line of file.readLines()) return decodeLine(line)?.event;
-  return undefined;
+  try {
+    const { size } = await file.stat();
+    for (let span = TAIL_BYTES; span <= MOST_RECORD_BYTES; span *= 16) {
+      const bytes = Buffer.alloc(Math.min(size, span));
+      await file.read(bytes, 0, bytes.length, 0);
+      const end = bytes.indexOf(LINE_END);
+      if (end >= 0 || span >= size) return decodeBytes(end < 0 ? bytes : bytes.subarray(0, end))?.event;
+    }
+    return undefined;
+  } finally {
+    await file.close();
+  }
 }
 
 /** What the journal of a run ends with, as far as it is whole; only the end of it is read. */
@@ -93,15 +103,28 @@ export async function lastEvent(folder: string): Promise<KeptEvent | undefined> 
   if (!file) return undefined;
   try {
     const { size } = await file.stat();
-    for (let span = TAIL_BYTES; ; span *= 16) {
+    for (let span = TAIL_BYTES; span <= MOST_RECORD_BYTES; span *= 16) {
       const bytes = Buffer.alloc(Math.min(size, span));
       await file.read(bytes, 0, bytes.length, size - bytes.length);
-      const lines = bytes.toString("utf8").split("\n").slice(0, -1);
-      if (lines.length > 1 || span >= size) return lines.length === 0 ? undefined : decodeLine(lines.at(-1)!)?.event;
+      const found = lastWithin(bytes, span >= size);
+      if (found !== "unknown") return found;
     }
+    return undefined;
   } finally {
     await file.close();
   }
+}
+
+/** The last record in the end of a journal; a torn one behind it does not count. */
+function lastWithin(bytes: Buffer, isWhole: boolean): KeptEvent | undefined | "unknown" {
+  for (let end = bytes.length, torn = true; end > 0; torn = false) {
+    const start = bytes.lastIndexOf(LINE_END, end - 1) + 1;
+    if (start === 0 && !isWhole) return "unknown";
+    const event = decodeBytes(bytes.subarray(start, end))?.event;
+    if (event || (!torn && end > start)) return event;
+    end = start - 1;
+  }
+  return undefined;
 }
 
 const TAIL_BYTES = 1 << 16;

@@ -42,7 +42,7 @@ function entryText(entry: TranscriptEntry, options: TranscriptTextOptions): stri
     case "prompt": {
       const again = entry.attempt > 1 ? ` (attempt ${entry.attempt})` : "";
       const from = entry.continues === undefined ? "" : `, continues ${terminalLine(entry.continues)}`;
-      return `${colors.cyan(`prompt${again}${from}`)}\n${indented(entry.text)}`;
+      return `${colors.cyan(`prompt${again}${from}`)}\n${indented(entry.text, options)}`;
     }
     case "turn": {
       const { input, output, cacheRead } = entry.usage;
@@ -53,8 +53,9 @@ function entryText(entry: TranscriptEntry, options: TranscriptTextOptions): stri
         formatCost(entry.cost),
       ];
       const title = `${colors.cyan(`turn ${entry.turn}`)}  ${colors.dim(listed(parts, options.look))}`;
-      const thinking = entry.thinking.trim() === "" ? "" : `\n${colors.dim(indented(`(thinking) ${entry.thinking}`))}`;
-      return `${title}${thinking}${entry.text.trim() === "" ? "" : `\n${indented(entry.text)}`}`;
+      const thinking =
+        entry.thinking.trim() === "" ? "" : `\n${colors.dim(indented(`(thinking) ${entry.thinking}`, options))}`;
+      return `${title}${thinking}${entry.text.trim() === "" ? "" : `\n${indented(entry.text, options)}`}`;
     }
     case "call":
       return callText(entry, options);
@@ -63,10 +64,10 @@ function entryText(entry: TranscriptEntry, options: TranscriptTextOptions): stri
         entry.answer === undefined
           ? "no answer yet"
           : `${entry.answer.approve ? "yes" : "no"}${entry.answer.text ? `: ${entry.answer.text}` : ""}${entry.answer.by ? ` (${entry.answer.by})` : ""}`;
-      return `${colors.yellow("question")}\n${indented(entry.text)}\n  ${colors.dim(`answer: ${terminalLine(said)}`)}`;
+      return `${colors.yellow("question")}\n${indented(entry.text, options)}\n  ${colors.dim(`answer: ${terminalLine(said)}`)}`;
     }
     case "message":
-      return `${colors.cyan(`message from ${terminalLine(entry.from)}`)}\n${indented(entry.text)}`;
+      return `${colors.cyan(`message from ${terminalLine(entry.from)}`)}\n${indented(entry.text, options)}`;
     case "note": {
       const color = entry.label === "warning" || entry.label === "limit" ? colors.yellow : colors.dim;
       return color(`${entry.label}: ${terminalLine(entry.text)}`);
@@ -74,9 +75,9 @@ function entryText(entry: TranscriptEntry, options: TranscriptTextOptions): stri
     case "end": {
       const { outcome } = entry;
       const output = "output" in outcome && typeof outcome.output === "string" ? outcome.output : "";
-      if (outcome.status === "ok") return `${colors.green("result")}\n${indented(output)}`;
+      if (outcome.status === "ok") return `${colors.green("result")}\n${indented(output, options)}`;
       const color = outcome.status === "failed" ? colors.red : colors.yellow;
-      const partial = output.trim() === "" ? "" : `\n${indented(output)}`;
+      const partial = output.trim() === "" ? "" : `\n${indented(output, options)}`;
       return `${color(outcome.status)}: ${terminalLine(explain(outcome))}${partial}`;
     }
   }
@@ -94,13 +95,21 @@ function callText(entry: CallEntry, { look, full }: TranscriptTextOptions): stri
   const time = entry.ms === undefined ? "" : `  ${took(entry.ms)}`;
   const state = entry.state === "denied" ? "  denied" : entry.state === "open" ? "  no result recorded" : "";
   const title = `${sign[entry.state]} ${colors.bold(terminalLine(entry.tool))} ${terminalLine(about)}${colors.dim(`${time}${state}`)}`;
-  const input = full ? `\n${indented(JSON.stringify(entry.input, null, 2) ?? "")}` : "";
-  const lines = sanitize(entry.result).trimEnd().split("\n");
+  const input = full ? `\n${indented(JSON.stringify(entry.input, null, 2) ?? "", { full })}` : "";
+  const head = full ? entry.result : entry.result.slice(0, TEXT_CHARS);
+  const lines = sanitize(head).trimEnd().split("\n");
   const shown = full ? lines : lines.slice(0, RESULT_LINES).map((line) => cutHead(line, 300).text);
-  const more = lines.length - shown.length;
+  const more = lines.length - shown.length + linesIn(entry.result, head.length);
   const result =
     entry.result.trim() === "" ? "" : `\n${shown.map((line) => `    ${diffColor(line, look)}`).join("\n")}`;
   return `${title}${input}${result}${more > 0 ? `\n    ${colors.dim(`+${more} more lines (--full shows them)`)}` : ""}`;
+}
+
+/** How many lines end behind this place of a text. */
+function linesIn(text: string, from: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at >= 0; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
 }
 
 function diffColor(line: string, { colors }: Look): string {
@@ -109,4 +118,14 @@ function diffColor(line: string, { colors }: Look): string {
   return line;
 }
 
-const indented = (text: string): string => sanitize(text).trimEnd().replace(/^/gm, "  ");
+/** A text with its lines moved in, cut where it is very long and not wanted whole. */
+function indented(text: string, { full }: Pick<TranscriptTextOptions, "full">): string {
+  const cut = !full && text.length > TEXT_CHARS;
+  const shown = sanitize(cut ? text.slice(0, TEXT_CHARS) : text)
+    .trimEnd()
+    .replace(/^/gm, "  ");
+  return cut ? `${shown}\n  ... (${text.length - TEXT_CHARS} more characters; --full shows them)` : shown;
+}
+
+/** So much of one text is shown when it is not shown whole. */
+const TEXT_CHARS = 100_000;

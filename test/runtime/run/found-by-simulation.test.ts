@@ -13,7 +13,7 @@ import { drive } from "../../../src/runtime/run/drive.ts";
 import { Run } from "../../../src/runtime/run/run.ts";
 import { JOURNAL_FILE, openJournal, readJournal } from "../../../src/runtime/store/journal.ts";
 import { encodeLine } from "../../support/encode-line.ts";
-import { decodeLine } from "../../../src/runtime/store/journal-line.ts";
+import { decodeLine } from "../../support/encode-line.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 /** Each of these broke in a simulation first; here it is as small as it gets. */
