@@ -184,9 +184,14 @@ async function inBackground(
 
 /** The answer of `Task` as the document has it. */
 function taskOutputOf({ outcome, task: agentId }: FinishedNode, { agent = "" }: FacadeTask): Record<string, unknown> {
-  const file = outcome.file === undefined ? {} : { outputFile: outcome.file };
-  if (outcome.status === "ok") return { success: true, result: shortened(outcome, agent), agentId, ...file };
-  return { success: false, error: outputExcerpt(outcome), agentId, ...file };
+  const { usage } = outcome;
+  const rest = {
+    agentId,
+    ...defined({ outputFile: outcome.file, turns: usage?.turns }),
+    ...(usage && { tokenUsage: { input: usage.input, output: usage.output } }),
+  };
+  if (outcome.status === "ok") return { success: true, result: shortened(outcome, agent), ...rest };
+  return { success: false, error: outputExcerpt(outcome), ...rest };
 }
 
 function resultText(

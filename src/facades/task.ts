@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AgentCard } from "../core/delegation/catalog.ts";
-import { allowedText, type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
+import { allowedText, type Caller, defaultAgent, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
 import { defined } from "../core/text/defined.ts";
 import { asId } from "../modes/names.ts";
@@ -29,7 +29,11 @@ function taskTool(caller: Caller, name: string): Tool {
   const look = createAgentLookup(caller);
   const cards = offered(caller.catalog, caller);
   const input = z.strictObject({
-    agent: z.string().describe("who does it").meta(agentNameSchema(cards)),
+    agent: z
+      .string()
+      .default(defaultAgent(caller.spawns))
+      .describe(`who does it; ${defaultAgent(caller.spawns)} by default`)
+      .meta(agentNameSchema(cards)),
     context: z.string().optional().describe("what all of the tasks have to know, put before each assignment"),
     schema: z
       .record(z.string(), z.unknown())

@@ -8,8 +8,14 @@ export type RpcServer = WebServer &
     sent(): Sent[];
   }>;
 
-/** A server of the old version of the protocol (0.3) that answers message after message with these. */
-export async function rpcServer(answers: readonly object[], card: () => object = () => ({})): Promise<RpcServer> {
+/**
+ * A server of the old version of the protocol (0.3) that answers message after message with these, and then with an error.
+ */
+export async function rpcServer(
+  answers: readonly object[],
+  card: () => object = () => ({}),
+  error = "no more answers",
+): Promise<RpcServer> {
   const server = await webServer({
     "/card.json": (_, response) => {
       const about = {
@@ -32,7 +38,7 @@ export async function rpcServer(answers: readonly object[], card: () => object =
         JSON.stringify({
           jsonrpc: "2.0",
           id,
-          ...(result ? { result } : { error: { code: -32603, message: "no more answers" } }),
+          ...(result ? { result } : { error: { code: -32603, message: error } }),
         }),
       );
     },

@@ -30,7 +30,7 @@ type Move = {
   suspendedState?: PegasusState;
   plan_steps?: { type?: string; completed: boolean }[];
 };
-type Moved = { to?: PegasusState; throws?: string; canTransition?: boolean };
+type Moved = { to?: PegasusState; reported?: string; canTransition?: boolean };
 
 test.each(cases<Move, Moved>("001-pegasus", "task-fsm"))("task-fsm: $name", ({ input, want }) => {
   if (input.state === undefined || input.event === undefined) return expect(classesOf()).toEqual(want);
@@ -39,9 +39,24 @@ test.each(cases<Move, Moved>("001-pegasus", "task-fsm"))("task-fsm: $name", ({ i
     ...(input.plan_steps && { steps: input.plan_steps }),
   };
   const next = nextState(input.state, input.event, place);
-  expect(next !== undefined).toBe(want.canTransition);
   expect(next).toBe(want.to);
+  const log = [...leadingTo[input.state], input.event].map((event) => ({ event, data: {} }));
+  const warning = eventsOfPegasusLog("t1", log).find((event) => event.type === "warning");
+  expect({ canTransition: warning === undefined, reported: warning?.text }).toEqual({
+    canTransition: want.canTransition,
+    reported: want.reported,
+  });
 });
+
+/** The shortest log of a task in each state. */
+const leadingTo: Readonly<Record<PegasusState, readonly PegasusEvent[]>> = {
+  idle: [],
+  reasoning: ["TASK_CREATED"],
+  acting: ["TASK_CREATED", "REASON_DONE"],
+  suspended: ["TASK_CREATED", "TASK_SUSPENDED"],
+  completed: ["TASK_CREATED", "TASK_COMPLETED"],
+  failed: ["TASK_CREATED", "TASK_FAILED"],
+};
 
 const states: readonly PegasusState[] = ["idle", "reasoning", "acting", "suspended", "completed", "failed"];
 const eventNames: readonly PegasusEvent[] = [
@@ -66,49 +81,60 @@ const classesOf = () => ({
 
 const folded = (lines: readonly unknown[]): State => eventsOfPegasusLog("t1", lines).reduce(reduce, emptyState("t1"));
 
-/** How the task of a log began: what it was asked, and what it was called. */
-const startIn = (lines: readonly unknown[]): { prompt?: string; label?: string } =>
-  eventsOfPegasusLog("t1", lines).find((event) => event.type === "node.started") ?? {};
-
-type Restored = {
+type Restored = Readonly<{
+  id?: string;
   description: string;
   inputText: string;
+  source: string;
   taskType: string;
+  messages: unknown[];
   finalResult: { response: string } | null;
   error: string | null;
   iteration: number;
-};
+  suspendedState?: string | null;
+  plan?: object | null;
+}>;
+
+/** What is known of a task after its log was read, in the words of the case. */
+function restored(lines: readonly unknown[]): Required<Restored> {
+  const events = eventsOfPegasusLog("t1", lines);
+  const state = events.reduce(reduce, emptyState("t1"));
+  const [view] = state.nodes.values();
+  const started = events.find((event) => event.type === "node.started");
+  const run = events.find((event) => event.type === "run.started");
+  const turns = events.flatMap((event) => (event.type === "turn.ended" ? [event.text] : []));
+  const { outcome } = state;
+  const inputText = started?.prompt ?? "missing";
+  return {
+    id: run?.run ?? "missing",
+    description: started?.label ?? "",
+    inputText,
+    source: run?.origin?.caller ?? "missing",
+    taskType: view?.agent ?? "missing",
+    messages:
+      turns.length === 0
+        ? []
+        : [{ role: "user", content: inputText }, ...turns.map((content) => ({ role: "assistant", content }))],
+    finalResult: outcome?.status === "ok" ? { response: outcome.output } : null,
+    error: outcome?.status === "failed" ? outcome.fault.message : null,
+    iteration: view?.usage.turns ?? 0,
+    suspendedState: events.some((event) => event.type === "note" && event.text === "suspended") ? "suspended" : null,
+    plan: events.find((event) => event.type === "plan.changed") ?? null,
+  };
+}
+
 test.each(cases<{ jsonl: unknown[] }, Restored>("001-pegasus", "persistence-replay"))(
   "persistence-replay: $name",
   ({ input, want }) => {
-    const state = folded(input.jsonl);
-    const [view] = state.nodes.values();
-    const { prompt, label = "" } = startIn(input.jsonl);
-    expect({ prompt, label, agent: view?.agent }).toEqual({
-      prompt: want.inputText,
-      label: want.description,
-      agent: want.taskType,
-    });
-    expect(view?.usage.turns ?? 0).toBe(want.iteration);
-    const { outcome } = state;
-    if (want.finalResult) expect(outcome).toMatchObject({ status: "ok", output: want.finalResult.response });
-    else if (want.error !== null) expect(outcome).toMatchObject({ status: "failed", fault: { message: want.error } });
-    else expect(outcome).toBeUndefined();
+    const { plan: _, ...task } = restored(input.jsonl);
+    expect(task).toEqual(want);
   },
 );
 
-test.each(cases<object, { inputText: string; taskType: string }>("001-pegasus", "task-context"))(
-  "task-context: $name",
-  ({ want }) => {
-    const lines = [{ event: "TASK_CREATED", data: {} }];
-    const [view] = folded(lines).nodes.values();
-    expect({ prompt: startIn(lines).prompt, agent: view?.agent }).toEqual({
-      prompt: want.inputText,
-      agent: want.taskType,
-    });
-    expect(view?.outcome).toBeUndefined();
-  },
-);
+test.each(cases<object, Restored>("001-pegasus", "task-context"))("task-context: $name", ({ want }) => {
+  const { id: _id, suspendedState: _state, ...task } = restored([{ event: "TASK_CREATED", data: {} }]);
+  expect(task).toEqual(want);
+});
 
 test.each(cases<{ pending?: { taskId: string }[]; taskId?: string }, object>("001-pegasus", "persistence-layout"))(
   "persistence-layout: $name",

@@ -8,8 +8,9 @@ import {
   type RemoteTask,
 } from "../../src/core/net/a2a.ts";
 import { A2AClientManager } from "../../src/doors/a2a.ts";
-import { remoteFault } from "../../src/runners/a2a/a2a-fault.ts";
+import { createCrew, defineAgent } from "../../src/index.ts";
 import { rpcServer } from "../a2a/rpc-server.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";
 
 describe("a2a-text", () => {
@@ -45,11 +46,25 @@ describe("a2a-session", () => {
     expect(server.requests.filter(({ url }) => url === "/card.json")).toHaveLength(1);
   });
 
-  test.each(rows.filter(({ input }) => input.error))("$name", ({ input, want }) => {
-    expect(remoteFault(new Error(input.error), { sent: false })).toMatchObject({
-      status: "failed",
-      fault: { message: want.text },
+  test.each(rows.filter(({ input }) => input.error))("$name", async ({ input, want }) => {
+    const server = await rpcServer([], undefined, input.error);
+    const agent = defineAgent({ name: "far", description: "", instructions: "", remote: { cardUrl: server.cardUrl } });
+    const crew = createCrew({
+      cwd: tempFolder(),
+      home: false,
+      env: {},
+      discover: false,
+      agents: [agent],
+      network: { allowHosts: [server.host] },
+      permissions: { mode: "bypass" },
+      unattended: true,
     });
+    const run = crew.run({ mode: "single", agent: "far", task: "Go." });
+    const thrown = await run.then(
+      () => false,
+      () => true,
+    );
+    expect({ text: (await run).fault?.message, thrown }).toEqual(want);
   });
 
   test.each(rows.filter(({ input }) => input.calls))("$name", async ({ input, want }) => {

@@ -46,7 +46,15 @@ function run(leaf) {
   const reportFile = join(folder, "report.json");
   spawnSync(
     process.execPath,
-    ["node_modules/vitest/vitest.mjs", "run", "--reporter=json", `--outputFile=${reportFile}`, ...files],
+    [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "--experimental.fsModuleCache",
+      "--maxWorkers=1",
+      "--reporter=json",
+      `--outputFile=${reportFile}`,
+      ...files,
+    ],
     { cwd: root, env: { ...process.env, SUBCREW_MUTATE_LEAF: String(leaf), SUBCREW_MUTATE_NOTES: folder } },
   );
   if (!existsSync(reportFile)) throw new Error("vitest wrote no report");

@@ -83,20 +83,56 @@ test.each(cases<{ mode: string; tool: string }, string>("002-mycode", "permissio
   },
 );
 
+/** A call of each tool that the types of system 002 have for reading and for running commands. */
+const ordinary: Readonly<Record<string, object>> = {
+  read_file: { path: "a.txt" },
+  glob: { pattern: "*.txt" },
+  grep_files: { pattern: "a" },
+  bash: { command: "npm test" },
+};
+
+/** Runs a bundled agent as a helper of an agent that may do everything, and collects the questions to the person. */
+async function questionsOf(type: string, calls: readonly ReturnType<typeof call>[]): Promise<string[]> {
+  const crew = createCrew({
+    cwd: tempFolder({ "a.txt": "a" }),
+    home: tempFolder(),
+    env: { PATH: "/usr/bin:/bin" },
+    discover: false,
+    // The model of both: first the lead, then the helper, and the lead again.
+    models: {
+      m: scripted(call("Task", { description: "d", prompt: "go", subagent_type: type }), ...calls, "ok", "done"),
+    },
+    model: "m",
+    agents: [{ name: "lead", description: "", instructions: "", tools: ["*", "Task"], delegation: ["Task"] }],
+  });
+  const run = crew.run({ mode: "single", agent: "lead", task: "Go." });
+  const questions: string[] = [];
+  for await (const event of run) {
+    if (event.type !== "gate.opened") continue;
+    questions.push(event.question);
+    await run.answer(event.path, { approve: false }, event.call);
+  }
+  await run;
+  return questions;
+}
+
 test.each(cases<{ type: string }, string>("002-mycode", "permission-mode"))(
   "permission-mode: $name",
   async ({ input, want }) => {
-    const { tools = [] } = bundled(input.type);
-    const reads = await Promise.all(
-      tools.map(async (tool) => (builtinTools[tool]!().does === "net" ? "permit" : decide("default", tool))),
+    const local = (bundled(input.type).tools ?? []).filter((tool) => tool in ordinary);
+    expect(local.length).toBeGreaterThan(0);
+    const questions = await questionsOf(
+      input.type,
+      local.map((tool) => call(tool, ordinary[tool]!)),
     );
-    expect(
-      reads.every((decision) => decision === "permit")
-        ? "auto-approve (permissive)"
-        : "ask for confirmation (isolated)",
-    ).toBe(want);
+    expect(questions.length === 0 ? "auto-approve (permissive)" : "ask for confirmation (isolated)").toBe(want);
   },
 );
+
+test("a type that reads without questions still asks before it fetches a page", async () => {
+  const [question = ""] = await questionsOf("Explore", [call("web_fetch", { url: "https://example.com/" })]);
+  expect(question).toContain("example.com");
+});
 
 test("TOOL-01: an agent that may read a file may do nothing else, at execution and not only in what it is shown", async () => {
   const others = Object.keys(builtinTools).filter((name) => name !== "read_file");

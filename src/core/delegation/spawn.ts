@@ -59,6 +59,9 @@ export function allowedText(spawns: Spawns): string {
   return spawns.length === 0 ? "none (spawns disabled for this agent)" : spawns.join(",");
 }
 
+/** The agent that takes a task which names none: the first that the caller may start, or the general worker. */
+export const defaultAgent = (spawns: Spawns): string => (spawns === "*" ? undefined : spawns[0]) ?? "task";
+
 /**
  * The delegation tools of an agent, as it spells them: when it lists one, or may use everything and says whom it may start.
  * A `*` among the tools alone never means delegation.

@@ -49,7 +49,8 @@ export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): Kept
         const prompt = text("inputText");
         path = /^[\w-]+$/.test(agent) ? agent : "task";
         const plan = { nodes: { [path]: { kind: "task" as const, task: { agent, prompt } } }, output: path };
-        put("", { type: "run.started", plan, cwd: "", version: "pegasus" });
+        const origin = { by: "pegasus", caller: text("source"), agent, context: run };
+        put("", { type: "run.started", plan, cwd: "", version: "pegasus", origin });
         start(agent, prompt, text("description"));
         break;
       }
