@@ -1,0 +1,206 @@
+// @ts-check
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseAst } from "rolldown/parseAst";
+import { root } from "./step.mjs";
+
+/**
+ * Shows which faults in the central files no test notices: makes one small change at a time in a copy of the project
+ * (a negated condition, a removed statement, another constant, a removed `await`) and runs the suites of that file.
+ * Prints every change whose suites pass all the same.
+ *
+ *     npm run mutate                              15 changes per file, those of seed 1
+ *     npm run mutate -- --count 40 --seed 7 loop  the files whose path contains "loop"
+ *     npm run mutate -- --line 120 loop/loop.ts   every change of one line
+ */
+
+const execution = ["src/runtime/execute", "test/runtime/execute", "test/runtime/run"];
+const loop = ["src/runtime/loop", "test/runtime/loop", "test/runtime/task"];
+const rights = ["src/core/policy", "test/runtime/access"];
+const resuming = ["test/runtime/resume", "test/runtime/run/crash.test.ts", "test/runtime/execute/approval.test.ts"];
+
+/** The central files, and the suites that have to notice a fault in each; the first ones run first. */
+const suites = {
+  "src/runtime/execute/execute.ts": execution,
+  "src/core/schedule/decide.ts": ["src/core/schedule", ...execution],
+  "src/runtime/task/perform.ts": ["src/runtime/task", ...loop, ...resuming],
+  "src/runtime/task/assign.ts": ["src/runtime/task", ...loop, ...rights],
+  "src/runtime/task/assign-agent.ts": ["src/runtime/task", ...loop, ...rights],
+  "src/runtime/task/assign-tools.ts": ["src/runtime/task", ...rights, ...loop],
+  "src/runtime/task/assign-access.ts": ["src/runtime/task", ...rights, ...loop],
+  "src/runtime/task/assign-model.ts": ["src/runtime/task", "test/models", "src/core/model", ...loop],
+  "src/runtime/task/assign-prompt.ts": ["src/runtime/task", ...loop],
+  "src/runtime/loop/loop.ts": loop,
+  "src/runtime/loop/call-tool.ts": [...loop, ...rights],
+  "src/core/policy/permit.ts": rights,
+  "src/core/policy/judge.ts": rights,
+  "src/core/policy/judge-call.ts": rights,
+  "src/runtime/store/journal.ts": ["src/runtime/store", ...resuming],
+  "src/runtime/store/journal-line.ts": ["src/runtime/store"],
+  "src/runtime/resume/resume-run.ts": resuming,
+  "src/runtime/resume/continue-task.ts": [...resuming, "test/facades"],
+  "src/runtime/resume/previous-runs.ts": [...resuming, "test/facades"],
+  "src/runtime/resume/recorded-agent.ts": resuming,
+  "src/runtime/resume/reuse-results.ts": [...resuming, "test/crew"],
+};
+
+/** A change that makes a suite hang ends after so many milliseconds, and counts as noticed. */
+const HANGS = 240_000;
+
+/** The operator that takes the place of each. @type {Record<string, string>} */
+const operators = {
+  "===": "!==",
+  "!==": "===",
+  "<": "<=",
+  "<=": "<",
+  ">": ">=",
+  ">=": ">",
+  "&&": "||",
+  "||": "&&",
+  "+": "-",
+  "-": "+",
+};
+
+/** @typedef {{ start: number, end: number, to: string }} Edit */
+/** @typedef {import("rolldown/parseAst").ParseResult | any} AnyNode */
+
+const { count, seed, line, wanted } = asked(process.argv.slice(2));
+const files = Object.entries(suites).filter(
+  ([file]) => wanted.length === 0 || wanted.some((part) => file.includes(part)),
+);
+const copy = copyOfProject();
+let tried = 0;
+let unnoticed = 0;
+try {
+  for (const [file, tests] of files) mutate(file, tests);
+  console.log(`${tried} changes, ${unnoticed} not noticed`);
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}
+
+/** @param {string} file @param {readonly string[]} tests */
+function mutate(file, tests) {
+  const path = join(copy, file);
+  const text = readFileSync(path, "utf8");
+  const lineOf = (/** @type {Edit} */ { start }) => text.slice(0, start).split("\n").length;
+  const all = editsOf(text);
+  const edits = line === undefined ? sample(all, count, seed) : all.filter((edit) => lineOf(edit) === line);
+  if (!passes(tests)) throw new Error(`The suites of ${file} fail without any change: ${tests.join(" ")}`);
+  for (const edit of edits) {
+    writeFileSync(path, text.slice(0, edit.start) + edit.to + text.slice(edit.end));
+    tried += 1;
+    if (!passes(tests)) continue;
+    unnoticed += 1;
+    const was = text.slice(edit.start, edit.end).replace(/\s+/g, " ");
+    console.log(
+      `${file}:${lineOf(edit)}: ${was.slice(0, 100)} -> ${edit.to.replace(/\s+/g, " ").slice(0, 100) || "nothing"}`,
+    );
+  }
+  writeFileSync(path, text);
+  console.log(`${file}: ${edits.length} of ${all.length} changes tried`);
+}
+
+/** @param {readonly string[]} tests */
+function passes(tests) {
+  const run = spawnSync(
+    process.execPath,
+    ["node_modules/vitest/vitest.mjs", "run", "--bail=1", "--maxWorkers=1", "--experimental.fsModuleCache", ...tests],
+    { cwd: copy, timeout: HANGS, killSignal: "SIGKILL", stdio: "ignore" },
+  );
+  return run.status === 0;
+}
+
+/** A copy of what git knows of this folder, with the installed packages linked. */
+function copyOfProject() {
+  const folder = mkdtempSync(join(tmpdir(), "subcrew-mutate-"));
+  const listed = spawnSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const generated = ["src/embedded.ts", "src/core/text/version.ts", "dist"];
+  for (const name of [...listed.stdout.split("\0"), ...generated]) {
+    if (name === "" || !existsSync(join(root, name))) continue;
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
+/** Every change there is, in the order of the file. @param {string} text @returns {Edit[]} */
+function editsOf(text) {
+  /** @type {Edit[]} */
+  const edits = [];
+  visit(parseAst(text, { lang: "ts" }), (node) => edits.push(...changesOf(node, text)));
+  return edits.toSorted((a, b) => a.start - b.start);
+}
+
+/** @param {AnyNode} node @param {string} text @returns {Edit[]} */
+function changesOf(node, text) {
+  const said = (/** @type {AnyNode} */ { start, end }) => text.slice(start, end);
+  const { start, end } = node;
+  switch (node.type) {
+    case "IfStatement":
+    case "WhileStatement":
+      return [{ start: node.test.start, end: node.test.end, to: `!(${said(node.test)})` }];
+    case "ConditionalExpression":
+      return [{ start: node.test.start, end: node.test.end, to: `!(${said(node.test)})` }];
+    case "BinaryExpression":
+    case "LogicalExpression": {
+      const to = operators[node.operator];
+      if (to === undefined) return [];
+      const at = text.indexOf(node.operator, node.left.end);
+      return [{ start: at, end: at + node.operator.length, to }];
+    }
+    case "ExpressionStatement":
+      return node.directive === undefined ? [{ start, end, to: ";" }] : [];
+    case "AwaitExpression":
+      return [{ start, end, to: `(${said(node.argument)})` }];
+    case "SpreadElement":
+      return [{ start, end, to: "" }];
+    case "Literal":
+      if (typeof node.value === "boolean") return [{ start, end, to: String(!node.value) }];
+      return typeof node.value === "number" ? [{ start, end, to: `${node.value + 1}` }] : [];
+    case "ReturnStatement":
+      return node.argument && node.argument.type !== "Literal"
+        ? [{ start, end, to: "return undefined as never;" }]
+        : [];
+    default:
+      return [];
+  }
+}
+
+/** @param {AnyNode} node @param {(node: AnyNode) => void} seen */
+function visit(node, seen) {
+  if (Array.isArray(node)) return node.forEach((one) => visit(one, seen));
+  if (typeof node !== "object" || node === null) return;
+  if (typeof node.type === "string") {
+    if (/^(TS|Import)/.test(node.type) && !/^TS(As|NonNull|Satisfies)/.test(node.type)) return;
+    seen(node);
+  }
+  for (const value of Object.values(node)) visit(value, seen);
+}
+
+/** So many of them, the same for one seed. @param {Edit[]} edits @param {number} many @param {number} from */
+function sample(edits, many, from) {
+  let state = from;
+  const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
+  const rest = [...edits];
+  const chosen = Array.from({ length: Math.min(many, rest.length) }, () => rest.splice(next() % rest.length, 1)[0]);
+  return /** @type {Edit[]} */ (chosen);
+}
+
+/** @param {string[]} args */
+function asked(args) {
+  /** @type {Record<string, number>} */
+  const numbers = {};
+  const wanted = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? "";
+    if (word.startsWith("--")) numbers[word.slice(2)] = Number(args[(at += 1)]);
+    else wanted.push(word);
+  }
+  return { count: numbers["count"] ?? 15, seed: numbers["seed"] ?? 1, line: numbers["line"], wanted };
+}
