@@ -8,7 +8,7 @@ import type { Roster } from "./core/delegation/roster.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
 import type { Model } from "./core/model/model.ts";
 import { type Permissions, withPermissions } from "./core/policy/permissions.ts";
-import { secretsIn, secretValues } from "./core/secrets/forms.ts";
+import { secretsIn, secretValues } from "./core/secrets/spellings.ts";
 import { createRedactor, type Redactor } from "./core/secrets/redact.ts";
 import type { PeerTools } from "./core/task/mcp-tools.ts";
 import type { Runner } from "./core/task/runner.ts";
@@ -24,7 +24,7 @@ import { openKeptRules } from "./runtime/access/approved-rules.ts";
 import { asideText } from "./runtime/files/quarantine.ts";
 import { createGuardedFetch, type NetworkRules } from "./runtime/network/guarded-fetch.ts";
 import { createGuardedOpen } from "./runtime/network/guarded-request.ts";
-import { openTaskHistory } from "./runtime/resume/task-history.ts";
+import { openProjectRuns } from "./runtime/resume/project-runs.ts";
 import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { openMemory } from "./runtime/store/memory.ts";
 import { createStore, type Store } from "./runtime/store/store.ts";
@@ -116,7 +116,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
     fetch: createGuardedFetch(setup.network),
     ...(setup.webSearch && { search: searchBackend(setup.webSearch, env) }),
     skills: code.skills ?? ((): Promise<readonly Skill[]> => skillsFor(setup)),
-    ...(store && { history: openTaskHistory(store, cwd) }),
+    ...(store && { history: openProjectRuns(store, cwd) }),
     ...(setup.home !== false && { memory: openMemory({ home: homeOf(setup), project: cwd, clock }) }),
   };
   const kept = setup.home === false ? undefined : homeOf(setup);

@@ -39,11 +39,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["core/text", "core/schema", "core/vocabulary", "core/rules"],
   },
   "core/policy": {
-    holds: "may this agent make this call: policy, permission modes, verdicts, protected paths",
+    holds:
+      "may this agent make this call: rules judged (judge-call.ts), tools offered (permit.ts), permission modes, protected paths",
     sees: ["core/text", "core/shell", "core/vocabulary", "core/rules", "core/agent"],
   },
   "core/outcome": {
-    holds: "how a task ended, what it cost, what it changed",
+    holds: "how a task ended, sums of its usage and cost, what it changed",
     sees: ["core/text", "core/rules", "core/policy"],
   },
   "core/net": { holds: "A2A words, loopback addresses, proxies", sees: ["core/text", "core/outcome"] },
@@ -114,7 +115,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: [],
   },
   "runtime/commands": {
-    holds: "child processes: sandbox, protected mounts, commands in flight, watchdog, meters, output",
+    holds:
+      "child processes: sandbox, protected mounts, commands in flight, watchdog, use of memory and processor, output",
     sees: ["runtime/async", "runtime/disk", "runtime/files"],
   },
   "runtime/access": {
@@ -130,7 +132,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["runtime/async", "runtime/disk", "runtime/files", "runtime/commands"],
   },
   "runtime/loop": {
-    holds: "one agent working: the loop of model turns and tool calls, the conversation, finishing",
+    holds:
+      "one agent working: the loop of model turns and tool calls; the conversation, also rebuilt from recorded turns; finishing",
     sees: ["runtime/async", "runtime/files", "runtime/access"],
   },
   "runtime/execute": {
@@ -146,7 +149,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["runtime/async", "runtime/disk", "runtime/store", "runtime/commands", "runtime/git", "runtime/run"],
   },
   "runtime/resume": {
-    holds: "resuming and continuing: recorded runs and agents, previous runs, reused results, task history",
+    holds:
+      "resuming and continuing: the recorded run, its settings and agents; a new message to a run; reused results; the runs of a project",
     sees: ["runtime/disk", "runtime/store", "runtime/loop", "runtime/run", "runtime/background"],
   },
   "runtime/task": {
@@ -201,7 +205,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       "tools/crew",
     ],
   },
-  "models/wires": { holds: "HTTP clients of providers: requests, streams, faults, prices", sees: [] },
+  "models/wires": { holds: "HTTP clients of providers: requests, streams, faults, the price of a turn", sees: [] },
   "models/ai-sdk": { holds: "models of the AI SDK", sees: ["models/wires"] },
   "models/scripted": { holds: "a model whose turns are given as data", sees: ["models/wires"] },
   "models/offline": { holds: "the built-in model without a network", sees: ["models/wires"] },

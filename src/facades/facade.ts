@@ -1,6 +1,6 @@
 import type { Caller } from "../core/delegation/spawn.ts";
 import type { Tool } from "../core/task/tool.ts";
-import type { TaskHistory } from "../runtime/resume/task-history.ts";
+import type { ProjectRuns } from "../runtime/resume/project-runs.ts";
 
 /**
  * One way to ask for other agents, as one system spells it: parameters in, a plan to the run, a text back. A new one is
@@ -23,7 +23,7 @@ export type Facade = Readonly<{
 export type FacadeParts = Readonly<{
   clock(): number;
   /** Absent: this crew keeps no runs. */
-  history?: TaskHistory;
+  history?: ProjectRuns;
 }>;
 
 /** A delegation waits as long as the agents below it work, and those have clocks of their own. */

@@ -3,7 +3,7 @@ import { addUsage, noUsage } from "../core/outcome/usage.ts";
 import type { KeptEvent } from "../core/run/event.ts";
 import { emptyState, reduce } from "../core/run/state.ts";
 import { defined } from "../core/text/defined.ts";
-import type { TaskHistory } from "../runtime/resume/task-history.ts";
+import type { ProjectRuns } from "../runtime/resume/project-runs.ts";
 
 export type TaskStatus = "running" | "completed" | "error" | "cancelled";
 
@@ -45,7 +45,7 @@ export function endedRecord(
 /** What the journals say about a task, `run/path` or a whole run: whoever started it, and in whatever process. */
 export async function recordedTask(
   id: string,
-  history: TaskHistory | undefined,
+  history: ProjectRuns | undefined,
   summary: (outcome: Outcome) => string,
 ): Promise<TaskRecord | undefined> {
   const [run = "", ...rest] = id.split("/");

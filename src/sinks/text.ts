@@ -1,6 +1,7 @@
 import type { Writable } from "node:stream";
 import { isKept, type KeptEvent } from "../core/run/event.ts";
 import type { State } from "../core/run/state.ts";
+import { crashAt } from "../core/task/crash.ts";
 import type { Run } from "../runtime/run/run.ts";
 import type { Look } from "../core/view/look.ts";
 import { shownNodes } from "../core/view/nodes.ts";
@@ -72,14 +73,18 @@ export function createTextSink({ out, err, look, live, quiet, since, tell }: Tex
   return {
     follow: async (run) => {
       if (live && !quiet) timer = setInterval(() => draw(run), FRAME_MS);
+      let path = "";
       try {
         for await (const event of run) {
+          path = event.path;
           if (quiet || !isKept(event) || event.at < since) continue;
           const own = tell?.(event, run.state);
           const said =
             own ?? ((live || tell) && !aboveLive.has(event.type) ? undefined : lineFor(event, run.state, look));
           if (said !== undefined) print(said);
         }
+      } catch (thrown) {
+        throw crashAt(thrown, { run: run.id, path });
       } finally {
         clearInterval(timer);
         live?.close();

@@ -1,5 +1,5 @@
 import { type CrewError, exitCodeOfError, isCrewError, messageOf } from "../../core/schema/error.ts";
-import { secretValues } from "../../core/secrets/forms.ts";
+import { secretValues } from "../../core/secrets/spellings.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";

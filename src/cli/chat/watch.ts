@@ -6,10 +6,9 @@ import { outputOfRun } from "../../sinks/output.ts";
 import { counted, listed, spentInAll, terminalLine, took } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
-import { boxesOn } from "../terminal/boxes.ts";
 import { answerGates, answering } from "../terminal/gates.ts";
-import { openTerminal } from "../terminal/seat.ts";
 import { showRun } from "../terminal/show-run.ts";
+import { boxesOn, openTerminal } from "../terminal/watch-run.ts";
 
 /**
  * Stays with one message until it is answered: boxes for the agents that it starts, then the answer. Ctrl-C first stops

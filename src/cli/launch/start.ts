@@ -12,7 +12,7 @@ import { createStore, type Store } from "../../runtime/store/store.ts";
 import type { Flags } from "../base/flags.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
-import { watchRun } from "../terminal/watch-run.ts";
+import { boxesOn, watchRun } from "../terminal/watch-run.ts";
 
 /** Runs an input in front of a person, or of a program, and gives back the exit code. */
 export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
@@ -27,7 +27,7 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
       flags,
     );
   const run = crew.run(input, { ...runOptionsOf(flags, place), ...defined({ deck: taping.deck }) });
-  const tell = boxes ? (await import("../terminal/boxes.ts")).boxesOn(place.look) : undefined;
+  const tell = boxes ? boxesOn(place.look) : undefined;
   return taping.end(await watchRun(run, flags, place, tell));
 }
 

@@ -23,7 +23,7 @@ export const attach: CliCommand = {
         import("../terminal/show-run.ts"),
         import("../../sinks/jsonl.ts"),
         import("../terminal/gates.ts"),
-        import("../terminal/seat.ts"),
+        import("../terminal/watch-run.ts"),
       ]);
     const { crew, run } = await findRun(word);
     const { id } = run;

@@ -1,13 +1,16 @@
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import type { State } from "../../core/run/state.ts";
 import { defined } from "../../core/text/defined.ts";
+import type { Look } from "../../core/view/look.ts";
+import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import { writeJsonLines } from "../../sinks/jsonl.ts";
-import type { TextOptions } from "../../sinks/text.ts";
+import type { TextOptions, TextSink } from "../../sinks/text.ts";
+import { type Boxes, createBoxes } from "../../tui/boxes.ts";
 import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
-import { answerGates, answering, yes } from "./gates.ts";
-import { openTerminal } from "./seat.ts";
+import { type AskPerson, answerGates, answering, askPerson, yes } from "./gates.ts";
+import { type Keyboard, keyboard } from "./keyboard.ts";
 import { showRun } from "./show-run.ts";
 import { onSignals, type Signals } from "./signals.ts";
 
@@ -60,3 +63,34 @@ export function exitCodeFor({ outcome, status }: State, signals: Pick<Signals, "
 
 /** `stop` and Ctrl-C. */
 const PAUSED = 130;
+
+/** What a person at the terminal uses: keys that do not disturb what is shown, and questions that have the terminal to themselves. */
+export type Seat = Readonly<{ keys: Keyboard | undefined; person: AskPerson }>;
+
+export function openTerminal(
+  { pause, resume }: Pick<TextSink, "pause" | "resume">,
+  { attended, interrupt }: Readonly<{ attended: boolean; interrupt(): void }>,
+): Seat {
+  const keys = attended ? keyboard({ interrupt, pause, resume }) : undefined;
+  const person = askPerson({
+    interrupt,
+    pause: () => {
+      keys?.release();
+      pause();
+    },
+    resume: async () => {
+      await keys?.hold();
+      resume();
+    },
+  });
+  return { keys, person };
+}
+
+/** The boxes of the agents that a main agent starts, as wide as the terminal is. */
+export function boxesOn(look: Look): Boxes {
+  return createBoxes({
+    look,
+    columns: () => process.stderr.columns || 80,
+    delegates: (tool) => facadeOf(tool) !== undefined,
+  });
+}

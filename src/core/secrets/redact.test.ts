@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { looksSecret, secretsIn, secretValues, spellingsOf } from "./forms.ts";
+import { looksSecret, secretsIn, secretValues, spellingsOf } from "./spellings.ts";
 import { createRedactor } from "./redact.ts";
 
 const CANARY = "c4nary/+VALUE with=signs";

@@ -1,4 +1,4 @@
-import { SHORTEST_SECRET, spellingsOf } from "./forms.ts";
+import { SHORTEST_SECRET, spellingsOf } from "./spellings.ts";
 import { type SecretPattern, secretPatterns } from "./patterns.ts";
 import { unescapedLayers } from "./unescape.ts";
 

@@ -168,6 +168,6 @@ test("what is read is what bash makes of it", () => {
         got.length === 1 && got[0] === "" && only?.words.length === 1 ? [] : got,
       );
     }),
-    { numRuns: 300 },
+    { numRuns: 120 },
   );
 });

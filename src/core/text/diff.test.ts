@@ -44,6 +44,6 @@ test("patch makes the new text out of the old one", (context) => {
       });
       expect([status, stdout, readFileSync(join(folder, "x"), "utf8")]).toEqual([0, "", after]);
     }),
-    { numRuns: 150 },
+    { numRuns: 40 },
   );
 });

@@ -1,6 +1,6 @@
 import type { Skill } from "../../core/agent/skill.ts";
 import type { GuardedFetch } from "../../runtime/network/guarded-fetch.ts";
-import type { TaskHistory } from "../../runtime/resume/task-history.ts";
+import type { ProjectRuns } from "../../runtime/resume/project-runs.ts";
 import type { Memory } from "../../runtime/store/memory.ts";
 import type { SearchBackend } from "./search-backends.ts";
 
@@ -15,5 +15,5 @@ export type ToolParts = Readonly<{
   /** Absent: this crew keeps nothing. */
   memory?: Memory;
   /** Absent: this crew keeps no runs. */
-  history?: TaskHistory;
+  history?: ProjectRuns;
 }>;

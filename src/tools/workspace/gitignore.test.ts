@@ -79,6 +79,6 @@ test("agrees with git", (ctx) => {
         expect({ lines, ignored: [...new Set(ours)].sort() }).toEqual({ lines, ignored: [...theirs].sort() });
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 50 },
   );
 });

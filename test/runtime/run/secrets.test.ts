@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { spellingsOf } from "../../../src/core/secrets/forms.ts";
+import { spellingsOf } from "../../../src/core/secrets/spellings.ts";
 import { type CrewOptions, createCrew, defineAgent, defineTool, type Event, type Model } from "../../../src/index.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
 import { repository } from "../../support/repository.ts";

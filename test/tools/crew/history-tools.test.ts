@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createCrew } from "../../../src/crew.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
-import { openTaskHistory } from "../../../src/runtime/resume/task-history.ts";
+import { openProjectRuns } from "../../../src/runtime/resume/project-runs.ts";
 import { createStore } from "../../../src/runtime/store/store.ts";
 import { taskList } from "../../../src/tools/crew/task-list.ts";
 import { taskReplay } from "../../../src/tools/crew/task-replay.ts";
@@ -23,7 +23,7 @@ const crewWith = (cwd: string, ...turns: readonly Script[]) =>
     models: { m: scripted(...turns) },
     env: {},
   });
-const parts = { history: openTaskHistory(createStore(join(root, "home")), root) };
+const parts = { history: openProjectRuns(createStore(join(root, "home")), root) };
 
 test("task_list shows the runs of this project and how they ended; task_replay shows one again", async () => {
   const good = crewWith(root, { text: "", calls: [{ name: "list_files", input: {} }] }, "Found it.").run({

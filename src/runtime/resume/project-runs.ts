@@ -7,7 +7,7 @@ import { readJournal } from "../store/journal.ts";
 import { firstEvent, type Store } from "../store/store.ts";
 
 /** The runs of one project, as agents that work in it may look at them. */
-export type TaskHistory = Readonly<{
+export type ProjectRuns = Readonly<{
   list(limit: number): Promise<readonly PastRun[]>;
   /** The events of a run of this project; `undefined` when there is no such run. */
   events(run: string): Promise<readonly KeptEvent[] | undefined>;
@@ -23,7 +23,7 @@ export type PastRun = Readonly<{
 export type PastTask = Readonly<{ path: string; agent?: string; status: string }>;
 
 /** The history in a store; what happened in other projects is not shown. */
-export function openTaskHistory(store: Store, project: string): TaskHistory {
+export function openProjectRuns(store: Store, project: string): ProjectRuns {
   const isOurs = async (run: string): Promise<boolean> => {
     const first = await firstEvent(store.folder(run));
     return first?.type === "run.started" && first.cwd === project;
