@@ -1,7 +1,7 @@
 import type { Config } from "../core/config/config.ts";
 import { withRunSettings } from "../core/config/use.ts";
 import { agentNameOf, agentOf, type Roster } from "../core/delegation/roster.ts";
-import { checkAgents } from "../core/plan/check.ts";
+import { checkAgents, checkForks } from "../core/plan/check.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
@@ -81,6 +81,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
+    if (!parent && !recorded) checkForks(plan);
     const known = outfit.models;
     const settings = settingsNow(known, options);
     const models = onRecordedModel(deck?.models(known) ?? known, recorded?.state.settings?.model);

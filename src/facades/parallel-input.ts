@@ -32,13 +32,18 @@ const UNTOLD: ReadonlySet<string> = new Set(
   "retry resourceLimits runner cwd schema acceptSchema inputs isolation isolationDirty isolationKeep writes".split(" "),
 );
 
+/** Settings of tasks that models are told of for all tasks together. */
+const TOLD_ONCE: ReadonlySet<string> = new Set(["thinking", "fork"]);
+const FORK = "the agents start from this conversation, not an empty one";
+
 /** The schema that models read: the same without the rare settings, and what settings mean is said once, at the top. */
 export const shownSchema: JsonSchema = slim(z.toJSONSchema(parallelCall, { io: "input" }), true);
 
 function slim(schema: JsonSchema, top: boolean): JsonSchema {
-  const told = (name: string): boolean => !UNTOLD.has(name) && (top || name !== "thinking");
+  const told = (name: string): boolean => !UNTOLD.has(name) && (top || !TOLD_ONCE.has(name));
   const one = (name: string, value: unknown): unknown => {
     if (!isRecord(value)) return value;
+    if (name === "fork") return { type: "boolean", description: FORK };
     const { description, ...rest } = slim(value, false);
     return description === undefined || (!top && Object.hasOwn(taskSettings, name)) ? rest : { ...rest, description };
   };

@@ -18,6 +18,10 @@ const item = z.strictObject({
   description: z.string().optional().describe("what people see of it, in a few words"),
   assignment: z.string().min(1).describe("what is to be done, complete: the agent knows nothing else"),
   agent: z.string().optional().describe("who does this one, when it is somebody else"),
+  fork: z
+    .boolean()
+    .optional()
+    .describe("it begins with this conversation instead of an empty one; for work that needs what you know already"),
 });
 
 /** 000's `task`: one agent, what all of its tasks share, and a batch of them that run side by side. */
@@ -59,7 +63,7 @@ function taskTool(caller: Caller, name: string): Tool {
   });
 }
 
-const BEFORE = `Starts agents that work on their own and hands you their results. Each sees only what you write, not this conversation.
+const BEFORE = `Starts agents that work on their own and hands you their results. Each sees only what you write, not this conversation, unless you fork it.
 Give one agent several tasks to have them done side by side; call again for another agent. Agents:`;
 const AFTER = `[read-only] agents cannot change anything. Do what takes a single call of a tool yourself. An agent whose result has a
 fixed shape keeps to it: do not ask it for another format. Results are summaries; the file named in one has all of it.`;
@@ -146,7 +150,7 @@ function assignmentsOf(
   caller: Caller,
   agents: readonly AgentCard[],
 ): FacadeTask[] {
-  return tasks.map(({ id, description, assignment, agent: other }) => {
+  return tasks.map(({ id, description, assignment, agent: other, fork }) => {
     const who = other ?? agent;
     const structured = agents.find(({ name }) => name === who)?.structured === true;
     const wanted = schema ?? (structured ? undefined : caller.schema);
@@ -155,7 +159,7 @@ function assignmentsOf(
       agent: who,
       prompt: batchPrompt(context, assignment),
       label: description ?? id,
-      ...defined({ schema: wanted }),
+      ...defined({ schema: wanted, fork }),
     };
   });
 }

@@ -46,6 +46,7 @@ export type TaskSettings = Pick<
   | "isolationDirty"
   | "isolationKeep"
   | "writes"
+  | "fork"
 >;
 
 /** What tasks may be told; the first level that says something about a matter decides it, and of limits the smallest. */
@@ -65,6 +66,7 @@ export function settingsOf(...levels: readonly (TaskSettings | undefined)[]): Ta
     "isolationDirty",
     "isolationKeep",
     "writes",
+    "fork",
   ] as const;
   const first = Object.fromEntries(keys.map((key) => [key, levels.find((level) => level?.[key] !== undefined)?.[key]]));
   return defined<TaskSettings>({

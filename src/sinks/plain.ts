@@ -56,6 +56,8 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
       const lost = event.lost.length === 0 ? "" : ` without ${event.lost.map(terminalLine).join(", ")}`;
       return say("rights", name, `${terminalLine(event.agent)} works${lost}: ${terminalLine(event.reason)}`);
     }
+    case "conversation.forked":
+      return say("fork", name, `starts from the conversation of ${terminalLine(event.from)}, turn ${event.turn}`);
     case "limit.reached":
       return say("limit", name, terminalLine(event.text));
     case "gate.opened":
@@ -117,6 +119,7 @@ const shades = {
   denied: "yellow",
   reject: "yellow",
   unknown: "yellow",
+  fork: "dim",
   rights: "yellow",
   limit: "yellow",
   warn: "yellow",

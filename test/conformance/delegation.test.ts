@@ -632,15 +632,13 @@ area<{ saved?: { session: string } }, Continued>("002-mycode", "continue-agent",
 });
 
 area<object, { max: number }>("002-mycode", "fork", async ({ want }) => {
-  const { models } = await stage({
-    lead: {
-      tools: ["*", "Task"],
-      delegation: ["Task"],
-      says: [call("Task", { description: "d", prompt: "go", subagent_type: "child" }), "done"],
-    },
-    child: { says: ["done"] },
+  const again = call("Task", { description: "d", prompt: "go", subagent_type: "child" });
+  const delegates = { tools: ["*", "Task"], delegation: ["Task"] };
+  const { events } = await stage({
+    lead: { ...delegates, says: [again, again, again, "done", "done", "done"] }, // a fork keeps the model of its parent
+    child: { ...delegates, conversation: "fork", says: [] },
   });
-  expect(models["child"]!.requests[0]!.messages.length - 1).toBe(want.max);
+  expect(events.filter(({ type }) => type === "conversation.forked")).toHaveLength(want.max);
 });
 
 const record = (more: Partial<TaskRecord> = {}): TaskRecord => ({

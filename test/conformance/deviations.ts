@@ -13,13 +13,6 @@ export const deviations: readonly Deviation[] = [
     ours: '- spawn_subagent(type: "explore"): Read-only research\n- spawn_subagent(type: "general"): Full access',
   },
   {
-    file: "002-mycode",
-    area: "fork",
-    name: "maximum nested forks carrying the parent conversation",
-    why: "SPEC 002-29: a subagent cannot read the main conversation, so none is carried along",
-    ours: { max: 0 },
-  },
-  {
     file: "003-pi-parallel",
     area: "tool-mode",
     name: "parallel: mixed success",

@@ -29,6 +29,10 @@ export type Flags = PermissionFlags &
     isolationDirty?: boolean;
     isolationKeep?: boolean;
     writes?: readonly string[];
+    /** The task whose conversation it starts from: as typed, then as `run/path`. */
+    fork?: string;
+    /** Its agent; not a flag of its own. */
+    forkAgent?: string;
     maxTime?: number;
     maxRunTime?: number;
     maxRunTurns?: number;
@@ -201,6 +205,7 @@ function taskOptions(): Option[] {
       "--writes <globs>",
       "files the task may change (comma-separated); overlapping tasks run one at a time",
     ).argParser(commaList),
+    new Option("--fork <run[/task]>", "start from the conversation of this task, which stays as it is"),
   ]);
 }
 

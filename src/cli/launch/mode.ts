@@ -1,6 +1,7 @@
 import type { Option } from "commander";
 import type { AnyInput } from "../../core/plan/input.ts";
 import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import type { Mode } from "../../modes/compile.ts";
 import type { CliCommand } from "../base/command.ts";
 import { type Flags, inputOption, runOptions } from "../base/flags.ts";
@@ -58,7 +59,8 @@ function definition({ input, missing, mode, ...command }: ModeCommand, use: Use)
   return {
     ...command,
     options: [inputOption(), ...command.options, ...runOptions()],
-    act: async (words, flags) => {
+    act: async (words, typed) => {
+      const flags = typed.fork === undefined ? typed : { ...typed, ...(await forkOf(typed.fork)) };
       if (flags.input !== undefined && (words.length > 0 || flags.plan !== undefined)) throw twice;
       const { readInput } = await import("./read-input.ts");
       const { withFlags } = await import("./with-flags.ts");
@@ -67,6 +69,20 @@ function definition({ input, missing, mode, ...command }: ModeCommand, use: Use)
       return use(await withFlags(given, flags), flags);
     },
   };
+}
+
+/** The task that --fork means, as `run/path`, and its agent. */
+async function forkOf(word: string): Promise<Pick<Flags, "fork" | "forkAgent">> {
+  const [{ openOwnStore }, { readRecordedRun }, { taskOfRun }] = await Promise.all([
+    import("./start.ts"),
+    import("../../runtime/resume/recorded-run.ts"),
+    import("../../runtime/resume/continue-task.ts"),
+  ]);
+  const store = openOwnStore();
+  const [name = "", ...path] = word.split("/");
+  const { id, state } = await readRecordedRun(store, await store.find(name));
+  const { path: task, agent } = taskOfRun(state, path.length > 0 ? path.join("/") : undefined);
+  return { fork: `${id}/${task}`, ...defined({ forkAgent: agent }) };
 }
 
 const twice = new CrewError(

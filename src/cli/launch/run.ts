@@ -1,4 +1,5 @@
 import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { planOption, schemaOption } from "../base/flags.ts";
 import { type ModeCommand, readPrompt, running } from "./mode.ts";
 
@@ -12,13 +13,17 @@ export const runCommand: ModeCommand = {
     ['subcrew run explore "Where are errors turned into exit codes?"', "ask one agent"],
     ["git diff | subcrew run explore -", "read the prompt from standard input"],
     ["subcrew run --plan plan.json", "run a plan"],
+    [
+      'subcrew run --fork run_4k2x "Which of these is the riskiest?"',
+      "ask on from the conversation of an earlier task",
+    ],
     ["subcrew run --input work.yaml --concurrency 4", "run an input of any mode"],
   ],
   notes: `Models:
   offline         needs no key and no network: it searches, reads and quotes, and does not reason
   scripted:FILE   for tests of your own agents: plays the turns of a JSON file, as in ["hello"] or
                   [{"text": "...", "calls": [{"name": "list_files", "input": {}}], "delayMs": 100}]`,
-  input: async ([agent, ...words], { plan }) => {
+  input: async ([agent, ...words], { plan, fork, forkAgent }) => {
     if (plan !== undefined) {
       if (agent !== undefined)
         throw new CrewError(
@@ -29,6 +34,8 @@ export const runCommand: ModeCommand = {
       return { mode: "plan", plan: await (await import("./read-input.ts")).readData(plan) };
     }
     if (agent === undefined) return undefined;
+    if (fork !== undefined && words.length === 0)
+      return { mode: "single", ...defined({ agent: forkAgent }), task: await readPrompt([agent]) };
     const prompt = await readPrompt(words);
     if (prompt.trim() === "") throw noPrompt(agent);
     return { mode: "single", agent, task: prompt };

@@ -22,6 +22,7 @@ export type RunFlags = Partial<
     | "runner"
     | `isolation${"" | "Dirty" | "Keep"}`
     | "writes"
+    | "fork"
   >
 >;
 export type RunSettings = ContextOptions & { name?: string; maxConcurrency?: number };
@@ -29,7 +30,7 @@ export type RunSettings = ContextOptions & { name?: string; maxConcurrency?: num
 /** What the flags say about each task. */
 export function settingsIn(flags: Flags): RunFlags {
   const { model, thinking: level, tools, retry, maxTurns, maxTime, maxMemory, runner } = flags;
-  const { isolation, isolationDirty, isolationKeep, writes } = flags;
+  const { isolation, isolationDirty, isolationKeep, writes, fork } = flags;
   const limits: ResourceLimits = defined({
     maxTurns,
     maxMemoryMB: maxMemory,
@@ -45,6 +46,7 @@ export function settingsIn(flags: Flags): RunFlags {
     isolationDirty,
     isolationKeep,
     writes: writes && [...writes],
+    fork,
     resourceLimits: Object.keys(limits).length > 0 ? limits : undefined,
   });
 }

@@ -60,6 +60,8 @@ export type Agent = Readonly<{
   /** Runs in the background unless the caller says otherwise. */
   background?: boolean;
   isolation?: "worktree";
+  /** `fork`: started by another agent, it begins with the conversation of that agent instead of an empty one. */
+  conversation?: "fork";
   /** Where its tasks run; in this program by default. */
   runner?: RunnerName;
   /** Where it keeps notes between runs. */

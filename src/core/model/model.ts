@@ -30,9 +30,11 @@ export type Message =
       text: string;
       /** How many characters at its beginning other tasks are told, too: a block of its own where providers cache. */
       shared?: number;
+      /** A request of another task ended with it: what precedes and it are in the provider's cache. */
+      cacheMark?: true;
     }>
   | Readonly<{ role: "assistant"; text: string; calls: readonly ToolCall[]; carry?: ProviderData }>
-  | Readonly<{ role: "tool"; results: readonly ToolAnswer[] }>;
+  | Readonly<{ role: "tool"; results: readonly ToolAnswer[]; cacheMark?: true }>;
 
 /**
  * What a provider wants to see again with a message: signed thinking and the like. Only whoever gave it can read it; a

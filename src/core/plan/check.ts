@@ -40,6 +40,19 @@ export function checkAgents(plan: Body, known: (name: string) => boolean, names:
   }
 }
 
+/** Throws when a task wants to start from the conversation of the agent that starts it, and there is no such agent. */
+export function checkForks({ nodes }: Pick<Body, "nodes">): void {
+  for (const [id, node] of Object.entries(nodes)) {
+    if (node.kind === "loop") checkForks(node.body);
+    if (node.kind !== "task" || node.task.fork !== true) continue;
+    throw new CrewError(
+      "BAD_INPUT",
+      `Task "${id}" has \`fork: true\`, but no agent starts it whose conversation it could begin with.`,
+      "Leave out `fork`, or name a task of an earlier run, as in `--fork RUN/TASK`.",
+    );
+  }
+}
+
 function checkBody(body: Body, roots: readonly string[], outer: Place["outer"], depth: number): void {
   const ids = Object.keys(body.nodes);
   if (ids.length === 0)

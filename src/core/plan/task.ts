@@ -40,6 +40,12 @@ export const taskSettings = {
     .describe("`worktree`: it works in a git worktree of its own, and its changes come back as a patch"),
   isolationDirty: z.boolean().optional().describe("what is not committed yet is in the worktree, too"),
   isolationKeep: z.boolean().optional().describe("the patch is only kept, also when it could be applied"),
+  fork: z
+    .union([z.boolean(), z.string().regex(/^[^/]+\/./, "a task is named by its run and its path, as run_id/path")])
+    .optional()
+    .describe(
+      "true: it starts from the conversation of the agent that starts it; RUN/TASK: from the conversation of that task",
+    ),
   writes: z
     .array(z.string().min(1))
     .optional()

@@ -165,6 +165,8 @@ export type Fact =
   | { type: "tool.rejected"; call: string; tool: string; reason: string; text: string }
   /** A writing call that was under way at a crash: whether it had its effect is not known, and it was not repeated. */
   | { type: "tool.unknown"; call: string; tool: string; text: string }
+  /** The task starts from the conversation of another one, as `run/path`, as it was after this many turns. */
+  | { type: "conversation.forked"; from: string; turn: number }
   /** The agent got fewer tools than its file names. */
   | { type: "rights.reduced"; agent: string; lost: readonly string[]; reason: string }
   | {

@@ -61,6 +61,7 @@ const known: Readonly<Record<Fact["type"], true>> = {
   "tool.rejected": true,
   "tool.unknown": true,
   "rights.reduced": true,
+  "conversation.forked": true,
   "gate.opened": true,
   "gate.answered": true,
   "remote.joined": true,

@@ -11,6 +11,7 @@ import type { Policy } from "../policy/policy.ts";
 import type { Budget } from "../run/budget.ts";
 import type { Delta, Fact, KeptEvent, Parking, ParkRules } from "../run/event.ts";
 import type { Receipt } from "../run/run-command.ts";
+import type { ForkPoint } from "./fork-point.ts";
 
 /** One keyed piece of work, complete as JSON: it can be carried out here or on any worker. */
 export type Call = Readonly<{
@@ -42,6 +43,8 @@ export type Call = Readonly<{
   resumes?: Readonly<{ path: string; prompt: string; output: string }>;
   /** The conversation that this goes on with. */
   before?: readonly Message[];
+  /** The conversation that it can start from, of the agent that started it; once its agent is resolved, that it starts from. */
+  fork?: ForkPoint;
 }>;
 
 export type Attachment = Readonly<{ title: string; text: string }>;
@@ -57,6 +60,8 @@ export type Parent = Readonly<{
   policy?: Policy;
   /** where it works, when that is a worktree */
   worktree?: Worktree;
+  /** Its conversation, for helpers that start from it. */
+  conversation?: ForkPoint;
 }>;
 
 /** How a plan ended that an agent asked for, and each of its nodes, by id. */

@@ -65,6 +65,7 @@ export const ownFields: Fields = defineFields({
   skills: readSkills,
   background: flag("background"),
   isolation: choice("isolation", { worktree: "worktree", none: undefined, off: undefined }),
+  conversation: choice("conversation", { fork: "fork", fresh: undefined, new: undefined }),
   runner,
   memory: choice("memory", { user: "user", project: "project", local: "local" }),
   cache: span("cacheMs"),

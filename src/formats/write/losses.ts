@@ -41,6 +41,7 @@ const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delega
   skills: true,
   background: true,
   isolation: true,
+  conversation: true,
   runner: true,
   memory: true,
   cacheMs: true,

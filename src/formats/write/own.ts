@@ -39,6 +39,7 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
     skills: agent.skills,
     background: agent.background,
     isolation: agent.isolation,
+    conversation: agent.conversation,
     runner: agent.runner,
     memory: agent.memory,
     cache: agent.cacheMs === undefined ? undefined : `${agent.cacheMs}ms`,

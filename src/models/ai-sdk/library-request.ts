@@ -28,7 +28,10 @@ export function optionsFor(
   const { modelId, provider, specificationVersion } = model;
   const cached = family === "anthropic" ? CACHED : {};
   const prompt: LanguageModelV3Message[] = system === "" ? [] : [{ role: "system", content: system, ...cached }];
-  for (const message of messages) prompt.push(...messageFor(message, provider, cached));
+  const forked = messages.some((message) => message.role !== "assistant" && message.cacheMark);
+  // Anthropic takes four marks: the one at the fork covers what is marked before it.
+  for (const message of messages)
+    prompt.push(...messageFor(message, provider, { cached, ...(!forked && { shared: cached }) }));
   const last = prompt.at(-1);
   if (last && last.role !== "system") prompt[prompt.length - 1] = { ...last, ...cached };
   const told =
@@ -62,13 +65,18 @@ const styles: Readonly<Record<string, keyof typeof thinkingOptions>> = {
   anthropic: "library-anthropic",
 };
 
-function messageFor(message: Message, provider: string, cached: Partial<typeof CACHED>): LanguageModelV3Message[] {
+/** What marks the end of a message that another request ended with, and the beginning that tasks share. */
+type Marks = Readonly<{ cached: Partial<typeof CACHED>; shared?: Partial<typeof CACHED> }>;
+
+function messageFor(message: Message, provider: string, { cached, shared: begins }: Marks): LanguageModelV3Message[] {
+  const marked = message.role !== "assistant" && message.cacheMark ? cached : {};
   switch (message.role) {
     case "user": {
       const { text, shared = 0 } = message;
-      if (shared === 0 || shared >= text.length) return [{ role: "user", content: [{ type: "text", text }] }];
-      const begin = { type: "text" as const, text: text.slice(0, shared), ...cached };
-      return [{ role: "user", content: [begin, { type: "text", text: text.slice(shared) }] }];
+      if (shared === 0 || shared >= text.length)
+        return [{ role: "user", content: [{ type: "text", text }], ...marked }];
+      const begin = { type: "text" as const, text: text.slice(0, shared), ...begins };
+      return [{ role: "user", content: [begin, { type: "text", text: text.slice(shared) }], ...marked }];
     }
     case "assistant": {
       const { text, calls, carry } = message;
@@ -93,6 +101,7 @@ function messageFor(message: Message, provider: string, cached: Partial<typeof C
             toolName: name,
             output: { type: error ? "error-text" : "text", value: text },
           })),
+          ...marked,
         },
       ];
   }

@@ -22,7 +22,7 @@ function wireFor(endpoint: Endpoint): Wire {
   const messageText = (message: Message): string => {
     const known = written.get(message);
     if (known !== undefined) return known;
-    const text = JSON.stringify(messageFor(message, false));
+    const text = JSON.stringify(messageFor(message, isMarked(message)));
     written.set(message, text);
     return text;
   };
@@ -45,9 +45,13 @@ function wireFor(endpoint: Endpoint): Wire {
       const { system, tools, toolChoice } = request;
       const messages = request.messages.filter((message) => !isEmpty(message));
       const last = messages.length - 1;
-      const texts = messages.map((message, at) =>
-        at === last ? JSON.stringify(messageFor(message, true)) : messageText(message),
-      );
+      const forked = messages.some(isMarked);
+      const texts = messages.map((message, at) => {
+        if (at === last) return JSON.stringify(messageFor(message, true));
+        // There may be four marks: the one at the fork covers what is marked before it.
+        const covered = forked && message.role === "user" && message.shared !== undefined;
+        return covered ? JSON.stringify(messageFor(message, isMarked(message), false)) : messageText(message);
+      });
       const head = {
         model: request.model,
         stream: true,
@@ -88,24 +92,27 @@ function choiceFor(choice: ModelRequest["toolChoice"], model: string): object {
   return choice === "required" ? { type: "any" } : { type: "tool", name: choice.tool };
 }
 
+/** True where a request of another task ended, which the provider keeps. */
+const isMarked = (message: Message): boolean => message.role !== "assistant" && message.cacheMark === true;
+
 /** A message without content is an error to the provider, and says nothing. */
 const isEmpty = (message: Message): boolean =>
   message.role === "assistant" && message.text === "" && message.calls.length === 0;
 
-function messageFor(message: Message, cached: boolean): object {
-  const content = contentOf(message);
+function messageFor(message: Message, cached: boolean, sharedMark = true): object {
+  const content = contentOf(message, sharedMark);
   const last = content.at(-1);
   if (cached && last && last["type"] !== "thinking") content[content.length - 1] = { ...last, ...CACHED };
   return { role: message.role === "assistant" ? "assistant" : "user", content };
 }
 
-function contentOf(message: Message): Block[] {
+function contentOf(message: Message, sharedMark: boolean): Block[] {
   switch (message.role) {
     case "user": {
       const { text, shared = 0 } = message;
       if (shared === 0 || shared >= text.length) return [{ type: "text", text }];
       return [
-        { type: "text", text: text.slice(0, shared), ...CACHED },
+        { type: "text", text: text.slice(0, shared), ...(sharedMark && CACHED) },
         { type: "text", text: text.slice(shared) },
       ];
     }

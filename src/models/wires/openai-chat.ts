@@ -40,7 +40,7 @@ function wireFor(endpoint: Endpoint): Wire {
       const marks = provider === "openrouter" && /claude/.test(model);
       const last = request.messages.length - 1;
       const texts = request.messages.map((message, at) =>
-        marks && at === last && message.role === "user"
+        marks && message.role === "user" && (at === last || message.cacheMark)
           ? JSON.stringify(cached("user", message.text))
           : messageText(message),
       );

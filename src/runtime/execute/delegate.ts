@@ -146,12 +146,13 @@ export function createDelegation({
     releaseSlot();
     const prefix = places.claim(plan);
     const work = scope.run.execute(plan, {
-      ...withoutRound(scope),
+      ...ownScope(scope),
       prefix,
       roots: [plan.output],
       outer: nowhere,
       slots: plan.concurrency === undefined ? scope.slots : new Slots(plan.concurrency, scope.slots),
       ...defined({ ceiling: parent.ceiling, policy: parent.policy, worktree: parent.worktree }),
+      ...defined({ conversation: parent.conversation }),
       parentModel: parent.model,
       caller: path,
       signal: controller.signal,
@@ -234,6 +235,7 @@ function planned(compile: () => Plan): Plan | FailedOutcome {
   }
 }
 
-function withoutRound({ round: _round, judge: _judge, ...scope }: PlanScope): PlanScope {
+/** A scope without what holds only for the plan around it: its round, its judge, and the conversation above it. */
+function ownScope({ round: _round, judge: _judge, conversation: _above, ...scope }: PlanScope): PlanScope {
   return scope;
 }

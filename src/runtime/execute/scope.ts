@@ -11,6 +11,7 @@ import type { History } from "../../core/run/history.ts";
 import type { RunParameters } from "../../core/run/run-parameters.ts";
 import type { Lookup } from "../../core/schedule/fill-references.ts";
 import type { UnawaitedHelpers, Engine } from "../../core/task/engine.ts";
+import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { Stoppable } from "../async/cancel.ts";
 import type { Release, Slots } from "../async/slots.ts";
 import type { Leases } from "./leases.ts";
@@ -82,6 +83,8 @@ export type PlanScope = Readonly<{
   worktree?: Worktree;
   /** The model of the task above. */
   parentModel?: string;
+  /** The conversation of the task above. */
+  conversation?: ForkPoint;
   /** The path of the task above; absent for what a person started. */
   caller?: string;
   signal: AbortSignal;

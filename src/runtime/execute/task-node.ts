@@ -140,6 +140,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
       policy: scope.policy,
       worktree: scope.worktree,
       parentModel: scope.parentModel,
+      fork: scope.conversation,
     }),
   };
 }

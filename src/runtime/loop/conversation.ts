@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   dropOldResults,
   estimateTokens,
@@ -12,15 +11,16 @@ import type { Spending } from "../../core/outcome/outcome.ts";
 import { isFinishTool } from "../../core/policy/permit.ts";
 import type { BudgetRefusal } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { Assignment } from "../../core/task/runner.ts";
-import { toolSpecs } from "../../core/task/tool-specs.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { mapLimited } from "../async/map-limited.ts";
 import { createModelCalls } from "./ask-model.ts";
 import { callTool } from "./call-tool.ts";
-import { type FinishAttempt, finishSpec, finishText, finishWith } from "./finish-tool.ts";
+import { conversationHead } from "./conversation-head.ts";
+import { type FinishAttempt, finishText, finishWith } from "./finish-tool.ts";
 import { type RebuiltConversation, rebuildConversation } from "./rebuild-conversation.ts";
 import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
 
@@ -54,14 +54,8 @@ export function openConversation(assignment: Assignment, context: PerformContext
   ];
   const used: Record<string, number> = { ...past.used };
   const repeated = createRepeats();
-  const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
-  const tools = [...toolSpecs(assignment.tools, assignment.rights), ...finishTools];
-  const toolText = JSON.stringify(tools);
-  const fixedChars = assignment.system.length + toolText.length;
-  const prefix = {
-    key: prefixKey([assignment.system, toolText, assignment.prompt.slice(0, shared)]),
-    chars: fixedChars + shared,
-  };
+  const { tools, finishTools, chars: fixedChars, prefix } = conversationHead(assignment, assignment.call.fork);
+  const sampling = defined({ thinking: agent.thinking, temperature: agent.temperature, topP: agent.topP });
   let { turns } = past;
   const modelCalls = createModelCalls(assignment, context, past);
   let chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
@@ -102,7 +96,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
       tools: last ? finishTools : tools,
       toolChoice: last && finishTools.length > 0 ? "required" : "auto",
       prefix,
-      ...defined({ thinking: agent.thinking, temperature: agent.temperature, topP: agent.topP }),
+      ...sampling,
     };
     const reserved = modelCalls.reservedFor(fixedChars + chars);
     const turn = await modelCalls.ask(request, signal, {
@@ -135,6 +129,19 @@ export function openConversation(assignment: Assignment, context: PerformContext
     return turn;
   };
 
+  /** The conversation as it is now, for helpers that start from it. */
+  const forkPoint = (): ForkPoint => ({
+    task: `${assignment.call.run}/${assignment.call.path}`,
+    turn: turns,
+    agent: agent.name,
+    model: model.ref,
+    system: assignment.system,
+    tools,
+    messages: [...messages],
+    prefix,
+    ...sampling,
+  });
+
   /** Executes the calls of a turn side by side. A finish call counts once its companions ran; a second one does not. */
   const answer = async (
     turn: AnsweredTurn,
@@ -150,7 +157,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     }
     const finishCall = completion === "text" ? undefined : turn.calls.find(({ name }) => isFinishTool(name));
     const finish = finishCall && finishWith(finishCall.input, assignment);
-    const inner = { ...context, signal };
+    const inner = withConversation({ ...context, signal }, forkPoint());
     let reply: TurnReply = finish ? { is: "over", finish } : { is: "more" };
     const results = await mapLimited(turn.calls, limits.maxConcurrentToolCalls, async (call): Promise<ToolAnswer> => {
       if (call === finishCall) return receipt(call, finish, context.emit);
@@ -240,9 +247,20 @@ export function openConversation(assignment: Assignment, context: PerformContext
   };
 }
 
-/** A name for what requests of sibling tasks have in common at their beginning. */
-const prefixKey = (parts: readonly string[]): string =>
-  createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 32);
+/** The same context, in which whatever the task starts can begin with its conversation. */
+function withConversation(context: PerformContext, conversation: ForkPoint): PerformContext {
+  const { background } = context;
+  return {
+    ...context,
+    delegate: (what, parent, stop) => context.delegate(what, { ...parent, conversation }, stop),
+    ...(background && {
+      background: {
+        ...background,
+        start: (what, parent, tells) => background.start(what, { ...parent, conversation }, tells),
+      },
+    }),
+  };
+}
 
 const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 

@@ -31,7 +31,7 @@ export async function continueTask(
 ): Promise<ContinuedTask> {
   const continued = typeof given === "string" ? await readRecordedRun(store, given).catch(notFound(given)) : given;
   const { id: run, journal, state } = continued;
-  const view = theTask(state, path);
+  const view = taskOfRun(state, path);
   checkEnded(state, view, allowFailed);
   if (now - (view.endedAt ?? now) > expiresAfterDays * DAY)
     throw new CrewError(
@@ -51,6 +51,7 @@ export async function continueTask(
     include: _i,
     revise: _v,
     preface: _p,
+    fork: _f,
     ...settings
   }: Partial<Task> = node?.kind === "task" ? node.task : {};
   const continues = `${run}/${view.path}`;
@@ -84,7 +85,8 @@ function notFound(run: string): (error: unknown) => never {
   };
 }
 
-function theTask(state: State, path: string | undefined): NodeView {
+/** The task at a path of a run; without a path its only one, or the one whose output is the result. */
+export function taskOfRun(state: State, path: string | undefined): NodeView {
   const tasks = [...state.nodes.values()].filter(({ kind }) => kind === "task");
   if (path !== undefined) {
     const view = state.nodes.get(path);

@@ -4,11 +4,14 @@ import { agentNameOf, type Roster } from "../../core/delegation/roster.ts";
 import type { Message } from "../../core/model/model.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
+import type { Task } from "../../core/plan/task.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { forkedMessages } from "../../core/task/fork-point.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
 import { rebuildConversation } from "../loop/rebuild-conversation.ts";
 import { readJournal } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
@@ -27,15 +30,24 @@ import type { RecordedRun } from "./recorded-run.ts";
 export type PreviousRuns = Readonly<{
   /** Who did what in an earlier life of this run. */
   agents: RecordedAgents;
-  /** The conversation of a task of any run, and who had it; `undefined` when it is gone. */
-  talkOf(task: string): Promise<PreviousConversation | undefined>;
+  /** The conversation of a task of any run, up to a turn or all of it, and who had it; `undefined` when it is gone. */
+  talkOf(task: string, turn?: number): Promise<PreviousConversation | undefined>;
   /** Take agents as they are now. What they could not use before they cannot use now. */
   refresh: boolean;
   /** What was told about agents in this life already, by hash and by name. */
   told: Set<string>;
 }>;
 
-export type PreviousConversation = Readonly<{ messages: readonly Message[]; agent: RecordedAgent | undefined }>;
+export type PreviousConversation = Readonly<{
+  messages: readonly Message[];
+  /** The same without answers to the calls that are still open at its end. */
+  open: readonly Message[];
+  turns: number;
+  agent: RecordedAgent | undefined;
+  /** The task as far as it is recorded, and whether an agent started it. */
+  task: Task;
+  delegated: boolean;
+}>;
 
 /** How many conversations may follow on each other. */
 const LONGEST_CHAIN = 50;
@@ -49,7 +61,7 @@ export function openPreviousRuns(
     continued,
   }: { store: Store | undefined; refresh?: boolean; continued?: RecordedRun | undefined },
 ): PreviousRuns {
-  const talkOf = async (task: string, depth = 0): Promise<PreviousConversation | undefined> => {
+  const talkOf = async (task: string, turn?: number, depth = 0): Promise<PreviousConversation | undefined> => {
     const { run, path } = taskIn(task);
     if (!store || depth > LONGEST_CHAIN) return undefined;
     const { events } =
@@ -59,20 +71,42 @@ export function openPreviousRuns(
     const started = history.started(path);
     if (begun?.type !== "run.started" || !started) return undefined;
     const node = nodeAt(begun.plan, path);
-    const earlier = started.continues ?? (node?.kind === "task" ? node.task.continues : undefined);
-    const before = earlier === undefined ? [] : ((await talkOf(earlier, depth + 1))?.messages ?? []);
+    const settings = node?.kind === "task" ? node.task : undefined;
+    const { agent, prompt = "" } = started;
+    const own = upTo(turn, history.events(path));
+    const earlier = started.continues ?? settings?.continues;
+    const forked = own.find((event) => event.type === "conversation.forked");
+    const above = forked && (await talkOf(forked.from, forked.turn, depth + 1));
+    const before = above
+      ? forkedMessages({ messages: above.open })
+      : earlier === undefined
+        ? []
+        : ((await talkOf(earlier, undefined, depth + 1))?.messages ?? []);
+    const begin: readonly Message[] = [...before, { role: "user", text: prompt }];
+    const { messages, turns } = rebuildConversation(own);
     return {
-      messages: [...before, { role: "user", text: started.prompt ?? "" }, ...wholeTalk(history.events(path))],
+      messages: [...begin, ...wholeTalk(own)],
+      open: [...begin, ...messages],
+      turns,
       agent: recordedAgents(events).at(path),
+      task: { ...(settings ?? defined({ agent })), prompt },
+      delegated: settings === undefined,
     };
   };
-  return { agents: recordedAgents(past), talkOf, refresh, told: new Set() };
+  return { agents: recordedAgents(past), talkOf: (task, turn) => talkOf(task, turn), refresh, told: new Set() };
+}
+
+/** The events of a task up to the end of a turn; all of them where none is named. */
+function upTo(turn: number | undefined, events: readonly KeptEvent[]): readonly KeptEvent[] {
+  const last =
+    turn === undefined ? -1 : events.findIndex((event) => event.type === "turn.ended" && event.turn === turn);
+  return last < 0 ? events : events.slice(0, last + 1);
 }
 
 /** A conversation that is over: every call in it has an answer, so that somebody can go on from there. */
-function wholeTalk(events: readonly KeptEvent[]): Message[] {
+function wholeTalk(events: readonly KeptEvent[]): readonly Message[] {
   const { messages, unfinished } = rebuildConversation(events);
-  if (!unfinished || unfinished.turn.calls.length === 0) return [...messages];
+  if (!unfinished || unfinished.turn.calls.length === 0) return messages;
   const results = unfinished.turn.calls.map(
     ({ id, name }) => unfinished.known.get(id) ?? { id, name, text: "Received.", error: false },
   );

@@ -99,6 +99,7 @@ export function reuseKey({
       acceptSchema,
       acceptCommand,
       before: call.before,
+      fork: call.fork && { system: call.fork.system, tools: call.fork.tools },
       policy: access?.policy(),
       maxTurns: limits.maxTurns,
       cwd: toolContext.cwd,

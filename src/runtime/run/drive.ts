@@ -265,8 +265,8 @@ function cancelledForGood(fact: Fact): Fact {
 }
 
 /** What a run takes from whoever asked for it. */
-function under({ ceiling, model, policy, depth }: NonNullable<Start["parent"]>): Partial<PlanScope> {
-  return { depth, parentModel: model, ...defined({ ceiling, policy }) };
+function under({ ceiling, model, policy, depth, conversation }: NonNullable<Start["parent"]>): Partial<PlanScope> {
+  return { depth, parentModel: model, ...defined({ ceiling, policy, conversation }) };
 }
 
 /** How a run ends whose time was up: with the result that was handed in by then, or as a failure. */

@@ -1,6 +1,7 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ModelWish } from "../../core/model/choose.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
+import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
 import { chooseRunner, isForeign, strangeRunner, type TaskRunner } from "../../core/vocabulary/runner-name.ts";
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
@@ -23,7 +24,14 @@ export async function assignModel(
       hint: "Name it yourself with --runner.",
     });
   const runner = definition.remote ? "a2a" : chooseRunner(wishes, { limits, depth });
-  const model = await modelFor(request, { definition, runner });
+  if (call.fork && (definition.remote || isForeign(runner)))
+    return failed("UNSUPPORTED", `"${name}" runs elsewhere, so it cannot start from a conversation of this program.`, {
+      hint: "Leave out `fork`, or let it run here.",
+    });
+  const keepsModel = call.fork !== undefined && (depth > 0 || task.model === undefined);
+  const model = await (call.fork && keepsModel
+    ? forkedModel(request, definition, call.fork)
+    : modelFor(request, { definition, runner }));
   if ("status" in model) return model;
   for (const text of model.warnings ?? [])
     emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });
@@ -75,6 +83,38 @@ async function chooseModel(
     `No model is available for "${agent.name}": ${because}.`,
     { hint },
   );
+}
+
+/**
+ * The model of the conversation that a helper starts from: no other one has that conversation in its cache. Settings of the
+ * task that cannot count are reported; a model that the user's settings require is not replaced.
+ */
+async function forkedModel(
+  { call: { task }, world, emit }: AssignRequest,
+  agent: Agent,
+  { model: ref, task: from }: ForkPoint,
+): Promise<ChosenModel | FailedOutcome> {
+  const model = await world.models.choose([{ by: "parent", names: ref }], { retry: task.retry === undefined });
+  if ("misses" in model)
+    return failed("MODEL_UNKNOWN", `The model ${ref}, on which "${from}" runs, is not available for a fork of it.`, {
+      hint: "Leave out `fork`.",
+    });
+  if (agent.modelRequired && ![agent.model].flat().includes(ref))
+    return failed(
+      "UNSUPPORTED",
+      `"${agent.name}" has to run on ${[agent.model].flat().join(", ")}, and a fork of "${from}" runs on ${ref}.`,
+      {
+        hint: "Leave out `fork`, or the model of this agent in the settings.",
+      },
+    );
+  const unused = (["model", "thinking"] as const).filter((key) => task[key] !== undefined);
+  if (unused.length > 0)
+    emit({
+      type: "warning",
+      code: "FORK_UNUSED",
+      text: `${agent.name} starts from the conversation of "${from}" and keeps its model and thinking, so these do nothing: ${unused.join(", ")}.`,
+    });
+  return { ...model, why: `it starts from the conversation of ${from}` };
 }
 
 /** A remote agent has its own model and tools; fields of the task that cannot reach it are reported. */

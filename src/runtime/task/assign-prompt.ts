@@ -1,14 +1,18 @@
 import type { Agent, Completion } from "../../core/agent/agent.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { Task } from "../../core/plan/task.ts";
+import { isFinishTool, permit } from "../../core/policy/permit.ts";
 import { jsonSchemaOf } from "../../core/schema/jtd.ts";
 import type { Call } from "../../core/task/engine.ts";
+import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
+import { fill } from "../../core/text/template.ts";
 import { fillInputs } from "../../core/text/input-template.ts";
 import type { JsonSchema } from "../../core/text/json.ts";
 import { version } from "../../core/text/version.ts";
 import { prompts } from "../../embedded.ts";
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
+import type { AssignedTools } from "./assign-tools.ts";
 import { attachmentsOf, prefaceOf } from "./preface.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { type Check, checkFor } from "./validate.ts";
@@ -28,7 +32,14 @@ export type AssignedPrompt = Readonly<{
 /** Fifth step: writes the prompts and compiles the output schema. An output schema that is not valid is refused. */
 export async function assignPrompt(
   { call, world, emit }: AssignRequest,
-  { name, definition, agent, planMode, model }: Omit<AssignedAgent, "limits"> & Readonly<{ model: ChosenModel }>,
+  {
+    name,
+    definition,
+    agent,
+    planMode,
+    model,
+    rights,
+  }: Omit<AssignedAgent, "limits"> & Readonly<{ model: ChosenModel }> & Pick<AssignedTools, "rights">,
 ): Promise<AssignedPrompt | FailedOutcome> {
   const { task } = call;
   const schema = agent.output && jsonSchemaOf(agent.output);
@@ -44,16 +55,18 @@ export async function assignPrompt(
   const validate = schema && (await checkFor(world.validator, schema));
   if (validate && "broken" in validate)
     return failed("INVALID_OUTPUT", `The output schema of "${name}" is not a valid JSON Schema: ${validate.broken}.`);
-  const completion = agent.completion ?? (schema ? "tool" : "text");
+  const { fork } = call;
+  const completion = fork ? forkedCompletion(fork) : (agent.completion ?? (schema ? "tool" : "text"));
   const instructions = instructionsFor(agent, task, {
     activeModel: model.name,
     today: new Date(world.clock()).toDateString(),
   });
+  const asked = userPrompt(call, schema !== undefined);
   return {
-    system: buildSystemPrompt(basePersona, { instructions, completion, planMode }),
+    system: fork?.system ?? buildSystemPrompt(basePersona, { instructions, completion, planMode }),
     instructions,
-    prompt: userPrompt(call, schema !== undefined),
-    ...(call.context !== "" && { sharedChars: call.context.length }),
+    prompt: fork && !call.resumes ? forkedPrompt(fork, asked, { agent, instructions, rights, schema }) : asked,
+    ...(call.context !== "" && !fork && { sharedChars: call.context.length }),
     completion,
     ...(schema && validate && { schema, validate }),
   };
@@ -81,6 +94,29 @@ function userPrompt(call: Call, hasSchema: boolean): string {
     call.review ? verdictPrompt(call.task.prompt, hasSchema) : "",
   ]
     .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+/** A helper that starts from a conversation hands in by the finish tool that was shown there, or as text. */
+const forkedCompletion = ({ tools }: ForkPoint): Completion =>
+  tools.some(({ name }) => isFinishTool(name)) ? "tool-or-text" : "text";
+
+type ForkedHelper = Pick<AssignedTools, "rights"> &
+  Readonly<{ agent: Agent; instructions: string; schema: JsonSchema | undefined }>;
+
+/** The task of a helper that starts from a conversation: system prompt and tools are those of the conversation, so the rest is said here. */
+function forkedPrompt(fork: ForkPoint, asked: string, { agent, instructions, rights, schema }: ForkedHelper): string {
+  const shown = fork.tools.map(({ name }) => name).filter((tool) => !isFinishTool(tool));
+  const usable = shown.filter((tool) => permit(rights, tool).allowed);
+  const say = (text: string, name: string, value: string): string => fill(text, new Map([[name, value]]));
+  return [
+    say(prompts.fork, "agent", agent.name),
+    usable.length < shown.length ? say(prompts.forkTools, "tools", usable.join(", ") || "none") : "",
+    fork.system.includes(instructions) ? "" : instructions,
+    schema ? say(prompts.forkSchema, "schema", JSON.stringify(schema)) : "",
+    asked,
+  ]
+    .filter((part) => part.trim() !== "")
     .join("\n\n");
 }
 

@@ -9,6 +9,7 @@ import type { Policy } from "../../core/policy/policy.ts";
 import type { Call } from "../../core/task/engine.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
+import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { DELEGATION_TOOL, toolMatches } from "../../core/vocabulary/tool-names.ts";
 import { type AssignedAgent, type AssignRequest, effectiveAgent } from "./assign-agent.ts";
@@ -101,10 +102,10 @@ type DelegationTools = Readonly<{
  * no model is shown them and there is no agent that they could start.
  */
 async function delegationOf(
-  { call: { depth, maxDepth = -1 }, world: { roster, delegation } }: AssignRequest,
+  { call: { depth, maxDepth = -1, fork }, world: { roster, delegation } }: AssignRequest,
   agent: Agent,
 ): Promise<DelegationTools> {
-  const spellings = delegationToolsOf(agent);
+  const spellings = spellingsOf(agent, fork);
   if (!delegation || spellings.length === 0) return { agent, spawns: [], tools: [], barred: {}, catalog: emptyCatalog };
   const catalog = roster.catalog?.() ?? emptyCatalog;
   const deepest = atMaxDepth({ depth, maxDepth });
@@ -126,6 +127,16 @@ async function delegationOf(
     barred: deepest ? { [DELEGATION_TOOL]: rule } : {},
   };
 }
+
+/** How the delegation tools of an agent are spelled: in a conversation that another agent began, as they are spelled there. */
+function spellingsOf(agent: Agent, fork: Call["fork"]): readonly string[] {
+  const own = delegationToolsOf(agent);
+  if (!fork || own.length === 0) return own;
+  const there = fork.tools.map(({ name }) => name).filter(isDelegation);
+  return there.length > 0 ? there : own;
+}
+
+const isDelegation = (tool: string): boolean => tool === DELEGATION_TOOL || facadeOf(tool) !== undefined;
 
 /** How long MCP servers have to start and to list their tools. */
 const PEERS_MS = 60_000;

@@ -32,11 +32,11 @@ export async function assign(
   const chosen = await assignModel(request, who);
   if ("status" in chosen) return chosen;
   const { runner, model } = chosen;
-  const told = await assignPrompt(request, { ...who, model });
+  const told = await assignPrompt(request, { ...who, rights, model });
   if ("status" in told) return told;
   return {
     call,
-    agent: model.thinking === undefined ? agent : { ...agent, thinking: model.thinking },
+    agent: sampledAs(agent, { call, model }),
     rights,
     model,
     tools,
@@ -49,6 +49,13 @@ export async function assign(
     keepLong: longResults(call, world),
     toolContext: { cwd, env, run: call.run, path: call.path, agent: agent.name, spawns, desk },
   };
+}
+
+/** The agent with the thinking that its model has, and in a conversation that another agent began, with the sampling of that. */
+function sampledAs(agent: Agent, { call: { fork }, model }: Pick<Assignment, "call" | "model">): Agent {
+  if (!fork) return model.thinking === undefined ? agent : { ...agent, thinking: model.thinking };
+  const { thinking: _thinking, temperature: _temperature, topP: _topP, ...rest } = agent;
+  return { ...rest, ...defined({ thinking: fork.thinking, temperature: fork.temperature, topP: fork.topP }) };
 }
 
 /** The project's checker, for the agents that read its report: the specialist for changes, or those that the settings name. */

@@ -13,6 +13,7 @@ import { reuseKey } from "../resume/reuse-results.ts";
 import { acceptedByCommand } from "./acceptance-command.ts";
 import { assign } from "./assign.ts";
 import { changesSomething } from "./assign-tools.ts";
+import { withFork } from "./fork-task.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
 
@@ -63,6 +64,8 @@ async function perform(call: Call, world: World, context: NotingContext): Promis
     : { call, roster: world.roster };
   if ("status" in taken) return taken;
   const own = { ...world, roster: taken.roster };
+  const forked = await withFork(taken.call, own, context);
+  if ("status" in forked) return forked;
   const work = async (inner: Call): Promise<WorktreeOutcome> => {
     const assignment = await resolveAgent(inner, own, context);
     if ("status" in assignment) return { outcome: assignment };
@@ -72,8 +75,8 @@ async function perform(call: Call, world: World, context: NotingContext): Promis
     return runAgent(assignment, own, context);
   };
   const isolation = chooseIsolation(call.task, agentOf(call.task, own.roster), call.depth);
-  if (!isolation || !world.isolate) return (await work(taken.call)).outcome;
-  return world.isolate.run(taken.call, isolation, context, work);
+  if (!isolation || !world.isolate) return (await work(forked)).outcome;
+  return world.isolate.run(forked, isolation, context, work);
 }
 
 const canChangeSomething = ({ tools, rights }: Assignment): boolean =>

@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import { toolSpecs } from "../../core/task/tool-specs.ts";
+import { finishSpec } from "./finish-tool.ts";
+
+/** What precedes the messages in every request of a conversation, and what it has in common with those of other tasks. */
+export type ConversationHead = Readonly<{
+  tools: readonly ToolSpec[];
+  /** The tools of the last turn, in which only handing in is possible. */
+  finishTools: readonly ToolSpec[];
+  /** How many characters the system prompt and the tools have. */
+  chars: number;
+  prefix: NonNullable<ModelRequest["prefix"]>;
+}>;
+
+type HeadParts = Pick<
+  Assignment,
+  "agent" | "completion" | "prompt" | "rights" | "schema" | "sharedChars" | "system" | "tools"
+>;
+
+/** The head of a task's requests. A task that starts from another conversation has the head of that one. */
+export function conversationHead(assignment: HeadParts, fork?: Assignment["call"]["fork"]): ConversationHead {
+  const { completion, prompt, rights, sharedChars = 0, system } = assignment;
+  const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
+  const tools = fork?.tools ?? [...toolSpecs(assignment.tools, rights), ...finishTools];
+  const toolText = JSON.stringify(tools);
+  const chars = system.length + toolText.length;
+  const key = prefixKey([system, toolText, prompt.slice(0, sharedChars)]);
+  return { tools, finishTools, chars, prefix: fork?.prefix ?? { key, chars: chars + sharedChars } };
+}
+
+/** A name for what requests of sibling tasks have in common at their beginning. */
+const prefixKey = (parts: readonly string[]): string =>
+  createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 32);

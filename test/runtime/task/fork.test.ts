@@ -1,0 +1,307 @@
+import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  type Agent,
+  createCrew,
+  defineAgent,
+  type Crew,
+  type CrewOptions,
+  type Event,
+  type Result,
+  type Run,
+} from "../../../src/index.ts";
+import type { ProviderRequest, ProviderServer } from "../../../src/testing/provider-server.ts";
+import type { ProviderTurn } from "../../../src/testing/provider-turn.ts";
+import { collect } from "../../support/collect.ts";
+import { provider } from "../../support/talk.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+import { until } from "../../support/until.ts";
+
+/** About 5,000 tokens that the lead has read before it starts helpers. */
+const notes = "The house has a green door.\n".repeat(720);
+const text = (request: ProviderRequest): string => JSON.stringify(request.body);
+const fork = (...prompts: readonly string[]): ProviderTurn => ({
+  text: "I split the work.",
+  calls: [
+    {
+      name: "task",
+      input: {
+        agent: "helper",
+        tasks: prompts.map((assignment, n) => ({ id: `h${n}`, assignment, fork: true })),
+      },
+    },
+  ],
+});
+
+const agents: readonly Agent[] = [
+  defineAgent({
+    name: "lead",
+    description: "d",
+    instructions: "You are the lead.",
+    tools: ["read_file", "write_file", "task"],
+    spawns: ["helper"],
+  }),
+  defineAgent({ name: "helper", description: "d", instructions: "You are the helper.", tools: ["read_file"] }),
+];
+
+function crewAt(server: ProviderServer, model: string, more: CrewOptions = {}): Crew {
+  return createCrew({
+    home: tempFolder(),
+    cwd: tempFolder({ "notes.txt": notes }),
+    discover: false,
+    env: { ...server.env, HOME: tempFolder() },
+    agents,
+    model,
+    permissions: { mode: "acceptEdits" },
+    unattended: true,
+    ...more,
+  });
+}
+
+/** A run to its end: its result and its events. */
+async function listen(run: Run): Promise<{ result: Result; events: Event[] }> {
+  const events = await collect(run);
+  return { result: await run, events };
+}
+
+/** The lead reads and then forks helpers; a helper is known by what it is told. */
+const lead =
+  (helper: (request: ProviderRequest) => ProviderTurn, ...prompts: readonly string[]) =>
+  (request: ProviderRequest, n: number): ProviderTurn => {
+    if (text(request).includes("You are now the helper")) return helper(request);
+    if (n === 1) return { text: "", calls: [{ name: "read_file", input: { path: "notes.txt" } }] };
+    return n === 2 ? fork(...prompts) : { text: "All done." };
+  };
+
+/** A request as the parts that a provider's cache compares, without marks that only say where to keep something. */
+function parts(request: ProviderRequest): { head: string; messages: string[] } {
+  const { body } = request;
+  const list = (body["messages"] ?? body["input"]) as Record<string, unknown>[];
+  const head = JSON.stringify([body["tools"], body["system"], body["instructions"], body["model"]]);
+  const written = list.flatMap(({ role, content, ...rest }) =>
+    Array.isArray(content)
+      ? content.map(({ cache_control: _mark, ...block }: Record<string, unknown>) => JSON.stringify({ role, ...block }))
+      : [JSON.stringify({ role, content, ...rest })],
+  );
+  return { head, messages: written };
+}
+
+const single = { mode: "single", agent: "lead", task: "Look after the house." } as const;
+
+describe.each(["anthropic/claude-haiku-4-5", "openai-chat/gpt-4o", "openai/gpt-5.2"])("at %s", (model) => {
+  test("forked helpers send what their parent sent, byte by byte, and read it from the cache", async () => {
+    const server = await provider(
+      lead(() => ({ text: "Helped." }), "Count the doors.", "Count the windows."),
+      {
+        cache: true,
+      },
+    );
+    const { result, events } = await listen(crewAt(server, model).run(single));
+    expect(result).toMatchObject({ status: "ok", output: "All done." });
+    expect(result.nodes["lead/h1"]).toMatchObject({ status: "ok", output: "Helped." });
+    const helpers = server.requests.filter((request) => text(request).includes("You are now the helper"));
+    const before = parts(server.requests[1]!);
+    expect(helpers).toHaveLength(2);
+    for (const helper of helpers) {
+      const { head, messages } = parts(helper);
+      expect(head).toBe(before.head);
+      expect(messages.slice(0, before.messages.length)).toEqual(before.messages);
+      expect(helper.body["prompt_cache_key"]).toBe(server.requests[0]!.body["prompt_cache_key"]);
+      expect(messages.at(-1)).toMatch(/Count the (doors|windows)/);
+      expect(messages.at(-1)).toContain("You are the helper.");
+    }
+    for (const path of ["lead/h0", "lead/h1"])
+      expect(result.nodes[path]?.usage?.cacheRead).toBeGreaterThan(notes.length / 4);
+    expect(events.filter(({ type }) => type === "conversation.forked")).toMatchObject([
+      { path: "lead/h0", from: `${result.id}/lead`, turn: 2 },
+      { path: "lead/h1", from: `${result.id}/lead`, turn: 2 },
+    ]);
+  });
+});
+
+test("at most four parts of a request are marked for Anthropic's cache, and the end of the parent's request is one", async () => {
+  const server = await provider(
+    lead(() => ({ text: "Helped." }), "Count."),
+    { cache: true },
+  );
+  await crewAt(server, "anthropic/claude-haiku-4-5").run({ ...single, context: "Shared by all. ".repeat(300) });
+  const marks = server.requests.map((request) => text(request).split("cache_control").length - 1);
+  expect(marks).toEqual([4, 4, 4, 4]);
+  const [asked, forked] = [server.requests[1]!, server.requests[2]!].map(
+    ({ body }) => body["messages"] as { content: object[] }[],
+  );
+  expect(forked![asked!.length - 1]).toEqual(asked!.at(-1));
+});
+
+test("a forked helper is shown the tools of its parent and may use only its own", async () => {
+  const write = { name: "write_file", input: { path: "a.txt", content: "x" } };
+  const more = { name: "task", input: { agent: "helper", tasks: [{ id: "x", assignment: "x" }] } };
+  let turn = 0;
+  const server = await provider(
+    lead(() => {
+      turn += 1;
+      return turn === 1 ? { text: "", calls: [write, more] } : { text: "I may not." };
+    }, "Write a.txt."),
+  );
+  const cwd = tempFolder({ "notes.txt": notes });
+  const { result, events } = await listen(crewAt(server, "anthropic/claude-haiku-4-5", { cwd }).run(single));
+  expect(result.nodes["lead/h0"]).toMatchObject({ status: "ok", output: "I may not." });
+  expect(events.filter(({ type }) => type === "tool.denied")).toMatchObject([
+    { path: "lead/h0", tool: "write_file", rule: "tools of helper" },
+    { path: "lead/h0", tool: "task" },
+  ]);
+  expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+  expect(text(server.requests[2]!)).toContain("you may use only these; calls of any other are refused: read_file.");
+});
+
+test("an agent whose file says `conversation: fork` starts from its parent, and alone with nothing", async () => {
+  const server = await provider((request, n) => {
+    if (text(request).includes("You are now the helper")) return { text: "Helped." };
+    return n === 1
+      ? { text: "", calls: [{ name: "task", input: { agent: "forker", tasks: [{ id: "h", assignment: "Go." }] } }] }
+      : { text: "Done." };
+  });
+  const cwd = tempFolder({
+    ".subcrew/agents/forker.md": "---\nname: forker\ndescription: d\nconversation: fork\ntools: []\n---\nYou fork.\n",
+    ".subcrew/agents/head.md": "---\nname: head\ndescription: d\ntools: [task]\nspawns: [forker]\n---\nYou lead.\n",
+  });
+  const crew = crewAt(server, "openai-chat/gpt-4o", { cwd, discover: true, trusted: true });
+  const { result, events } = await listen(crew.run({ mode: "single", agent: "head", task: "Lead." }));
+  expect(result.nodes["head/h"]).toMatchObject({ status: "ok", output: "Helped." });
+  expect(events.some(({ type }) => type === "conversation.forked")).toBe(true);
+  const alone = await listen(crew.run({ mode: "single", agent: "forker", task: "Go." }));
+  expect(alone.result).toMatchObject({ status: "ok" });
+  expect(alone.events.find(({ type }) => type === "note")).toMatchObject({
+    text: '"forker" begins with an empty conversation: no agent started it.',
+  });
+});
+
+test.each([
+  ["a task", { mode: "single", agent: "helper", task: "Go.", fork: true }],
+  ["a task of a team", { mode: "team", team: { tasks: [{ id: "a", task: "Go.", fork: true }] } }],
+  ["a task in a loop of a team", { mode: "team", team: { tasks: [{ id: "a", task: "Go.", fork: true, review: {} }] } }],
+] as const)("%s with `fork: true` that no agent starts is an error before anything runs", async (_what, input) => {
+  const server = await provider([]);
+  await expect(crewAt(server, "openai-chat/gpt-4o").run(input)).rejects.toMatchObject({
+    code: "BAD_INPUT",
+    message: expect.stringContaining("no agent starts it whose conversation it could begin with"),
+  });
+  expect(server.requests).toHaveLength(0);
+});
+
+test("a helper with a schema hands in JSON as text where its parent has no finish tool", async () => {
+  const schema = { type: "object", properties: { doors: { type: "number" } }, required: ["doors"] };
+  const answers: ProviderTurn[] = [{ text: "three" }, { text: '{"doors": 3}' }];
+  const server = await provider(lead(() => answers.shift()!, "Count."));
+  const counted = agents.map((agent) => (agent.name === "helper" ? { ...agent, output: schema } : agent));
+  const result = await crewAt(server, "openai-chat/gpt-4o", { agents: counted }).run(single);
+  expect(result.nodes["lead/h0"]).toMatchObject({ status: "ok", data: { doors: 3 } });
+  expect(parts(server.requests[2]!).head).toBe(parts(server.requests[1]!).head);
+});
+
+/** What a crash at this moment would leave behind of a run, in a home of its own. */
+async function killed(run: Run, home: string): Promise<string> {
+  const left = tempFolder();
+  cpSync(home, left, { recursive: true });
+  run.cancel();
+  await run;
+  const folder = join(left, "runs", run.id);
+  for (const name of readdirSync(folder)) if (name !== "journal.jsonl") rmSync(join(folder, name), { recursive: true });
+  return left;
+}
+
+test("a forked helper whose run was killed goes on where it was, with the same beginning", async () => {
+  const [home, cwd] = [tempFolder(), tempFolder({ "notes.txt": notes, "more.txt": "two windows" })];
+  let stuck = false;
+  const server = await provider(
+    lead((request) => {
+      if (!text(request).includes("two windows"))
+        return { text: "", calls: [{ name: "read_file", input: { path: "more.txt" } }] };
+      stuck = true;
+      return { text: "late", delayMs: 60_000 };
+    }, "Count."),
+  );
+  const run = crewAt(server, "anthropic/claude-haiku-4-5", { home, cwd }).run(single);
+  await until(() => stuck);
+  const left = await killed(run, home);
+  const again = await provider((request) =>
+    text(request).includes("You are now the helper") ? { text: "Two." } : { text: "All done." },
+  );
+  const next = crewAt(again, "anthropic/claude-haiku-4-5", { home: left, cwd });
+  const { result, events } = await listen(next.resume(run.id));
+  expect(result).toMatchObject({ status: "ok", output: "All done." });
+  expect(result.nodes["lead/h0"]).toMatchObject({ output: "Two." });
+  expect(again.requests).toHaveLength(2);
+  const [before, after] = [server.requests.at(-1)!, again.requests[0]!];
+  expect({ ...after.body, max_tokens: 0 }).toEqual({ ...before.body, max_tokens: 0 }); // depends on known prices
+  expect(events.filter(({ type }) => type === "conversation.forked")).toHaveLength(1);
+});
+
+describe("from a task of an earlier run", () => {
+  const model = "anthropic/claude-haiku-4-5";
+  const first = (request: ProviderRequest): ProviderTurn => {
+    if (text(request).includes("You are now the helper")) return { text: "Forked." };
+    return text(request).includes("green door")
+      ? { text: "There is a green door." }
+      : { text: "", calls: [{ name: "read_file", input: { path: "notes.txt" } }] };
+  };
+
+  test("any number of tasks can start, and the earlier run stays as it is", async () => {
+    const server = await provider(first, { cache: true });
+    const crew = crewAt(server, model);
+    const { id } = await crew.run(single);
+    const asked = server.requests[1]!;
+    const { result, events } = await listen(
+      crew.run({
+        mode: "parallel",
+        fork: `${id}/lead`,
+        tasks: [
+          { agent: "lead", task: "Which colour?" },
+          { agent: "helper", task: "How many?" },
+        ],
+      }),
+    );
+    expect(result.status).toBe("ok");
+    expect(events.filter(({ type }) => type === "conversation.forked")).toMatchObject([
+      { from: `${id}/lead`, turn: 2 },
+      { from: `${id}/lead`, turn: 2 },
+    ]);
+    for (const request of server.requests.slice(2)) {
+      const { head, messages } = parts(request);
+      expect(head).toBe(parts(asked).head);
+      expect(messages.slice(0, parts(asked).messages.length)).toEqual(parts(asked).messages);
+      expect(messages.some((message) => message.includes("There is a green door."))).toBe(true);
+    }
+    expect(result.usage.cacheRead).toBeGreaterThan((2 * notes.length) / 4);
+    expect((await crew.record(id)).nodes.size).toBe(1);
+  });
+
+  test("a task that is not there is an error, and an agent may not name one", async () => {
+    const server = await provider((request, n) =>
+      n === 1
+        ? {
+            text: "",
+            calls: [
+              {
+                name: "parallel",
+                input: { tasks: [{ agent: "helper", task: "Go.", fork: "run_000000000000/lead" }] },
+              },
+            ],
+          }
+        : { text: text(request).includes("may only start from") ? "refused" : "started" },
+    );
+    const crew = crewAt(server, model, {
+      agents: agents.map((agent) => (agent.name === "lead" ? { ...agent, tools: ["parallel"] } : agent)),
+    });
+    expect(await crew.run(single)).toMatchObject({ status: "ok", output: "refused" });
+    const gone = await crew.run({ ...single, fork: "run_000000000000/lead" });
+    expect(gone).toMatchObject({
+      status: "failed",
+      fault: {
+        code: "BAD_INPUTS",
+        message: 'There is no conversation of "run_000000000000/lead" to start from.',
+      },
+    });
+  });
+});
