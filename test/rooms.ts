@@ -155,7 +155,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/task": {
     holds: "one call: resolve the agent, assign it its tools, access, model and prompt, perform, validate",
-    sees: ["runtime/async", "runtime/access", "runtime/git", "runtime/resume"],
+    sees: ["runtime/async", "runtime/access", "runtime/git", "runtime/loop", "runtime/resume"],
   },
   "runtime/discovery": {
     holds: "finding agent files: places, plugins, loading, precedence, linting",
