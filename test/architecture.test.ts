@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { optionalPackages, roomImports, type Tree, violations } from "./architecture.ts";
+import { openers, optionalPackages, roomImports, type Tree, violations } from "./architecture.ts";
 import { scan } from "./imports.ts";
 import { rooms } from "./rooms.ts";
 
@@ -47,6 +47,12 @@ test("each optional dependency of the package has a row that says who may name i
   expect(Object.keys(optionalPackages).sort()).toEqual(optional.sort());
 });
 
+test("each file that may open others by itself does so", () => {
+  const tree = realTree();
+  const others = Object.keys(openers).filter((file) => !/from "node:fs(?:\/promises)?"/.test(tree[file] ?? ""));
+  expect(others).toEqual([]);
+});
+
 test("a made-up tree that keeps every rule is fine", () => {
   expect(
     violations({
@@ -55,7 +61,7 @@ test("a made-up tree that keeps every rule is fine", () => {
       "src/core/plan/task.ts": "export type Task = { processes: number };",
       "src/modes/race.ts": 'import { plan } from "../core/plan/plan.ts";\nimport { prompts } from "../embedded.ts";',
       "src/runtime/run/run.ts":
-        'import { readFile } from "node:fs/promises";\nimport { race } from "../../modes/race.ts";',
+        'import { mkdir } from "node:fs/promises";\nimport { race } from "../../modes/race.ts";',
       "src/tools/search/ripgrep.ts": 'export const load = () => import("@vscode/ripgrep");',
       "src/tools/search/grep.ts": 'import { load } from "./ripgrep.ts"; // not @vscode/ripgrep, and not process.env',
       "src/defaults.ts": 'export const tools = { grep: () => import("./tools/search/grep.ts") };',
@@ -161,7 +167,7 @@ describe("the check fails on", () => {
     ["a bare builtin in modes", { "src/modes/a.ts": 'import { join } from "path";' }, "node", "src/modes/a.ts"],
     [
       "a builtin's subpath in core",
-      { "src/core/plan/a.ts": 'import { open } from "fs/promises";' },
+      { "src/core/plan/a.ts": 'import { mkdir } from "fs/promises";' },
       "node",
       "src/core/plan/a.ts",
     ],
@@ -238,6 +244,12 @@ describe("the check fails on", () => {
       { "src/core/plan/a.ts": "export type Place = 1;", "src/core/run/b.ts": "export const Place = 1;" },
       "name",
       "src/core/run/b.ts",
+    ],
+    [
+      "a file that opens others by itself",
+      { "src/runtime/git/a.ts": 'import { readFile } from "node:fs/promises";' },
+      "pipe",
+      "src/runtime/git/a.ts",
     ],
     ["a folder without a row", { "src/utils/a.ts": "export const a = 1;" }, "place", "src/utils/a.ts"],
     [

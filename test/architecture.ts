@@ -19,6 +19,7 @@ type Rule =
   | "env"
   | "optional"
   | "outside"
+  | "pipe"
   | "place";
 
 /** Optional packages, and the one file that may name each, or one per direction. Both ends of the row are checked. */
@@ -78,6 +79,7 @@ export function violations(tree: Tree): Violation[] {
     nodeRule(file, source, say);
     environmentRule(file, source, say);
     optionalRule(file, source, say);
+    pipeRule(file, source, say);
   }
   return [...found, ...cycles(sources)];
 }
@@ -214,6 +216,42 @@ function optionalRule(file: string, { strings, imports }: Source, say: Say): voi
 }
 
 /** What the tests stand on is copied into the project: a clone holds everything. */
+/**
+ * Files that may open others by themselves, and why a pipe or a device in their place hangs nobody. Everything else reads by
+ * way of runtime/disk/regular-file.ts. Both ends of the table are checked.
+ */
+export const openers: Readonly<Record<string, string>> = {
+  "src/runtime/disk/regular-file.ts": "the one place",
+  "src/runtime/disk/disk.ts": "folders, and a copy of what was read as a regular file",
+  "src/runtime/disk/fault-points.ts": "a trace that only tests ask for",
+  "src/runtime/discovery/open.ts": "O_NONBLOCK; judges what it opened",
+  "src/runtime/files/open-contained.ts": "O_NONBLOCK; judges what it opened",
+  "src/runtime/files/write-contained.ts": "new files and folders only",
+  "src/runtime/files/protected-scan.ts": "O_PATH",
+  "src/runtime/files/quarantine.ts": "O_PATH",
+  "src/runtime/store/memory.ts": "O_NONBLOCK and O_NOFOLLOW",
+  "src/tools/workspace/walk.ts": "O_NONBLOCK and O_NOFOLLOW",
+  "src/runtime/commands/child-output.ts": "O_NONBLOCK and O_NOFOLLOW",
+  "src/runtime/commands/finish-quarantine.ts": "/proc",
+  "src/runtime/commands/host-sockets.ts": "/proc",
+  "src/runtime/commands/inherited-descriptors.ts": "/proc",
+  "src/runtime/commands/process-meter.ts": "/proc",
+  "src/runtime/commands/process-tree.ts": "/proc",
+  "src/runtime/commands/sandbox.ts": "/proc, and a folder that it made",
+  "src/cli/terminal/keyboard.ts": "/proc",
+};
+
+const OPENING = /\b(?:readFile|open|appendFile|copyFile)(?:Sync)?\b|\bcreate(?:Read|Write)Stream\b/;
+
+function pipeRule(file: string, { imports }: Source, say: Say): void {
+  if (file in openers) return;
+  for (const { specifier, clause, kind } of imports) {
+    if (kind === "type" || !/^(?:node:)?fs(?:\/promises)?$/.test(specifier)) continue;
+    const taken = OPENING.exec(clause) ?? /\*/.exec(clause) ?? (/^\s*\w/.test(clause) ? [clause.trim()] : null);
+    if (taken !== null) say("pipe", `opens files with ${taken[0]} of ${specifier}; use runtime/disk/regular-file.ts`);
+  }
+}
+
 function outsideRule(text: string, say: Say): void {
   const neighbour = ["..", "shared"].join("/");
   if (text.includes(neighbour)) say("outside", `mentions ${neighbour}`);

@@ -125,7 +125,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/git": {
     holds: "the repository, git context, worktrees, applying changes",
-    sees: ["runtime/async", "runtime/store", "runtime/files"],
+    sees: ["runtime/async", "runtime/disk", "runtime/store", "runtime/files"],
   },
   "runtime/network": {
     holds: "guarded requests, address classes, the loopback server, sign-in",

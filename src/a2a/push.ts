@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readRegularText } from "../runtime/disk/regular-file.ts";
 import { z } from "zod";
 import type { RemoteUpdate } from "../core/net/a2a.ts";
 import { writeAtomic } from "../runtime/disk/write-atomic.ts";
@@ -65,7 +65,7 @@ export function createPush({
   };
   const list = async (folder: string): Promise<PushConfig[]> => {
     try {
-      return z.array(config).parse(JSON.parse(await readFile(join(folder, FILE), "utf8")));
+      return z.array(config).parse(JSON.parse(await readRegularText(join(folder, FILE))));
     } catch {
       return []; // nobody asked yet
     }

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { readRegularTextSync } from "../runtime/disk/regular-file.ts";
 import { messageOf } from "../core/schema/error.ts";
 import { geminiDialect } from "../formats/dialects/gemini.ts";
 import {
@@ -60,7 +61,7 @@ function filesIn(dir: string): string[] {
 
 function read(filePath: string): string {
   try {
-    return readFileSync(filePath, "utf8");
+    return readRegularTextSync(filePath);
   } catch (error) {
     throw new AgentLoadError(filePath, `Could not read file: ${messageOf(error)}`, { cause: error });
   }

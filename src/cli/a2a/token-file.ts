@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { readNamedFile } from "../../runtime/disk/regular-file.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { SHORTEST_TOKEN } from "../../runtime/network/loopback-server.ts";
 
@@ -16,7 +17,7 @@ const ANYBODY = "caller";
  */
 export async function tokensIn(written: string): Promise<Readonly<Record<string, string>>> {
   const file = resolve(written);
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+  const text = await readNamedFile(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw new CrewError(
       "BAD_FILE",

@@ -1,4 +1,4 @@
-import { readRegularText } from "../../runtime/disk/read-regular.ts";
+import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { showHidden } from "../../core/agent/hidden-characters.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
@@ -33,7 +33,7 @@ const definitionText = ({ agent, read }: FoundAgent): string => ownWriter.write(
 
 /** The text of its file, or of the program's own. */
 export function rawText(found: FoundAgent): string {
-  if (found.file !== undefined) return readRegularText(found.file);
+  if (found.file !== undefined) return readRegularTextSync(found.file);
   const { kind, family } = found.agent.source ?? {};
   const name = family === undefined ? found.name : `${family}/${found.name}`;
   return (kind === "bundled" ? agentFiles[name] : undefined) ?? definitionText(found);

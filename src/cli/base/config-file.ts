@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { Config, ConfigPath } from "../../core/config/config.ts";
 import { readConfig } from "../../formats/config.ts";
@@ -16,7 +17,7 @@ export const userConfigFile = (): string => join(homes().state, CONFIG_FILE);
 
 /** Reads a settings file before a change. A broken file is an error, so that a change never hides the fault. */
 export function readConfigFile(file: string): ConfigFileText {
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const text = existsSync(file) ? readRegularTextSync(file) : "";
   const read = readConfig(text);
   if ("config" in read) return { file, text, config: read.config };
   const [fault] = read.faults;

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline/promises";
+import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { quitOnKey } from "../terminal/keyboard.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 
@@ -89,7 +89,7 @@ export async function promptedLines(home: string, words: () => Promise<readonly 
 
 async function kept(file: string): Promise<string[]> {
   try {
-    const value: unknown = JSON.parse(await readFile(file, "utf8"));
+    const value: unknown = JSON.parse(await readRegularText(file));
     return Array.isArray(value) ? value.filter((line) => typeof line === "string").slice(0, MOST_KEPT) : [];
   } catch {
     return [];

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readNamedFile } from "../../runtime/disk/regular-file.ts";
 import { CORE_SCHEMA, load, YAMLException } from "js-yaml";
 import type { AnyInput } from "../../core/plan/input.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
@@ -33,20 +33,27 @@ export async function readData(file: string): Promise<unknown> {
 /** The text of a file, or everything on standard input. */
 export async function readText(file: string): Promise<string> {
   if (file === "-") return readStdin();
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw unreadable(file, error);
+  const text = await readNamedFile(file, MOST_BYTES).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EFBIG" ? tooLarge(file) : unreadable(file, error);
   });
-  if (bytes.length > MOST_MEGABYTES * 2 ** 20)
-    throw new CrewError("BAD_FILE", `${titleOf(file)} is larger than ${MOST_MEGABYTES} MB.`, "Give a smaller one.");
-  return bytes.toString("utf8").replace(/^\ufeff/, "");
+  return text.replace(/^\ufeff/, "");
 }
 
 /** Larger than any plan that somebody means. */
 const MOST_MEGABYTES = 16;
+const MOST_BYTES = MOST_MEGABYTES * 2 ** 20;
+
+const tooLarge = (file: string): CrewError =>
+  new CrewError("BAD_FILE", `${titleOf(file)} is larger than ${MOST_MEGABYTES} MB.`, "Give a smaller one.");
 
 async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(Buffer.from(chunk as Uint8Array));
+    bytes += chunks.at(-1)!.length;
+    if (bytes > MOST_BYTES) throw tooLarge("-");
+  }
   return Buffer.concat(chunks)
     .toString("utf8")
     .replace(/^\ufeff/, "");

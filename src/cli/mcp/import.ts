@@ -1,4 +1,4 @@
-import { readRegularText } from "../../runtime/disk/read-regular.ts";
+import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { suggestion } from "../../core/plan/check.ts";
@@ -72,7 +72,7 @@ function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home:
 
 function serversAt({ file, key }: Place): ReturnType<typeof readMcpFile> {
   try {
-    return readMcpFile({ path: file, key }, readRegularText(file));
+    return readMcpFile({ path: file, key }, readRegularTextSync(file));
   } catch (error) {
     say(`skip    ${file}: ${messageOf(error)}`);
     return [];

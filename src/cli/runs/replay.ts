@@ -3,7 +3,7 @@ import { Option } from "commander";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { eventsOfPegasusLog, isPegasusRecord } from "../../core/run/pegasus-log.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import { readRegularFile } from "../../runtime/disk/read-regular.ts";
+import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { Run } from "../../runtime/run/run.ts";
 import { damageText, JOURNAL_FILE, salvageRecords } from "../../runtime/store/journal.ts";

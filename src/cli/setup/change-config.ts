@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { type ConfigPath, config as schema } from "../../core/config/config.ts";
 import { fromLeaves, leavesOf } from "../../core/config/layers.ts";
 import { configVariables } from "../../core/config/variables.ts";
@@ -96,7 +97,7 @@ export async function printPaths(_: readonly string[], flags: Flags): Promise<nu
 export async function editSettings(_: readonly string[], flags: Flags): Promise<number> {
   const file = targetFile(flags);
   const text = existsSync(file)
-    ? readFileSync(file, "utf8")
+    ? readRegularTextSync(file)
     : "# Settings of subcrew. docs/config.md lists every key.\n";
   const folder = mkdtempSync(join(tmpdir(), "subcrew-config-"));
   const draft = join(folder, "config.yaml");
@@ -109,7 +110,7 @@ export async function editSettings(_: readonly string[], flags: Flags): Promise<
       `The editor "${editor}" failed, so nothing was changed.`,
       "Set $EDITOR to an editor that works here.",
     );
-  const after = readFileSync(draft, "utf8");
+  const after = readRegularTextSync(draft);
   const read = readConfig(after);
   if ("faults" in read) {
     const [fault] = read.faults;

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import type { SetupName } from "../../mcp/setup.ts";
 import { findProgram } from "../../runners/foreign/find-program.ts";
 
@@ -25,7 +26,7 @@ export function hostsHere(home: string, path: string | undefined): readonly Host
 
 function namesSubcrew(file: string): boolean {
   try {
-    return /["[.]subcrew["\]]/.test(readFileSync(file, "utf8"));
+    return /["[.]subcrew["\]]/.test(readRegularTextSync(file));
   } catch {
     return false;
   }

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { isRecord } from "../../core/text/json.ts";
 
 /** Makes a fresh folder for a team, readable by nobody else: results go to `tasks`, everything else to `artifacts`. */
@@ -68,7 +69,7 @@ function isFreeFor(file: string, taskId: string): boolean {
 /** Members can write here too, so a file that is not a result belongs to nobody we know. */
 function idIn(file: string): string | undefined {
   try {
-    const result: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const result: unknown = JSON.parse(readRegularTextSync(file));
     return isRecord(result) && typeof result.id === "string" ? result.id : undefined;
   } catch {
     return undefined;

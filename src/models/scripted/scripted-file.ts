@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
+import { readNamedFile } from "../../runtime/disk/regular-file.ts";
 import { z } from "zod";
 import type { Model } from "../../core/model/model.ts";
 import type { FaultCode } from "../../core/outcome/outcome.ts";
@@ -62,7 +62,7 @@ function fromWhereItWas(turns: readonly ScriptedTurn[]): Model {
 }
 
 async function read(path: string): Promise<{ turns: readonly ScriptedTurn[]; shared: boolean }> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
+  const text = await readNamedFile(path, 2 ** 29).catch((error: unknown) => {
     throw new CrewError(
       "BAD_FILE",
       `The script of a model cannot be read: ${messageOf(error)}.`,

@@ -1,5 +1,6 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { readRegularText } from "../disk/regular-file.ts";
 import { parseRules, type Rule, ruleText } from "../../core/rules/rule.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
@@ -21,7 +22,7 @@ type ApprovedRules = Readonly<{ user: readonly string[]; projects: Readonly<Reco
 export function openKeptRules(home: string): KeptRules {
   const file = join(home, "rules.json");
   const all = async (): Promise<ApprovedRules> => {
-    const data = parsed(await readFile(file, "utf8").catch(() => ""));
+    const data = parsed(await readRegularText(file).catch(() => ""));
     const projects = isRecord(data["projects"]) ? Object.entries(data["projects"]) : [];
     return {
       user: textsIn(data["user"]),

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { WRITE_FLAGS } from "../disk/regular-file.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import { fault } from "../disk/fault-points.ts";
@@ -38,7 +39,7 @@ export async function reserveSlot(store: Store, run: string, most: number): Prom
   const never = new AbortController().signal;
   for (const until = performance.now() + PATIENCE_MS; ; await pause(randomInt(10, 150), never)) {
     fault("place.take");
-    await writeFile(file, JSON.stringify(await whoWeAre()), { mode: 0o600 });
+    await writeFile(file, JSON.stringify(await whoWeAre()), { flag: WRITE_FLAGS, mode: 0o600 });
     const { working, starting } = await others(store, run);
     if (working + starting < most) return done;
     await done();

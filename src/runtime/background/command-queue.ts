@@ -1,4 +1,4 @@
-import { readRegularFile } from "../disk/read-regular.ts";
+import { readRegularFile } from "../disk/regular-file.ts";
 import { randomBytes } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";

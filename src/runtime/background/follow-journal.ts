@@ -1,4 +1,4 @@
-import { openRegular } from "../disk/read-regular.ts";
+import { openRegular } from "../disk/regular-file.ts";
 import { type FSWatcher, watch } from "node:fs";
 import { type FileHandle } from "node:fs/promises";
 import { join } from "node:path";

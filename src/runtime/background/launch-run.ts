@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { openAppend, readRegularText } from "../disk/regular-file.ts";
 import { CrewError, isCode, messageOf } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { pause } from "../async/cancel.ts";
@@ -55,7 +55,7 @@ export type BackgroundProcess = Readonly<{
  * started: it is in the journal and has a living owner. An error that the process reports is thrown here.
  */
 export async function startProcess(folder: string, { command, cwd, env }: BackgroundProcess, since = 0): Promise<void> {
-  const log = await open(join(folder, BACKGROUND_LOG), "a", 0o600);
+  const log = await openAppend(join(folder, BACKGROUND_LOG));
   const [file, ...args] = command;
   let over: string | undefined;
   try {
@@ -91,7 +91,7 @@ export async function startProcess(folder: string, { command, cwd, env }: Backgr
 
 /** The last error that the process reported before it ended. */
 async function saidBy(folder: string): Promise<CrewError | undefined> {
-  const lines = (await readFile(join(folder, BACKGROUND_LOG), "utf8").catch(() => "")).trimEnd().split("\n");
+  const lines = (await readRegularText(join(folder, BACKGROUND_LOG)).catch(() => "")).trimEnd().split("\n");
   for (const line of lines.toReversed()) {
     const said = parsed(line);
     if (isRecord(said) && said["type"] === "error" && isCode(said["code"]))

@@ -1,4 +1,4 @@
-import { readRegularFile } from "../disk/read-regular.ts";
+import { readRegularFile } from "../disk/regular-file.ts";
 import { join } from "node:path";
 import { z } from "zod";
 import { CrewError } from "../../core/schema/error.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readRegularText } from "../disk/regular-file.ts";
 import { z } from "zod";
 import type { Message, ModelEvent, ModelRequest } from "../../core/model/model.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
@@ -79,7 +79,7 @@ export type RecordedRequest = Cassette["turns"][number]["asked"];
 
 /** Reads a recording. */
 export async function readCassette(file: string): Promise<Cassette> {
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
+  const text = await readRegularText(file, 2 ** 29).catch((error: unknown) => {
     throw new CrewError("BAD_FILE", `The recording cannot be read: ${messageOf(error)}.`, "Make one with --record.");
   });
   return parseCassette(text, file);

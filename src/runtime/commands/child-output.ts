@@ -149,7 +149,12 @@ function redactedSpill(path: string, redact: (text: string) => string): Spill {
 
 /** A file that comes into being with the first write. What cannot be written is lost and changes nothing else. */
 function spillFile(path: string): Spill {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
+  const flags =
+    constants.O_WRONLY |
+    constants.O_CREAT |
+    constants.O_TRUNC |
+    (constants.O_NOFOLLOW ?? 0) |
+    (constants.O_NONBLOCK ?? 0);
   let handle: Promise<FileHandle | undefined> | undefined;
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;

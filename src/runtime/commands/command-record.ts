@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { readRegularText } from "../disk/regular-file.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type RunClaim, whoWeAre } from "../disk/run-claim.ts";
@@ -53,7 +53,7 @@ export async function finishCommandRecord(
 /** A record as it was written; `undefined` when it is gone or is none. */
 export async function readCommandRecord(file: string): Promise<CommandRecord | undefined> {
   try {
-    const value: unknown = JSON.parse(await readFile(file, "utf8"));
+    const value: unknown = JSON.parse(await readRegularText(file));
     return isRecord(value) && value["version"] === 1 && LISTS.every((key) => Array.isArray(value[key]))
       ? (value as CommandRecord)
       : undefined;

@@ -1,4 +1,4 @@
-import { readRegularText } from "../disk/read-regular.ts";
+import { readRegularTextSync } from "../disk/regular-file.ts";
 import type { Dialects } from "../../core/agent/dialect.ts";
 import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
 import type { FoundAgent } from "./discover-found.ts";
@@ -41,7 +41,7 @@ const RULES: ReadonlySet<string> = new Set(["(dialect)", "(repair)", "(file name
 
 function readIfThere(file: string): string | undefined {
   try {
-    return readRegularText(file);
+    return readRegularTextSync(file);
   } catch {
     return undefined; // gone since it was found: the key is known, the line is not
   }

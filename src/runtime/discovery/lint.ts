@@ -1,4 +1,4 @@
-import { readRegularText } from "../disk/read-regular.ts";
+import { readRegularTextSync } from "../disk/regular-file.ts";
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Dialect, Dialects } from "../../core/agent/dialect.ts";
@@ -134,7 +134,7 @@ function placed(problems: readonly Problem[], dialects: Dialects, id?: string): 
 
 function readIfThere(file: string): string | undefined {
   try {
-    return readRegularText(file);
+    return readRegularTextSync(file);
   } catch {
     return undefined; // its problem is that it cannot be read
   }

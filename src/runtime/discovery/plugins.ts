@@ -1,4 +1,4 @@
-import { readRegularText } from "../disk/read-regular.ts";
+import { readRegularTextSync } from "../disk/regular-file.ts";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { isRecord } from "../../core/text/json.ts";
@@ -139,7 +139,7 @@ function staysInside(path: string, root: string): boolean {
 
 function readJson(file: string): unknown {
   try {
-    return JSON.parse(readRegularText(file));
+    return JSON.parse(readRegularTextSync(file));
   } catch {
     return undefined; // missing or broken: there are no plugins
   }

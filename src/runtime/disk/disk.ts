@@ -1,6 +1,6 @@
 import { type Dirent, existsSync } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { readRegularFile } from "./read-regular.ts";
+import { openAppend, READ_FLAGS, readRegularFile } from "./regular-file.ts";
 
 /** A file that is open. */
 export type DiskFile = Readonly<{
@@ -37,7 +37,7 @@ type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
 
 /** The disk of this machine. */
 export const machineDisk: Disk = {
-  open,
+  open: (path, flags, mode) => (flags === "a" ? openAppend(path, mode) : open(path, READ_FLAGS)),
   readFile: (path) => readRegularFile(path),
   writeFile,
   copyFile,

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { link, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { link, mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { readRegularText } from "./regular-file.ts";
 import { pause, reasonOf } from "../async/cancel.ts";
 import { machineDisk } from "./disk.ts";
 import { livingClaim, makeWhole, whoWeAre } from "./run-claim.ts";
@@ -42,4 +43,4 @@ async function removeDead(file: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-const textOf = (file: string): Promise<string | undefined> => readFile(file, "utf8").catch(() => undefined);
+const textOf = (file: string): Promise<string | undefined> => readRegularText(file).catch(() => undefined);

@@ -1,5 +1,6 @@
-import { copyFile, mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { readRegularFile, readRegularText } from "../disk/regular-file.ts";
 import { conflictsIn, type FileChange, readChanges, readModules } from "../../core/outcome/worktree-changes.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type GitAnswer, type GitTree, openRepository, type Repository } from "./git.ts";
@@ -158,7 +159,7 @@ async function passOver(git: Staged["git"]): Promise<string[] | GitRefusal> {
 
 async function copyWithTime(from: string, to: string): Promise<void> {
   const { atime, mtime } = await stat(from);
-  await copyFile(from, to);
+  await writeFile(to, await readRegularFile(from));
   await utimes(to, atime, mtime);
 }
 
@@ -235,19 +236,19 @@ async function entriesOf(top: string, folder: string): Promise<string[]> {
   if (common === undefined) return [];
   const names = await readdir(join(common, "worktrees")).catch(() => []);
   const entries = names.map((name) => join(common, "worktrees", name));
-  const about = await Promise.all(entries.map((entry) => readFile(join(entry, "gitdir"), "utf8").catch(() => "")));
+  const about = await Promise.all(entries.map((entry) => readRegularText(join(entry, "gitdir")).catch(() => "")));
   return entries.filter((_, at) => about[at]?.trim() === join(folder, ".git"));
 }
 
 /** The repository behind a `.git` that is a file. */
 async function commonDir(file: string): Promise<string | undefined> {
   const gitDir = await gitDirOf(dirname(file)).catch(() => undefined);
-  const common = gitDir && (await readFile(join(gitDir, "commondir"), "utf8").catch(() => undefined));
+  const common = gitDir && (await readRegularText(join(gitDir, "commondir")).catch(() => undefined));
   return gitDir && common && resolve(gitDir, common.trim());
 }
 
 async function gitDirOf(folder: string): Promise<string> {
-  const text = await readFile(join(folder, ".git"), "utf8");
+  const text = await readRegularText(join(folder, ".git"));
   return resolve(folder, text.replace(/^gitdir: /, "").trim());
 }
 
@@ -258,7 +259,7 @@ const note = (folder: string, what: Note): Promise<void> =>
 
 async function noted(folder: string): Promise<Note> {
   try {
-    const value: unknown = JSON.parse(await readFile(`${folder}.json`, "utf8"));
+    const value: unknown = JSON.parse(await readRegularText(`${folder}.json`));
     const read = (key: string): string | undefined =>
       isRecord(value) && typeof value[key] === "string" ? value[key] : undefined;
     const [top, gitDir, base] = [read("top"), read("gitDir"), read("base")];

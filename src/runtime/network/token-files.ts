@@ -1,5 +1,6 @@
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { readRegularText } from "../disk/regular-file.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
 /** Where tokens are kept between runs; those that a person signed in for, above all. */
@@ -16,7 +17,7 @@ export function tokenFiles(folder: string): TokenFiles {
   return {
     read: async (key) => {
       try {
-        return JSON.parse(await readFile(fileOf(key), "utf8")) as unknown;
+        return JSON.parse(await readRegularText(fileOf(key))) as unknown;
       } catch {
         return undefined;
       }

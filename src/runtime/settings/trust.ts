@@ -1,4 +1,4 @@
-import { readRegularText } from "../disk/read-regular.ts";
+import { readRegularTextSync } from "../disk/regular-file.ts";
 import { mkdir } from "node:fs/promises";
 import { dirname, relative } from "node:path";
 import { CrewError } from "../../core/schema/error.ts";
@@ -29,7 +29,7 @@ export const trustEverything: Trust = { project: () => true };
 export function openTrust(file: string): TrustStore {
   const read = (): Record<string, Grant> => {
     try {
-      const data: unknown = JSON.parse(readRegularText(file));
+      const data: unknown = JSON.parse(readRegularTextSync(file));
       return isRecord(data) && isRecord(data["projects"])
         ? Object.fromEntries(Object.entries(data["projects"]).filter(isGrant))
         : {};
@@ -73,7 +73,7 @@ export function openTrust(file: string): TrustStore {
 /** There, and no JSON: what somebody agreed to may still be in it. */
 function isDamaged(file: string): boolean {
   try {
-    JSON.parse(readRegularText(file));
+    JSON.parse(readRegularTextSync(file));
     return false;
   } catch (error) {
     return error instanceof SyntaxError;

@@ -1,4 +1,4 @@
-import { openRegular } from "../disk/read-regular.ts";
+import { openRegular } from "../disk/regular-file.ts";
 import { join } from "node:path";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";

@@ -130,9 +130,10 @@ async function newest(folder: string): Promise<MemoryEntry | undefined> {
 
 /** A file is one line of JSON about the note, then its text. `undefined`: it is not there any more, or not whole. */
 async function readRevision(folder: string, revision: number): Promise<MemoryEntry | undefined> {
-  const file = await open(join(folder, String(revision)), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(
-    () => undefined,
-  );
+  const file = await open(
+    join(folder, String(revision)),
+    constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+  ).catch(() => undefined);
   if (!file) return undefined;
   try {
     const content = await file.readFile("utf8");

@@ -1,5 +1,4 @@
-import { readRegularFile } from "../disk/read-regular.ts";
-import { appendFile } from "node:fs/promises";
+import { openAppend, readRegularFile } from "../disk/regular-file.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
@@ -21,7 +20,12 @@ export async function readIndex(file: string): Promise<ReadonlyMap<string, reado
 
 /** Adds an entry; where that cannot be done, the next one does the work again. */
 export async function addToIndex(file: string, entry: IndexedResult): Promise<void> {
-  await appendFile(file, `${JSON.stringify(entry)}\n`, { mode: 0o600 }).catch(() => {});
+  try {
+    const handle = await openAppend(file);
+    await handle.writeFile(`${JSON.stringify(entry)}\n`).finally(() => handle.close());
+  } catch {
+    // the journals have the results
+  }
 }
 
 /** Takes away what leads nowhere: entries of runs that are gone, and lines that are none. */

@@ -1,4 +1,4 @@
-import { openRegular } from "../disk/read-regular.ts";
+import { openRegular } from "../disk/regular-file.ts";
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";

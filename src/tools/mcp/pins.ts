@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { stableText } from "../../core/text/stable-text.ts";
@@ -45,7 +46,7 @@ export function openPins(home: string | undefined): Pins {
 /** What a file holds. One that cannot be read any more agrees to nothing, which is not the same as never having seen the server. */
 async function pinsIn(file: string): Promise<readonly PinnedTool[] | undefined> {
   try {
-    const data: unknown = JSON.parse(await readFile(file, "utf8"));
+    const data: unknown = JSON.parse(await readRegularText(file));
     return isRecord(data) && Array.isArray(data["tools"]) ? data["tools"].filter(isPinned) : [];
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;

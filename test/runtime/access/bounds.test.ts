@@ -6,7 +6,7 @@ import { z } from "zod";
 import { hiddenCharacters, showHidden } from "../../../src/core/agent/hidden-characters.ts";
 import { createCrew, defineAgent, defineTool } from "../../../src/index.ts";
 import { scripted } from "../../../src/models/scripted/scripted.ts";
-import { readRegularFile, readRegularText } from "../../../src/runtime/disk/read-regular.ts";
+import { readRegularFile, readRegularTextSync } from "../../../src/runtime/disk/regular-file.ts";
 import { createGuard, isPlainRequest } from "../../../src/runtime/network/loopback-server.ts";
 import { checkHeaders } from "../../../src/runtime/network/web-headers.ts";
 import { call, play } from "../../support/play.ts";
@@ -94,7 +94,7 @@ test("special files: a pipe or an endless device where we read is refused at onc
   mkdirSync(join(folder, "dir"));
   for (const path of [join(folder, "pipe"), "/dev/zero", join(folder, "dir")]) {
     await expect(readRegularFile(path)).rejects.toThrow(/not a regular file/);
-    expect(() => readRegularText(path)).toThrow(/not a regular file/);
+    expect(() => readRegularTextSync(path)).toThrow(/not a regular file/);
   }
 });
 

@@ -1,0 +1,93 @@
+import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+
+const NEVER_WAIT = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+/** Flags to read a file that never wait for the writer of a pipe. */
+export const READ_FLAGS = constants.O_RDONLY | NEVER_WAIT;
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NEVER_WAIT;
+
+/** Flags to write a file anew that never wait for the reader of a pipe. */
+export const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NEVER_WAIT;
+
+/** Longer files are not read whole. */
+const MOST_BYTES = 2 ** 30;
+
+/** Settings, records and agent files are not longer. */
+const MOST_TEXT_BYTES = 10_000_000;
+
+/**
+ * Reads a regular file. A pipe, a socket, a device or a folder is refused at once instead of being waited for: what others put
+ * where we look must not hang a command.
+ */
+export async function readRegularFile(path: string, most: number = MOST_BYTES): Promise<Buffer> {
+  const handle = await open(path, READ_FLAGS);
+  try {
+    checkRegular(path, await handle.stat(), most);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The text of a regular file of moderate length. */
+export async function readRegularText(path: string, most: number = MOST_TEXT_BYTES): Promise<string> {
+  return (await readRegularFile(path, most)).toString("utf8");
+}
+
+/** The same, read at once. */
+export function readRegularTextSync(path: string, most: number = MOST_TEXT_BYTES): string {
+  const descriptor = openSync(path, READ_FLAGS);
+  try {
+    checkRegular(path, fstatSync(descriptor), most);
+    return readFileSync(descriptor, "utf8");
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * The text of a file that a person named on the command line: a regular file, or what the shell opened for us, as in
+ * `--input <(command)`. Never more than `most` bytes.
+ */
+export async function readNamedFile(path: string, most: number = MOST_TEXT_BYTES): Promise<string> {
+  if (!OPENED_BY_SHELL.test(path)) return readRegularText(path, most);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of createReadStream(path)) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > most) throw tooLong(path, most);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const OPENED_BY_SHELL = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/;
+
+/** Opens a regular file for reading, and nothing else. */
+export function openRegular(path: string): Promise<FileHandle> {
+  return checked(path, open(path, READ_FLAGS));
+}
+
+/** Opens a regular file to add to its end, and makes it when it is missing. */
+export function openAppend(path: string, mode = 0o600): Promise<FileHandle> {
+  return checked(path, open(path, APPEND, mode));
+}
+
+async function checked(path: string, opening: Promise<FileHandle>): Promise<FileHandle> {
+  const handle = await opening;
+  try {
+    checkRegular(path, await handle.stat(), Number.POSITIVE_INFINITY);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function checkRegular(path: string, stats: Readonly<{ size: number; isFile(): boolean }>, most: number): void {
+  if (!stats.isFile()) throw Object.assign(new Error(`${path} is not a regular file`), { code: "EINVAL" });
+  if (stats.size > most) throw tooLong(path, most);
+}
+
+const tooLong = (path: string, most: number): Error =>
+  Object.assign(new Error(`${path} is longer than ${most} bytes`), { code: "EFBIG" });

@@ -1,0 +1,48 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { test } from "vitest";
+import { tokensIn } from "../../../src/cli/a2a/token-file.ts";
+import { readConfigFile } from "../../../src/cli/base/config-file.ts";
+import { readText } from "../../../src/cli/launch/read-input.ts";
+import { createScriptReader } from "../../../src/models/scripted/scripted-file.ts";
+import { openKeptRules } from "../../../src/runtime/access/approved-rules.ts";
+import { readRequest } from "../../../src/runtime/background/run-request.ts";
+import { readCassette } from "../../../src/runtime/cassette/cassette.ts";
+import { readCommandRecord } from "../../../src/runtime/commands/command-record.ts";
+import { alone } from "../../../src/runtime/disk/file-lock.ts";
+import { ownerOf } from "../../../src/runtime/disk/run-claim.ts";
+import { openTrust } from "../../../src/runtime/settings/trust.ts";
+import { openJournal } from "../../../src/runtime/store/journal.ts";
+import { addToIndex, readIndex } from "../../../src/runtime/store/result-index.ts";
+import { firstEvent, lastEvent } from "../../../src/runtime/store/store.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+// That every other reader goes the same way is what test/architecture.test.ts checks.
+test.each<[name: string, file: string, read: (folder: string, file: string) => unknown]>([
+  ["a recording", "x.json", (_, file) => readCassette(file)],
+  ["tokens of a server", "x", (_, file) => tokensIn(file)],
+  ["learned rules", "rules.json", (folder) => openKeptRules(folder).read("/p")],
+  ["a lock", "lock", (_, file) => alone(file, async () => {}, AbortSignal.timeout(200))],
+  ["the record of a command", "x.json", (_, file) => readCommandRecord(file)],
+  ["the script of a model", "x.json", (folder) => createScriptReader(folder)("x.json")],
+  ["settings that are changed", "config.yaml", (_, file) => readConfigFile(file)],
+  ["granted trust", "trust.json", (_, file) => openTrust(file).granted("/p")],
+  ["the index of results", "results.jsonl", (_, file) => readIndex(file)],
+  [
+    "the index of results that grows",
+    "r.jsonl",
+    (_, file) => addToIndex(file, { key: "k", run: "r", path: "p", at: 0 }),
+  ],
+  ["a journal that is opened", "journal.jsonl", (folder) => openJournal(folder, { kept: () => {}, lost: () => {} })],
+  ["the first record", "journal.jsonl", (folder) => firstEvent(folder)],
+  ["the last record", "journal.jsonl", (folder) => lastEvent(folder)],
+  ["the request of a run", "request.json", (folder) => readRequest(folder)],
+  ["input of a command", "plan.json", (_, file) => readText(file)],
+  ["the owner of a run", "owner.1.json", (folder) => ownerOf(folder)],
+])("a pipe in place of %s hangs nobody", async (_, name, read) => {
+  const folder = tempFolder();
+  execFileSync("mkfifo", [join(folder, name)]);
+  await Promise.resolve()
+    .then(() => read(folder, join(folder, name)))
+    .catch(() => {});
+});
