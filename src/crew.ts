@@ -7,6 +7,7 @@ import type { AnyInput } from "./core/plan/input.ts";
 import type { Plan } from "./core/plan/plan.ts";
 import type { State } from "./core/run/state.ts";
 import type { Tool } from "./core/task/tool.ts";
+import { defined } from "./core/text/defined.ts";
 import { DEFAULT_MAX_DEPTH } from "./core/vocabulary/limits.ts";
 import { type BackgroundRun, createLaunch, type BackgroundOptions } from "./crew/background.ts";
 import { type Explanation, explainFor } from "./crew/explain.ts";
@@ -145,12 +146,13 @@ export function createCrew(given: CrewOptions = {}): Crew {
     findRun: (word) => needed(store).find(word),
     record: async (id) => foldWhole(needed(store).folder(id), id),
     run: start,
-    resume: (run, { retryFailed = false, ...more } = {}) => {
+    resume: (run, { retryFailed = false, task, ...more } = {}) => {
       const id = typeof run === "string" ? run : run.id;
       return servedRun(id, store?.folder(id), async (it) => {
         const recorded = typeof run === "string" ? await readRecordedRun(needed(store), id) : run;
         await resumeRun(it, recorded, {
           retryFailed,
+          ...defined({ task }),
           prepare: (plan) => prepare({ run: id, plan, options: more, recorded }),
         });
       });

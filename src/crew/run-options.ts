@@ -23,4 +23,10 @@ export type RunOptions = RunParameters &
   }>;
 
 /** The same for a run that is resumed. */
-export type ResumeOptions = RunOptions & Readonly<{ /** Also retry what failed. */ retryFailed?: boolean }>;
+export type ResumeOptions = RunOptions &
+  Readonly<{
+    /** Also retry what failed. */
+    retryFailed?: boolean;
+    /** The path of the task that alone goes on, with everything that depends on it; the rest stays paused. */
+    task?: string;
+  }>;

@@ -33,7 +33,15 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
     case "run.paused":
       return say("pause", terminalLine(event.reason));
     case "run.resumed":
-      return say("resume", `after ${counted(event.after, "event")}`);
+      return say(
+        "resume",
+        event.task === undefined ? "" : `only ${terminalLine(event.task)}`,
+        `after ${counted(event.after, "event")}`,
+      );
+    case "node.paused":
+      return say("pause", name, terminalLine(event.reason));
+    case "node.resumed":
+      return say("resume", name);
     case "node.parked":
       return say("park", name, [terminalLine(event.why), terminalLine(event.helps)].filter(Boolean).join(" "));
     case "node.unparked":

@@ -1,8 +1,12 @@
 import { existsSync } from "node:fs";
 import { Option } from "commander";
+import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import { isEnded } from "../../core/run/run-status.ts";
+import type { State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import type { Crew } from "../../crew.ts";
 import type { CliCommand } from "../base/command.ts";
 import { budgetOptions, type Flags, outputOptions, runningOptions } from "../base/flags.ts";
 import { permissionFlagsOf } from "../base/permission-flags.ts";
@@ -13,12 +17,12 @@ const settled: ReadonlySet<string> = new Set(["--strict"]);
 /** `subcrew resume RUN` */
 export const resumeCommand: CliCommand = {
   description:
-    "Resumes a run that was stopped; nothing that is done is done again. Of a run that has ended, shows the result; with a message, a task that has ended goes on with it in a new run.",
+    "Resumes a run that was stopped, or only one task of it and what depends on that; nothing that is done is done again. Of a run that has ended, shows the result; with a message, a task that has ended goes on with it in a new run.",
   words: "[run] [message...]",
   usage: 'RUN[/TASK] ["MESSAGE"]',
   options: [
     ...[
-      new Option("--retry-failed", "try again what failed, too"),
+      new Option("--retry-failed", "try again what failed, too; of one task, only that task and what depends on it"),
       new Option("--allow-failed", "with a message: also go on with a task that failed"),
       new Option("--refresh-agent", "take agents as they are now; they may use no more than before"),
     ].map((option) => option.helpGroup("The run:")),
@@ -29,6 +33,7 @@ export const resumeCommand: CliCommand = {
   examples: [
     ["subcrew resume run_4k2x", "the beginning of an id is enough"],
     ["subcrew resume nightly --retry-failed", "by its name, and with another try for what failed"],
+    ["subcrew resume nightly/docs --retry-failed", "try one failed task again; the others stay as they are"],
     ['subcrew resume run_4k2x/build "Now also for Windows."', "go on with a task that has ended, in its own words"],
   ],
   act: async ([word, ...words], flags) => {
@@ -38,14 +43,21 @@ export const resumeCommand: CliCommand = {
         "No run given.",
         "Give its id, the beginning of it, or its name; `subcrew runs` lists them.",
       );
-    const [{ watchRun }, { crewFor, openOwnStore, runOptionsOf }, { terminal }, { readPrompt }, { readRecordedRun }] =
-      await Promise.all([
-        import("../terminal/watch-run.ts"),
-        import("./start.ts"),
-        import("../base/terminal.ts"),
-        import("./mode.ts"),
-        import("../../runtime/resume/recorded-run.ts"),
-      ]);
+    const [
+      { watchRun },
+      { crewFor, openOwnStore, runOptionsOf },
+      { terminal },
+      { readPrompt },
+      { readRecordedRun },
+      { isOwned },
+    ] = await Promise.all([
+      import("../terminal/watch-run.ts"),
+      import("./start.ts"),
+      import("../base/terminal.ts"),
+      import("./mode.ts"),
+      import("../../runtime/resume/recorded-run.ts"),
+      import("../../runtime/disk/run-claim.ts"),
+    ]);
     const place = terminal(flags);
     const [name = "", path] = [word.split("/")[0], word.includes("/") ? word.slice(word.indexOf("/") + 1) : undefined];
     const message = (await readPrompt(words)).trim();
@@ -65,12 +77,17 @@ export const resumeCommand: CliCommand = {
     const { name: _name, ...wished } = runOptionsOf(flags, place);
     const options = { ...wished, ...(flags.refreshAgent && { refreshAgent: true }) };
     if (message === "") {
-      const more = { ...options, retryFailed: flags.retryFailed ?? false };
+      if (await isOwned(store.folder(id))) return goOn(crew, { id, path, state }, flags);
+      const more = { ...options, retryFailed: flags.retryFailed ?? false, ...defined({ task: path }) };
       const over =
         isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&
         !(status === "failed" && flags.retryFailed);
       if (flags.bg && !over) return (await import("./background.ts")).resumeInBackground(crew, id, more, all);
-      return watchRun(crew.resume(recorded, more), flags, place);
+      const run = crew.resume(recorded, more);
+      const code = await watchRun(run, flags, place);
+      const outcome = path === undefined ? undefined : run.state.nodes.get(path)?.outcome;
+      // The rest of the run stays paused: what was asked for is this task.
+      return run.state.status === "paused" && outcome ? exitCodeOf(outcome) : code;
     }
     const asked = {
       run: recorded,
@@ -84,3 +101,33 @@ export const resumeCommand: CliCommand = {
     return watchRun(crew.run(plan, { ...more, continued }), flags, place);
   },
 };
+
+/** A run that somebody works on goes on by itself: only tasks of it that are paused can be resumed. */
+async function goOn(
+  crew: Crew,
+  { id, path, state }: Readonly<{ id: string; path: string | undefined; state: State }>,
+  { retryFailed, json }: Flags,
+): Promise<number> {
+  const paused = [...state.nodes.values()].some((view) => view.paused !== undefined);
+  if (path === undefined && !paused)
+    throw new CrewError(
+      "RUN_BUSY",
+      `Another process is working on "${id}".`,
+      `Watch it: \`subcrew attach ${id}\`, or pause it first: \`subcrew stop ${id}\`.`,
+    );
+  if (path !== undefined && retryFailed && state.nodes.get(path)?.status === "failed")
+    throw new CrewError(
+      "RUN_BUSY",
+      `"${id}" is still running, so "${path}" cannot be tried again yet.`,
+      `Wait for its end (\`subcrew wait ${id}\`) or pause it (\`subcrew stop ${id}\`), then repeat this command.`,
+    );
+  const command = { do: "resume" as const, ...defined({ path }) };
+  const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
+  const done = receipt?.done ?? false;
+  const text = receipt?.text ?? `${id} has not answered yet.`;
+  process.stdout.write(json ? `${jsonText({ id, done, text, ...defined({ path }) })}\n` : `${text}\n`);
+  return done ? 0 : 1;
+}
+
+/** How long the process of a run has to answer. */
+const WAIT_MS = 15_000;

@@ -9,7 +9,7 @@ import { type NamedRun, findRun } from "./find-run.ts";
 const WAIT_MS = 15_000;
 const REASON = "cancelled by the user";
 
-/** `subcrew cancel RUN` */
+/** `subcrew cancel RUN[/TASK]` */
 export const cancel: CliCommand = {
   description: "Ends a run for good: what is done is kept, and it cannot be resumed. Of one task, ends only that task.",
   words: "[run]",
@@ -47,11 +47,12 @@ async function cancelRun({ crew, run }: NamedRun, { json }: { json?: boolean }):
 }
 
 async function cancelTask({ crew, run }: NamedRun, path: string, { json }: { json?: boolean }): Promise<number> {
-  if (run.owner === undefined)
-    throw new CrewError("RUN_BUSY", `"${run.id}" is ${run.life}: nobody works on it.`, `Resume it first.`);
   const over = AbortSignal.timeout(WAIT_MS);
   const command = { do: "cancel" as const, path, reason: REASON };
-  const receipt = await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal: over });
+  const receipt =
+    run.owner === undefined
+      ? await crew.kept.cancelTask(run.id, path, REASON)
+      : await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal: over });
   const done = receipt?.done ?? false;
   const text = receipt?.text ?? `${run.id} has not answered yet.`;
   process.stdout.write(json ? `${jsonText({ id: run.id, path, done, text })}\n` : `${text}\n`);

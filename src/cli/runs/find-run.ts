@@ -2,6 +2,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import type { Crew } from "../../crew.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { terminalLine } from "../../core/view/words.ts";
+import { hasTask, unknownTask } from "../../runtime/resume/recorded-run.ts";
 import { crewFor } from "../launch/start.ts";
 
 /** A run, and a task in it when one was named, as `run/path`. */
@@ -22,14 +23,7 @@ export async function findRun(word: string | undefined, what = "No run given."):
       `Look into ${run.folder}.`,
     );
   const path = cut < 0 ? undefined : word.slice(cut + 1);
-  if (path !== undefined && !run.state.nodes.has(path)) {
-    const known = [...run.state.nodes.keys()].slice(0, 5).join(", ");
-    throw new CrewError(
-      "UNKNOWN_RUN",
-      `"${id}" has no task "${path}".`,
-      known === "" ? "Nothing in it has begun yet." : `It has: ${known}.`,
-    );
-  }
+  if (path !== undefined && !hasTask(run.state, path)) throw unknownTask(run.state, path);
   return { crew, run, path };
 }
 

@@ -2,29 +2,49 @@ import { isEnded } from "../../core/run/run-status.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
+import type { NamedRun } from "./find-run.ts";
 
 /** How long a run has to stop in order. */
 const WAIT_MS = 15_000;
+const REASON = "stopped by the user";
 
-/** `subcrew stop RUN` */
+/** `subcrew stop RUN[/TASK]` */
 export const stop: CliCommand = {
-  description: "Pauses a run: it stops in order, keeps what is done, and can be resumed.",
+  description:
+    "Pauses a run, or only one task and the helpers below it: it stops in order, keeps what is done, and can be resumed.",
   words: "[run]",
-  usage: "RUN",
+  usage: "RUN[/TASK]",
   options: [jsonOption()],
-  examples: [["subcrew stop nightly", "`subcrew resume nightly` goes on with it"]],
+  examples: [
+    ["subcrew stop nightly", "`subcrew resume nightly` goes on with it"],
+    ["subcrew stop nightly/docs", "pause one task; tasks that need it wait, the others go on"],
+  ],
   act: async ([word], flags) => {
     const { whichActive } = await import("./find-run.ts");
-    const { crew, run } = await whichActive(word);
-    const over = AbortSignal.timeout(WAIT_MS);
-    await crew.kept.tell(run.id, { do: "pause", reason: "stopped by the user" }, { waitMs: 1_000, signal: over });
-    const { life, owner } = await crew.kept.ended(run.id, over);
-    const stopped = owner === undefined || life === "paused" || isEnded(life);
-    const next = isEnded(life) ? `subcrew result ${run.id}` : `subcrew resume ${run.id}`;
-    const text = stopped
-      ? `${run.id} is ${life}.\nnext: ${next}`
-      : `${run.id} has not stopped yet.\nnext: subcrew kill ${run.id}`;
-    process.stdout.write(flags.json ? `${jsonText({ id: run.id, status: life, stopped })}\n` : `${text}\n`);
-    return stopped ? 0 : 1;
+    const which = await whichActive(word);
+    return which.path === undefined ? stopRun(which, flags) : stopTask(which, which.path, flags);
   },
 };
+
+async function stopRun({ crew, run }: NamedRun, { json }: { json?: boolean }): Promise<number> {
+  const over = AbortSignal.timeout(WAIT_MS);
+  await crew.kept.tell(run.id, { do: "pause", reason: REASON }, { waitMs: 1_000, signal: over });
+  const { life, owner } = await crew.kept.ended(run.id, over);
+  const stopped = owner === undefined || life === "paused" || isEnded(life);
+  const next = isEnded(life) ? `subcrew result ${run.id}` : `subcrew resume ${run.id}`;
+  const text = stopped
+    ? `${run.id} is ${life}.\nnext: ${next}`
+    : `${run.id} has not stopped yet.\nnext: subcrew kill ${run.id}`;
+  process.stdout.write(json ? `${jsonText({ id: run.id, status: life, stopped })}\n` : `${text}\n`);
+  return stopped ? 0 : 1;
+}
+
+async function stopTask({ crew, run }: NamedRun, path: string, { json }: { json?: boolean }): Promise<number> {
+  const command = { do: "pause" as const, path, reason: REASON };
+  const receipt = await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
+  const done = receipt?.done ?? false;
+  const text = receipt?.text ?? `${run.id} has not answered yet.`;
+  const next = done ? `\nnext: subcrew resume ${run.id}/${path}` : "";
+  process.stdout.write(json ? `${jsonText({ id: run.id, path, done, text })}\n` : `${text}${next}\n`);
+  return done ? 0 : 1;
+}

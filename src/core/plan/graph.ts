@@ -47,6 +47,27 @@ export function nodeAt(body: Body, path: string): Node | undefined {
   return loop?.kind === "loop" ? nodeAt(loop.body, path.slice(cut + 1)) : undefined;
 }
 
+/** True for the path of a node, however deep, below the one at `above`: its helpers, and the rounds of a loop. */
+export function isBelow(path: string, above: string): boolean {
+  return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
+}
+
+/** The node of the plan itself in which the path of a node begins: `build` of `build.2/review`. */
+export function topNodeOf({ nodes }: Body, path: string): string {
+  const first = path.split("/", 1)[0]!;
+  return Object.hasOwn(nodes, first) ? first : first.replace(/\.\d+$/, "");
+}
+
+/** A node of a plan and every node that depends on it, directly or by way of others. */
+export function withDependents(body: Body, id: string): ReadonlySet<string> {
+  const dependents = new Map<string, string[]>();
+  for (const [other, needs] of needsIn(body))
+    for (const need of needs) dependents.set(need, [...(dependents.get(need) ?? []), other]);
+  const all = new Set([id]);
+  for (const each of all) for (const dependent of dependents.get(each) ?? []) all.add(dependent);
+  return all;
+}
+
 /** The node that a reference is about. */
 export function targetOf(reference: Reference): string {
   return typeof reference === "string" ? reference : reference.prompt;

@@ -57,6 +57,8 @@ const changesWork: ReadonlySet<KeptEvent["type"]> = new Set([
   "gate.answered",
   "node.parked",
   "node.unparked",
+  "node.paused",
+  "node.resumed",
 ]);
 
 /** True for a task that an agent started: the part before its last slash is a task, and not the round of a loop. */

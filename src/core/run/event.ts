@@ -75,6 +75,8 @@ export type Fact =
       type: "run.resumed";
       after: number;
       retryFailed?: true;
+      /** The task that alone goes on, with everything that depends on it; absent: the whole run does. */
+      task?: string;
       /** What it may use from now on. */
       limits?: RunLimits;
       /** Whether its tasks wait instead of failing from now on. */
@@ -114,6 +116,9 @@ export type Fact =
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | ({ type: "node.parked" } & Parking)
   | { type: "node.unparked"; why: string }
+  /** It was stopped in order, or does not begin, while the rest of the run goes on. */
+  | { type: "node.paused"; reason: string }
+  | { type: "node.resumed" }
   | { type: "node.ended"; outcome: Outcome }
   | {
       type: "turn.started";

@@ -1,5 +1,6 @@
 import type { Outcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
+import { isBelow } from "../plan/graph.ts";
 import type { Change } from "../schedule/change.ts";
 import type { KeptEvent } from "./event.ts";
 import { withoutOldStops } from "./older-events.ts";
@@ -39,6 +40,9 @@ export type ChildPlan = Readonly<{
   started: ReadonlyMap<string, NodeStarted>;
 }>;
 
+/** Whether what failed is done again: all of it, or the tasks at some paths. */
+export type RetryFailed = boolean | ((path: string) => boolean);
+
 /** A run without a past. */
 export const noHistory: History = {
   under: () => [],
@@ -59,8 +63,9 @@ const FIRST: Attempts = { next: 1, used: 0, underWay: false };
  */
 export function historyOf(
   events: readonly KeptEvent[],
-  { retryFailed = false }: { retryFailed?: boolean } = {},
+  { retryFailed = false }: { retryFailed?: RetryFailed } = {},
 ): History {
+  const retries = typeof retryFailed === "function" ? retryFailed : () => retryFailed;
   const under = new Map<string, Map<string, ReplayedStep>>();
   const attempts = new Map<string, Attempts>();
   const answers = new Map<string, Answer>();
@@ -108,7 +113,7 @@ export function historyOf(
     // A node may be given up before it began, when it only waited for its slot.
     const givenUp = outcome.status === "failed" ? outcome.fault.code === "MARKED_FAILED" : isCancelledForGood(outcome);
     const carriedOut = kind !== undefined || givenUp;
-    if (carriedOut && counts(outcome, retryFailed)) known.set(id, { type: "ended", id, outcome });
+    if (carriedOut && counts(outcome, retries(path))) known.set(id, { type: "ended", id, outcome });
     else answers.delete(path);
   };
 
@@ -142,6 +147,26 @@ export function hasEnded(events: readonly KeptEvent[], { retryFailed }: { retryF
   return last?.type === "run.ended" && !(retryFailed && last.outcome.status === "failed");
 }
 
+/** A history of which the part at and below a path can be told anew, for a task that goes on in the same life of its run. */
+export function renewable(first: History): History & Readonly<{ renew(path: string, history: History): void }> {
+  const renewed: { readonly path: string; readonly history: History }[] = [];
+  const at = (path: string): History => {
+    if (renewed.length === 0) return first;
+    return renewed.findLast((each) => path === each.path || isBelow(path, each.path))?.history ?? first;
+  };
+  return {
+    under: (prefix) => at(prefix).under(prefix),
+    attempts: (path) => at(path).attempts(path),
+    answer: (path) => at(path).answer(path),
+    events: (path) => at(path).events(path),
+    ended: (path) => at(path).ended(path),
+    started: (path) => at(path).started(path),
+    delegated: (path) => at(path).delegated(path),
+    close: (path) => at(path).close(path),
+    renew: (path, history) => void renewed.push({ path, history }),
+  };
+}
+
 /**
  * Whatever goes on in this life has ended before what is above it, so that only what was left behind is still open then.
  * Of what was under way, only that which has something above it is of interest.
@@ -150,7 +175,7 @@ function closing(open: Set<string>): History["close"] {
   return (path) => {
     open.delete(path);
     if (open.size === 0) return [];
-    const below = [...open].filter((other) => other.startsWith(path) && /^(?:\.\d+)?\//.test(other.slice(path.length)));
+    const below = [...open].filter((other) => isBelow(other, path));
     for (const left of below) open.delete(left);
     return below.toSorted((a, b) => b.split("/").length - a.split("/").length);
   };
@@ -162,7 +187,9 @@ function counts(outcome: Outcome, retryFailed: boolean): boolean {
   return outcome.status === "ok" || (outcome.status === "failed" && !retryFailed) || isCancelledForGood(outcome);
 }
 
-const isCancelledForGood = (outcome: Outcome): boolean => outcome.status === "cancelled" && outcome.final === true;
+/** True for a task that somebody cancelled by name: it stays cancelled when the run is resumed. */
+export const isCancelledForGood = (outcome: Outcome): boolean =>
+  outcome.status === "cancelled" && outcome.final === true;
 
 function split(path: string): { prefix: string; id: string } {
   const cut = path.lastIndexOf("/") + 1;

@@ -22,6 +22,8 @@ export const command = z.discriminatedUnion("do", [
   /** Without a path, the whole run. A run or task that is paused can be resumed; one that is cancelled cannot. */
   z.strictObject({ do: z.literal("pause"), reason: z.string(), path: z.string().optional() }),
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
+  /** Lets a task go on that alone is paused; without a path, all of them. */
+  z.strictObject({ do: z.literal("resume"), path: z.string().optional() }),
 ]);
 export type RunCommand = z.infer<typeof command>;
 

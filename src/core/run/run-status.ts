@@ -1,3 +1,4 @@
+import { isBelow } from "../plan/graph.ts";
 import { defined } from "../text/defined.ts";
 import type { NodeView, State } from "./state.ts";
 
@@ -30,21 +31,18 @@ export function isParked(state: State): boolean {
   return leaves.length > 0 && leaves.every(({ parked }) => parked !== undefined);
 }
 
-/** True when everything that is under way waits: for an answer of a person, or because it is parked. */
+/** True when everything that is under way waits: for an answer of a person, or because it is parked or paused. */
 export function isWaiting(state: State): boolean {
   const leaves = workingLeaves(state);
-  return leaves.length > 0 && leaves.every(({ parked, question }) => parked !== undefined || question !== undefined);
+  return (
+    leaves.length > 0 && leaves.every(({ parked, paused, question }) => (parked ?? paused ?? question) !== undefined)
+  );
 }
 
 /** The tasks and gates that are under way, without those that only wait for their helpers. */
 function workingLeaves(state: State): NodeView[] {
   const open = [...state.nodes.values()].filter(({ kind, status }) => status === "running" && kind !== "loop");
   return open.filter(({ path }) => !open.some((other) => isBelow(other.path, path)));
-}
-
-/** True for the path of a helper, however deep, of the task at `above`. */
-function isBelow(path: string, above: string): boolean {
-  return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
 
 /** True for a run that somebody works on. */

@@ -24,6 +24,8 @@ export type NodeView = {
   text: string;
   /** Why it waits before its next turn. */
   parked: Parking | undefined;
+  /** Why it alone is paused. */
+  paused: string | undefined;
   /** What is recorded of an answer that has not come to its end. */
   partial: string;
   /** The last words of a turn that came to its end. */
@@ -31,6 +33,8 @@ export type NodeView = {
   /** The turn that is under way, for what it counts as when it is cut off. */
   open: OpenTurn | undefined;
   tools: Readonly<Record<string, number>>;
+  /** How many of its tool calls are under way. */
+  calling: number;
   usage: Usage;
   cost: Cost;
   startedAt: number;
@@ -154,7 +158,7 @@ export function reduce(state: State, event: Event): State {
       if (state.status !== "running" && event.type === "node.started") reopen(state);
       // What is said about the run itself, as when its time is up, is no node.
       if (event.path === "") break;
-      if (cutsOff(event)) cutOff(state, viewOf(state, event), event);
+      if (CUTS_OFF.has(event.type)) cutOff(state, viewOf(state, event), event);
       foldNode(viewOf(state, event), event);
   }
   return state;
@@ -168,8 +172,7 @@ function spend(state: State, view: NodeView, { usage, cost }: Readonly<{ usage: 
 }
 
 /** Events after which the answer of a turn that is still open cannot come any more. */
-const cutsOff = ({ type }: Event): boolean =>
-  type === "turn.started" || type === "node.started" || type === "node.retried" || type === "node.ended";
+const CUTS_OFF: ReadonlySet<Event["type"]> = new Set(["turn.started", "node.started", "node.retried", "node.ended"]);
 
 /** A turn that was cut off is never free, unless its provider refused it before it said a word. */
 function cutOff(state: State, view: NodeView, event: Event): void {
@@ -213,13 +216,15 @@ function reopen(state: State): void {
   state.pausedFor = undefined;
   state.outcome = undefined;
   state.endedAt = undefined;
-  for (const [path, { status, outcome }] of state.nodes) {
-    if (isUndecided(status, outcome)) state.nodes.delete(path);
+  for (const [path, view] of state.nodes) {
+    if (view.outcome && isUndecided(view.outcome)) state.nodes.delete(path);
+    view.paused = undefined; // the whole run goes on; what does not is told again
   }
 }
 
-const isUndecided = (status: NodeView["status"], outcome: Outcome | undefined): boolean =>
-  status === "skipped" || (outcome?.status === "cancelled" && outcome.final !== true);
+/** True for an end that is decided again when the run is resumed. */
+export const isUndecided = (outcome: Outcome): boolean =>
+  outcome.status === "skipped" || (outcome.status === "cancelled" && outcome.final !== true);
 
 /** Where every node begins; shared, since each is replaced and never written to. */
 const NO_TOOLS: NodeView["tools"] = Object.freeze({});
@@ -243,10 +248,12 @@ function viewOf(state: State, { path, at }: Event): NodeView {
     doing: "",
     text: "",
     parked: undefined,
+    paused: undefined,
     partial: "",
     said: "",
     open: undefined,
     tools: NO_TOOLS,
+    calling: 0,
     usage: NO_USAGE,
     cost: NO_COST,
     startedAt: at,
@@ -270,6 +277,8 @@ function foldNode(view: NodeView, event: Event): void {
       view.status = "running";
       view.attempt = event.attempt;
       view.parked = undefined;
+      view.paused = undefined;
+      view.calling = 0;
       view.startedAt = event.at;
       view.endedAt = undefined;
       view.outcome = undefined;
@@ -292,6 +301,16 @@ function foldNode(view: NodeView, event: Event): void {
       view.parked = undefined;
       view.doing = event.why;
       break;
+    case "node.paused":
+      view.paused = event.reason;
+      view.parked = undefined;
+      view.question = undefined; // it is asked again when the task goes on
+      view.doing = `paused: ${event.reason}`;
+      break;
+    case "node.resumed":
+      view.paused = undefined;
+      view.doing = "";
+      break;
     case "node.reused":
       view.doing = `taken over from ${event.from}`;
       view.reused = { from: event.from, ...(event.saved ?? { usage: NO_USAGE, cost: NO_COST }) };
@@ -308,6 +327,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.text = "";
       view.partial = "";
       view.parked = undefined;
+      view.paused = undefined;
       view.question = undefined;
       view.model = event.outcome.model ?? view.model;
       break;
@@ -345,6 +365,10 @@ function foldNode(view: NodeView, event: Event): void {
     case "tool.started":
       view.tools = { ...view.tools, [event.tool]: (view.tools[event.tool] ?? 0) + 1 };
       view.doing = `${event.tool} ${event.preview}`.trimEnd();
+      view.calling += 1;
+      break;
+    case "tool.ended":
+      view.calling = Math.max(0, view.calling - 1);
       break;
     case "gate.opened":
       view.question = event.question;

@@ -33,7 +33,16 @@ function stateOf(...tasks: readonly (keyof typeof outcomes | "running" | "waitin
 test("only what succeeded is done; failed, cancelled and skipped tasks are counted as what they are", () => {
   const state = stateOf("ok", "ok", "failed", "cancelled", "cancelled", "skipped", "running", "waiting");
   const progress = progressOf(state);
-  expect(progress).toEqual({ total: 8, done: 2, failed: 1, cancelled: 2, skipped: 1, running: 1, waiting: 1 });
+  expect(progress).toEqual({
+    total: 8,
+    done: 2,
+    failed: 1,
+    cancelled: 2,
+    skipped: 1,
+    running: 1,
+    paused: 0,
+    waiting: 1,
+  });
   expect(settledWords(progress)).toEqual(["2 of 8 done", "1 failed", "2 cancelled", "1 skipped"]);
   expect(progressWords(progress).slice(-2)).toEqual(["1 running", "1 waiting"]);
 });

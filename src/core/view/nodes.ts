@@ -18,12 +18,12 @@ export function shownNodes(state: State): NodeView[] {
 
 /** How far a run is, counted in the nodes of its plan: each is one of them, and only what succeeded is done. */
 export type Progress = Readonly<
-  Record<"total" | "done" | "failed" | "cancelled" | "skipped" | "running" | "waiting", number>
+  Record<"total" | "done" | "failed" | "cancelled" | "skipped" | "running" | "paused" | "waiting", number>
 >;
 
 /** `2 of 5 done`, `1 running`, `2 waiting`: the whole of a run that somebody works on. */
 export function progressWords(progress: Progress): string[] {
-  return [...settledWords(progress), ...counts(progress, ["running", "waiting"])];
+  return [...settledWords(progress), ...counts(progress, ["running", "paused", "waiting"])];
 }
 
 /** `2 of 5 done`, `1 failed`, `1 cancelled`, `1 skipped`: what is over, each for what it came to. */
@@ -43,13 +43,15 @@ export function progressOf(state: State): Progress {
   const ids = [...planned.map(([id]) => id), ...added.map(({ path }) => path)];
   const seen = ids.map((id) => state.nodes.get(id)).filter((view) => view !== undefined);
   const count = (how: NodeView["status"]): number => seen.filter(({ status }) => status === how).length;
+  const paused = seen.filter((view) => view.paused !== undefined).length;
   return {
     total: ids.length,
     done: count("ok"),
     failed: count("failed"),
     cancelled: count("cancelled"),
     skipped: count("skipped"),
-    running: count("running"),
+    running: count("running") - paused,
+    paused,
     waiting: ids.length - seen.length,
   };
 }

@@ -1,3 +1,4 @@
+import { noPauses } from "../../runtime/execute/task-pauses.ts";
 import type { Body } from "../../core/plan/plan.ts";
 import { createBudget } from "../../core/run/budget.ts";
 import type { Fact } from "../../core/run/event.ts";
@@ -58,6 +59,7 @@ export function executeAlone(
         mailbox: createMailbox(),
         leases: createLeases(),
         stoppable: new Map(),
+        pauses: noPauses,
         compile: () => {
           throw new CrewError(
             "BAD_INPUT",

@@ -1,6 +1,7 @@
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { pause } from "../async/cancel.ts";
+import { endingWith, taskNames, waitingFor } from "./affected-tasks.ts";
 import type { Run } from "../run/run.ts";
 
 /** Carries out what was said to a run from outside. `undefined`: not yet, it has to be tried again. */
@@ -17,16 +18,52 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       );
     }
     case "pause":
-      run.pause(command.reason);
-      return yes("The run is being paused.");
+      return pauseFor(run, command);
     case "cancel":
-      if (command.path !== undefined)
-        return run.cancelTask(command.path, command.reason)
-          ? yes(`"${command.path}" is being cancelled.`)
-          : no(`"${command.path}" is not running.`);
-      run.cancel(command.reason);
-      return yes("The run is being cancelled.");
+      return cancelFor(run, command);
+    case "resume": {
+      const going = run.resumeTask(command.path);
+      return going.length > 0 ? yes(`Going on: ${taskNames(going)}.`) : no(notPaused(run.state, command.path));
+    }
   }
+}
+
+type Ending = Extract<RunCommand, { do: "pause" | "cancel" }>;
+
+function pauseFor(run: Run, { path, reason }: Ending): Receipt {
+  if (path === undefined) {
+    run.pause(reason);
+    return yes("The run is being paused.");
+  }
+  if (run.state.nodes.get(path)?.paused !== undefined) return yes(`"${path}" is paused already.`);
+  const waiting = waitingFor(run.state, path);
+  if (!run.pauseTask(path, reason)) return no(notUnderWay(run.state, path));
+  return yes(`"${path}" is being paused.${waiting}`);
+}
+
+function cancelFor(run: Run, { path, reason }: Ending): Receipt {
+  if (path === undefined) {
+    run.cancel(reason);
+    return yes("The run is being cancelled.");
+  }
+  const ending = endingWith(run.state, path);
+  return run.cancelTask(path, reason)
+    ? yes(`"${path}" is being cancelled.${ending}`)
+    : no(notUnderWay(run.state, path));
+}
+
+function notUnderWay({ nodes }: State, path: string): string {
+  const view = nodes.get(path);
+  return view?.outcome ? `"${path}" has ended (${view.status}).` : `"${path}" is not running.`;
+}
+
+const notPaused = (state: State, path: string | undefined): string =>
+  path === undefined ? "No task is paused." : `"${path}" is not paused: it ${stateOf(state, path)}.`;
+
+function stateOf({ nodes }: State, path: string): string {
+  const view = nodes.get(path);
+  if (!view) return "has not begun";
+  return view.outcome ? `has ended (${view.status})` : "is running";
 }
 
 type Answering = Extract<RunCommand, { do: "answer" }>;

@@ -14,6 +14,7 @@ import { type FoldedJournal, foldJournal } from "../store/fold-journal.ts";
 import { trimIndex } from "../store/result-index.ts";
 import { firstEvent, lastEvent, type Store } from "../store/store.ts";
 import { isStarting } from "./background-slots.ts";
+import { cancelIdleTask } from "./cancel-idle-task.ts";
 import { post, waiting } from "./command-queue.ts";
 import { tooLate } from "./handle-command.ts";
 import { follow } from "./follow-journal.ts";
@@ -42,6 +43,8 @@ export type KeptRuns = Readonly<{
   questions(): Promise<readonly (Question & { life: RunStatus; name?: string; answered: boolean })[]>;
   /** Sends a command to the owner of a run. It is kept for the next owner, unless the run has ended. */
   tell(id: string, command: RunCommand, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
+  /** Cancels a task of the plan of a run that nobody works on. */
+  cancelTask(id: string, path: string, reason: string): Promise<Receipt>;
   /** A run that another process works on, to loop over and to wait for. Cancelling it only looks away. */
   follow(id: string): Run;
   /** The events of a run, each read when it is asked for; goes on while somebody works on it. */
@@ -154,6 +157,7 @@ export function keptRuns(store: Store): KeptRuns {
           return { done: false, text: tooLate(command, (await look(id)).state) };
         },
       }),
+    cancelTask: (id, path, reason) => cancelIdleTask(store.folder(id), { id, path, reason }),
     events,
     follow: (id) =>
       new Run(id, async (it) => {

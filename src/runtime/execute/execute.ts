@@ -5,6 +5,8 @@ import { applyChange, type Change } from "../../core/schedule/change.ts";
 import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
 import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
 import { type Schedule, type ScheduleEntry, type Step, schedule } from "../../core/schedule/schedule.ts";
+import { isCancelledForGood } from "../../core/run/history.ts";
+import { isUndecided } from "../../core/run/state.ts";
 import { crashAt, crashed, type RunPlace } from "../../core/task/crash.ts";
 import { defined } from "../../core/text/defined.ts";
 import { reasonOf, type Stop, type Stoppable, stopOf, stopped } from "../async/cancel.ts";
@@ -18,7 +20,11 @@ import type { HeldSlot, NodeContext, PlanOutcome, PlanScope } from "./scope.ts";
 import { promptFor, runTask } from "./task-node.ts";
 
 /** A handle on a plan while it runs. */
-export type RunningPlan = Readonly<{ change(change: Change): void }>;
+export type RunningPlan = Readonly<{
+  change(change: Change): void;
+  /** Cancels a node that waits for others; false: it has begun, or there is none. */
+  cancelWaiting(id: string, reason: string): boolean;
+}>;
 
 /**
  * Carries out a plan below `scope.prefix`: starts what may start, cancels what nobody needs, and resolves when
@@ -67,6 +73,7 @@ export async function execute(
   const admit = (id: string): void => {
     const { state, node } = all.entries.get(id)!;
     if (state === "settled") return;
+    if (!scope.signal.aborted && scope.run.pauses.reason(scope.prefix + id) !== undefined) return hold(id);
     if (scope.signal.aborted) advance(settle(all, id, { status: "cancelled", reason: reasonOf(scope.signal) }));
     else if (node.kind !== "task") follow(id, startNode(id));
     else if (node.task.writes === undefined) queueForSlot(id);
@@ -75,6 +82,11 @@ export async function execute(
   const watch = (id: string, stoppable: Stoppable): void => {
     running.set(id, stoppable);
     scope.run.stoppable.set(scope.prefix + id, stoppable);
+  };
+  /** A paused node keeps its place in the plan; it goes on when somebody resumes it, or ends with everything else. */
+  const hold = (id: string): void => {
+    watch(id, { abort: (reason) => follow(id, Promise.resolve(cancelled(reason))) });
+    scope.run.pauses.stopped(scope.prefix + id, () => admit(id));
   };
   /** A task waits for its files without a slot: the task that holds them may need a slot to end. */
   const queueForFiles = (id: string, globs: readonly string[]): void => {
@@ -133,12 +145,23 @@ export async function execute(
       close(outcome);
     };
     const close = (outcome: Outcome): void => {
+      const { pauses, stoppable } = scope.run;
+      const path = scope.prefix + id;
+      const { moot, givenUp } = all.entries.get(id)!;
       running.delete(id);
-      scope.run.stoppable.delete(scope.prefix + id);
-      advance(settle(all, id, outcome));
+      stoppable.delete(path);
+      const isPaused = !scope.signal.aborted && pauses.reason(path) !== undefined;
+      if (isPaused && !moot && !givenUp) hold(id);
+      else {
+        pauses.forget(path);
+        advance(
+          settle(all, id, isPaused && outcome.status === "cancelled" ? { ...outcome, reason: NOT_NEEDED } : outcome),
+        );
+      }
       claims.release(id);
       held?.slot?.(); // only now, so that no task is seen to begin before this one is seen to end
       held?.lease?.();
+      pauses.look();
     };
     work
       .then(ended, (thrown: unknown) => ended(crashed(thrown, placeOf(id))))
@@ -162,6 +185,12 @@ export async function execute(
         const step = applyChange(all, change);
         scope.run.emit("", { type: "plan.changed", change });
         advance(step);
+      },
+      cancelWaiting: (id, reason) => {
+        if (all.entries.get(id)?.state !== "waiting") return false;
+        scope.run.pauses.forget(scope.prefix + id);
+        advance(settle(all, id, { status: "cancelled", reason, final: true }));
+        return true;
       },
     });
   }
@@ -196,12 +225,15 @@ function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
     for (const id of step.cancel) stopping.add(id);
     for (const id of step.settled) {
       const recorded = history.ended(scope.prefix + id);
-      if (!recorded || !isDeepStrictEqual(recorded, all.entries.get(id)!.outcome)) settled.push(id);
+      // Whoever was skipped or cancelled waits again when a run is resumed, so that it is told once more if it does not.
+      const stands = recorded && !isUndecided(recorded) && isDeepStrictEqual(recorded, all.entries.get(id)!.outcome);
+      if (!stands) settled.push(id);
     }
   };
   for (const past of history.under(scope.prefix)) {
     if (past.type === "changed") take(applyChange(all, past.change));
-    else if (isAsBefore(all.entries.get(past.id), scope, lookup)) take(settle(all, past.id, past.outcome));
+    else if (isAsBefore(all.entries.get(past.id), past.outcome, { scope, lookup }))
+      take(settle(all, past.id, past.outcome));
   }
   // What was to be stopped and has no end of its own stopped as the journal says, or together with the process.
   for (const id of stopping) {
@@ -215,8 +247,14 @@ function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
  * Whether a recorded outcome answers what is asked now. A model that is asked again may delegate something else under
  * the same name, and what follows on that has to be done again, too.
  */
-function isAsBefore(entry: ScheduleEntry | undefined, scope: PlanScope, lookup: Lookup): boolean {
-  if (entry?.state !== "running") return false;
+function isAsBefore(
+  entry: ScheduleEntry | undefined,
+  outcome: Outcome,
+  { scope, lookup }: Readonly<{ scope: PlanScope; lookup: Lookup }>,
+): boolean {
+  if (!entry || entry.state === "settled") return false;
+  if (isCancelledForGood(outcome)) return true; // also one that had not begun
+  if (entry.state !== "running") return false;
   if (entry.givenUp) return true;
   const before = scope.run.history.started(scope.prefix + entry.id);
   if (entry.node.kind !== before?.kind) return false;

@@ -16,6 +16,7 @@ import type { Stoppable } from "../async/cancel.ts";
 import type { Release, Slots } from "../async/slots.ts";
 import type { Leases } from "./leases.ts";
 import type { Mailbox } from "./mailbox.ts";
+import type { TaskPauses } from "./task-pauses.ts";
 
 /** What a run is started with and every plan of it sees. */
 export type RunParts = Readonly<{
@@ -55,6 +56,8 @@ export type RunScope = RunParts &
     leases: Leases;
     /** Every task that waits for its slot or runs, by its path, so that one of them can be stopped. */
     stoppable: Map<string, Stoppable>;
+    /** The tasks that are paused while the rest goes on. */
+    pauses: TaskPauses;
     /** A text as it is recorded: without what is secret. */
     redact(text: string): string;
     /** The executor, for nodes that hold or start plans of their own. */

@@ -1,3 +1,5 @@
+import { suggestion } from "../../core/plan/check.ts";
+import { nodeAt } from "../../core/plan/graph.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { type JournalContents, readForResume } from "../store/journal.ts";
@@ -14,4 +16,15 @@ export async function readRecordedRun(store: Store, id: string): Promise<Recorde
       : error;
   });
   return { id, journal, state: journal.events.reduce(reduce, emptyState(id)) };
+}
+
+/** True for the path of a task that has begun, or of one that the plan of the run holds. */
+export function hasTask({ nodes, plan }: State, path: string): boolean {
+  return nodes.has(path) || (plan !== undefined && nodeAt(plan, path) !== undefined);
+}
+
+/** The error about a path that no task of the run has, with the nearest ones. */
+export function unknownTask({ run, nodes, plan }: State, path: string): CrewError {
+  const known = [...new Set([...Object.keys(plan?.nodes ?? {}), ...nodes.keys()])];
+  return new CrewError("UNKNOWN_RUN", `"${run}" has no task "${path}".`, suggestion(path, known, "It has"));
 }

@@ -1,23 +1,58 @@
-import { hasEnded } from "../../core/run/history.ts";
+import { needsOf, topNodeOf } from "../../core/plan/graph.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import { hasEnded, isCancelledForGood } from "../../core/run/history.ts";
+import type { State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import { drive, type Start } from "../run/drive.ts";
+import { drive, type ResumedPart, type Start } from "../run/drive.ts";
 import type { Drive } from "../run/run.ts";
-import type { RecordedRun } from "./recorded-run.ts";
+import { hasTask, type RecordedRun, unknownTask } from "./recorded-run.ts";
 
 /** How a recorded run is resumed; `prepare` makes everything that the rest of its plan needs. */
-export type ResumeParts = Readonly<{ retryFailed: boolean; prepare(plan: Plan): Promise<Start> }>;
+export type ResumeParts = ResumedPart & Readonly<{ prepare(plan: Plan): Promise<Start> }>;
 
 /** Continues a run where its journal ends. Of a run that has ended, the events are published again and nothing is done. */
 export async function resumeRun(
   it: Drive,
-  { id, journal: { events } }: RecordedRun,
-  { retryFailed, prepare }: ResumeParts,
+  { id, journal: { events }, state }: RecordedRun,
+  { prepare, ...wished }: ResumeParts,
 ): Promise<void> {
   const started = events[0];
   if (started?.type !== "run.started")
     throw new CrewError("RUN_DAMAGED", `The run "${id}" stopped before it began.`, "Start it again.");
-  if (hasEnded(events, { retryFailed })) return events.forEach(it.publish);
+  const { task } = wished;
+  if (hasEnded(events, wished)) return events.forEach(it.publish);
+  const resume = task === undefined ? wished : { ...wished, task: checkedTask(state, task, wished) };
   const start = await prepare(started.plan);
-  await drive({ ...start, resume: { retryFailed } }, it);
+  await drive({ ...start, resume }, it);
+}
+
+/** The node of the plan that goes on when this task is resumed: a helper goes on with the task that asked for it. */
+function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): string {
+  const { run, plan, nodes } = state;
+  const top = plan && topNodeOf(plan, path);
+  const node = top === undefined ? undefined : plan?.nodes[top];
+  if (top === undefined || !node || !hasTask(state, path)) throw unknownTask(state, path);
+  const outcome = nodes.get(top)?.outcome;
+  if (outcome && isCancelledForGood(outcome))
+    throw new CrewError(
+      "RUN_BUSY",
+      `"${top}" was cancelled.`,
+      `Go on with it in a new run: resume ${run}/${top} "..."`,
+    );
+  if (outcome?.status === "failed" && !retryFailed)
+    throw new CrewError(
+      "RUN_BUSY",
+      `"${top}" has failed.`,
+      `Try it again: subcrew resume ${run}/${top} --retry-failed`,
+    );
+  const open = needsOf(node).find(
+    (need) => nodes.get(need)?.outcome?.status !== "ok" && plan?.nodes[need]?.kind !== "join",
+  );
+  if (open !== undefined)
+    throw new CrewError(
+      "RUN_BUSY",
+      `"${top}" needs "${open}", which is not done.`,
+      `Resume that one, and "${top}" follows: subcrew resume ${run}/${open}`,
+    );
+  return top;
 }

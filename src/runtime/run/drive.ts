@@ -1,13 +1,15 @@
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { limitText } from "../../core/outcome/reached-limit.ts";
 import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
+import { nodeAt, topNodeOf, withDependents } from "../../core/plan/graph.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Permissions } from "../../core/policy/permissions.ts";
 import { createBudget } from "../../core/run/budget.ts";
 import { budgetSpent } from "../../core/run/budget-spent.ts";
 import type { Delta, Fact, RunLimits, RecordedSettings } from "../../core/run/event.ts";
-import { hasEnded, historyOf, noHistory } from "../../core/run/history.ts";
+import { hasEnded, historyOf, noHistory, renewable, type RetryFailed } from "../../core/run/history.ts";
 import { isWaiting } from "../../core/run/run-status.ts";
+import type { State } from "../../core/run/state.ts";
 import type { Change } from "../../core/schedule/change.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -15,17 +17,21 @@ import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
 import type { Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
-import { following, pauseReason, stopped } from "../async/cancel.ts";
+import { following, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
 import { execute, type RunningPlan } from "../execute/execute.ts";
 import { createLeases } from "../execute/leases.ts";
 import { createMailbox } from "../execute/mailbox.ts";
 import type { PlanScope, RunParts, RunScope } from "../execute/scope.ts";
 import { type Note, postMessage } from "../execute/send-message.ts";
+import { createTaskPauses } from "../execute/task-pauses.ts";
 import { createPartialTurns } from "./partial-turns.ts";
 import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
 import { type RunClock, startRunClock } from "./run-clock.ts";
+
+/** What of a run goes on: everything that is not done, with `task` only that task and what depends on it. */
+export type ResumedPart = Readonly<{ retryFailed: boolean; task?: string }>;
 
 /** Everything a run is started with, resolved. */
 export type Start = RunParts &
@@ -49,7 +55,7 @@ export type Start = RunParts &
     /** What decided how it runs, for the record. */
     settings?: RecordedSettings;
     /** Set when an earlier process began this run. */
-    resume?: Readonly<{ retryFailed: boolean }>;
+    resume?: ResumedPart;
   }>;
 
 /** Drives one run from its first event to its last. */
@@ -89,11 +95,11 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     journal.append({ seq, run, path, at: start.clock(), ...fact });
   };
   const partials = createPartialTurns(append);
-  const paused = (): string | undefined => pauseReason(signal);
+  const paused = (): string | undefined => pauseReason(record.controller.signal);
   const { emit, live } = redacting(redactor, {
     emit: (path, fact) => {
       // A run that is paused ends nothing: what it stops by that goes on in its next life, as after a kill.
-      if (paused() !== undefined && !isKeptWhilePausing(fact)) return;
+      if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) return;
       partials.before(path, fact);
       append(path, cancelledTasks.has(path) ? cancelledForGood(fact) : fact);
     },
@@ -128,11 +134,54 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const stoppable: RunScope["stoppable"] = new Map();
   const stop = (path: string, reason: string): boolean => {
     const found = stoppable.get(path);
-    if (found) cancelledTasks.add(path);
-    found?.abort(stopped(reason));
-    return found !== undefined;
+    if (!found) return paused() === undefined && (growing?.cancelWaiting(path, reason) ?? false);
+    cancelledTasks.add(path);
+    pauses.forget(path);
+    found.abort(stopped(reason));
+    return true;
   };
-  connect({ journal, engine, send, stop, change: grow });
+  const goesOn = resume?.task === undefined || !state.plan ? undefined : withDependents(state.plan, resume.task);
+  const retryFailed: RetryFailed = goesOn
+    ? (path) => (resume?.retryFailed ?? false) && state.plan !== undefined && goesOn.has(topNodeOf(state.plan, path))
+    : (resume?.retryFailed ?? false);
+  const history = renewable(resume ? historyOf(past, { retryFailed }) : noHistory);
+  const pauses = createTaskPauses({
+    emit: (path, fact) => append(path, redactor.deep(fact)),
+    stoppable,
+    initially: (path) =>
+      goesOn === undefined || path.includes("/") || goesOn.has(path)
+        ? undefined
+        : `only "${resume?.task}" and what depends on it was resumed`,
+    renew: async (path) => {
+      await journal.durable();
+      history.renew(path, historyOf(await journal.read(), { retryFailed }));
+    },
+    onlyWaits: (path, plans) => {
+      const view = state.nodes.get(path);
+      return view?.kind === "loop" || (view?.open === undefined && (view?.calling ?? 0) <= plans);
+    },
+    idle: () => void checkIdle(),
+  });
+  /** Asked twice: what was recorded a moment ago may say that somebody works after all. */
+  let checking = false;
+  const checkIdle = async (): Promise<void> => {
+    if (checking) {
+      record.controller.abort(pausedFor(idleReason(state)));
+      return;
+    }
+    await journal.durable().catch(() => {});
+    checking = true;
+    pauses.look();
+    checking = false;
+  };
+  const pauseTask = (path: string, reason: string): boolean => {
+    if (paused() !== undefined || !canPause(state, path, stoppable)) return false;
+    pauses.pause(path, reason);
+    return true;
+  };
+  const resumeTask = (path: string | undefined): readonly string[] =>
+    paused() === undefined ? pauses.resume(path) : [];
+  connect({ journal, engine, send, stop, pauseTask, resumeTask, change: grow });
 
   const limits: RunLimits = { ...parameters.budget, ...defined({ maxTimeMs: parameters.maxTimeMs }) };
   const { ms: worked, ...used } = budgetSpent(past);
@@ -154,6 +203,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
         type: "run.resumed",
         after: past.length,
         ...(resume.retryFailed && { retryFailed: true as const }),
+        ...defined({ task: resume.task }),
         limits,
         ...defined({ parks: start.parks }),
       });
@@ -182,7 +232,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
         run: {
           ...start,
           id: run,
-          history: resume ? historyOf(past, resume) : noHistory,
+          history,
           emit,
           live,
           durable: () => (paused() === undefined ? journal.durable() : Promise.reject(new Error("the run is paused"))),
@@ -190,6 +240,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
           mailbox,
           leases: createLeases(),
           stoppable,
+          pauses,
           redact: (text) => redactor.text(text),
           execute,
         },
@@ -248,6 +299,21 @@ const KEPT_WHILE_PAUSING: ReadonlySet<Fact["type"]> = new Set([
   "warning",
 ]);
 
+/** True for a task that has begun or is to begin, and has not ended. */
+function canPause(state: State, path: string, under: ReadonlyMap<string, unknown>): boolean {
+  const node = state.plan && nodeAt(state.plan, path);
+  if (node?.kind === "join") return false;
+  return under.has(path) || (node !== undefined && !path.includes("/") && state.nodes.get(path)?.outcome === undefined);
+}
+
+/** Why a run is paused of which everything that is left waits for paused tasks. */
+function idleReason({ nodes }: State): string {
+  const names = [...nodes.values()].flatMap(({ path, paused }) => (paused === undefined ? [] : [path]));
+  const shown = names.slice(0, 5).join(", ");
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+  return `everything else is done, and ${shown}${more} ${names.length === 1 ? "is" : "are"} paused`;
+}
+
 /** Events after which everything may wait, or not any more. */
 const WAITS: ReadonlySet<Fact["type"]> = new Set([
   "node.started",
@@ -256,6 +322,8 @@ const WAITS: ReadonlySet<Fact["type"]> = new Set([
   "gate.answered",
   "node.parked",
   "node.unparked",
+  "node.paused",
+  "node.resumed",
 ]);
 
 /** A task that was cancelled by name stays cancelled when the run is resumed. */

@@ -33,6 +33,8 @@ export type RunConnection = Readonly<{
   change(change: Change): void;
   send(path: string, note: Note): Promise<boolean>;
   stop(path: string, reason: string): boolean;
+  pauseTask(path: string, reason: string): boolean;
+  resumeTask(path: string | undefined): readonly string[];
 }>;
 
 /** One execution of a plan: loop over it for its events, await it for its result. */
@@ -91,9 +93,22 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     this.#controller.abort(stopped(reason));
   }
 
-  /** Ends one task and everything below it; whoever waits for it hears that it was cancelled. False: it is not running. */
+  /** Ends one task and everything below it for good; whoever waits for it hears that it was cancelled. False: it has ended, or there is none. */
   cancelTask(path: string, reason = "cancelled"): boolean {
     return this.#connection?.stop(path, reason) ?? false;
+  }
+
+  /**
+   * Pauses one task and everything below it while the rest goes on; what depends on it waits. One that has not begun does
+   * not begin. False: there is no such task, or it has ended. A run of which everything else is done is paused, too.
+   */
+  pauseTask(path: string, reason = "paused"): boolean {
+    return this.#connection?.pauseTask(path, reason) ?? false;
+  }
+
+  /** Lets the paused tasks at and below a path go on from what is recorded, or all of them; gives their paths. */
+  resumeTask(path?: string): readonly string[] {
+    return this.#connection?.resumeTask(path) ?? [];
   }
 
   /** Answers a gate, or what a task asks about one of its calls. False: it is not open, or somebody was faster. */

@@ -1,3 +1,4 @@
+import { noPauses } from "../../../src/runtime/execute/task-pauses.ts";
 import { failed, type Outcome } from "../../../src/core/outcome/outcome.ts";
 import type { Answer } from "../../../src/core/plan/gate.ts";
 import type { AnyInput } from "../../../src/core/plan/input.ts";
@@ -170,6 +171,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
         mailbox: createMailbox(),
         leases: createLeases(),
         stoppable: new Map(),
+        pauses: noPauses,
         compile: (what) => compile(what),
         redact: (text) => text,
         random: () => 0.5,

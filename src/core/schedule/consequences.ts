@@ -1,0 +1,27 @@
+import type { Outcome } from "../outcome/outcome.ts";
+import { withDependents } from "../plan/graph.ts";
+import type { Body } from "../plan/plan.ts";
+import { begin, settle } from "./decide.ts";
+import { schedule } from "./schedule.ts";
+
+/** A plan, and how the nodes of it ended that have. */
+export type KnownOutcomes = Readonly<{ body: Body; outcomeOf(id: string): Outcome | undefined }>;
+
+/** The nodes that end without having been carried out when somebody cancels this one. Joins are left out. */
+export function endWith({ body, outcomeOf }: KnownOutcomes, id: string): string[] {
+  const all = schedule(body);
+  begin(all);
+  for (const other of all.entries.keys()) {
+    const outcome = outcomeOf(other);
+    if (outcome) settle(all, other, outcome);
+  }
+  const { settled, cancel } = settle(all, id, { status: "cancelled", reason: "" });
+  return [...settled, ...cancel].filter((other) => other !== id && body.nodes[other]?.kind !== "join");
+}
+
+/** The nodes that cannot begin before this one has ended. Joins are left out. */
+export function waitFor({ body, outcomeOf }: KnownOutcomes, id: string): string[] {
+  return [...withDependents(body, id)].filter(
+    (other) => other !== id && body.nodes[other]?.kind !== "join" && !outcomeOf(other),
+  );
+}

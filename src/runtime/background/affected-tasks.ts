@@ -1,0 +1,34 @@
+import { topNodeOf } from "../../core/plan/graph.ts";
+import type { State } from "../../core/run/state.ts";
+import { endWith, type KnownOutcomes, waitFor } from "../../core/schedule/consequences.ts";
+
+/** What a person is told of a task that is cancelled: the tasks that end with it. Empty when there are none. */
+export function endingWith(state: State, path: string): string {
+  if (path.includes("/")) return ` ${hearsOfIt(state, path)}`;
+  const ending = knownIn(state, (known) => endWith(known, path));
+  return ending.length === 0 ? "" : ` Skipped with it: ${taskNames(ending)}.`;
+}
+
+/** What a person is told of a task that is paused: the tasks that wait for it. */
+export function waitingFor(state: State, path: string): string {
+  const top = path.includes("/") ? ` ${hearsOfIt(state, path)}` : "";
+  const waiting = knownIn(state, (known) => waitFor(known, topNodeOf(known.body, path)));
+  return waiting.length === 0 ? top : `${top} Waiting for it: ${taskNames(waiting)}.`;
+}
+
+/** Names of tasks for a sentence. */
+export function taskNames(names: readonly string[]): string {
+  const shown = names.slice(0, MOST).join(", ");
+  return names.length > MOST ? `${shown} and ${names.length - MOST} more` : shown;
+}
+
+const MOST = 10;
+
+/** Whoever asked for a helper hears of its end, and waits for it until then. */
+function hearsOfIt({ plan }: State, path: string): string {
+  return plan ? `"${topNodeOf(plan, path)}", which it belongs to, hears of it.` : "";
+}
+
+function knownIn(state: State, ask: (known: KnownOutcomes) => string[]): string[] {
+  return state.plan ? ask({ body: state.plan, outcomeOf: (id) => state.nodes.get(id)?.outcome }) : [];
+}

@@ -1,0 +1,41 @@
+import type { KeptEvent } from "../../core/run/event.ts";
+import { hasEnded } from "../../core/run/history.ts";
+import type { Receipt } from "../../core/run/run-command.ts";
+import { emptyState, reduce } from "../../core/run/state.ts";
+import { openJournal } from "../store/journal.ts";
+import { endingWith } from "./affected-tasks.ts";
+
+/**
+ * Cancels a task of a run that nobody works on: its end is recorded, and what depends on it is skipped when the run is
+ * resumed. The run is claimed for it, so that nobody takes it up at the same time.
+ */
+export async function cancelIdleTask(
+  folder: string,
+  { id, path, reason }: Readonly<{ id: string; path: string; reason: string }>,
+): Promise<Receipt> {
+  const journal = await openJournal(folder, { kept: () => {}, lost: () => {} });
+  try {
+    const events = await journal.read();
+    const state = events.reduce(reduce, emptyState(id));
+    const { plan, nodes } = state;
+    const view = nodes.get(path);
+    if (hasEnded(events, { retryFailed: false })) return no("The run has ended.");
+    if (view?.outcome) return no(`"${path}" has ended (${view.status}).`);
+    if (!plan || !Object.hasOwn(plan.nodes, path) || plan.nodes[path]?.kind === "join")
+      return no(`Nobody works on the run, so only tasks of its plan can be cancelled: ${tasksOf(events)}.`);
+    const ending = endingWith(state, path);
+    const outcome = { status: "cancelled", reason, final: true } as const;
+    journal.append({ seq: state.seq + 1, run: id, path, at: Date.now(), type: "node.ended", outcome });
+    await journal.durable();
+    return { done: true, text: `"${path}" is cancelled.${ending}` };
+  } finally {
+    await journal.close();
+  }
+}
+
+function tasksOf([started]: readonly KeptEvent[]): string {
+  const nodes = started?.type === "run.started" ? Object.entries(started.plan.nodes) : [];
+  return nodes.flatMap(([id, { kind }]) => (kind === "join" ? [] : [id])).join(", ");
+}
+
+const no = (text: string): Receipt => ({ done: false, text });

@@ -1,0 +1,125 @@
+import { isBelow } from "../../core/plan/graph.ts";
+import type { Fact } from "../../core/run/event.ts";
+import { pausedFor, type Stoppable } from "../async/cancel.ts";
+
+/**
+ * The tasks of a run that are paused one by one while the rest goes on. What such a task does while it stops is not
+ * recorded as its end: it goes on from what is recorded, as a whole run does.
+ */
+export type TaskPauses = Readonly<{
+  /** Why a task may not work now; `undefined`: it may. */
+  reason(path: string): string | undefined;
+  /** True while a task or one above it is paused, so that whatever it still does is on its way out. */
+  covers(path: string): boolean;
+  /** Pauses a task: one that is under way stops, one that has not begun does not begin. */
+  pause(path: string, reason: string): void;
+  /** A paused task has stopped, or would begin now. `go` lets it go on. */
+  stopped(path: string, go: () => void): void;
+  /** Lets the tasks at and below a path go on, or all of them; gives their paths. */
+  resume(path: string | undefined): readonly string[];
+  /** The task has ended: there is nothing left to pause. */
+  forget(path: string): void;
+  /** To be called when something has ended: perhaps nothing is left that works. */
+  look(): void;
+}>;
+
+export type TaskPauseParts = Readonly<{
+  emit(path: string, fact: Fact): void;
+  /** Every task that waits for its slot, runs or is paused. */
+  stoppable: ReadonlyMap<string, Stoppable>;
+  /** Tasks that do not begin in this life of the run, and why; asked about nodes of the plan itself. */
+  initially(path: string): string | undefined;
+  /** Makes what is recorded of a task known, so that it goes on from there. */
+  renew(path: string): Promise<void>;
+  /** True for a task that only waits for these plans below it. */
+  onlyWaits(path: string, plans: number): boolean;
+  /** Everything that is left is paused, or waits for what is. */
+  idle(paths: readonly string[]): void;
+}>;
+
+/** Where nobody can pause a single task. */
+export const noPauses: TaskPauses = {
+  reason: () => undefined,
+  covers: () => false,
+  pause: () => {},
+  stopped: () => {},
+  resume: () => [],
+  forget: () => {},
+  look: () => {},
+};
+
+type Pause = {
+  readonly reason: string;
+  /** Lets it go on; absent while it is still stopping, or has not come to its beginning. */
+  go: (() => void) | undefined;
+  /** Somebody wants it to go on as soon as it has stopped. */
+  wanted: boolean;
+};
+
+export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
+  const { emit, stoppable, initially, renew, onlyWaits, idle } = parts;
+  const paused = new Map<string, Pause>();
+  const released = new Set<string>();
+
+  const isWorking = (path: string): boolean => {
+    const pause = paused.get(path);
+    if (pause) return pause.go === undefined || pause.wanted;
+    const below = [...stoppable.keys()].filter((other) => isBelow(other, path));
+    const plans = new Set(below.map((other) => other.slice(0, other.indexOf("/", path.length))));
+    return plans.size === 0 || !onlyWaits(path, plans.size);
+  };
+  const look = (): void => {
+    if (paused.size === 0 || stoppable.size === 0) return;
+    for (const path of stoppable.keys()) if (isWorking(path)) return;
+    idle([...paused.keys()]);
+  };
+  const release = (path: string): void => {
+    paused.delete(path);
+    released.add(path);
+    emit(path, { type: "node.resumed" });
+  };
+  const restart = async (path: string, pause: Pause, go: () => void): Promise<void> => {
+    await renew(path);
+    if (paused.get(path) !== pause) return; // it was cancelled meanwhile
+    release(path);
+    go();
+  };
+  const resumeOne = (path: string): void => {
+    const pause = paused.get(path);
+    if (pause?.go) {
+      pause.wanted = true;
+      void restart(path, pause, pause.go);
+    } else if (pause && stoppable.has(path)) pause.wanted = true;
+    else if (pause) release(path);
+  };
+  return {
+    reason: (path) => paused.get(path)?.reason ?? (released.has(path) ? undefined : initially(path)),
+    covers: (path) => {
+      if (paused.size === 0) return false;
+      for (const above of paused.keys()) if (path === above || isBelow(path, above)) return true;
+      return false;
+    },
+    pause: (path, reason) => {
+      if (paused.has(path)) return;
+      emit(path, { type: "node.paused", reason });
+      paused.set(path, { reason, go: undefined, wanted: false });
+      stoppable.get(path)?.abort(pausedFor(reason));
+    },
+    stopped: (path, go) => {
+      const known = paused.get(path);
+      const reason = known?.reason ?? initially(path) ?? "";
+      if (!known) emit(path, { type: "node.paused", reason });
+      const pause = { reason, go, wanted: known?.wanted ?? false };
+      paused.set(path, pause);
+      if (pause.wanted) void restart(path, pause, go);
+      else look();
+    },
+    resume: (path) => {
+      const those = [...paused.keys()].filter((one) => path === undefined || one === path || isBelow(one, path));
+      for (const one of those) resumeOne(one);
+      return those;
+    },
+    forget: (path) => void paused.delete(path),
+    look,
+  };
+}

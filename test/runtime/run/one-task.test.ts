@@ -1,0 +1,279 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { Plan } from "../../../src/core/plan/plan.ts";
+import type { Event } from "../../../src/core/run/event.ts";
+import { defineTool } from "../../../src/core/task/tool.ts";
+import { type Crew, createCrew } from "../../../src/crew.ts";
+import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
+import type { Run } from "../../../src/runtime/run/run.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+type Model = ReturnType<typeof scripted>;
+type Stage = Readonly<{ crew: Crew; done: string[]; models: Readonly<Record<string, Model>> }>;
+
+/** A crew with one agent and one model for each task; its tool leaves a line whenever it runs, another one delegates. */
+function stage(home: string, scripts: Readonly<Record<string, readonly Script[]>>): Stage {
+  const done: string[] = [];
+  const leave = defineTool({
+    name: "leave",
+    description: "Leaves a line.",
+    input: z.object({ line: z.string() }),
+    effect: "write",
+    run: ({ line }) => {
+      done.push(line);
+      return `done: ${line}`;
+    },
+  });
+  const hand = defineTool({
+    name: "hand_on",
+    description: "Hands a task on.",
+    input: z.object({ to: z.string() }),
+    effect: "read",
+    run: async ({ to }, { delegate }) => {
+      const outcome = await delegate({ mode: "single", agent: to, task: "Help." });
+      return `${outcome.status}: ${"output" in outcome ? outcome.output : ""}`;
+    },
+  });
+  const models = Object.fromEntries(Object.entries(scripts).map(([name, turns]) => [name, scripted(...turns)]));
+  const crew = createCrew({
+    cwd: home,
+    home,
+    discover: false,
+    env: {},
+    models,
+    tools: [leave, hand],
+    agents: Object.keys(scripts).map((name) => ({
+      name,
+      description: name,
+      instructions: "Work.",
+      model: name,
+      tools: ["leave", "hand_on"],
+      spawns: "*" as const,
+    })),
+    permissions: { mode: "bypass" },
+  });
+  return { crew, done, models };
+}
+
+const uses = (line: string): Script => ({ text: `now ${line}`, calls: [{ name: "leave", input: { line } }] });
+const hang: Script = { text: "late", delayMs: 600_000 };
+/** A plan of tasks that need others, each for the agent of its name. */
+const team = (...tasks: readonly (readonly [name: string, ...needs: string[]])[]): Plan => ({
+  nodes: {
+    ...Object.fromEntries(
+      tasks.map(([name, ...needs]) => [name, { kind: "task", needs, task: { agent: name, prompt: `Do ${name}.` } }]),
+    ),
+    all: { kind: "join", pick: "settled", needs: tasks.map(([name]) => name) },
+  },
+  output: "all",
+});
+const turnOf = (path: string, turn: number) => (event: Event) =>
+  event.type === "turn.started" && event.path === path && event.turn === turn;
+
+/** Loops over a run and does something at the first event of a kind. */
+async function at(run: Run, ...acts: readonly (readonly [(event: Event) => boolean, () => void])[]): Promise<Event[]> {
+  const events: Event[] = [];
+  const left = [...acts];
+  for await (const event of run) {
+    events.push(event);
+    const next = left.findIndex(([is]) => is(event));
+    if (next >= 0) left.splice(next, 1)[0]![1]();
+  }
+  expect(left).toHaveLength(0);
+  return events;
+}
+const ended = (path: string) => (event: Event) => event.type === "node.ended" && event.path === path;
+
+test("a task that is paused alone waits while the rest goes on, and the run is paused once nothing else is left", async () => {
+  const home = tempFolder();
+  const first = stage(home, { a: [uses("one"), hang], b: ["b is done"], c: ["never"] });
+  const run = first.crew.run(team(["a"], ["b"], ["c", "a"]));
+  await at(run, [turnOf("a", 2), () => expect(run.pauseTask("a", "not now")).toBe(true)]);
+  expect(await run).toMatchObject({ status: "paused" });
+  expect(run.state.pausedFor).toBe("everything else is done, and a is paused");
+  expect(run.state.nodes.get("a")).toMatchObject({ status: "running", paused: "not now" });
+  expect(run.state.nodes.get("b")).toMatchObject({ status: "ok" });
+  expect(run.state.nodes.has("c")).toBe(false);
+
+  const second = stage(home, { a: ["a is done"], b: ["b again"], c: ["c is done"] });
+  const { status, nodes } = await second.crew.resume(run.id);
+  expect(status).toBe("ok");
+  expect(nodes["c"]).toMatchObject({ status: "ok", output: "c is done" });
+  expect([...first.done, ...second.done]).toEqual(["one"]);
+  expect(second.models["a"]?.requests).toHaveLength(1);
+  expect(second.models["a"]?.requests[0]?.messages).toEqual(first.models["a"]?.requests[1]?.messages);
+  expect(second.models["b"]?.requests).toHaveLength(0);
+});
+
+test("a paused task goes on in the same life of its run from its recorded turns", async () => {
+  const { crew, done, models } = stage(tempFolder(), {
+    a: [uses("one"), hang, "a is done"],
+    b: [{ text: "slow", delayMs: 600_000 }],
+  });
+  const run = crew.run(team(["a"], ["b"]));
+  const events = await at(
+    run,
+    [turnOf("a", 2), () => run.pauseTask("a", "not now")],
+    [(event) => event.type === "node.paused", () => expect(run.resumeTask("a")).toEqual(["a"])],
+    [ended("a"), () => run.cancelTask("b")],
+  );
+  expect(run.state.nodes.get("a")?.outcome).toMatchObject({ status: "ok", output: "a is done" });
+  expect(done).toEqual(["one"]);
+  expect(models["a"]?.requests).toHaveLength(3); // the second was cut off
+  expect(models["a"]?.requests[2]?.messages).toEqual(models["a"]?.requests[1]?.messages);
+  const ofA = events.filter(({ path, type }) => path === "a" && type.startsWith("node."));
+  expect(ofA.map(({ type }) => type)).toEqual([
+    "node.started",
+    "node.paused",
+    "node.resumed",
+    "node.started",
+    "node.ended",
+  ]);
+  expect(ofA.filter(({ type }) => type === "node.started")).toMatchObject([{ attempt: 1 }, { attempt: 1 }]);
+});
+
+test("a task that has not begun can be paused and cancelled: the first does not begin, the second skips what needs it", async () => {
+  const home = tempFolder();
+  const first = stage(home, { a: ["a is done"], b: ["never"], c: ["never"], d: ["never"] });
+  const run = first.crew.run(team(["a"], ["b", "a"], ["c", "a"], ["d", "c"]));
+  await at(run, [
+    (event) => event.type === "run.started",
+    () => {
+      expect(run.pauseTask("b", "later")).toBe(true);
+      expect(run.cancelTask("c", "not wanted")).toBe(true);
+      expect(run.pauseTask("nobody")).toBe(false);
+      expect(run.cancelTask("nobody")).toBe(false);
+    },
+  ]);
+  expect(await run).toMatchObject({ status: "paused" });
+  const second = stage(home, { a: ["again"], b: ["b is done"], c: ["again"], d: ["again"] });
+  const { nodes } = await second.crew.resume(run.id);
+  expect(nodes["b"]).toMatchObject({ status: "ok", output: "b is done" });
+  expect(nodes["c"]).toEqual({ status: "cancelled", reason: "not wanted", final: true });
+  expect(nodes["d"]).toMatchObject({ status: "skipped", because: "c" });
+  for (const task of ["a", "c", "d"]) expect(second.models[task]?.requests).toHaveLength(0);
+});
+
+test("a paused helper is waited for by whoever asked for it, and both go on when the run is resumed", async () => {
+  const home = tempFolder();
+  const first = stage(home, {
+    lead: [{ text: "asking", calls: [{ name: "hand_on", input: { to: "helper" } }] }],
+    helper: [uses("one"), hang],
+  });
+  const run = first.crew.run({ mode: "single", agent: "lead", task: "Lead." });
+  await at(run, [turnOf("lead/helper", 2), () => expect(run.pauseTask("lead/helper", "not now")).toBe(true)]);
+  expect(await run).toMatchObject({ status: "paused" });
+  const second = stage(home, { lead: ["thank you"], helper: ["helped"] });
+  expect(await second.crew.resume(run.id)).toMatchObject({ status: "ok", output: "thank you" });
+  expect([...first.done, ...second.done]).toEqual(["one"]);
+  expect(second.models["helper"]?.requests).toHaveLength(1);
+  expect(second.models["lead"]?.requests).toHaveLength(1);
+  expect(JSON.stringify(second.models["lead"]?.requests[0]?.messages)).toContain("ok: helped");
+});
+
+test("a contender that is paused is not needed once another one has won", async () => {
+  const { crew } = stage(tempFolder(), { a: [hang], b: [{ text: "b wins", delayMs: 50 }] });
+  const contest = team(["a"], ["b"]);
+  const run = crew.run({
+    ...contest,
+    nodes: { ...contest.nodes, all: { kind: "join", pick: "first", needs: ["a", "b"] } },
+  });
+  await at(run, [turnOf("a", 1), () => run.pauseTask("a")]);
+  expect(await run).toMatchObject({ status: "ok", output: "b wins" });
+  expect(run.state.nodes.get("a")?.outcome).toMatchObject({ status: "cancelled", reason: "no longer needed" });
+});
+
+test("only the task that is resumed goes on, with what depends on it; the rest stays paused", async () => {
+  const home = tempFolder();
+  const names = { a: [hang], b: [hang], c: ["never"], d: ["never"] };
+  const first = stage(home, names);
+  const run = first.crew.run(team(["a"], ["b"], ["c", "a"], ["d", "b"]));
+  await at(run, [(event) => event.type === "turn.started" && run.state.nodes.size === 2, () => run.pause("later")]);
+  const second = stage(home, { a: ["a is done"], b: ["never"], c: ["c is done"], d: ["never"] });
+  const again = second.crew.resume(run.id, { task: "a" });
+  expect(await again).toMatchObject({ status: "paused", nodes: { a: { status: "ok" }, c: { status: "ok" } } });
+  expect(again.state.nodes.get("b")).toMatchObject({ paused: 'only "a" and what depends on it was resumed' });
+  for (const task of ["b", "d"]) expect(second.models[task]?.requests).toHaveLength(0);
+
+  const third = stage(home, { a: ["again"], b: ["b is done"], c: ["again"], d: ["d is done"] });
+  expect(await third.crew.resume(run.id)).toMatchObject({ status: "ok", nodes: { d: { output: "d is done" } } });
+  for (const task of ["a", "c"]) expect(third.models[task]?.requests).toHaveLength(0);
+});
+
+test("of two failed tasks, the one that is named is tried again with what depends on it", async () => {
+  const home = tempFolder();
+  const broken: Script = { error: { code: "MODEL_BAD_ANSWER", message: "broke", retryable: false } };
+  const first = stage(home, { a: [broken], b: [broken], c: ["never"], d: ["never"] });
+  const run = first.crew.run(team(["a"], ["b"], ["c", "a"], ["d", "b"]));
+  expect(await run).toMatchObject({ status: "failed", nodes: { c: { status: "skipped" }, d: { status: "skipped" } } });
+  await expect(async () => first.crew.resume(run.id, { task: "nobody", retryFailed: true })).rejects.toThrow(
+    'has no task "nobody"',
+  );
+  const second = stage(home, { a: ["a is done"], b: ["never"], c: ["c is done"], d: ["never"] });
+  const result = await second.crew.resume(run.id, { task: "a", retryFailed: true });
+  expect(result).toMatchObject({
+    status: "failed",
+    nodes: { a: { status: "ok" }, b: { status: "failed" }, c: { output: "c is done" }, d: { status: "skipped" } },
+  });
+  for (const task of ["b", "d"]) expect(second.models[task]?.requests).toHaveLength(0);
+});
+
+test("a task whose need is not done cannot be resumed alone, and the error names the one that can", async () => {
+  const home = tempFolder();
+  const { crew } = stage(home, { a: [hang], c: ["never"] });
+  const run = crew.run(team(["a"], ["c", "a"]));
+  await at(run, [turnOf("a", 1), () => run.pause("later")]);
+  await expect(async () => crew.resume(run.id, { task: "c" })).rejects.toThrow('"c" needs "a", which is not done.');
+});
+
+test("a task of a run that nobody works on is cancelled for good, and what needs it is skipped", async () => {
+  const home = tempFolder();
+  const first = stage(home, { a: [hang], b: [hang], c: ["never"] });
+  const run = first.crew.run(team(["a"], ["b"], ["c", "a"]));
+  await at(run, [(event) => event.type === "turn.started" && run.state.nodes.size === 2, () => run.pause("later")]);
+  expect(await first.crew.kept.cancelTask(run.id, "a", "not wanted")).toEqual({
+    done: true,
+    text: '"a" is cancelled. Skipped with it: c.',
+  });
+  expect((await first.crew.kept.look(run.id)).life).toBe("paused");
+  expect(await first.crew.kept.cancelTask(run.id, "a", "again")).toEqual({
+    done: false,
+    text: '"a" has ended (cancelled).',
+  });
+  const second = stage(home, { a: ["never"], b: ["b is done"], c: ["never"] });
+  const { nodes } = await second.crew.resume(run.id);
+  expect(nodes["a"]).toEqual({ status: "cancelled", reason: "not wanted", final: true });
+  expect(nodes["c"]).toMatchObject({ status: "skipped", because: "a" });
+  expect(nodes["b"]).toMatchObject({ status: "ok" });
+});
+
+test("a command from outside says who waits for a paused task, who is skipped with a cancelled one, and who goes on", async () => {
+  const { crew } = stage(tempFolder(), { a: [hang, "a is done"], b: [hang], c: ["c is done"], d: ["never"] });
+  const run = crew.run(team(["a"], ["b"], ["c", "a"], ["d", "b"]));
+  const signal = new AbortController().signal;
+  const tell = (command: Parameters<Crew["kept"]["tell"]>[1]) =>
+    crew.kept.tell(run.id, command, { waitMs: 20_000, signal });
+  const said: unknown[] = [];
+  let over: Promise<void> | undefined;
+  await at(run, [
+    (event) => event.type === "turn.started" && run.state.nodes.size === 2,
+    () => {
+      over = (async () => {
+        said.push(await tell({ do: "pause", path: "a", reason: "not now" }));
+        said.push(await tell({ do: "pause", path: "a", reason: "not now" }));
+        said.push(await tell({ do: "resume", path: "b" }));
+        said.push(await tell({ do: "resume", path: "a" }));
+        said.push(await tell({ do: "cancel", path: "b", reason: "not wanted" }));
+      })();
+    },
+  ]);
+  await over;
+  expect(said).toEqual([
+    { done: true, text: '"a" is being paused. Waiting for it: c.' },
+    { done: true, text: '"a" is paused already.' },
+    { done: false, text: '"b" is not paused: it is running.' },
+    { done: true, text: "Going on: a." },
+    { done: true, text: '"b" is being cancelled. Skipped with it: d.' },
+  ]);
+  expect(await run).toMatchObject({ status: "failed", nodes: { c: { status: "ok" }, d: { status: "skipped" } } });
+});
