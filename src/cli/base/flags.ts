@@ -2,13 +2,18 @@ import { Option } from "commander";
 import { isolationKinds } from "../../core/plan/isolation.ts";
 import { parseRetryFlag, type RetryConfig } from "../../core/plan/retry.ts";
 import { exhaustedKinds } from "../../core/plan/review.ts";
+import type { RunParameters } from "../../core/run/run-parameters.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { parseDuration } from "../../core/text/duration.ts";
 import { parseRunnerName, type RunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 
+/** The options of a run, each of which a flag of the same name can give. */
+export type OptionFlags = Omit<RunParameters, "budget" | "origin">;
+
 /** What the flags of all commands say; a command sees those that it offers. */
 export type Flags = PermissionFlags &
+  OptionFlags &
   Readonly<{
     input?: string;
     plan?: string;
@@ -40,18 +45,12 @@ export type Flags = PermissionFlags &
     maxTokens?: number;
     maxToolCalls?: number;
     maxSpawns?: number;
-    maxDepth?: number;
-    onLimit?: "park" | "end";
-    onProviderFault?: "park" | "fail";
 
     context?: string;
     contextFile?: readonly string[];
     gitContext?: boolean;
 
     cwd?: string;
-    concurrency?: number;
-    name?: string;
-    strict?: boolean;
     yes?: boolean;
     trust?: boolean;
 
@@ -81,13 +80,10 @@ export type Flags = PermissionFlags &
     limit?: number;
 
     bg?: boolean;
-    unattended?: boolean;
     answerTimeout?: number;
-    reuse?: boolean;
     allowFailed?: boolean;
     /** Of `chat`. */
     resume?: string;
-    refreshAgent?: boolean;
 
     all?: boolean;
     /** Of `show`. */

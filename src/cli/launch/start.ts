@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { BudgetLimits } from "../../core/run/budget.ts";
+import { runParameters } from "../../core/run/run-parameters.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
@@ -9,7 +10,7 @@ import type { RunOptions } from "../../crew/run-options.ts";
 import { type Crew, createCrew } from "../../crew.ts";
 import { homeOf } from "../../outfit.ts";
 import { createStore, type Store } from "../../runtime/store/store.ts";
-import type { Flags } from "../base/flags.ts";
+import type { Flags, OptionFlags } from "../base/flags.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
 import { boxesOn, watchRun } from "../terminal/watch-run.ts";
@@ -53,40 +54,24 @@ export async function crewFor({ cwd, trust, preset, agentScope, quiet, ...flags 
 
 type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"> & PermissionFlags;
 
-/** What the flags say about a run as a whole. */
-export function runOptionsOf(
-  {
-    maxRunTime,
-    strict,
-    yes,
-    concurrency,
-    name,
-    deltas,
-    json,
-    maxDepth,
-    bg,
-    unattended,
-    answerTimeout,
-    reuse,
-    onLimit,
-    onProviderFault,
-    ...flags
-  }: Flags,
-  { attended }: { attended: boolean },
-): RunOptions {
-  if (deltas && !json)
+/** What the flags say about a run as a whole. A flag with the name of an option of a run is that option. */
+export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }): RunOptions {
+  const { unattended, yes, bg = false, answerTimeout, maxRunTime } = flags;
+  if (flags.deltas && !flags.json)
     throw new CrewError("BAD_INPUT", "--deltas only goes with --json.", "Add --json, or leave it out.");
   return {
-    unattended: !yes && (unattended === true || !(attended || bg === true)),
-    asksCalls: unattended !== true && (attended || bg === true), // --yes answers gates, it does not hand out rights
-    parkByDefault: attended || bg === true,
-    ...defined({ onLimit, onProviderFault, answerTimeoutMs: answerTimeout }),
-    ...(reuse && { reuse }),
-    ...defined({ maxTimeMs: maxRunTime }),
-    ...(strict && { strict }),
-    ...defined({ concurrency, name, maxDepth }),
+    ...runFlagsIn(flags),
+    unattended: !yes && (unattended === true || !(attended || bg)),
+    asksCalls: unattended !== true && (attended || bg), // --yes answers gates, it does not hand out rights
+    parkByDefault: attended || bg,
+    ...defined({ answerTimeoutMs: answerTimeout, maxTimeMs: maxRunTime }),
     budget: budgetOf(flags),
   };
+}
+
+function runFlagsIn(flags: Flags): OptionFlags {
+  const names = Object.keys(runParameters.shape) as (keyof OptionFlags)[];
+  return defined(Object.fromEntries(names.map((name) => [name, flags[name]])));
 }
 
 function budgetOf({
