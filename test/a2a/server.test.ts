@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { describe, expect, test, vi } from "vitest";
 import { serveA2a } from "../../src/a2a/server.ts";
+import { createTasks, type Tasks } from "../../src/a2a/tasks.ts";
 import { type Crew, defineAgent } from "../../src/index.ts";
 import { never } from "../../src/models/scripted/scripted.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
@@ -118,6 +119,39 @@ test("somebody who comes back hears the rest of a task", async () => {
 
   expect(rest).toContain("artifactUpdate");
   expect(rest.at(-1)).toBe("TASK_STATE_COMPLETED");
+});
+
+test("a task whose end is known is no longer followed, also not while it is being put away", async () => {
+  const home = tempFolder();
+  const crew = workerCrew(["the end"], { home });
+  const beside = workerCrew([], { home });
+  const who = { caller: "ann", agent: "worker" };
+  const options = { agents: new Set(["worker"]), onError: () => {} };
+  const other = createTasks(beside, options);
+  const follow = (tasks: Tasks, id: string): Promise<string> =>
+    tasks.follow(who, id).then(
+      () => "followed",
+      (error: Error) => error.message,
+    );
+  const asked: Promise<string>[] = [];
+  const tasks: Tasks = createTasks(crew, {
+    ...options,
+    heard: ({ run }, { type }) => {
+      if (type === "run.ended") asked.push(follow(tasks, run.id), follow(other, run.id));
+    },
+  });
+
+  const { run, over } = await tasks.send(who, {
+    kind: "message",
+    messageId: "1",
+    role: "user",
+    parts: [{ kind: "text", text: "go" }],
+  });
+  await over;
+
+  const refused = "Nobody works on the task, so nothing happens in it.";
+  expect(await Promise.all(asked)).toEqual([refused, refused]);
+  expect(await follow(tasks, run.id)).toBe(refused);
 });
 
 test("a message to a task that works is read before its next turn", async () => {

@@ -6,7 +6,7 @@ import { createPolicy, type PolicyMode } from "../../src/core/policy/policy.ts";
 import { classOf } from "../../src/core/vocabulary/tool-class.ts";
 import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
-import { createCrew, defineTool, type Event } from "../../src/index.ts";
+import { type CrewOptions, createCrew, defineTool, type Event } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
 import { builtinTools } from "../../src/tools/table.ts";
 import { call, play } from "../support/play.ts";
@@ -92,12 +92,17 @@ const ordinary: Readonly<Record<string, object>> = {
 };
 
 /** Runs a bundled agent as a helper of an agent that may do everything, and collects the questions to the person. */
-async function questionsOf(type: string, calls: readonly ReturnType<typeof call>[]): Promise<string[]> {
+async function questionsOf(
+  type: string,
+  calls: readonly ReturnType<typeof call>[],
+  permissions: CrewOptions["permissions"] = {},
+): Promise<string[]> {
   const crew = createCrew({
     cwd: tempFolder({ "a.txt": "a" }),
     home: tempFolder(),
     env: { PATH: "/usr/bin:/bin" },
     discover: false,
+    permissions,
     // The model of both: first the lead, then the helper, and the lead again.
     models: {
       m: scripted(call("Task", { description: "d", prompt: "go", subagent_type: type }), ...calls, "ok", "done"),
@@ -128,6 +133,13 @@ test.each(cases<{ type: string }, string>("002-mycode", "permission-mode"))(
     expect(questions.length === 0 ? "auto-approve (permissive)" : "ask for confirmation (isolated)").toBe(want);
   },
 );
+
+test("general-purpose asks what its parent's rules ask, and nothing that they allow", async () => {
+  const run = call("bash", { command: "npm test" });
+  expect(await questionsOf("general-purpose", [run])).toHaveLength(1);
+  expect(await questionsOf("general-purpose", [run], { allow: ["bash(npm test)"] })).toEqual([]);
+  expect(await questionsOf("Plan", [call("read_file", { path: "a.txt" })])).toEqual([]);
+});
 
 test("a type that reads without questions still asks before it fetches a page", async () => {
   const [question = ""] = await questionsOf("Explore", [call("web_fetch", { url: "https://example.com/" })]);

@@ -125,6 +125,36 @@ describe("modes", () => {
     expect(model.prompts.length).toBe(3);
     expect(events.flatMap((event) => (event.type === "node.retried" ? [event.attempt] : []))).toEqual([1, 2]);
   });
+
+  test.each([
+    ["only on errors of the network", { retryOn: ["network", "timeout"] }, "Network is down", 3],
+    ["not on others", { retryOn: ["network", "timeout"] }, "The answer was cut off", 1],
+    ["not on fatal ones", { skipOn: ["fatal", "syntax"] }, "Fatal: no such file", 1],
+    ["on all but the fatal ones", { skipOn: ["fatal", "syntax"] }, "The answer was cut off", 3],
+  ])("a task is tried again %s", async (_which, patterns, message, tries) => {
+    const model = speaker(() => (model.prompts.length < 3 ? broken(message) : "held"));
+    const input = { task: "x", retry: { maxAttempts: 3, backoffMs: 0, ...patterns } };
+    const { status } = await crewOf({ models: { model } }).run(input as never);
+    expect(model.prompts.length).toBe(tries);
+    expect(status).toBe(tries === 3 ? "ok" : "failed");
+  });
+
+  test.each([1, 3, 8])("tasks in parallel share %d places, and all of them are done", async (places) => {
+    let active = 0;
+    let most = 0;
+    const model = speaker(async (prompt) => {
+      active += 1;
+      most = Math.max(most, active);
+      for (let n = 0; n < 50; n += 1) await new Promise(setImmediate);
+      active -= 1;
+      return `did ${prompt}`;
+    });
+    const tasks = Array.from({ length: 10 }, (_, at) => ({ task: `t${at}`, name: `n${at}` }));
+    const { status, nodes } = await crewOf({ models: { model } }).run({ tasks, maxConcurrency: places } as never);
+    expect(status).toBe("ok");
+    expect(most).toBe(places);
+    for (const { task, name } of tasks) expect(nodes[name]).toMatchObject({ status: "ok", output: `did ${task}` });
+  });
 });
 
 describe("a run's end", () => {

@@ -56,6 +56,8 @@ test("every turn is asked with the tools and the prompt of its own task", async 
       expect(request.tools.map((each) => each.name)).toEqual(tools);
     }
   expect([one.requests.length, other.requests.length]).toEqual([3, 2]);
+  const [first, ...later] = one.requests;
+  for (const { tools } of later) expect(tools[0]).toBe(first?.tools[0]); // made once, for all turns
 });
 
 test("a helper knows nothing of the talk of whoever started it, and the other way round", async () => {

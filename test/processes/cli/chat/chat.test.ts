@@ -55,6 +55,22 @@ describe("without a terminal", () => {
     expect(stderr).toMatch(/^1 message, \d+ turns, .* tokens, /m);
   });
 
+  test("an agent that the main agent starts is shown with its type, task and model, and then with what it found", async () => {
+    const at = place(files);
+    waiter(at, { text: "Two places:\n\n- src/login.ts:2\n- src/invoice.ts:1", delayMs: 0 });
+    const { code, stderr } = await at.run(["chat", ...scripts(at, [waiting(), "Done."]), "Look."]);
+    expect(code).toBe(0);
+    const boxes = stderr.split("\n").flatMap((line) => /^│ (.*?) *│$/.exec(line)?.[1] ?? []);
+    expect(stderr).toMatch(/┌─ Starting an agent ─/);
+    expect(boxes.slice(0, 3)).toEqual([
+      "Agent  waiter",
+      "Task   Wait for it",
+      expect.stringMatching(/^Model  scripted:.*/),
+    ]);
+    expect(stderr).toMatch(/┌─ ✓ waiter: Wait for it ─/);
+    expect(boxes.slice(3, 6)).toEqual(["Status  done", "Found   src/login.ts:2", "        src/invoice.ts:1"]);
+  });
+
   test("a later message goes on with the conversation, in a run of its own that says so", async () => {
     const at = place(files);
     const model = scripts(at, ["First answer.", "Second answer."]);
@@ -97,6 +113,10 @@ describe("without a terminal", () => {
     const [, id] = /Task running in background: (run_\w+)/.exec(stderr) ?? [];
     expect(stderr).toContain(`Task ${id} has ended: ok.`);
     expect((await at.run(["result", id!])).stdout).toBe("Waited.\n");
+    const asked = await at.run(["chat", ...scripts(at, ["Hello."])], { input: `/task-status ${id}\nHello?\n` });
+    const status = await at.run(["status", id!]);
+    expect(status.stdout).toContain(id);
+    expect(asked.stdout).toContain(status.stdout);
   });
 
   test.each([
