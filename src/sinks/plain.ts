@@ -46,6 +46,8 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
       return say("park", name, [terminalLine(event.why), terminalLine(event.helps)].filter(Boolean).join(" "));
     case "node.unparked":
       return say("go on", name, terminalLine(event.why));
+    case "turn.started":
+      return view && event.limits ? limitsOf(view, state, say) : undefined;
     case "turn.restarted":
       return say("again", name, `in ${took(event.delayMs)}: ${terminalLine(event.reason)}`);
     case "node.reused":
@@ -81,6 +83,19 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
     default:
       return undefined;
   }
+}
+
+/** What a task may use, unless it has been said of another one: `limit  up to 100 turns and 30m for each task`. */
+function limitsOf(view: NodeView, state: State, say: Say): string | undefined {
+  const { maxTurns = 0, maxTimeMs = 0 } = view.limits ?? {};
+  let others = false;
+  for (const other of state.nodes.values()) {
+    if (other === view || !other.limits) continue;
+    if (other.limits.maxTurns === maxTurns && other.limits.maxTimeMs === maxTimeMs) return undefined;
+    others = true;
+  }
+  const text = `up to ${counted(maxTurns, "turn")} and ${took(maxTimeMs)}`;
+  return others ? say("limit", nodeTitle(view), text) : say("limit", `${text} for each task`);
 }
 
 type Say = (word: keyof typeof shades, ...parts: readonly string[]) => string;

@@ -120,6 +120,7 @@ export function createTextSink({ out, err, look, live, quiet, since, tell }: Tex
 /** What the live lines cannot say, and so is printed above them. */
 const aboveLive: ReadonlySet<string> = new Set([
   "node.retried",
+  "turn.started",
   "tool.denied",
   "tool.unknown",
   "rights.reduced",

@@ -392,8 +392,8 @@ export const deviations: readonly Deviation[] = [
     file: "002-mycode",
     area: "agent-file-defaults",
     name: "defaults when fields are missing",
-    why: "SPEC C14: 30 turns when nobody says otherwise",
-    ours: { name: "FileReader", model: "inherit", maxTurns: 30, permissionMode: "default", tools: "all" },
+    why: "SPEC C14: 100 turns when nobody says otherwise",
+    ours: { name: "FileReader", model: "inherit", maxTurns: 100, permissionMode: "default", tools: "all" },
   },
   {
     file: "003-pi-parallel",

@@ -78,7 +78,7 @@ const rules: readonly Rule[] = [
     return journal.flatMap((event) => {
       if (event.type === "node.started" && event.agent !== undefined) names.set(event.path, event.agent);
       if (event.type !== "turn.started") return [];
-      const most = agents.find(({ name }) => name === names.get(event.path))?.limits?.maxTurns ?? 30;
+      const most = agents.find(({ name }) => name === names.get(event.path))?.limits?.maxTurns ?? 100;
       return event.turn > most + 1 ? [`${event.path} began turn ${event.turn} of ${most}`] : [];
     });
   },

@@ -71,7 +71,7 @@ description: Says in one or two sentences what ${name} is for.
 tools: [read_file, list_files, glob, grep_files]
 # A tier (fast, balanced, powerful), a shortcut (haiku, sonnet, opus) or provider/model. Left out: the default model.
 # model: balanced
-# maxTurns: 30
+# maxTurns: 100
 ---
 
 You are ${name}. Say here who it is, how it works, and what its answer looks like.

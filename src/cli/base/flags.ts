@@ -183,8 +183,8 @@ function taskOptions(): Option[] {
     new Option("--thinking <level>", "off, minimal, low, medium, high, xhigh, or a number of tokens"),
     new Option("--tools <names>", 'the tools it may use, with commas; "" for none').argParser(commaList),
     new Option("--retry <times[xwait]>", "retry failed tasks, e.g. 3 or 3x500ms; the wait doubles").argParser(retry),
-    new Option("--max-turns <n>", "how many turns the model may take").argParser(count("--max-turns")),
-    new Option("--max-time <span>", "how long it may work, e.g. 90s or 1h30m").argParser(
+    new Option("--max-turns <n>", "how many turns the model may take; 100 by default").argParser(count("--max-turns")),
+    new Option("--max-time <span>", "how long it may work, e.g. 90s or 1h30m; 30m by default").argParser(
       spanOf("--max-time", "90s, 5m or 1h30m"),
     ),
     new Option(

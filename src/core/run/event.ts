@@ -126,6 +126,8 @@ export type Fact =
       model: string;
       /** With the first turn: why this model. */
       why?: string;
+      /** With the first turn: how many turns the task may take, and how long it may work. */
+      limits?: Readonly<{ maxTurns: number; maxTimeMs: number }>;
       /** What it counts as when it is cut off: the tokens that are sent, and prices where they are known. */
       reserved?: ReservedTurn;
     }

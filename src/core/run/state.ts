@@ -32,6 +32,8 @@ export type NodeView = {
   said: string;
   /** The turn that is under way, for what it counts as when it is cut off. */
   open: OpenTurn | undefined;
+  /** How many turns it may take, and how long it may work. */
+  limits: Readonly<{ maxTurns: number; maxTimeMs: number }> | undefined;
   tools: Readonly<Record<string, number>>;
   /** How many of its tool calls are under way. */
   calling: number;
@@ -252,6 +254,7 @@ function viewOf(state: State, { path, at }: Event): NodeView {
     partial: "",
     said: "",
     open: undefined,
+    limits: undefined,
     tools: NO_TOOLS,
     calling: 0,
     usage: NO_USAGE,
@@ -333,6 +336,7 @@ function foldNode(view: NodeView, event: Event): void {
       break;
     case "turn.started":
       view.model = event.model;
+      view.limits = event.limits ?? view.limits;
       view.text = "";
       view.partial = "";
       view.open = { reserved: event.reserved, chars: 0 };

@@ -5,8 +5,12 @@ import type { ResourceLimits } from "./limits-schema.ts";
 export type { ResourceLimits } from "./limits-schema.ts";
 
 /** How long an agent may work when nothing else is said. */
-export const DEFAULT_MAX_TURNS = 30;
-export const DEFAULT_MAX_TIME_MS = 5 * 60_000;
+export const DEFAULT_MAX_TURNS = 100;
+export const DEFAULT_MAX_TIME_MS = 30 * 60_000;
+/** The part of a limit after which a task is said to be near it, and how small a limit may be to be worth that. */
+export const NEAR_SHARE = 0.9;
+export const NEAR_MIN_TURNS = 10;
+export const NEAR_MIN_MS = 60_000;
 /** How long the one turn lasts in which an agent that hit a limit hands in what it has. */
 export const GRACE_MS = 60_000;
 /** How often an agent that hands in nothing, or nothing valid, is asked again. */

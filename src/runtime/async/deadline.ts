@@ -1,6 +1,6 @@
 import { startTimer } from "./long-timer.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
-import type { Limits } from "../../core/vocabulary/limits.ts";
+import { type Limits, NEAR_MIN_MS, NEAR_SHARE } from "../../core/vocabulary/limits.ts";
 import { following, reasonOf, stopped } from "./cancel.ts";
 
 /** The wall clock of one task. */
@@ -14,8 +14,15 @@ export type Deadline = Readonly<{
   standing<T>(wait: () => Promise<T>): Promise<T>;
 }>;
 
-/** Aborts when the task's time is up; when limits only warn, the time is noted and nothing is stopped. */
-export function deadlineOf({ maxTimeMs, enforce }: Limits, { signal }: PerformContext): Deadline {
+/**
+ * Aborts when the task's time is up; when limits only warn, the time is noted and nothing is stopped. Calls `near` once
+ * when most of a long time is used.
+ */
+export function deadlineOf(
+  { maxTimeMs, enforce }: Limits,
+  { signal }: Pick<PerformContext, "signal">,
+  near: () => void = () => {},
+): Deadline {
   const { controller, release } = following(signal);
   let passed = false;
   let over = false;
@@ -23,12 +30,26 @@ export function deadlineOf({ maxTimeMs, enforce }: Limits, { signal }: PerformCo
   let since = 0;
   let waits = 0;
   let clear = (): void => {};
+  let isNear = maxTimeMs < NEAR_MIN_MS;
   const go = (): void => {
     since = performance.now();
-    clear = startTimer(() => {
+    const over = startTimer(() => {
       passed = true;
       if (enforce) controller.abort(stopped("the task's time is up"));
     }, left);
+    const nearly = isNear
+      ? undefined
+      : startTimer(
+          () => {
+            isNear = true;
+            near();
+          },
+          Math.max(0, left - maxTimeMs * (1 - NEAR_SHARE)),
+        );
+    clear = () => {
+      over();
+      nearly?.();
+    };
   };
   const stand = (): void => {
     clear();

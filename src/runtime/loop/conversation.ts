@@ -105,8 +105,9 @@ export function openConversation(assignment: Assignment, context: PerformContext
       reserved,
       begin: (number) => {
         turns = number;
-        const why = turns === 1 ? model.why : undefined;
-        context.emit({ type: "turn.started", turn: turns, model: answering, ...defined({ why }), reserved });
+        const { maxTurns, maxTimeMs, enforce } = assignment.limits;
+        const first = turns === 1 ? { why: model.why, limits: enforce ? { maxTurns, maxTimeMs } : undefined } : {};
+        context.emit({ type: "turn.started", turn: turns, model: answering, ...defined(first), reserved });
       },
     });
     if (!("calls" in turn)) return turn;

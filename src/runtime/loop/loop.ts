@@ -8,11 +8,13 @@ import {
   type ReachedLimit,
 } from "../../core/outcome/reached-limit.ts";
 import type { BudgetRefusal } from "../../core/run/budget.ts";
+import type { Fact } from "../../core/run/event.ts";
 import { statedVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { fill } from "../../core/text/template.ts";
-import type { Limits } from "../../core/vocabulary/limits.ts";
+import { type Limits, NEAR_MIN_TURNS, NEAR_SHARE } from "../../core/vocabulary/limits.ts";
 import { prompts } from "../../embedded.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
 import { type Deadline, deadlineOf } from "../async/deadline.ts";
@@ -24,7 +26,10 @@ import type { AnsweredTurn } from "./turn.ts";
 
 /** Our own runner: the model and its tools take turns until a result is handed in or a limit ends it. */
 export async function loop(assignment: Assignment, context: PerformContext): Promise<Outcome> {
-  const clock = deadlineOf(assignment.limits, context);
+  const { maxTimeMs } = assignment.limits;
+  const clock = deadlineOf(assignment.limits, context, () =>
+    context.emit(nearLimit(`The task has worked for ${formatDuration(maxTimeMs * NEAR_SHARE)}`, "time", maxTimeMs)),
+  );
   const waiting = pauseDeadline(context, clock);
   const talk = openConversation(assignment, waiting);
   try {
@@ -160,7 +165,12 @@ function createWatch(
   { emit }: PerformContext,
 ): (talk: Conversation, clock: Deadline) => Reached | undefined {
   const reported = new Set<string>();
+  const nearTurns = limits.maxTurns < NEAR_MIN_TURNS ? limits.maxTurns : Math.ceil(limits.maxTurns * NEAR_SHARE);
   return (talk, clock) => {
+    if (talk.turns() >= nearTurns && talk.turns() < limits.maxTurns && !reported.has("near")) {
+      reported.add("near");
+      emit(nearLimit(`The task has taken ${talk.turns()} turns`, "turns", limits.maxTurns));
+    }
     const reached = clock.passed()
       ? timeLimit(limits)
       : talk.turns() >= limits.maxTurns
@@ -178,6 +188,12 @@ function createWatch(
     reported.add(reached.code);
     return limits.enforce ? reached : undefined;
   };
+}
+
+/** Says that a task is near one of its limits, and what helps. */
+function nearLimit(used: string, kind: "turns" | "time", value: number): Extract<Fact, { type: "warning" }> {
+  const text = `${used} and may take ${limitText({ kind, value })}; then it hands in what it has. Allow more with ${limitFlag({ kind, value })}.`;
+  return { type: "warning", code: "LIMIT_NEAR", text };
 }
 
 const timeLimit = ({ maxTimeMs }: Limits): Reached => ({ code: "TIMEOUT", limit: { kind: "time", value: maxTimeMs } });

@@ -108,18 +108,21 @@ describe("limits", () => {
     return { outcome: await run, events };
   }
 
-  test("003 fault: the five minutes that are the default are never applied", async () => {
+  test("003 fault: the time that is the default is never applied", async () => {
     const chatty: Model = async function* (_request, signal) {
       while (!signal.aborted) {
         await new Promise((resolve) => setTimeout(resolve, 60_000));
         yield { type: "thinking", text: "hm " };
       }
     };
-    const { outcome } = await played({ chatty }, {});
+    const { outcome, events } = await played({ chatty }, {});
     expect(outcome).toMatchObject({
       status: "failed",
-      fault: { code: "TIMEOUT", message: expect.stringContaining("5m") },
+      fault: { code: "TIMEOUT", message: expect.stringContaining("30m") },
     });
+    expect(events.filter((event) => event.type === "warning" && event.code === "LIMIT_NEAR")).toMatchObject([
+      { text: expect.stringContaining("has worked for 27m0s and may take 30m0s of time") },
+    ]);
   });
 
   test("003 fault: the duration is enforced even when limits are not to be enforced", async () => {

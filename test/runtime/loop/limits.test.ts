@@ -83,6 +83,52 @@ test("LIM-01: an agent that always wants one more call stops after seven turns a
   expect(server.requests).toHaveLength(8);
 });
 
+test("the limits of a task are 100 turns and 30 minutes, told with its first turn, and said when they are near", async () => {
+  const calls = { calls: [{ name: "look", input: {} }] };
+  const turns: Script[] = Array.from({ length: 9 }, (_, n) => ({ calls: [{ name: "look", input: { n } }] }));
+  const look = defineTool({
+    name: "look",
+    description: "looks",
+    input: z.object({ n: z.number().optional() }),
+    effect: "read",
+    run: ({ n }) => `seen ${n}`,
+  });
+  const run = createCrew({
+    home: false,
+    discover: false,
+    tools: [look],
+    models: { free: scripted(calls, "done"), bound: scripted(...turns, "done") },
+    agents: [
+      defineAgent({ name: "free", description: "free", instructions: "Look.", tools: ["look"], model: "free" }),
+      defineAgent({ name: "bound", description: "bound", instructions: "Look.", tools: ["look"], model: "bound" }),
+    ],
+  }).run({
+    mode: "parallel",
+    tasks: [
+      { name: "free", agent: "free", task: "Go." },
+      { name: "bound", agent: "bound", task: "Go.", resourceLimits: { maxTurns: 10 } },
+    ],
+  });
+  const events: Event[] = [];
+  for await (const event of run) events.push(event);
+  expect(await run).toMatchObject({ status: "ok" });
+  const told = events.flatMap((event) =>
+    event.type === "turn.started" ? [[event.path, event.turn, event.limits]] : [],
+  );
+  expect(told.filter(([, turn]) => turn === 1).toSorted()).toEqual([
+    ["bound", 1, { maxTurns: 10, maxTimeMs: 1_800_000 }],
+    ["free", 1, { maxTurns: 100, maxTimeMs: 1_800_000 }],
+  ]);
+  expect(told.filter(([, turn, limits]) => turn !== 1 && limits !== undefined)).toEqual([]);
+  const near = events.filter((event) => event.type === "warning" && event.code === "LIMIT_NEAR");
+  expect(near).toMatchObject([
+    {
+      path: "bound",
+      text: "The task has taken 9 turns and may take 10 turns; then it hands in what it has. Allow more with --max-turns.",
+    },
+  ]);
+});
+
 test("LIM-02: a command that takes ten minutes ends with its time, with all that it started, and what was said is kept", async () => {
   const command = "sleep 600 & echo $! > inner; echo $$ > next; mv next outer; wait";
   await patiently(async (times) => {
