@@ -4,6 +4,7 @@ import { agentNameOf, agentOf, type Roster } from "../core/delegation/roster.ts"
 import { checkAgents, checkForks } from "../core/plan/check.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
+import { chooseIsolation } from "../core/plan/isolation.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import { defined } from "../core/text/defined.ts";
@@ -148,7 +149,7 @@ type Carried = Readonly<{
 async function carriers(
   { options, setup, outfit, remotes }: PrepareParts,
   { run, models, roster, earlier, deck, parameters, recorded, allowed }: Carried,
-): Promise<Required<Pick<Start, "engine" | "gone" | "warnings">>> {
+): Promise<Required<Pick<Start, "engine" | "gone" | "warnings" | "worktrees">>> {
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
   const lingering = createPendingCleanup();
@@ -182,6 +183,14 @@ async function carriers(
       journal: async (id, listener) =>
         store ? openJournal(store.folder(id), listener, { known: recorded?.journal }) : memoryJournal(listener),
     }),
+    worktrees: {
+      isolationOf: (task, depth) => chooseIsolation(task, agentOf(task, roster), depth),
+      run: ({ call, dirty, context, ...past }, work) =>
+        isolate.run(call, { dirty, keep: false }, { ...context, ...past }, async ({ worktree }) => ({
+          outcome: await work(worktree!),
+          ...(world.access && { policy: world.access.policyFor({ name: call.path }, call.policy) }),
+        })),
+    },
     warnings: left.map((text) => ({ code: "QUARANTINE", text: `Left by a command that was interrupted: ${text}.` })),
     gone: async () => {
       await Promise.all([lingering.gone(), world.peers?.end()]);

@@ -8,6 +8,8 @@ import { onAbort } from "../async/on-abort.ts";
 export type Claims = Readonly<{
   /** True once the node has a place: it wins if it now succeeds. False: others have all of them. At once true outside of a race. */
   claim(id: string, signal: AbortSignal): Promise<boolean>;
+  /** True for a node that a join may pass over. */
+  contends(id: string): boolean;
   /** True when a node has to claim a place before it may succeed, because another one holds it. */
   mustWait(id: string): boolean;
   /** The node has ended, and with it its claim. */
@@ -55,6 +57,7 @@ export function createClaims(all: Schedule): Claims {
         waiting.add(entry);
       });
     },
+    contends: (id) => picking(all, id).length > 0,
     mustWait: (id) => held.size > 0 && take(id) === undefined,
     release: (id) => {
       if (held.delete(id) || waiting.size > 0) retry();

@@ -129,7 +129,18 @@ export async function execute(
     const path = scope.prefix + id;
     const { signal } = controller;
     const claim = (): Promise<boolean> => claims.claim(id, signal);
-    return runNode(node.kind, node, { outcomeOf, promptOf, ...defined({ pathOf }), path, scope, signal, held, claim });
+    const contends = claims.contends(id);
+    return runNode(node.kind, node, {
+      outcomeOf,
+      promptOf,
+      ...defined({ pathOf }),
+      path,
+      scope,
+      signal,
+      held,
+      claim,
+      contends,
+    });
   };
   const placeOf = (id: string): RunPlace => ({
     run: scope.run.id,

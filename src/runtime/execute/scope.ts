@@ -1,7 +1,7 @@
 import type { Catalog } from "../../core/delegation/catalog.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
-import type { Worktree } from "../../core/plan/isolation.ts";
+import type { Isolation, Worktree } from "../../core/plan/isolation.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Task } from "../../core/plan/task.ts";
 import type { Policy } from "../../core/policy/policy.ts";
@@ -10,7 +10,7 @@ import type { Delta, Fact, ParkRules } from "../../core/run/event.ts";
 import type { History } from "../../core/run/history.ts";
 import type { RunParameters } from "../../core/run/run-parameters.ts";
 import type { Lookup } from "../../core/schedule/fill-references.ts";
-import type { UnawaitedHelpers, Engine } from "../../core/task/engine.ts";
+import type { Call, Engine, PerformContext, UnawaitedHelpers } from "../../core/task/engine.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { Stoppable } from "../async/cancel.ts";
 import type { Release, Slots } from "../async/slots.ts";
@@ -37,8 +37,26 @@ export type RunParts = Readonly<{
   agents?(): Promise<Catalog>;
   /** The agent of a task that a delegation starts, and the agent that none may start; absent: a task names its own. */
   spawning?: Readonly<{ nameOf(task: Task): string; blocked?: string }>;
+  /** Worktrees for nodes that hold plans of their own; absent where there are none. */
+  worktrees?: NodeWorktrees;
   /** A number in [0, 1) that spreads waits. */
   random(): number;
+}>;
+
+/** Lets a node work in a worktree whose changes count once the node has claimed its place. */
+export type NodeWorktrees = Readonly<{
+  /** How a task is kept apart from the workspace; `undefined`: it is not. */
+  isolationOf(task: Task, depth: number): Isolation | undefined;
+  run(node: IsolatedNode, work: (worktree: Worktree) => Promise<Outcome>): Promise<Outcome>;
+}>;
+
+/** A node in a worktree of its own. `isBegun`: an earlier process made that worktree; `hasWorked`: tasks have ended in it. */
+export type IsolatedNode = Readonly<{
+  call: Call;
+  dirty: boolean;
+  isBegun: boolean;
+  hasWorked: boolean;
+  context: Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal">;
 }>;
 
 /** What all plans of one run share. */
@@ -106,6 +124,8 @@ export type NodeContext = Lookup &
     held: HeldSlot;
     /** Waits until it is certain whether this node counts where a join picks among several. */
     claim(): Promise<boolean>;
+    /** A join may pass this node over. */
+    contends: boolean;
   }>;
 
 /** What a task has in hand: its slot, unless it waits for something. Whoever carries it out gives it back in the end. */

@@ -125,7 +125,11 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     run: scope.run.id,
     path,
     attempt: 1,
-    task: { ...task, prompt: promptFor(node, scope, context) },
+    task: {
+      ...task,
+      prompt: promptFor(node, scope, context),
+      ...(scope.round && { isolationDirty: true }), // it revises what the rounds before changed, which nobody committed
+    },
     attachments,
     context: scope.run.context,
     ...(resumes !== undefined &&

@@ -24,7 +24,7 @@ type Working = Readonly<{
   isolation: Isolation;
   outcome: Outcome;
   policy: Policy | undefined;
-  context: PerformContext;
+  context: Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal">;
   /** Whose changes of a file were applied in this run. */
   appliedBy: Map<string, string>;
   /** One after the other. */

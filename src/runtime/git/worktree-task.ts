@@ -26,12 +26,16 @@ import {
 /** What a task came to, and what its calls were judged by at its end. */
 export type WorktreeOutcome = Readonly<{ outcome: Outcome; policy?: Policy }>;
 
+/** What opening and settling a worktree needs of a task; `isBegun`: an earlier process opened it; `hasWorked`: something was done in it. */
+export type WorktreeContext = Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal"> &
+  Readonly<{ isBegun: boolean; hasWorked: boolean }>;
+
 /** Lets tasks of one run work in worktrees of their own. */
 export type Isolate = Readonly<{
   run(
     call: Call,
     isolation: Isolation,
-    context: PerformContext,
+    context: WorktreeContext,
     work: (call: Call) => Promise<WorktreeOutcome>,
   ): Promise<Outcome>;
   /** Takes away what an earlier life of the run left and nobody took up. */
@@ -132,16 +136,15 @@ async function originOf(call: Call, cwd: string, home: string | undefined): Prom
   return "unable" in origin ? cannot(`git cannot use ${top}: ${origin.unable}`, none) : origin;
 }
 
-type Opening = Readonly<{ call: Call; origin: SourceTree; isolation: Isolation; context: PerformContext }>;
+type Opening = Readonly<{ call: Call; origin: SourceTree; isolation: Isolation; context: WorktreeContext }>;
 
 async function opened(
   folder: string,
   { call, origin, isolation, context }: Opening,
 ): Promise<OpenWorktree | FailedOutcome> {
-  const begun = context.past.length > 1;
-  const found = begun ? await foundWorktree(folder, origin) : undefined;
+  const found = context.isBegun ? await foundWorktree(folder, origin) : undefined;
   if (found) return found;
-  if (begun && context.past.some(({ type }) => type === "tool.started")) {
+  if (context.isBegun && context.hasWorked) {
     const text = `The worktree in which "${call.path}" had begun is gone, and with it what it had changed.`;
     return failed("DRIFT", text, { hint: "Start it again." });
   }

@@ -76,7 +76,9 @@ async function perform(call: Call, world: World, context: NotingContext): Promis
   };
   const isolation = chooseIsolation(call.task, agentOf(call.task, own.roster), call.depth);
   if (!isolation || !world.isolate) return (await work(forked)).outcome;
-  return world.isolate.run(forked, isolation, context, work);
+  const { past } = context;
+  const hasWorked = past.some(({ type }) => type === "tool.started");
+  return world.isolate.run(forked, isolation, { ...context, isBegun: past.length > 1, hasWorked }, work);
 }
 
 const canChangeSomething = ({ tools, rights }: Assignment): boolean =>

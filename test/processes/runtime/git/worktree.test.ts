@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../../../src/core/outcome/outcome.ts";
+import type { Script } from "../../../../src/models/scripted/scripted.ts";
 import { shell } from "../../../support/repository.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 import { alone, project, runs, state, text, warnings, write } from "./lab.ts";
@@ -356,5 +357,101 @@ describe("several tasks in worktrees", () => {
     const { result } = await runs(cwd, turns, { mode: "parallel", tasks, isolation: "worktree" });
     expect(result.nodes["two"]).toMatchObject({ status: "failed", fault: { code: "CONFLICT" } });
     expect(result.nodes["three"]).toEqual({ status: "skipped", because: "two" });
+  });
+});
+
+describe("loops that a join picks from", () => {
+  const loop = (name: string): object => ({
+    kind: "loop",
+    body: {
+      nodes: {
+        work: {
+          kind: "task",
+          task: { agent: name, prompt: "Go.", isolation: "worktree", revise: "Again: {feedback}" },
+        },
+        review: { kind: "task", needs: ["work"], task: { agent: `${name}-review`, prompt: "Good? {work}" } },
+      },
+      output: "work",
+    },
+    until: "review",
+    max: 3,
+  });
+  const plan = (names: readonly string[], count = 1): object => ({
+    mode: "plan",
+    plan: {
+      nodes: {
+        ...Object.fromEntries(names.map((name) => [name, loop(name)])),
+        winner: { kind: "join", needs: names, pick: "first", count },
+      },
+      output: "winner",
+    },
+  });
+
+  test("apply what their rounds changed only if they win", async () => {
+    const cwd = project();
+    let reviewed: () => void = () => {};
+    const first = new Promise<void>((resolve) => (reviewed = resolve));
+    const turns = {
+      left: [write("left.txt", "left\n"), "left is done", () => (reviewed(), new Promise<string>(() => {}))],
+      "left-review": ["REVISION_NEEDED"],
+      right: [write("right.txt", "right\n"), "right is done"],
+      "right-review": [() => first.then(() => "APPROVED")],
+    };
+    const { result } = await runs(cwd, turns, plan(["left", "right"]));
+    expect(result).toMatchObject({ status: "ok", output: "right is done", from: ["right"] });
+    expect(result.nodes["right"]).toMatchObject({ changes: { applied: true, files: ["right.txt"] } });
+    expect([existsSync(join(cwd, "left.txt")), text(cwd, "right.txt")]).toEqual([false, "right\n"]);
+    expect(shell(cwd, "git worktree list | wc -l").trim()).toBe("1");
+  });
+
+  test("hand the changes of a round to its review and to the next round", async () => {
+    const cwd = project();
+    const look = { calls: [{ name: "read_file", input: { path: "new.txt" } }] };
+    const edit = { calls: [{ name: "edit_file", input: { path: "new.txt", oldText: "one", newText: "two" } }] };
+    const seen: boolean[] = [];
+    const say =
+      (verdict: string, wanted: string): Script =>
+      ({ messages }) => {
+        seen.push(JSON.stringify(messages.at(-1)).includes(wanted), existsSync(join(cwd, "new.txt")));
+        return verdict;
+      };
+    const turns = {
+      left: [write("new.txt", "one\n"), "first", look, edit, "second"],
+      "left-review": [look, say("REVISION_NEEDED", "one"), look, say("APPROVED", "two")],
+    };
+    const { result } = await runs(cwd, turns, plan(["left"]));
+    expect(result).toMatchObject({ status: "ok", output: "second" });
+    expect(seen).toEqual([true, false, true, false]);
+    expect(text(cwd, "new.txt")).toBe("two\n");
+  });
+
+  test("that no join picks from revise what the round before changed, too", async () => {
+    const cwd = project();
+    const edit = { calls: [{ name: "edit_file", input: { path: "new.txt", oldText: "one", newText: "two" } }] };
+    const look = { calls: [{ name: "read_file", input: { path: "new.txt" } }] };
+    const turns = {
+      left: [write("new.txt", "one\n"), "first", look, edit, "second"],
+      "left-review": ["REVISION_NEEDED", "APPROVED"],
+    };
+    const { result } = await runs(cwd, turns, {
+      mode: "plan",
+      plan: { nodes: { left: loop("left") }, output: "left" },
+    });
+    expect(result).toMatchObject({ status: "ok", output: "second" });
+    expect(text(cwd, "new.txt")).toBe("two\n");
+  });
+
+  test("of three, the two that win change the workspace", async () => {
+    const cwd = project();
+    const turns = Object.fromEntries(
+      ["one", "two", "three"].flatMap((name) => [
+        [name, [write(`${name}.txt`, "x\n"), `${name} is done`]],
+        [`${name}-review`, ["APPROVED"]],
+      ]),
+    );
+    const { result } = await runs(cwd, turns, plan(["one", "two", "three"], 2));
+    const winners = [...result.from!].sort();
+    expect(winners).toHaveLength(2);
+    expect(["one", "three", "two"].filter((name) => existsSync(join(cwd, `${name}.txt`)))).toEqual(winners);
   });
 });
