@@ -132,7 +132,15 @@ function mutate(file, tests) {
 function passes(tests) {
   const run = spawnSync(
     process.execPath,
-    ["node_modules/vitest/vitest.mjs", "run", "--bail=1", "--maxWorkers=1", "--experimental.fsModuleCache", ...tests],
+    [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "--bail=1",
+      "--maxWorkers=1",
+      "--no-isolate",
+      "--experimental.fsModuleCache",
+      ...tests,
+    ],
     { cwd: copy, timeout: HANGS, killSignal: "SIGKILL", stdio: "ignore" },
   );
   return run.status === 0;
