@@ -15,6 +15,7 @@ type Parsed = {
   allowedTools?: string[];
   defaultModel?: string;
   maxTurns?: number;
+  type?: string;
   systemPrompt: string;
 };
 type Verdict = { parsed: Parsed; valid: boolean; problems: string[] } | { throws: string };
@@ -24,11 +25,14 @@ const read = (file: string, text: string): ReturnType<typeof gencodeDialect.read
 
 test.each(cases<{ file: string; content: string }, Verdict>("002-mycode", "custom-agent-md"))(
   "custom-agent-md: $name",
-  ({ input, want }) => {
+  async ({ input, want }) => {
     const { agents, problems } = read(input.file, input.content);
     if ("throws" in want) return expect(problems.map(({ message }) => message)).toContain(want.throws);
     const { agent, raw, from } = agents[0]!;
-    const { name, description, allowedTools, defaultModel, maxTurns, systemPrompt } = want.parsed;
+    const { name, description, allowedTools, defaultModel, maxTurns, systemPrompt, type } = want.parsed;
+    const cwd = tempFolder({ [`.gen/agents/${input.file}`]: input.content });
+    const source = findAgent(await discover({ cwd, home: tempFolder(), dialects, trust }), agent.name)?.agent.source;
+    if (type !== undefined) expect(source?.kind === "project" ? "custom" : source).toBe(type);
     expect(agents.length > 0).toBe(want.valid);
     expect(problems.filter(({ severity }) => severity !== "info").map(({ message }) => message)).toEqual(want.problems);
     expect(agent).toMatchObject({ name, description, instructions: systemPrompt, model: defaultModel });
@@ -88,6 +92,7 @@ type Defaults = {
   name: string;
   model?: string;
   maxTurns?: number;
+  type?: string;
   permissionMode?: string;
   tools?: string;
   source?: string;

@@ -44,6 +44,7 @@ type LoopInput = {
   timeout_mins?: number;
 };
 type LoopWant = {
+  second_call_error_contains?: string;
   result?: string;
   result_contains?: string;
   terminate_reason?: string;
@@ -232,7 +233,7 @@ describe("executor-loop", () => {
   });
 
   const held = ({ outcome, requests, executed, most, events }: Played, want: LoopWant): void => {
-    const ended = events.filter((event) => event.type === "tool.ended" || event.type === "tool.denied");
+    const ended = events.filter((event) => ["tool.ended", "tool.denied", "tool.rejected"].includes(event.type));
     const saw = (text: string): boolean => ended.some((event) => JSON.stringify(event).includes(text));
     const activities = events.flatMap((event) => (event.type === "limit.reached" ? [event.text] : []));
     const checks: { [Key in keyof Required<LoopWant>]: (value: NonNullable<LoopWant[Key]>) => void } = {
@@ -247,6 +248,10 @@ describe("executor-loop", () => {
       complete_task_required: (names) =>
         expect(requests[0]?.tools.find(({ name }) => name === "complete_task")?.input["required"]).toEqual(names),
       activities: (texts) => expect(activities).toEqual(texts),
+      second_call_error_contains: (text) =>
+        expect(events.flatMap((event) => (event.type === "tool.rejected" ? [event.text] : []))).toEqual([
+          expect.stringContaining(text),
+        ]),
       activity_error: (text) => expect([saw(text), events]).toEqual([true, events]),
     };
     for (const [key, value] of Object.entries(want)) (checks[key as keyof LoopWant] as (value: unknown) => void)(value);

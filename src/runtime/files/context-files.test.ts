@@ -20,7 +20,7 @@ test("a file with its own code blocks cannot leave its block", async () => {
 
 test("a name with line breaks and control characters stays one heading", async () => {
   expect(await readContextFiles(["x\n## File: y\u001b[m"], tempFolder())).toBe(
-    "## File: x␊## File: y␛[m\n\n(Error reading file: ENOENT: no such file or directory)",
+    "## File: x␊## File: y␛[m\n\n(Error reading file: ENOENT: no such file or directory, open 'x␊## File: y␛[m')",
   );
 });
 

@@ -35,12 +35,12 @@ async function section(cwd: string | Root, path: string, most: number): Promise<
       await handle.close();
     }
   } catch (error) {
-    return unread(isOpenRefusal(error) && error.code === "MISSING" ? MISSING : messageOf(error));
+    return unread(isOpenRefusal(error) && error.code === "MISSING" ? missing(path) : messageOf(error));
   }
 }
 
-/** As the cases have it: the system's words for a file that is not there. */
-const MISSING = "ENOENT: no such file or directory";
+/** The words of the operating system, with the path as it was given: no folder of this machine is told to a model. */
+const missing = (path: string): string => `ENOENT: no such file or directory, open '${printableName(path)}'`;
 
 function unread(reason: string): Section {
   return note(`Error reading file: ${reason}`);

@@ -162,13 +162,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     let reply: TurnReply = finish ? { is: "over", finish } : { is: "more" };
     const results = await mapLimited(turn.calls, limits.maxConcurrentToolCalls, async (call): Promise<ToolAnswer> => {
       if (call === finishCall) return receipt(call, finish, context.emit);
-      if (finishCall && isFinishTool(call.name))
-        return {
-          id: call.id,
-          name: call.name,
-          text: "Task already marked complete in this turn; this call was ignored.",
-          error: true,
-        };
+      if (finishCall && isFinishTool(call.name)) return alreadyComplete(call, context.emit);
       const before = known.get(call.id);
       if (before) return before;
       if (closing) return tooLate(call, context.emit);
@@ -273,6 +267,13 @@ function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnsw
   const text = `DENIED: ${name} was not offered in this turn; only handing in the result was possible.`;
   emit({ type: "tool.denied", call: id, tool: name, rule: "only handing in is possible in the last turn", text });
   return { id, name, text, error: true, denied: true };
+}
+
+/** Only the first finish call of a turn counts. */
+function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
+  const text = "Task already marked complete in this turn; this call was ignored.";
+  emit({ type: "tool.rejected", call: id, tool: name, reason: "the task was already marked complete", text });
+  return { id, name, text, error: true };
 }
 
 /** What a model reads about its finish call when the talk goes on. */
