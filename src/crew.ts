@@ -57,8 +57,8 @@ export type Crew = Readonly<{
   agents(): Promise<Discovery>;
   /** What an input means, as a plan. */
   plan(what: Input | Plan | AnyInput): Plan;
-  /** Where the output of a node is kept; absent: nowhere. */
-  outputFile?: (run: string, path: string) => string;
+  /** The file where the output of a node is or will be kept, which exists from now on; absent: nothing is kept. */
+  outputFile?: (run: string, path: string) => Promise<string>;
   /** The same as a model sees it that may start them, with the agents that were handed in. */
   catalog(): Promise<Catalog>;
   /** Delegation tools for somebody outside of runs, described for the agents there are now; see `openDelegation`. */
@@ -115,7 +115,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     outfit,
     finds,
     remotes: remoteAgents({ ...setup, home: setup.home === false ? undefined : state }),
-    helpers: detachedHelpers(start, store ? { file: store.output } : {}),
+    helpers: detachedHelpers(start, store ? { file: store.reserve } : {}),
   });
   const launch = createLaunch({ options, config, setup, outfit });
 
@@ -124,7 +124,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     settings,
     agents: finds.agents,
     plan: (what) => compile(what),
-    ...(store && { outputFile: store.output }),
+    ...(store && { outputFile: store.reserve }),
     catalog: async () => catalogOf(options.agents ?? [], await finds.agents()),
     delegationTools: async (spellings, caller = {}) =>
       outfit.delegation(spellings, {

@@ -110,7 +110,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       check,
       agents: again,
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
-      ...(store && { outputFile: (path: string) => store.output(run, path) }),
+      ...(store && { outputFile: (path: string) => store.reserve(run, path) }),
       ...defined({ parent }),
       ...(outliving && { background: parts.helpers(outliving, given) }),
       compile: (what) => {

@@ -56,7 +56,10 @@ export class Subagent {
     const plan = this.#crew.plan(this.#inputFor(prompt));
     const run = this.#start(plan);
     this.#outputOf(run).catch(() => {}); // what came of it is in its record
-    return { agentId: `${run.id}/${plan.output}`, outputFile: this.#crew.outputFile?.(run.id, plan.output) ?? "" };
+    return {
+      agentId: `${run.id}/${plan.output}`,
+      outputFile: (await this.#crew.outputFile?.(run.id, plan.output)) ?? "",
+    };
   }
 
   /** Goes on with a task that has ended, with all that was said in it. */

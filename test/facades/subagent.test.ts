@@ -39,6 +39,7 @@ test("a Subagent in the background names its file at once and is completed later
   const finder = new Subagent("Finder", { crew });
   const { agentId, outputFile } = await finder.runInBackground("Find it.");
   expect(finder.getStatus()).toBe("running");
+  expect(readFileSync(outputFile, "utf8")).toContain("has no result yet");
   slowly.resolve("slowly");
   await until(() => finder.getStatus() === "completed");
   expect(agentId).toMatch(/^run_/);

@@ -7,7 +7,7 @@ import { pause } from "../async/cancel.ts";
 import { inheritedDescriptors, without } from "../commands/inherited-descriptors.ts";
 import { fault } from "../disk/fault-points.ts";
 import { isOwned } from "../disk/run-claim.ts";
-import { firstEvent, lastEvent, type Store } from "../store/store.ts";
+import { firstEvent, lastEvent, reserveFile, type Store } from "../store/store.ts";
 import { reserveSlot } from "./background-slots.ts";
 import { type BackgroundRequest, writeRequest } from "./run-request.ts";
 
@@ -24,7 +24,7 @@ export type LaunchSpec = Readonly<{
   most: number;
 }>;
 
-/** The file with the result of a run in the background, once it has ended. */
+/** The file with the result of a run in the background; until it has ended, it says so. */
 export const OUTPUT_FILE = "output.md";
 
 /** Writes the request to the run's folder and starts a process that carries it out. */
@@ -33,14 +33,16 @@ export async function launchRun(
   { request, process, most }: LaunchSpec,
 ): Promise<{ id: string; folder: string; outputFile: string }> {
   const folder = store.folder(request.id);
+  const outputFile = join(folder, OUTPUT_FILE);
   const started = await reserveSlot(store, request.id, most);
   try {
     await writeRequest(folder, { version: 1, ...request, plan: request.plan });
+    await reserveFile(outputFile, `${request.id} has no result yet. See \`subcrew status ${request.id}\`.`);
     await startProcess(folder, process, request.plan === undefined ? ((await lastEvent(folder))?.seq ?? 0) : 0);
   } finally {
     await started();
   }
-  return { id: request.id, folder, outputFile: join(folder, OUTPUT_FILE) };
+  return { id: request.id, folder, outputFile };
 }
 
 /** A process to start: its command line, working directory and environment. */

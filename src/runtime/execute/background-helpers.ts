@@ -50,10 +50,8 @@ export function createBackgroundHelpers({
         ended.catch(() => {}); // whoever waits for it hears of it
         const helper: Helper = { ended, controller, over: false };
         helpers.set(under, helper);
-        const files = Object.keys(plan.nodes).flatMap((id) =>
-          run.outputFile ? [[id, run.outputFile(under + id)] as const] : [],
-        );
-        return { key: under, under, files: Object.fromEntries(files) };
+        const files = await filesOf(plan, async (id) => run.outputFile?.(under + id));
+        return { key: under, under, files };
       },
       ended: async (under, signal) => {
         const helper = helpers.get(under);
@@ -72,6 +70,15 @@ export function createBackgroundHelpers({
       return (await unlessAborted(Promise.race(working.map(({ ended }) => ended)), signal)) !== undefined;
     },
   };
+}
+
+/** The files in which the outputs of a plan will be, by node; one that cannot be made is not told of. */
+export async function filesOf(
+  { nodes }: Plan,
+  fileOf: (id: string) => Promise<string | undefined>,
+): Promise<Record<string, string>> {
+  const all = Object.keys(nodes).map(async (id) => [id, await fileOf(id).catch(() => undefined)] as const);
+  return Object.fromEntries((await Promise.all(all)).flatMap(([id, file]) => (file === undefined ? [] : [[id, file]])));
 }
 
 /** What a task is told when its helpers have ended. */

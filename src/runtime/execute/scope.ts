@@ -29,8 +29,8 @@ export type RunParts = Readonly<{
   context: string;
   /** The plan that a delegation asks for, checked. */
   compile(what: AnyInput | Plan): Plan;
-  /** Where the output of a node will be kept; absent: nothing is kept. */
-  outputFile?(path: string): string;
+  /** The file where the output of a node will be kept, which exists from now on; absent: nothing is kept. */
+  outputFile?(path: string): Promise<string>;
   /** Helpers that outlive the run; absent: helpers end with the task that started them. */
   background?: UnawaitedHelpers;
   /** The agents there are right now; absent where nobody can look. */

@@ -5,13 +5,14 @@ import type { Result } from "../../core/run/result.ts";
 import type { UnawaitedHelpers, DelegationOutcome, Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
+import { filesOf } from "../execute/background-helpers.ts";
 import type { Run } from "./run.ts";
 
 /** What helpers that outlive a run need: how one is started, under which rights, and where its outputs are kept. */
 export type DetachedHelperParts = Readonly<{
   plan(what: AnyInput | Plan): Plan;
   run(plan: Plan, parent: Parent): Run;
-  file?(run: string, path: string): string;
+  file?(run: string, path: string): Promise<string>;
   /** Told once each has ended. */
   ended?(run: Run): void;
 }>;
@@ -34,8 +35,7 @@ export function createDetachedHelpers({ plan: compile, run, file, ended }: Detac
         ended?.(it);
       };
       it.then(over, over);
-      const files = Object.keys(plan.nodes).flatMap((id) => (file ? [[id, file(it.id, id)] as const] : []));
-      return { key, run: it.id, under: "", files: Object.fromEntries(files) };
+      return { key, run: it.id, under: "", files: await filesOf(plan, async (id) => file?.(it.id, id)) };
     },
     ended: async (key, signal) => {
       const kept = runs.get(key);

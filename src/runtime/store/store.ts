@@ -1,5 +1,5 @@
 import { openRegular } from "../disk/regular-file.ts";
-import { readdir, stat } from "node:fs/promises";
+import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -16,6 +16,8 @@ export type Store = Readonly<{
   index: string;
   /** Keeps a node's full output; returns the file. */
   keep(run: string, path: string, text: string): Promise<string>;
+  /** The same file before the node has ended, for whoever is told of it: until then it says so. */
+  reserve(run: string, path: string): Promise<string>;
   /** The file in which that is, and the folder of all of them. */
   output(run: string, path: string): string;
   outputs(run: string): string;
@@ -51,6 +53,11 @@ export function createStore(home: string, disk: Disk = machineDisk): Store {
       await writeAtomic(file, text.endsWith("\n") ? text : `${text}\n`, disk);
       return file;
     },
+    reserve: async (run, path) => {
+      const file = output(run, path);
+      await reserveFile(file, `"${path}" of ${run} has no result yet. See \`subcrew status ${run}\`.`);
+      return file;
+    },
     find: async (word) => {
       const all = await list();
       const exact = all.find((run) => run === word);
@@ -71,6 +78,14 @@ export function createStore(home: string, disk: Disk = machineDisk): Store {
       );
     },
   };
+}
+
+/** Makes a file with this sentence, unless there is one already: a path that somebody is told always leads somewhere. */
+export async function reserveFile(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, `${text}\n`, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
 }
 
 /** The name that a run was given, from the first line of its journal. */

@@ -122,6 +122,7 @@ describe.concurrent("--bg", () => {
     expect(stdout).toContain(`/task-status ${id}`);
     expect(stdout).toContain(`subcrew status ${id}`);
     const file = /The result will be in (\S+)/.exec(stdout)?.[1] ?? "";
+    expect(readFileSync(file, "utf8")).toBe(`${id} has no result yet. See \`subcrew status ${id}\`.\n`);
 
     expect(json(await there.run(["status", id, "--json"]))).toMatchObject({
       status: "running",
@@ -132,7 +133,7 @@ describe.concurrent("--bg", () => {
     letGo(there);
     const waited = await there.run(["wait", id]);
     expect(waited.code).toBe(0);
-    await until(async () => existsSync(file));
+    await until(async () => readFileSync(file, "utf8") === "done later\n");
     expect(readFileSync(file, "utf8")).toBe("done later\n");
     expect(await there.run(["result", id])).toMatchObject({ code: 0, stdout: "done later\n" });
   });
