@@ -231,16 +231,17 @@ export function readOnlyCommands({ numRuns, seed }: Tries): string[] {
 
 export type Watched = Readonly<{ changed: boolean; started: readonly string[]; sockets: readonly string[] }>;
 
+/** `strace`: without it, only what changes is seen. */
+export type WatchPlace = Readonly<{ folder: string; bwrap: string; strace?: string; seconds?: number }>;
+
 /** Carries out commands where nothing can be lost, and watches what they change, start and connect to. */
-export function watch(commands: readonly string[], at: { folder: string; bwrap: string; strace: string }): Watched {
+export function watch(commands: readonly string[], at: WatchPlace): Watched {
   const workspace = join(at.folder, "ws");
   const log = join(at.folder, "log");
   plant(workspace);
   const before = pictureOf(workspace);
-  const run =
-    'while IFS= read -r -d "" c; do (cd /ws && timeout 5 /usr/bin/bash -c "$c") </dev/null >/dev/null 2>&1; done';
+  const run = `while IFS= read -r -d "" c; do (cd /ws && timeout ${at.seconds ?? 5} /usr/bin/bash -c "$c") </dev/null >/dev/null 2>&1; done`;
   const args = [
-    ...["-f", "-qq", "-s", "200", "-e", "trace=execve,socket", "-e", "signal=none", "-o", log, at.bwrap],
     ...[
       "--ro-bind",
       "/usr",
@@ -271,9 +272,13 @@ export function watch(commands: readonly string[], at: { folder: string; bwrap: 
     ],
     ...["--setenv", "HOME", "/ws", "--setenv", "GIT_OPTIONAL_LOCKS", "0", "/usr/bin/bash", "-c", run],
   ];
-  const { status, stderr } = spawnSync(at.strace, args, { input: commands.map((one) => `${one}\0`).join("") });
+  const traced = ["-f", "-qq", "-s", "200", "-e", "trace=execve,socket", "-e", "signal=none", "-o", log, at.bwrap];
+  const [file, prefix] = at.strace === undefined ? [at.bwrap, []] : [at.strace, traced];
+  const { status, stderr } = spawnSync(file, [...prefix, ...args], {
+    input: commands.map((one) => `${one}\0`).join(""),
+  });
   if (status === null) throw new Error(stderr.toString());
-  const lines = readFileSync(log, "utf8").split("\n");
+  const lines = at.strace === undefined ? [] : readFileSync(log, "utf8").split("\n");
   const started = lines.flatMap((text) => /execve\("([^"]+)".*= 0$/.exec(text)?.[1] ?? []);
   return {
     changed: pictureOf(workspace) !== before,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Need, needs, needsTimeout } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { coveredCommands, rulesOnlyRead } from "./allow-rules.ts";
 import { readersOnlyRead, readOnlyCommands, watch } from "./commands.ts";
 import { pathsStayInside } from "./paths.ts";
 
@@ -44,5 +45,22 @@ describe("FUZZ-04: commands", () => {
       started: true,
       sockets: true,
     });
+  });
+});
+
+describe("FUZZ-09: rules for commands that end in *", () => {
+  const covered = coveredCommands({ numRuns: 2_000, seed });
+
+  test("cover nothing that changes a file", (ctx) => {
+    if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
+    expect(covered.length).toBeGreaterThan(100);
+    rulesOnlyRead(covered.slice(0, 100), { folder: tempFolder, bwrap: bwrap.path });
+  });
+
+  test("and a command that does is found among others", (ctx) => {
+    if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
+    const at = { folder: tempFolder, bwrap: bwrap.path };
+    const some = ["ls", "git log -1", "git log --output=new", "sort f1"];
+    expect(() => rulesOnlyRead(some, at)).toThrow(/file: git log --output=new$/);
   });
 });

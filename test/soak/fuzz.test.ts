@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { addressesAreJudgedAlike } from "../fuzz/addresses.ts";
+import { coveredCommands, rulesOnlyRead } from "../fuzz/allow-rules.ts";
 import { readersOnlyRead, readOnlyCommands } from "../fuzz/commands.ts";
 import { filesAreRead, repairsOnlyNarrow, settingsAreRead } from "../fuzz/files.ts";
 import { pathsStayInside } from "../fuzz/paths.ts";
@@ -51,6 +52,15 @@ test("FUZZ-04: of 100,000 commands none that is judged read-only changes, reache
   process.stdout.write(`${commands.length} commands are judged read-only\n`);
   for (let from = 0; from < commands.length; from += 20)
     readersOnlyRead(commands.slice(from, from + 20), { folder: tempFolder(), bwrap: bwrap.path, strace: strace.path });
+});
+
+test("FUZZ-09: of 60,000 commands none that a rule ending in * covers changes a file", async (ctx) => {
+  const bwrap = await needs("bwrap");
+  if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
+  const covered = coveredCommands(tries(60_000));
+  process.stdout.write(`${covered.length} commands are covered\n`);
+  for (let from = 0; from < covered.length; from += 100)
+    rulesOnlyRead(covered.slice(from, from + 100), { folder: tempFolder, bwrap: bwrap.path });
 });
 
 describe("FUZZ-05: readers", () => {

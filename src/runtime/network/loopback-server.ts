@@ -88,8 +88,7 @@ export function isPlainRequest({ url = "", rawHeaders }: Pick<IncomingMessage, "
   const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
   const once = ["host", "origin", "authorization", "sec-fetch-site", "content-length"];
   return (
-    url.startsWith("/") &&
-    !url.startsWith("//") &&
+    /^\/(?![/\\])[^\\]*$/.test(url) && // a parser of addresses takes a backslash for a slash
     once.every((name) => names.filter((each) => each === name).length < 2)
   );
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { reasonOf } from "../async/cancel.ts";
+import { isPlainRequest } from "./loopback-server.ts";
 import { type Deferred, deferred } from "../async/deferred.ts";
 
 /** What a sign-in in the browser is waited for with. */
@@ -80,11 +81,19 @@ export async function waitForCode({
 
 type Expected = Readonly<{ state: string; answer: Deferred<Omit<SignInAnswer, "redirect">> }> & { isOver: boolean };
 
-function receive({ url = "/", method }: IncomingMessage, response: ServerResponse, expected: Expected): void {
-  const settle = method === "GET" ? settlement(url, expected) : undefined;
+function receive(request: IncomingMessage, response: ServerResponse, expected: Expected): void {
+  const { url = "/", method } = request;
+  const settle = method === "GET" && isForUs(request) ? settlement(url, expected) : undefined;
   if (!settle) return void response.writeHead(404, PLAIN).end("There is nothing here.\n");
   response.once("close", settle); // a browser that has gone already brought the code nevertheless
   response.writeHead(200, PLAIN).end("You can close this window and go back to the terminal.\n", settle);
+}
+
+/** A browser that was sent here calls us by the address it was given; a page that found the port has a name of its own. */
+function isForUs(request: IncomingMessage): boolean {
+  const { port } = request.socket.address() as AddressInfo;
+  const names = [`127.0.0.1:${port}`, `localhost:${port}`, ...(port === 80 ? ["127.0.0.1", "localhost"] : [])];
+  return isPlainRequest(request) && names.includes((request.headers.host ?? "").toLowerCase());
 }
 
 function take(text: string, expected: Expected): void {
@@ -93,6 +102,7 @@ function take(text: string, expected: Expected): void {
 
 /** What an address settles, once; `undefined` for one that is not the answer to our question. */
 function settlement(url: string, expected: Expected): (() => void) | undefined {
+  if (!URL.canParse(url, "http://127.0.0.1")) return undefined;
   const at = new URL(url, "http://127.0.0.1");
   const params = at.searchParams;
   if (expected.isOver || at.pathname !== PATH || params.get("state") !== expected.state) return undefined;
