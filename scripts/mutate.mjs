@@ -33,7 +33,7 @@ const resuming = ["test/runtime/resume", "test/facades/subagent-task.test.ts", "
 const suites = {
   "src/runtime/execute/execute.ts": [
     ["src/runtime/execute/execute.test.ts", ...execution.slice(0, 4)],
-    execution.slice(4),
+    [...execution.slice(4), ...resuming, "test/runtime/run/found-by-simulation.test.ts"],
   ],
   "src/core/schedule/decide.ts": [["src/core/schedule/decide.test.ts"], execution],
   "src/runtime/task/perform.ts": [

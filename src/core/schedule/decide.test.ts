@@ -58,6 +58,7 @@ describe("what nobody needs any more", () => {
       end: join("first", "a", "b", "late"),
     });
     const step = settle(all, "b", ok("won"));
+    expect(["a", "b", "slow"].map((id) => all.entries.get(id)?.moot)).toEqual([true, false, true]);
     expect(step.settled).toEqual(["b", "end", "late"]);
     expect(step.cancel.toSorted()).toEqual(["a", "slow"]);
     expect(outcomeOf(all, "late")).toEqual({ status: "cancelled", reason: "no longer needed" });

@@ -22,6 +22,6 @@ test("the sources follow each other, parted by rules", async () => {
 
 test("a folder that does not exist is said, not thrown", async () => {
   expect(await buildContext("/nowhere/at/all", { contextFiles: ["a"], gitContext: true })).toBe(
-    "## File: a\n\n(Error reading file: ENOENT: no such file or directory)\n\n---\n\n(not a git repository)",
+    "## File: a\n\n(Error reading file: ENOENT: no such file or directory, open 'a')\n\n---\n\n(not a git repository)",
   );
 });

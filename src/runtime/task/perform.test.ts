@@ -32,6 +32,19 @@ test("the output of the agent is kept in a file, and the outcome names the file 
   expect(readFileSync(outcome.file ?? "", "utf8")).toBe("It rains.");
 });
 
+test.each([
+  ["stands still", [10, 10]],
+  ["is set back", [10, 4]],
+])("a task takes no time while the clock %s", async (_how, [before = 0, after = 0]) => {
+  let now = before;
+  const model = scripted(() => ((now = after), "done"));
+  const outcome = await createPerformer(worldOf({ models: { m: model }, clock: () => now }))(
+    callOf(),
+    contextOf().context,
+  );
+  expect(outcome.ms).toBe(0);
+});
+
 test("an output that cannot be kept is a warning, and the task still succeeds", async () => {
   const { context, facts } = contextOf();
   const keep = () => Promise.reject(new Error("the disk is full"));
