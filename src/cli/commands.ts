@@ -116,6 +116,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: RUNS,
     load: async () => (await import("./runs/result.ts")).result,
   },
+  apply: {
+    summary: "apply changes that a task in a worktree could not",
+    group: RUNS,
+    load: async () => (await import("./runs/apply.ts")).apply,
+  },
   attach: {
     summary: "watch a run of another process, and answer it",
     group: RUNS,

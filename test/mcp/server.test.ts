@@ -34,6 +34,29 @@ test.for(eras)("a client of the %s protocol lists the tools and runs an agent wi
   await client.close();
 });
 
+test.for(eras)(
+  "a race names its winner in its answer, its status and its result, over the %s protocol",
+  async (era) => {
+    const { client } = await session(
+      crewOf({ slow: [() => new Promise<string>(() => {})], quick: ["first", "second"] }),
+      era,
+    );
+    const race = await client.callTool({
+      name: "race",
+      arguments: { race: { task: "Who?", agents: ["slow", "quick"] } },
+    });
+    expect(race.structuredContent).toMatchObject({ status: "ok", output: "first", winner: "quick" });
+    const { run } = race.structuredContent as { run: string };
+    const status = await client.callTool({ name: "status", arguments: { run } });
+    expect(status.structuredContent).toMatchObject({ runs: [{ status: "ok", winner: "quick" }] });
+    const result = await client.callTool({ name: "result", arguments: { run } });
+    expect(result.structuredContent).toMatchObject({ status: "ok", winner: "quick" });
+    const alone = await client.callTool({ name: "run", arguments: { agent: "quick", task: "Again?" } });
+    expect(alone.structuredContent).not.toHaveProperty("winner");
+    await client.close();
+  },
+);
+
 test.for(eras)("the modes and the list of agents, over the %s protocol", async (era) => {
   const crew = crewOf({ a: ["one", "three"], b: ["two", "four"] });
   const { client } = await session(crew, era);

@@ -6,6 +6,7 @@ import type { Isolation } from "../../core/plan/isolation.ts";
 import { createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { shellWord } from "../../core/text/shell-word.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { applyPatch, type SourceTree } from "./worktree.ts";
 
@@ -27,6 +28,8 @@ type Working = Readonly<{
   context: Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal">;
   /** Whose changes of a file were applied in this run. */
   appliedBy: Map<string, string>;
+  /** The run is kept, so that a command can find its patch. */
+  isKept: boolean;
   /** One after the other. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
@@ -41,7 +44,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
   const files = changes.map(({ path }) => path);
   const what = `${files.length} ${files.length === 1 ? "file" : "files"} (${listNames(files)})`;
   const kept = (why: string): SettledChanges => {
-    const how = `Apply it with: git -C ${quoted(origin.tree.folder)} apply ${quoted(patch)}`;
+    const how = `Apply it with: ${applyCommand(proposal, working)}`;
     const text = `The changes of "${call.path}" to ${what} were not applied: ${why}. They are in ${patch}. ${how}`;
     context.emit({ type: "warning", code: "CHANGES_KEPT", text });
     return { changes: { files, applied: false, patch } };
@@ -62,7 +65,9 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
       const why = each.length > 0 ? each.join("; ") : `git said: ${sanitize(done.reason)}`;
       const versions = await keepVersions(conflicts, proposal);
       const message = `The changes of "${call.path}" to ${what} conflict with the workspace, so none was applied - ${why}.`;
-      const hint = conflictHint({ files, conflicts, versions, patch, into: origin.tree.folder });
+      const rest = files.filter((file) => !conflicts.includes(file));
+      const command = applyCommand(proposal, working, conflicts);
+      const hint = conflictHint({ rest, command, versions, patch, into: origin.tree.folder });
       return {
         changes: { files, applied: false, patch, conflicts, versions },
         conflict: failed("CONFLICT", message, { hint }),
@@ -97,25 +102,32 @@ async function keepVersions(
 }
 
 type Conflict = Readonly<{
-  files: readonly string[];
-  conflicts: readonly string[];
+  /** The files that fit. */
+  rest: readonly string[];
+  command: string;
   versions: Readonly<Record<string, string>>;
   patch: string;
   into: string;
 }>;
 
 /** How to go on by hand: apply the files that fit, and compare the others. */
-function conflictHint({ files, conflicts, versions, patch, into }: Conflict): string {
-  const rest = files.filter((file) => !conflicts.includes(file));
-  const without = conflicts.map((file) => `--exclude=${quoted(asPattern(file))}`).join(" ");
-  const apply =
-    rest.length === 0 || conflicts.length === 0
-      ? []
-      : [`Apply the rest (${listNames(rest)}) with: git -C ${quoted(into)} apply ${without} ${quoted(patch)}`];
+function conflictHint({ rest, command, versions, patch, into }: Conflict): string {
+  const apply = rest.length === 0 ? [] : [`Apply the rest (${listNames(rest)}) with: ${command}`];
   const compare = Object.entries(versions)
     .slice(0, SHOWN)
-    .map(([file, kept]) => `Compare with: git diff --no-index ${quoted(join(into, file))} ${quoted(kept)}`);
+    .map(([file, kept]) => `Compare with: git diff --no-index ${shellWord(join(into, file))} ${shellWord(kept)}`);
   return [...apply, ...compare, `The whole patch is ${patch}`].join(". ");
+}
+
+/** The command that applies a kept patch; git's own where the run is not kept, without the files that conflict. */
+function applyCommand(
+  { patch, origin }: Proposal,
+  { call, isKept }: Working,
+  conflicts: readonly string[] = [],
+): string {
+  if (isKept) return `subcrew apply ${shellWord(`${call.run}/${call.path}`)}`;
+  const without = conflicts.map((file) => ` --exclude=${shellWord(asPattern(file))}`).join("");
+  return `git -C ${shellWord(origin.tree.folder)} apply${without} ${shellWord(patch)}`;
 }
 
 /** A file name as a pattern that means only that file. */
@@ -163,6 +175,3 @@ export function listNames(names: readonly string[]): string {
     .join(", ");
   return names.length > SHOWN ? `${shown} and ${names.length - SHOWN} more` : shown;
 }
-
-/** A path as a shell reads it. */
-const quoted = (path: string): string => (/^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);

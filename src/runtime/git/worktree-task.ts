@@ -79,7 +79,7 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
       paused = true; // it goes on there later
       return outcome;
     }
-    const working = { call, isolation, context, appliedBy, inTurn };
+    const working = { call, isolation, context, appliedBy, isKept: given !== undefined, inTurn };
     const patch = join(kept, "outputs", `${filePathOf(call.path)}${call.attempt > 1 ? `.${call.attempt}` : ""}.patch`);
     await mkdir(dirname(patch), { recursive: true, mode: 0o700 });
     const captured = await capture(tree, patch);

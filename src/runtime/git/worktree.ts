@@ -186,14 +186,16 @@ export type ApplyResult =
   | "already"
   | Readonly<{ conflicts: Readonly<Record<string, string>>; reason: string }>;
 
-/** Applies a patch to the files of a work tree, all of it or nothing. The index is not touched. */
+/** Applies a patch, or its part for one file, to a work tree, all of it or nothing. The index is not touched. */
 export async function applyPatch(
   patch: string,
   { repository, tree }: SourceTree,
   files: readonly string[],
+  { only }: Readonly<{ only?: string }> = {},
 ): Promise<ApplyResult> {
+  const part = only === undefined ? [] : [`--include=${only.replace(/[*?[\]\\]/g, "\\$&")}`];
   const apply = (...how: readonly string[]): Promise<GitAnswer> =>
-    repository.work(["apply", "--whitespace=nowarn", "-p1", ...how, patch], tree);
+    repository.work(["apply", "--whitespace=nowarn", "-p1", ...part, ...how, patch], tree);
   const check = await apply("--check");
   if (check.ok) {
     const done = await apply();

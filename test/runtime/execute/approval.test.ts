@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Answer } from "../../../src/core/plan/gate.ts";
-import { createCrew, defineAgent, type Event, type Result } from "../../../src/index.ts";
+import { type Crew, createCrew, defineAgent, type Event, type Result } from "../../../src/index.ts";
 import { type Script, type ScriptedModel, scripted } from "../../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
@@ -118,4 +118,48 @@ test("approved work is reviewed, and the reviewer is told the task", async () =>
   );
   expect(result).toMatchObject({ status: "ok", output: "Second." });
   expect(result.nodes["build.1/work"]).toMatchObject({ approved: true, reviews: [{}, {}] });
+});
+
+test.each([
+  ["the answer was recorded", "gate.answered", "build.1/approval"],
+  ["the approval had ended", "node.ended", "build.1/approval"],
+  ["the work had begun", "node.started", "build.1/work"],
+  ["the first turn of the work was asked for", "turn.started", "build.1/work"],
+])("a crash after %s: the approved plan is carried out, and nobody is asked again", async (_when, type, path) => {
+  const [home, cwd] = [tempFolder(), tempFolder()];
+  const crewWith = (model: ScriptedModel): Crew =>
+    createCrew({
+      cwd,
+      home,
+      discover: false,
+      env: {},
+      agents: [defineAgent({ name: "dev", description: "d", instructions: "i", model: "m", tools: ["write_file"] })],
+      models: { m: model },
+      permissions: { mode: "acceptEdits" },
+      unattended: false,
+    });
+  const team = { tasks: [{ id: "build", task: "Build it.", agent: "dev", requiresApproval: true }] };
+  const before = crewWith(scripted("My plan: write a.txt.", write("never\n"), "Done."));
+  const run = before.run({ mode: "team", team });
+  for await (const event of run)
+    if (event.type === "gate.opened") await run.answer(event.path, { approve: true, text: "go ahead" }, event.call);
+  const journal = join(home, "runs", run.id, "journal.jsonl");
+  const lines = readFileSync(journal, "utf8").split("\n");
+  const last = lines.findIndex((line) => line.includes(`"type":"${type}"`) && line.includes(`"path":"${path}"`));
+  expect(last).toBeGreaterThan(0);
+  writeFileSync(journal, `${lines.slice(0, last + 1).join("\n")}\n`);
+  rmSync(join(cwd, "a.txt"));
+  const model = scripted(write("done\n"), "Wrote it.");
+  const resumed = crewWith(model).resume(run.id);
+  const opened: string[] = [];
+  for await (const event of resumed) if (event.type === "gate.opened") opened.push(event.path);
+  expect(await resumed).toMatchObject({ status: "ok", output: "Wrote it." });
+  expect(opened).toEqual(["build.1/approval"]); // the recorded one, which is told again
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("done\n");
+  expect(toolsOf(model, 0)).toEqual(["write_file"]);
+  expect(model.requests[0]!.messages).toMatchObject([
+    { role: "user", text: expect.stringContaining("Build it.") },
+    { role: "assistant", text: "My plan: write a.txt." },
+    { role: "user", text: expect.stringContaining("go ahead") },
+  ]);
 });

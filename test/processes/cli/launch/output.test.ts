@@ -31,6 +31,44 @@ describe("one task", () => {
     expect(stderr).toContain("$0.0300 · list_files×2 · scripted:turns.json");
   });
 
+  test("the summary says what was reused and what that saved", async () => {
+    const there = place({ "turns.json": script({ text: "found", cost: 0.25 }) });
+    const first = await there.run([...asked, "--reuse"]);
+    expect(first.stderr).not.toContain("reused:");
+    const { code, stdout, stderr } = await there.run([...asked, "--reuse"]);
+    const id = /run_\w{12}/.exec(first.stderr)![0];
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "found\n" });
+    expect(stderr).toMatch(
+      new RegExp(`\\nreused: explore from ${id}/explore \\(saved [\\d.k]+ tokens · \\$0\\.2500\\)\\n`),
+    );
+    expect(stderr).toMatch(/done in .* · nothing spent · run_\w{12}\n/);
+  });
+
+  test("--fork starts from the conversation of an earlier task, with its agent or another one", async () => {
+    const there = place({ "turns.json": script("It is in a.ts:1.") });
+    const { stderr } = await there.run(asked);
+    const id = /run_\w{12}/.exec(stderr)![0];
+    const echo = [...asked.slice(0, 1), "--fork", id];
+    const forked = await there.run([...echo, "And who calls it?", "--model", "offline"]);
+    expect(forked.code, forked.stderr).toBe(0);
+    expect(forked.stderr).toMatch(
+      new RegExp(`fork {4}explore {2}starts from the conversation of ${id}/explore, turn 1\\n`),
+    );
+    const other = await there.run([...echo, "plan", "And who calls it?", "--model", "offline"]);
+    expect(other.stderr).toMatch(/fork {4}plan {2}starts from/);
+    const wrong = await there.run(["run", "--fork", `${id}/build`, "And?"]);
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`The task "build" was not found in "${id}".`),
+    });
+    const plan = JSON.stringify({ nodes: { a: { kind: "task", task: { prompt: "x", fork: true } } }, output: "a" });
+    const alone = await there.run(["run", "--plan", "-"], { input: plan });
+    expect(alone).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Task "a" has `fork: true`, but no agent starts it'),
+    });
+  });
+
   test("a long output is printed whole, and its file is named", async () => {
     const text = "line\n".repeat(1_000).trimEnd();
     const there = place({ "turns.json": script(text) });

@@ -5,7 +5,12 @@ import type { Outcome } from "../../../../src/core/outcome/outcome.ts";
 import type { Script } from "../../../../src/models/scripted/scripted.ts";
 import { shell } from "../../../support/repository.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
+import { command } from "../../command.ts";
 import { alone, project, runs, state, text, warnings, write } from "./lab.ts";
+
+/** Carries out a printed advice with the built command; a conflict that is left is exit code 1. */
+const built = (cwd: string, home: string, advice: string): string =>
+  shell(cwd, `SUBCREW_HOME='${home}' ${advice.replace("subcrew", `node '${command}'`)} || [ $? -eq 1 ]`);
 
 describe("a task in a worktree of its own", () => {
   test("leaves the checkout alone while it works, and its changes come back as a whole", async () => {
@@ -107,7 +112,7 @@ describe("a task in a worktree of its own", () => {
 
   test("keeps its changes when that is wished, and says where they are and how to apply them", async () => {
     const cwd = project();
-    const { result, events } = await runs(
+    const { result, events, home } = await runs(
       cwd,
       { worker: [write("a.txt", "two\n"), "done"] },
       alone("worker", { isolationKeep: true }),
@@ -116,7 +121,7 @@ describe("a task in a worktree of its own", () => {
     expect([applied, text(cwd, "a.txt")]).toEqual([false, "one\n"]);
     const [warning] = warnings(events);
     expect(warning).toMatch(/^CHANGES_KEPT: .*"worker" to 1 file \(a\.txt\) were not applied: that was wished/);
-    shell(cwd, warning!.slice(warning!.indexOf("git -C")));
+    built(cwd, home, warning!.slice(warning!.indexOf("subcrew apply")));
     expect([text(cwd, "a.txt"), existsSync(patch)]).toEqual(["two\n", true]);
   });
 
@@ -243,7 +248,7 @@ describe("several tasks in worktrees", () => {
       { agent: "first", task: "Go.", name: "one" },
       { agent: "second", task: "Go.", name: "two", isolationDirty: true },
     ];
-    const { result, events } = await runs(cwd, turns, { mode: "parallel", tasks, isolation: "worktree" });
+    const { result, events, home } = await runs(cwd, turns, { mode: "parallel", tasks, isolation: "worktree" });
     const all = ["one", "two"].map((name) => result.nodes[name]!.changes!);
     const [winner, loser] = all[0]!.applied ? ["one", "two"] : ["two", "one"];
     expect(all.filter(({ applied }) => applied)).toHaveLength(1);
@@ -257,7 +262,7 @@ describe("several tasks in worktrees", () => {
     });
     expect(readFileSync(changes!.versions!["a.txt"]!, "utf8")).toBe(loser === "one" ? "first\n" : "second\n");
     // The advice works as it is printed: what does not conflict is applied.
-    shell(cwd, /with: (git -C .*? apply .*?)\. Compare/.exec(fault.hint!)![1]!);
+    built(cwd, home, /with: (subcrew apply .*?)\. Compare/.exec(fault.hint!)![1]!);
     expect(existsSync(join(cwd, loser === "one" ? "f.txt" : "s.txt"))).toBe(true);
     expect(text(cwd, "a.txt")).toBe(winner === "one" ? "first\n" : "second\n");
   });

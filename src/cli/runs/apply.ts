@@ -1,0 +1,128 @@
+import { join, resolve } from "node:path";
+import { Option } from "commander";
+import type { Changes } from "../../core/outcome/worktree-changes.ts";
+import { nodeAt } from "../../core/plan/graph.ts";
+import type { State } from "../../core/run/state.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { suggestion } from "../../core/plan/check.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { shellWord } from "../../core/text/shell-word.ts";
+import { counted, terminalLine } from "../../core/view/words.ts";
+import type { CliCommand } from "../base/command.ts";
+import { jsonOption } from "../base/flags.ts";
+
+/** `subcrew apply RUN/TASK [FILE...]` */
+export const apply: CliCommand = {
+  description:
+    "Applies changes of a task in a worktree that were kept as a patch: all files that fit, or those that are named. A file that conflicts is left as it is, and its two versions are named.",
+  words: "[run] [files...]",
+  usage: "RUN[/TASK] [FILE...]",
+  options: [
+    new Option("--cwd <folder>", "a folder of the repository (default: where the run worked)").helpGroup("The run:"),
+    jsonOption(),
+  ],
+  examples: [
+    ["subcrew apply run_4k2x/build", "every file that fits"],
+    ["subcrew apply run_4k2x/build src/a.ts", "only this file"],
+  ],
+  act: async ([word, ...names], flags) => {
+    const [{ findRun }, { applyKept }] = await Promise.all([
+      import("./find-run.ts"),
+      import("../../runtime/git/apply-kept.ts"),
+    ]);
+    const { run, path: named } = await findRun(word);
+    const { path, changes } = keptIn(run.state, named);
+    const node = run.state.plan && nodeAt(run.state.plan, path);
+    const worked = resolve(run.state.cwd, (node?.kind === "task" ? node.task.cwd : undefined) ?? ".");
+    const cwd = flags.cwd === undefined ? worked : resolve(flags.cwd);
+    const files = names.length === 0 ? changes.files : names.map((name) => fileNamed(name, changes));
+    const done = await applyKept(changes, files, { cwd, home: process.env["HOME"] });
+    if ("unable" in done)
+      throw new CrewError(
+        "BAD_FILE",
+        `The changes of "${path}" cannot be applied: ${done.unable}.`,
+        "Name a folder of the repository with --cwd.",
+      );
+    const { applied, already, conflicts, into } = done;
+    const { versions = {} } = changes;
+    const conflicting = Object.keys(conflicts).map((file) => ({
+      file,
+      why: conflicts[file]!,
+      workspace: join(into, file),
+      ...(versions[file] !== undefined && { task: versions[file] }),
+    }));
+    if (flags.json) process.stdout.write(`${jsonText({ applied, already, conflicts: conflicting })}\n`);
+    else {
+      for (const file of applied) process.stdout.write(`applied   ${terminalLine(file)}\n`);
+      for (const file of already) process.stdout.write(`is there  ${terminalLine(file)}\n`);
+      for (const one of conflicting) process.stdout.write(conflictLines(one, changes));
+    }
+    if (conflicting.length === 0) return 0;
+    if (!flags.json)
+      process.stderr.write(
+        `${counted(conflicting.length, "file")} of ${files.length} conflicted with the workspace and stayed as they are there.\n`,
+      );
+    return 1;
+  },
+};
+
+type Conflict = Readonly<{ file: string; why: string; workspace: string; task?: string }>;
+
+/** Both versions of a file, and how to compare them and to take the task's. */
+function conflictLines({ file, why, workspace, task }: Conflict, { patch }: Changes): string {
+  const lines =
+    task === undefined
+      ? [`the task deleted it, or its version is only in ${patch}`]
+      : [
+          `compare:   git diff --no-index ${shellWord(workspace)} ${shellWord(task)}`,
+          `the task's: cp ${shellWord(task)} ${shellWord(workspace)}`,
+        ];
+  return [
+    `conflict  ${terminalLine(file)}: ${terminalLine(why)}`,
+    ...lines.map((line) => `          ${line}`),
+    "",
+  ].join("\n");
+}
+
+/** The task whose changes were kept: the one that is named, or the only one. */
+function keptIn({ run, nodes }: State, named: string | undefined): Readonly<{ path: string; changes: Changes }> {
+  const all = [...nodes.values()].flatMap(({ path, outcome }) =>
+    outcome?.changes ? [{ path, changes: outcome.changes }] : [],
+  );
+  const kept = all.filter(({ changes }) => !changes.applied);
+  const found = named === undefined ? kept : all.filter(({ path }) => path === named);
+  const [only] = found;
+  if (only && found.length === 1) {
+    if (!only.changes.applied) return only;
+    throw new CrewError(
+      "BAD_INPUT",
+      `The changes of "${run}/${only.path}" were applied when it ended.`,
+      `The patch is ${only.changes.patch}.`,
+    );
+  }
+  const hint =
+    kept.length === 0
+      ? "Only a task with `isolation: worktree` leaves a patch."
+      : `Say which one: ${kept.map(({ path }) => `subcrew apply ${shellWord(`${run}/${path}`)}`).join(", ")}.`;
+  throw new CrewError(
+    "BAD_INPUT",
+    found.length > 1
+      ? `"${run}" kept the changes of ${found.length} tasks.`
+      : named === undefined
+        ? `"${run}" kept no changes that could be applied.`
+        : `"${run}/${named}" kept no changes.`,
+    hint,
+  );
+}
+
+/** A file of the patch by its name in the repository, or as it is called from here. */
+function fileNamed(name: string, { files }: Changes): string {
+  const here = resolve(name);
+  const found = files.find((file) => file === name) ?? files.find((file) => here.endsWith(`/${file}`));
+  if (found !== undefined) return found;
+  throw new CrewError(
+    "BAD_INPUT",
+    `The task did not change "${name}".`,
+    suggestion(name, files, "Files that it changed"),
+  );
+}

@@ -1,0 +1,37 @@
+import { realpath } from "node:fs/promises";
+import type { Changes } from "../../core/outcome/worktree-changes.ts";
+import { topOf } from "./git.ts";
+import { applyPatch, openOrigin } from "./worktree.ts";
+
+/** What became of the files of a kept patch. */
+export type AppliedFiles = Readonly<{
+  /** The repository whose files were changed. */
+  into: string;
+  applied: readonly string[];
+  /** Those that have the changes already. */
+  already: readonly string[];
+  /** Those that do not fit, with git's words about each. */
+  conflicts: Readonly<Record<string, string>>;
+}>;
+
+/** Applies some files of a kept patch to the repository around a folder, each for itself: one that does not fit keeps no other from being applied. */
+export async function applyKept(
+  { patch }: Pick<Changes, "patch">,
+  files: readonly string[],
+  { cwd, home }: Readonly<{ cwd: string; home: string | undefined }>,
+): Promise<AppliedFiles | Readonly<{ unable: string }>> {
+  const top = await topOf(await realpath(cwd).catch(() => cwd));
+  if (top === undefined) return { unable: `${cwd} is not in a git repository` };
+  const origin = await openOrigin(top, undefined, home);
+  if ("unable" in origin) return origin;
+  const applied: string[] = [];
+  const already: string[] = [];
+  const conflicts: Record<string, string> = {};
+  for (const file of files) {
+    const done = await applyPatch(patch, origin, [file], { only: file });
+    if (done === "applied") applied.push(file);
+    else if (done === "already") already.push(file);
+    else conflicts[file] = done.conflicts[file] ?? done.reason;
+  }
+  return { into: top, applied, already, conflicts };
+}
