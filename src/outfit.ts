@@ -27,6 +27,7 @@ import { createGuardedOpen } from "./runtime/network/guarded-request.ts";
 import { openProjectRuns } from "./runtime/resume/project-runs.ts";
 import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { openMemory } from "./runtime/store/memory.ts";
+import { openProviderHolds, type ProviderHolds } from "./runtime/store/provider-holds.ts";
 import { createStore, type Store } from "./runtime/store/store.ts";
 import { createValidator } from "./runtime/task/validate.ts";
 import type { TaskWorldSettings, World } from "./runtime/task/world.ts";
@@ -105,7 +106,8 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
   const clock = code.clock ?? Date.now;
   const store = setup.home === false ? undefined : createStore(homeOf(setup));
   const validator = createValidator();
-  const models = modelsFor(setup, code.models, random);
+  const holds = openProviderHolds(setup.home === false ? undefined : join(homeOf(setup), "holds"));
+  const models = modelsFor(setup, { ...defined({ models: code.models }), random, holds });
   const redactor = createRedactor([
     ...secretValues(env),
     ...secretsIn(setup.providers),
@@ -243,13 +245,13 @@ async function ownTools({ cwd, toolModules = [] }: CrewSetup): Promise<readonly 
 
 function modelsFor(
   { cwd, env, model, providers, tiers }: CrewSetup,
-  models: CrewCode["models"],
-  random: () => number,
+  { models, random, holds }: Pick<CrewCode, "models"> & Readonly<{ random(): number; holds: ProviderHolds }>,
 ): ModelRegistry {
   const named = model ?? env["SUBCREW_MODEL"];
   return createModelRegistry({
     env,
     random,
+    holds,
     builtin: builtinModels(cwd),
     ...defined({ models, providers, tiers }),
     ...(named !== undefined && named !== "" && named !== "auto" && { default: named }),

@@ -11,11 +11,11 @@ import { loop } from "./runtime/loop/loop.ts";
 import { assign } from "./runtime/task/assign.ts";
 
 /** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
-const work: RunJob = async ({ setup, call, agent, prices, catalog = emptyCatalog }, context) => {
+const work: RunJob = async ({ setup, call, agent, prices, holds, catalog = emptyCatalog }, context) => {
   const { models, worldFor } = createOutfit(setup as CrewSetup);
   if (prices) await models.loadPrices();
   const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
-  const world = await worldFor(roster, loop);
+  const world = { ...(await worldFor(roster, loop)), ...(holds && { models: models.forRun(holds) }) };
   let assigned = false;
   const assignment = await assign(call, world, (fact) => {
     if (assigned) context.emit(fact); // what there is to say about the assignment itself has been said already

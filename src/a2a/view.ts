@@ -8,7 +8,8 @@ import {
 } from "../core/net/a2a.ts";
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { Origin } from "../core/run/event.ts";
-import { isParked, type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
+import { parkedRun, parkedUntil } from "../core/run/parked-run.ts";
+import { type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
 
 /** Why runs are paused that were under way when the server was stopped; they go on when it is started again. */
@@ -56,9 +57,8 @@ export function remoteStatusOf(state: State, { life, origin, isForCaller }: View
 
 /** Why its tasks wait, where all of them do. */
 function parkedWords(state: State): string | undefined {
-  if (!isParked(state)) return undefined;
-  const parked = [...state.nodes.values()].find((node) => node.parked !== undefined)?.parked;
-  return parked && `parked: ${parked.why}`;
+  const parked = parkedRun(state);
+  return parked && ["parked:", parked.why, parkedUntil(parked), parked.helps].filter((part) => part !== "").join(" ");
 }
 
 const WAITS_FOR_OWNER = "The owner of this agent has to allow something before it can go on.";

@@ -2,6 +2,7 @@ import type { Config } from "../core/config/config.ts";
 import { withRunSettings } from "../core/config/use.ts";
 import { agentNameOf, agentOf, type Roster } from "../core/delegation/roster.ts";
 import { checkAgents, checkForks } from "../core/plan/check.ts";
+import type { HoldRules } from "../core/model/hold.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
 import { chooseIsolation } from "../core/plan/isolation.ts";
@@ -33,6 +34,7 @@ import type { DetachedHelpers } from "./detached-helpers.ts";
 import {
   changedLimits,
   changedSettings,
+  holdRulesOf,
   onRecordedModel,
   parkRulesOf,
   settingsNow,
@@ -85,11 +87,13 @@ export function createPrepare(parts: PrepareParts): Prepare {
     if (!parent && !recorded) checkForks(plan);
     const known = outfit.models;
     const settings = settingsNow(known, options);
-    const models = onRecordedModel(deck?.models(known) ?? known, recorded?.state.settings?.model);
+    const holds = holdRulesOf(parks, recorded !== undefined, Date.now());
+    const served = known.forRun(holds);
+    const models = onRecordedModel(deck?.models(served) ?? served, recorded?.state.settings?.model);
     await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
     if (parameters.budget?.maxUsd !== undefined) await outfit.models.loadPrices();
     const allowed = recorded && (recorded.state.permissions ?? {}); // a journal that does not say gave what everybody has
-    const carried = await carriers(parts, { run, models, roster, earlier, deck, parameters, recorded, allowed });
+    const carried = await carriers(parts, { run, models, roster, earlier, deck, parameters, recorded, allowed, holds });
     return {
       plan,
       ...carried,
@@ -140,6 +144,7 @@ type Carried = Readonly<{
   earlier: PreviousRuns;
   deck: Deck | undefined;
   parameters: RunParameters;
+  holds: HoldRules;
   recorded: RecordedRun | undefined;
   /** What an earlier life of the run was allowed. */
   allowed: Permissions | undefined;
@@ -148,7 +153,7 @@ type Carried = Readonly<{
 /** The engine that carries the tasks of one run out, and the end of everything that they start. */
 async function carriers(
   { options, setup, outfit, remotes }: PrepareParts,
-  { run, models, roster, earlier, deck, parameters, recorded, allowed }: Carried,
+  { run, models, roster, earlier, deck, parameters, recorded, allowed, holds }: Carried,
 ): Promise<Required<Pick<Start, "engine" | "gone" | "warnings" | "worktrees">>> {
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
@@ -160,6 +165,7 @@ async function carriers(
       models: new Set(Object.keys(options.models ?? {})),
     },
     prices: parameters.budget?.maxUsd !== undefined,
+    holds,
     linger: lingering.add,
     remotes,
   });

@@ -1,3 +1,4 @@
+import type { HoldRules } from "../core/model/hold.ts";
 import type { WishSource } from "../core/model/choose.ts";
 import type { ParkRules, RunLimits, RecordedSettings } from "../core/run/event.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
@@ -50,6 +51,18 @@ export function parkRulesOf(
     onLimit: onLimit ?? recorded?.onLimit ?? (parks ? "park" : "end"),
     onProviderFault: onProviderFault ?? recorded?.onProviderFault ?? (parks ? "park" : "fail"),
   };
+}
+
+/** How long a refusal is believed that a run heard of before it began. */
+const BELIEVED_MS = 30_000;
+
+/**
+ * How a run treats keys that providers refuse. What was refused before it began is asked for once more: by a run that fails
+ * otherwise, and by one that somebody resumes, whatever time the provider gave; by a run that parks after half a minute.
+ */
+export function holdRulesOf({ onProviderFault }: ParkRules, resumed: boolean, now: number): HoldRules {
+  const parks = onProviderFault === "park";
+  return { parks, since: parks && !resumed ? now - BELIEVED_MS : now, insists: resumed };
 }
 
 /** Build servers set it to different values; a few say with it that they are none. */

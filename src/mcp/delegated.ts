@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Event } from "../core/run/event.ts";
+import { isActive } from "../core/run/run-status.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";
@@ -42,6 +43,11 @@ export function delegated(
     id: `call_${randomBytes(9).toString("base64url")}`,
     questions: () => [...own.values()].flatMap((served) => served.questions()),
     toolOf: (question) => own.get(question.run)?.toolOf(question),
+    parked: () => {
+      const active = [...own.values()].filter((served) => isActive(served.life()));
+      const states = active.map((served) => served.parked());
+      return states.every((state) => state !== undefined) ? states[0] : undefined;
+    },
     putOff,
     told: { times: 0 },
     listen: (listener) => {

@@ -2,6 +2,7 @@ import type { Answer } from "../core/plan/gate.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Event } from "../core/run/event.ts";
 import { isActive, type RunStatus, runStatusOf, openQuestions, type Question } from "../core/run/run-status.ts";
+import { parkedRun } from "../core/run/parked-run.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
@@ -20,6 +21,8 @@ export type WaitedRun = Readonly<{
   told: { times: number };
   /** Calls back with each event; gives back how to stop listening. */
   listen(heard: OnEvent): () => void;
+  /** The state of a run that waits for a provider, a quota or a budget, when nothing else goes on. */
+  parked(): State | undefined;
   answer(question: Question, answer: Answer): Promise<boolean>;
   cancel(reason: string): void;
   /** Settles at its end; rejects when it could not begin. */
@@ -133,6 +136,7 @@ function serve(run: Run): McpRun {
     life: () => runStatusOf(run.state, !ended),
     questions: () => openQuestions(run.state),
     toolOf: ({ path, call }) => (call === undefined ? undefined : (tools.get(`${path}#${call}`) ?? "unknown")),
+    parked: () => (!ended && waitsLong(run.state) ? run.state : undefined),
     putOff,
     told: { times: 0 },
     listen: (listener) => {
@@ -143,4 +147,13 @@ function serve(run: Run): McpRun {
     cancel: (reason) => run.cancel(reason),
     over,
   };
+}
+
+/** A wait that is over at once is not worth telling a client. */
+const SHORT_MS = 1_500;
+
+/** True for a run that is parked for longer than a client would notice. */
+function waitsLong(state: State): boolean {
+  const parked = parkedRun(state);
+  return parked !== undefined && (parked.nextTry ?? Number.POSITIVE_INFINITY) - Date.now() > SHORT_MS;
 }

@@ -128,6 +128,8 @@ async function delegateOrGoOn({
   if (!call) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "That call is not known here any more.");
   await takeReplies(call, inputResponses);
   const stayed = client.elicitation === undefined ? await stay(call, context, "over") : await stay(call, context);
+  if (!stayed.over && stayed.parked)
+    return { content: callResultOf(viewOf(stayed.parked, "parked", Date.now())).content };
   if (!stayed.over) {
     office.delegations.set(call.id, call);
     return sdk.inputRequired({ inputRequests: questionForms(call, stayed.asked), requestState: call.id });
@@ -140,6 +142,7 @@ async function delegateOrGoOn({
 async function waitFor(served: McpRun, { offer, context, client, sdk }: Call): Promise<CallResult | NeedsInput> {
   const stayed = await stay(served, context);
   if (stayed.over) return ending(served, offer);
+  if (stayed.parked) return shown(served);
   // Who cannot be asked is told, and the question waits in the inbox and for `answer`.
   if (client.elicitation === undefined) return shown(served);
   return sdk.inputRequired({ inputRequests: questionForms(served, stayed.asked), requestState: served.id });

@@ -1,3 +1,4 @@
+import type { State } from "../core/run/state.ts";
 import type { Question } from "../core/run/run-status.ts";
 import { answerIn, answerKindOf, formsFor, keyOf } from "./ask.ts";
 import { reportProgress } from "./progress.ts";
@@ -5,25 +6,46 @@ import type { McpRun, WaitedRun } from "./runs.ts";
 import type { CallContext, Questions } from "./sdk.ts";
 
 /** What made somebody who waits for a run stop waiting: its end, or questions that it asks. */
-export type WaitResult = Readonly<{ over: true }> | Readonly<{ over: false; asked: readonly Question[] }>;
+export type WaitResult =
+  | Readonly<{ over: true }>
+  | Readonly<{ over: false; asked: readonly Question[]; parked?: undefined }>;
+
+/** The same, or a run that waits for something that the client cannot give. */
+export type StayResult = WaitResult | Readonly<{ over: false; parked: State }>;
 
 /** Stays with a run as long as the client does: a client that cancels its call cancels the run. */
 export async function stay(
   served: WaitedRun,
   context: CallContext,
   until: "over" | "asked" = "asked",
-): Promise<WaitResult> {
+): Promise<StayResult> {
   const { signal } = context.mcpReq;
   const cancel = (): void => served.cancel("the client cancelled the call");
   const quiet = reportProgress(served, context);
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    return until === "over" ? await served.over.then((): WaitResult => ({ over: true })) : await next(served);
+    const parking = parked(served);
+    const ended = until === "over" ? served.over.then((): WaitResult => ({ over: true })) : next(served);
+    return await Promise.race([ended, parking.parked]).finally(parking.stop);
   } finally {
     quiet();
     signal.removeEventListener("abort", cancel);
   }
+}
+
+/** Resolves as soon as nothing of a run goes on. */
+function parked(served: WaitedRun): Readonly<{ parked: Promise<StayResult>; stop(): void }> {
+  let stop = (): void => {};
+  const waiting = new Promise<StayResult>((resolve) => {
+    const look = (): void => {
+      const state = served.parked();
+      if (state) resolve({ over: false, parked: state });
+    };
+    stop = served.listen(look);
+    look();
+  });
+  return { parked: waiting, stop: () => stop() };
 }
 
 /** Waits for the end of a run, or for something that it asks. */

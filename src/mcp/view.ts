@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { explain } from "../core/outcome/outcome.ts";
 import { limitNote, type ReachedLimit } from "../core/outcome/reached-limit.ts";
+import { parkedRun } from "../core/run/parked-run.ts";
 import { isEnded, type RunStatus, openQuestions } from "../core/run/run-status.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { defined } from "../core/text/defined.ts";
@@ -38,9 +39,16 @@ export const runView = z.object({
     .optional()
     .describe("what it waits for"),
   parked: z
-    .object({ why: z.string(), helps: z.string(), until: z.number().optional(), command: z.string() })
+    .object({
+      why: z.string(),
+      waitsFor: z.string(),
+      helps: z.string(),
+      until: z.number().optional(),
+      nextTry: z.number().optional(),
+      command: z.string(),
+    })
     .optional()
-    .describe("why none of its tasks can go on, until when, and what helps"),
+    .describe("why none of its tasks can go on, until when (milliseconds since 1970), what helps, and the command"),
   limit: z
     .object({ kind: z.string(), value: z.number(), run: z.boolean().optional() })
     .optional()
@@ -103,10 +111,10 @@ function winnerOf({ plan, outcome }: State): string | undefined {
 }
 
 function parkedIn(state: State): Pick<RunView, "parked"> {
-  const parked = [...state.nodes.values()].find((node) => node.parked !== undefined)?.parked;
-  if (!parked) return {};
-  const { why, helps, until } = parked;
-  return { parked: { why, helps, command: `subcrew resume ${state.run}`, ...defined({ until }) } };
+  const found = parkedRun(state);
+  if (!found) return {};
+  const { tasks: _tasks, ...parked } = found;
+  return { parked };
 }
 
 /** Who starts first is chance; what was asked first is not. What tasks started by themselves comes after them. */
@@ -138,9 +146,7 @@ function textOf({ run, status, output = "", error, questions = [], parked, limit
         .join("\n\n");
     }
     case "parked":
-      return [`${run} is parked: ${parked?.why ?? ""}`, parked?.helps ?? "", `Then: \`subcrew resume ${run}\`.`]
-        .filter((line) => line !== "")
-        .join("\n");
+      return parked ? parkedText(run, parked) : `${run} is parked.`;
     case "paused":
       return [`${run} is paused. It goes on with \`subcrew resume ${run}\`.`, output].filter(Boolean).join("\n\n");
     case "interrupted":
@@ -156,4 +162,16 @@ function errorOf(outcome: NonNullable<State["outcome"]>): Pick<RunView, "error">
   if (outcome.status !== "failed") return { error: { code: "CANCELLED", message: explain(outcome) } };
   const { code, message, hint } = outcome.fault;
   return { error: { code, message, ...defined({ hint }) } };
+}
+
+/** What a client reads about a run that waits: why, what helps, and how it goes on. */
+function parkedText(run: string, { why, helps, command, until, nextTry }: NonNullable<RunView["parked"]>): string {
+  const at = until ?? nextTry;
+  const alone =
+    at === undefined
+      ? ""
+      : `It goes on by itself, at the earliest at ${new Date(at).toISOString()}; ask \`result\` for it later.`;
+  return [`${run} is parked: ${why}`, helps, alone, `To go on now: \`${command}\`.`]
+    .filter((line) => line !== "")
+    .join("\n");
 }

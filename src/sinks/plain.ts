@@ -1,5 +1,6 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import type { KeptEvent } from "../core/run/event.ts";
+import { parkedUntil } from "../core/run/parked-run.ts";
 import { type NodeView, type State, waitingText } from "../core/run/state.ts";
 import type { Look } from "../core/view/look.ts";
 import { nodeTitle, progressOf } from "../core/view/nodes.ts";
@@ -43,7 +44,11 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
     case "node.resumed":
       return say("resume", name);
     case "node.parked":
-      return say("park", name, [terminalLine(event.why), terminalLine(event.helps)].filter(Boolean).join(" "));
+      return say(
+        "park",
+        name,
+        [terminalLine(event.why), parkedUntil(event), terminalLine(event.helps)].filter(Boolean).join("  "),
+      );
     case "node.unparked":
       return say("go on", name, terminalLine(event.why));
     case "turn.started":

@@ -2,6 +2,7 @@ import { explain } from "../core/outcome/outcome.ts";
 import { limitNote } from "../core/outcome/reached-limit.ts";
 import { formatCost } from "../core/outcome/usage.ts";
 import { isActive, isEnded, type RunStatus, openQuestions } from "../core/run/run-status.ts";
+import { parkedUntil } from "../core/run/parked-run.ts";
 import { partialOf } from "../core/run/result.ts";
 import type { State } from "../core/run/state.ts";
 import { formatDuration } from "../core/text/duration.ts";
@@ -97,11 +98,13 @@ function ending(state: State, life: RunStatus | "damaged"): string[] {
     case "interrupted":
       return [
         `Nobody works on it any more. What is done is kept.\n${next(`resume ${state.run}`)}`,
+        ...parkedLines(state),
         ...partialText(state),
       ];
     case "paused":
       return [
         `${state.pausedFor === undefined ? "" : `Paused: ${terminalLine(state.pausedFor)}. `}What is done is kept.\n${next(`resume ${state.run}`)}`,
+        ...parkedLines(state),
         ...partialText(state),
       ];
     case "damaged":
@@ -110,6 +113,8 @@ function ending(state: State, life: RunStatus | "damaged"): string[] {
         ...partialText(state),
       ];
     case "parked":
+      return [...parkedLines(state), `To go on now: subcrew resume ${state.run}`];
+    case "running":
       return parkedLines(state);
     case "ok":
       return [...limitsOf(state), `Result:\n${cut(outputOfRun(state))}`];
@@ -133,15 +138,15 @@ function partialText(state: State): string[] {
 
 function parkedLines(state: State): string[] {
   const parked = shownNodes(state).flatMap(({ label, parked: why }) => (why ? [{ label, ...why }] : []));
-  return parked
-    .slice(0, MOST_FAULTS)
-    .map(({ label, why, helps, until }) =>
-      [
-        `Parked: ${terminalLine(label)}: ${terminalLine(why)}${until === undefined ? "" : ` until ${new Date(until).toISOString()}`}`,
-        ...(helps === "" ? [] : [`  ${terminalLine(helps)}`]),
-        `  Then: subcrew resume ${state.run}`,
-      ].join("\n"),
-    );
+  const lines = parked.slice(0, MOST_FAULTS).map(({ label, helps, ...parking }) => {
+    const when = parkedUntil({ ...parking, helps });
+    return [
+      `Parked: ${terminalLine(label)}: ${terminalLine(parking.why)}${when === "" ? "" : ` (${when})`}`,
+      ...(helps === "" ? [] : [`  ${terminalLine(helps)}`]),
+    ].join("\n");
+  });
+  const more = parked.length - lines.length;
+  return more > 0 ? [...lines, `Parked: ${more} more`] : lines;
 }
 
 /** The tasks that handed in at a limit. */

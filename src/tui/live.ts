@@ -1,5 +1,7 @@
 import { explain } from "../core/outcome/outcome.ts";
 import type { NodeView, State } from "../core/run/state.ts";
+import { type ParkedRun, parkedRun } from "../core/run/parked-run.ts";
+import { formatDuration } from "../core/text/duration.ts";
 import { fit, pad, widthOf } from "../core/view/fit.ts";
 import type { Look } from "../core/view/look.ts";
 import { nodeTitle, progressOf, progressWords, shownNodes, signFor } from "../core/view/nodes.ts";
@@ -30,7 +32,23 @@ export function frameOf(state: State, frame: Frame): string[] {
   const lines = shown.map((view) => rowFor(view, names, frame));
   if (shown.length < Math.min(room, nodes.length))
     lines.push(look.colors.dim(fit(`  +${nodes.length - shown.length} more`, columns, look.signs.more)));
-  return [...lines, footer(state, frame)];
+  return [...lines, ...parkedRow(state, frame), footer(state, frame)];
+}
+
+/** While nothing goes on: why, how long it still takes, and what can be done. */
+function parkedRow(state: State, { look, columns, now }: Frame): string[] {
+  const parked = parkedRun(state);
+  if (!parked) return [];
+  const text = listed([`parked: ${countdown(parked, now)}`, "Ctrl-C pauses", terminalLine(parked.helps)], look);
+  return [look.colors.yellow(fit(text, columns - 1, look.signs.more))];
+}
+
+/** How long a parked task still waits. */
+function countdown({ nextTry, until }: Pick<ParkedRun, "nextTry" | "until">, now: number): string {
+  const at = nextTry ?? until;
+  if (at === undefined) return "waits until a limit is raised";
+  const seconds = Math.ceil((at - now) / 1_000);
+  return seconds > 0 ? `asks again in ${formatDuration(seconds * 1_000, "spaced")}` : "asking again";
 }
 
 /** A taller area would be hard to take in. */

@@ -93,6 +93,8 @@ export type Flags = PermissionFlags &
     pager?: boolean;
     follow?: boolean;
     timeout?: number;
+    /** Of `wait`. */
+    until?: "ended" | "parked";
     interrupt?: boolean;
     olderThan?: number;
     maxSize?: number;

@@ -7,6 +7,8 @@ import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Crew } from "../../crew.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import type { Store } from "../../runtime/store/store.ts";
 import type { CliCommand } from "../base/command.ts";
 import { budgetOptions, type Flags, outputOptions, runningOptions } from "../base/flags.ts";
 import { permissionFlagsOf } from "../base/permission-flags.ts";
@@ -17,7 +19,7 @@ const settled: ReadonlySet<string> = new Set(["--strict"]);
 /** `subcrew resume RUN` */
 export const resumeCommand: CliCommand = {
   description:
-    "Resumes a run that was stopped, or only one task of it and what depends on that; nothing that is done is done again. Of a run that has ended, shows the result; with a message, a task that has ended goes on with it in a new run.",
+    "Resumes a run that was stopped or is parked, or only one task of it and what depends on that; nothing that is done is done again. Of a run that has ended, shows the result; with a message, a task that has ended goes on with it in a new run.",
   words: "[run] [message...]",
   usage: 'RUN[/TASK] ["MESSAGE"]',
   options: [
@@ -32,6 +34,7 @@ export const resumeCommand: CliCommand = {
   ],
   examples: [
     ["subcrew resume run_4k2x", "the beginning of an id is enough"],
+    ["subcrew resume run_4k2x --max-usd 5", "raise the limit of a run, also of one that is parked at it"],
     ["subcrew resume nightly --retry-failed", "by its name, and with another try for what failed"],
     ["subcrew resume nightly/docs --retry-failed", "try one failed task again; the others stay as they are"],
     ['subcrew resume run_4k2x/build "Now also for Windows."', "go on with a task that has ended, in its own words"],
@@ -62,7 +65,10 @@ export const resumeCommand: CliCommand = {
     const [name = "", path] = [word.split("/")[0], word.includes("/") ? word.slice(word.indexOf("/") + 1) : undefined];
     const message = (await readPrompt(words)).trim();
     const store = openOwnStore();
-    const recorded = await readRecordedRun(store, await store.find(name));
+    const found = await store.find(name);
+    if (message === "" && path === undefined)
+      await takeOver(store, found, { quiet: flags.quiet === true || flags.json === true });
+    const recorded = await readRecordedRun(store, found);
     const { id, state } = recorded;
     const { cwd, status, permissions } = state;
     if (flags.cwd === undefined && cwd !== "" && !existsSync(cwd))
@@ -131,3 +137,20 @@ async function goOn(
 
 /** How long the process of a run has to answer. */
 const WAIT_MS = 15_000;
+
+/** How long the process of a parked run has to leave it. */
+const LEAVE_MS = 15_000;
+
+/** A parked run is resumed here and now, with the keys and limits of this command: its process pauses it and leaves. */
+async function takeOver(store: Store, id: string, { quiet }: { quiet: boolean }): Promise<void> {
+  const { ownerOf } = await import("../../runtime/disk/run-claim.ts");
+  if ((await ownerOf(store.folder(id))) === undefined) return;
+  const { keptRuns } = await import("../../runtime/background/stored-runs.ts");
+  const kept = keptRuns(store);
+  if ((await kept.look(id)).life !== "parked") return;
+  const signal = AbortSignal.timeout(LEAVE_MS);
+  if (!quiet) process.stderr.write(`${id} is parked in another process, which leaves it to this one.\n`);
+  await kept.tell(id, { do: "pause", reason: "resumed by another process" }, { waitMs: 1_000, signal });
+  await kept.ended(id, signal);
+  while ((await ownerOf(store.folder(id))) !== undefined && (await pause(20, signal)));
+}

@@ -1,3 +1,4 @@
+import { lastParking } from "../../core/run/parked-run.ts";
 import { openQuestions } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
@@ -43,8 +44,9 @@ export const status: CliCommand = {
       warnings,
       problems: run.problems,
       questions: openQuestions(state),
+      parked: lastParking(state),
       tasks: [...state.nodes.values()].map(
-        ({ path, kind, agent, model, status: how, attempt, doing, outcome: own }) => ({
+        ({ path, kind, agent, model, status: how, attempt, doing, outcome: own, parked }) => ({
           path,
           kind,
           agent,
@@ -52,7 +54,7 @@ export const status: CliCommand = {
           status: how,
           attempt,
           doing,
-          ...defined({ approved: own?.approved, limit: own?.limit }),
+          ...defined({ approved: own?.approved, limit: own?.limit, parked }),
         }),
       ),
     };

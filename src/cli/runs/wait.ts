@@ -2,15 +2,22 @@ import { startTimer } from "../../runtime/async/long-timer.ts";
 import { Option } from "commander";
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import { resultOf } from "../../core/run/result.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { type ParkedRun, parkedRun, parkedUntil } from "../../core/run/parked-run.ts";
 import { isEnded } from "../../core/run/run-status.ts";
+import { emptyState, reduce } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
+import { terminalLine } from "../../core/view/words.ts";
+import { following } from "../../runtime/async/cancel.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption, spanOf } from "../base/flags.ts";
 
 const TIMED_OUT = 4;
 const INTERRUPTED = 1;
+const PARKED = 1;
 
 /** `subcrew wait RUN...` */
 export const wait: CliCommand = {
@@ -18,11 +25,15 @@ export const wait: CliCommand = {
   words: "[runs...]",
   usage: "RUN...",
   options: [
+    new Option("--until <state>", "ended: wait for the end; parked: also stop when nothing goes on, exit code 1")
+      .choices(["ended", "parked"])
+      .default("ended"),
     new Option("--timeout <span>", "wait no longer than this; exit code 4").argParser(spanOf("--timeout", "10m")),
     jsonOption(),
   ],
   examples: [["subcrew wait nightly --timeout 30m && subcrew result nightly", "wait for one, then show its result"]],
-  notes: "A run that is paused or interrupted does not go on by itself, so it is not waited for: exit code 1.",
+  notes:
+    "A run that is paused or interrupted does not go on by itself, so it is not waited for: exit code 1. A parked run is waited for, and why it waits is said.",
   act: async (words, flags) => {
     if (words.length === 0)
       throw new CrewError(
@@ -35,18 +46,71 @@ export const wait: CliCommand = {
     process.once("SIGINT", () => process.exit(130));
     const clear = flags.timeout === undefined ? undefined : startTimer(() => over.abort(), flags.timeout);
     const all = await Promise.all(words.map((word) => findRun(word)));
-    const runs = await Promise.all(all.map(({ crew, run }) => crew.kept.ended(run.id, over.signal)));
+    const say = (parked: ParkedRun, id: string): void => {
+      if (!flags.json) process.stderr.write(`${parkedText(parked, id)}\n`);
+    };
+    const runs = await Promise.all(
+      all.map(async ({ crew, run }) => {
+        const stop = following(over.signal);
+        const parked = watchParking(crew.kept.events(run.id, stop.controller.signal), run.id, (why) => {
+          if (flags.until === "parked") stop.controller.abort();
+          else say(why, run.id);
+        });
+        const ended = await crew.kept.ended(run.id, stop.controller.signal);
+        stop.controller.abort();
+        await parked;
+        return ended;
+      }),
+    );
     clear?.();
     for (const run of runs) {
+      const parked = run.life === "parked" ? parkedRun(run.state) : undefined;
       if (flags.json)
         process.stdout.write(
-          `${jsonText({ status: run.life, ...(isEnded(run.life) ? { result: resultOf(run.state) } : { id: run.id }) })}\n`,
+          `${jsonText({ status: run.life, ...(isEnded(run.life) ? { result: resultOf(run.state) } : { id: run.id }), ...defined({ parked }) })}\n`,
         );
+      else if (parked) say(parked, run.id);
       else process.stderr.write(`${run.id}  ${run.life}${isIdle(run) ? `: subcrew resume ${run.id}` : ""}\n`);
     }
-    return Math.max(...runs.map(codeOf));
+    return Math.max(...runs.map((run) => (run.life === "parked" && flags.until === "parked" ? PARKED : codeOf(run))));
   },
 };
+
+function parkedText({ why, helps, command, ...when }: ParkedRun, id: string): string {
+  const until = parkedUntil({ why, helps, ...when });
+  return [
+    `${id}  parked: ${terminalLine(why)}${until === "" ? "" : ` (${until})`}`,
+    ...(helps === "" ? [] : [`  ${terminalLine(helps)}`]),
+    `  to go on now: ${command}`,
+  ].join("\n");
+}
+
+/** Calls back whenever a run has been parked for a moment: what is read of its past comes and goes faster. */
+async function watchParking(
+  events: AsyncIterable<KeptEvent>,
+  id: string,
+  parked: (why: ParkedRun) => void,
+): Promise<void> {
+  const state = emptyState(id);
+  let told = "";
+  let since = 0;
+  const timer = setInterval(() => {
+    const why = parkedRun(state);
+    if (!why) since = 0;
+    else since += 1;
+    if (!why || since < MOMENTS || why.why === told) return;
+    told = why.why;
+    parked(why);
+  }, MOMENT_MS);
+  try {
+    for await (const event of events) reduce(state, event);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const MOMENT_MS = 100;
+const MOMENTS = 3;
 
 const isIdle = ({ life }: KeptRun): boolean => life === "interrupted" || life === "paused";
 

@@ -102,7 +102,12 @@ export function mayFallBack({ code }: Pick<Fault, "code">, { spare }: Pick<Model
   return code === "MODEL_UNKNOWN" || (spare !== true && passing.has(code));
 }
 
-const passing: ReadonlySet<Fault["code"]> = new Set(["MODEL_OVERLOADED", "MODEL_RATE_LIMIT", "MODEL_NETWORK"]);
+const passing: ReadonlySet<Fault["code"]> = new Set([
+  "MODEL_AUTH",
+  "MODEL_OVERLOADED",
+  "MODEL_RATE_LIMIT",
+  "MODEL_NETWORK",
+]);
 
 const asks: Readonly<Record<WishSource, string>> = {
   call: "the call asks for",

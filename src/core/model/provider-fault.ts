@@ -26,7 +26,7 @@ const FIRST_WAIT_MS: Readonly<Record<ProviderFault, number>> = {
 };
 const LONGEST_WAIT_MS = 300_000;
 /** A provider that asks for more is asked once a day. */
-const LONGEST_TOLD_MS = 86_400_000;
+export const LONGEST_TOLD_MS = 86_400_000;
 
 /** How long to wait before the provider is asked again: as long as it said, else twice as long after each try. */
 export function waitAfterFault(fault: Fault, kind: ProviderFault, tries: number): number {

@@ -24,7 +24,7 @@ export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
     if (statusCode >= 200 && statusCode < 300) return badAnswer("it has not the shape that was agreed on", endpoint);
     return faultOfStatus({ status: statusCode, headers: headersOf(responseHeaders), body }, endpoint);
   }
-  return error instanceof Error ? faultOfNetwork(error, endpoint) : faultOfEvent(error, endpoint);
+  return error instanceof Error ? badAnswer(wordsOf(error), endpoint) : faultOfEvent(error, endpoint);
 }
 
 /** What fetch throws, however deep the library has wrapped it. */

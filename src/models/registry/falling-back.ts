@@ -1,5 +1,6 @@
 import { type ModelCandidate, mayFallBack } from "../../core/model/choose.ts";
 import type { Model } from "../../core/model/model.ts";
+import { providerFaultOf } from "../../core/model/provider-fault.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
 
@@ -29,6 +30,7 @@ export function fallingBack(contenders: readonly Contender[]): Model {
       if (fault === undefined) return;
       const next = contenders[current + 1];
       if (next === undefined || shown || signal.aborted || !mayFallBack(fault, next)) {
+        if (providerFaultOf(fault)) current = 0; // none of them serves: whoever asks again begins with the first
         yield { type: "error", fault };
         return;
       }

@@ -9,16 +9,19 @@ import {
   type WishSource,
 } from "../../core/model/choose.ts";
 import { contextWindow } from "../../core/model/context-window.ts";
+import type { HoldRules } from "../../core/model/hold.ts";
 import type { Model } from "../../core/model/model.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import type { ChosenModel, ModelSource } from "../../core/task/runner.ts";
+import type { ChosenModel, ModelSource, Reopening } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { splitModelName } from "../../core/vocabulary/model-name.ts";
 import { type Tier, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
+import { holdKey, openProviderHolds, type ProviderHolds } from "../../runtime/store/provider-holds.ts";
 import { isLanguageModel, type LanguageModel } from "../ai-sdk/is-language-model.ts";
 import { createPrices } from "../wires/prices.ts";
 import type { WireParts } from "../wires/wire.ts";
 import { fallingBack } from "./falling-back.ts";
+import { anyReopening, holding } from "./holding.ts";
 import { lazily } from "./lazily.ts";
 import { type Provider, type ProviderSettings, providerFor } from "./provider.ts";
 import { providers } from "./providers.ts";
@@ -39,6 +42,8 @@ export type ModelRegistryConfig = Readonly<{
   builtin?: Readonly<Record<string, (rest: string) => Promise<Model>>>;
   env?: Readonly<Record<string, string | undefined>>;
   random?: () => number;
+  /** The keys that providers refuse right now; known to this registry alone by default. */
+  holds?: ProviderHolds;
 }>;
 
 /** A model of a provider; it is made when it is first asked something, and only once. */
@@ -49,6 +54,8 @@ export type ModelRegistry = ModelSource &
     /** The model of a tier or of `provider/model`; what cannot be resolved throws. */
     resolve(nameOrTier: string): ResolvedModel;
     getDefault(): ResolvedModel;
+    /** The models as a run asks them: not while their provider refuses the key. */
+    forRun(rules: HoldRules): ModelSource;
     /** What a wish comes to, and nothing is opened. */
     look(wishes: readonly ModelWish[], binding?: WishSource): Choice;
     provider(name: string): Provider | undefined;
@@ -60,7 +67,7 @@ export type ModelRegistry = ModelSource &
 
 /** The models of one crew. */
 export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry {
-  const { models = {}, builtin = {}, env = {}, random = Math.random } = config;
+  const { models = {}, builtin = {}, env = {}, random = Math.random, holds = openProviderHolds(undefined) } = config;
   const prices = createPrices();
   const means = { prices };
   const opened = new Map<string, Model>();
@@ -92,13 +99,32 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
     ...defined({ tiers: config.tiers }),
   };
 
+  /** A provider's model, held back while the provider refuses its key. */
+  const held = ({ id }: ModelCandidate, found: Provider, { rules, fallback }: Asking): OpenedModel => {
+    const model = ofProvider(found);
+    if (!rules) return { model };
+    const { baseURL, key, headers } = found.endpoint;
+    const { name } = found;
+    return holding(model, { key: holdKey(baseURL, key, headers), provider: name, id, fallback, holds, rules });
+  };
+
   /** The model of a candidate; one that is handed in as a function looks after its own retries. */
-  const modelOf = async ({ name, provider: at }: ModelCandidate, retry: boolean): Promise<Model> => {
-    const again = (model: Model): Model => (retry ? retrying(model, { random }) : model);
-    if (at !== undefined) return again(ofProvider(provider(at)!));
+  const openModel = async (candidate: ModelCandidate, asking: Asking): Promise<OpenedModel> => {
+    const { provider: at } = candidate;
+    if (at === undefined) return { model: await modelOf(candidate, asking) };
+    const { model, ...more } = held(candidate, provider(at)!, asking);
+    return { model: again(model, asking), ...more };
+  };
+  const again = (model: Model, { retry, rules }: Asking): Model =>
+    retry ? retrying(model, { random, ...(rules && { parks: rules.parks }) }) : model;
+  const modelOf = async ({ name }: ModelCandidate, asking: Asking): Promise<Model> => {
     const given = own(models, name);
     if (typeof given === "function") return given;
-    if (isLanguageModel(given)) return again(once(`model:${name}`, () => lazily(() => adapted(given, means))));
+    if (isLanguageModel(given))
+      return again(
+        once(`model:${name}`, () => lazily(() => adapted(given, means))),
+        asking,
+      );
     const row = rowOf(name, builtin)!;
     return row.open(row.rest);
   };
@@ -113,21 +139,37 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
     };
   };
 
-  return {
-    look: (wishes, binding) => chooseModel(wishes, catalogue, binding),
-    choose: async (wishes, { binding, retry = true, thinking } = {}) => {
+  const choose =
+    (rules?: HoldRules): ModelSource["choose"] =>
+    async (wishes, { binding, retry = true, thinking } = {}) => {
       const { candidates: found, misses, warnings } = chooseModel(wishes, catalogue, binding);
       const candidates = thinking === undefined ? found : found.map((one) => ({ ...one, thinking }));
       const [first] = candidates;
       if (first === undefined) return { misses };
       const contenders = await Promise.all(
-        candidates.map(async (one) => ({ ...one, model: await modelOf(one, retry) })),
+        candidates.map(async (one, at) => ({ ...one, ...(await openModel(one, { retry, rules, fallback: at > 0 })) })),
       );
+      const reopening = anyReopening(contenders.flatMap((one) => one.reopening ?? []));
       const model = contenders.length === 1 ? contenders[0]!.model : fallingBack(contenders);
       const { id, why } = first;
       const thinks = first.thinking === undefined ? {} : { thinking: first.thinking };
-      return { name: shown(first.name), ref: first.name, id, model, why, warnings, ...thinks, ...facts(first) };
-    },
+      return {
+        name: shown(first.name),
+        ref: first.name,
+        id,
+        model,
+        why,
+        warnings,
+        ...thinks,
+        ...facts(first),
+        ...defined({ reopening }),
+      };
+    };
+
+  return {
+    look: (wishes, binding) => chooseModel(wishes, catalogue, binding),
+    choose: choose(),
+    forRun: (rules) => ({ choose: choose(rules) }),
     resolve: (nameOrTier) => {
       const spec = specOf(nameOrTier, config);
       const before = resolved.get(spec);
@@ -152,6 +194,11 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
     loadPrices: () => prices.load(),
   };
 }
+
+/** How the models of one task are asked; `fallback`: others are asked before this one. */
+type Asking = Readonly<{ retry: boolean; rules: HoldRules | undefined; fallback: boolean }>;
+
+type OpenedModel = Readonly<{ model: Model; reopening?: Reopening }>;
 
 /** The adapter is loaded with the first model that needs it. */
 const adapted = async (model: LanguageModel, means: WireParts): Promise<Model> => {

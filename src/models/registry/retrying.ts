@@ -8,14 +8,21 @@ import { abortedFault } from "../wires/fault.ts";
 /** How often a turn is tried again by itself. */
 const RETRIES = 3;
 const FIRST_WAIT_MS = 500;
+/** The shortest wait that a task parks for. */
+const PARKS_FROM_MS = 1_000;
 /** By how much a wait is stretched at random, so that many do not come back at once. */
 const JITTER = 0.25;
 
 /**
  * Tries a turn again that failed in a passing way, as long as nothing of it was shown. It waits longer each time, and at
- * least as long as the provider asks for; a provider that asks for more than a minute is not waited for.
+ * least as long as the provider asks for; a provider that asks for more than a minute is not waited for. A task that
+ * parks waits here for less than a second only.
  */
-export function retrying(model: Model, { random }: Readonly<{ random(): number }>): Model {
+export function retrying(
+  model: Model,
+  { random, parks = false }: Readonly<{ random(): number; parks?: boolean }>,
+): Model {
+  const longest = parks ? PARKS_FROM_MS - 1 : MAX_BACKOFF_MS;
   return async function* (request, signal) {
     for (let n = 1; ; n += 1) {
       let shown = false;
@@ -30,7 +37,7 @@ export function retrying(model: Model, { random }: Readonly<{ random(): number }
       }
       if (fault === undefined) return;
       const asked = fault.retryAfterMs ?? 0;
-      if (shown || !fault.retryable || n > RETRIES || asked > MAX_BACKOFF_MS || signal.aborted) {
+      if (shown || !fault.retryable || n > RETRIES || asked > longest || signal.aborted) {
         yield { type: "error", fault };
         return;
       }

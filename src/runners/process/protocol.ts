@@ -1,5 +1,6 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { Catalog } from "../../core/delegation/catalog.ts";
+import type { HoldRules } from "../../core/model/hold.ts";
 import type { FailedOutcome, Outcome } from "../../core/outcome/outcome.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
@@ -25,6 +26,8 @@ export type Job = Readonly<{
   catalog?: Catalog;
   /** Prices have to be known before the first call. */
   prices: boolean;
+  /** How its run treats keys that providers refuse. */
+  holds?: HoldRules;
 }>;
 
 /** What a task may ask of whoever started it, and what it is answered. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { HoldRules } from "../../core/model/hold.ts";
 import { type FailedOutcome, failed, type Outcome, type Spending, withPartial } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage, noCost, noUsage } from "../../core/outcome/usage.ts";
 import { permit } from "../../core/policy/permit.ts";
@@ -21,6 +22,8 @@ export type SpawnParts = Readonly<{
   /** Tools and models that are code of this process, by name. */
   code: Readonly<{ tools: ReadonlySet<string>; models: ReadonlySet<string> }>;
   prices: boolean;
+  /** How the run treats keys that providers refuse. */
+  holds: HoldRules;
   /** The run does not end before this has. */
   linger(work: Promise<unknown>): void;
 }>;
@@ -169,10 +172,10 @@ function marked(setup: ChildSetup, mark: string): ChildSetup {
 function jobFor(
   { call, agent, catalog }: Assignment,
   { past, attended, parks }: PerformContext,
-  { setup, prices }: SpawnParts,
+  { setup, prices, holds }: SpawnParts,
 ): Job {
   const rules = parks && { onLimit: parks.onLimit, onProviderFault: parks.onProviderFault };
-  return { setup, call, agent, past, attended, prices, ...defined({ catalog, parks: rules }) };
+  return { setup, call, agent, past, attended, prices, holds, ...defined({ catalog, parks: rules }) };
 }
 
 type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spending; waited(): number }>;

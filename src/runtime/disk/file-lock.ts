@@ -11,7 +11,7 @@ export async function alone<T>(file: string, work: () => Promise<T>, signal: Abo
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const claim = JSON.stringify(await whoWeAre());
   while (!(await takes(file, claim))) {
-    await removeDead(file);
+    await removeStale(file, async () => (await livingClaim(file)) !== undefined);
     await pause(randomInt(5, 50), signal);
     if (signal.aborted) throw new Error(`another process did not give ${file} back: ${reasonOf(signal)}`);
   }
@@ -32,10 +32,10 @@ async function takes(file: string, claim: string): Promise<boolean> {
   }
 }
 
-/** Takes the claim of a dead process away, and only that one: what somebody else made in between is put back. */
-async function removeDead(file: string): Promise<void> {
+/** Removes a claim that does not count any more, and only that one: a claim that another process made in between is put back. */
+export async function removeStale(file: string, isLiving: (file: string) => Promise<boolean>): Promise<void> {
   const claim = await textOf(file);
-  if (claim === undefined || (await livingClaim(file)) !== undefined) return;
+  if (claim === undefined || (await isLiving(file))) return;
   const aside = `${file}.${randomBytes(8).toString("hex")}`;
   await rename(file, aside).catch(() => {});
   const taken = await textOf(aside);

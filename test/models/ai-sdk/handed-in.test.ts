@@ -83,7 +83,7 @@ test("one that throws, breaks off or never answers is a fault, never an exceptio
   };
   const throwing: LanguageModel = { ...object("v3", []), doStream: () => Promise.reject(new Error("boom")) };
   expect(faultOf(await ask(throwing))).toMatchObject({
-    code: "MODEL_NETWORK",
+    code: "MODEL_BAD_ANSWER",
     message: expect.stringContaining("boom"),
   });
   expect(faultOf(await ask(object("v3", said)))).toMatchObject({

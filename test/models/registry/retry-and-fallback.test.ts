@@ -118,9 +118,11 @@ test.each(["anthropic/claude-busy", "anthropic/claude-locked"])(
   },
 );
 
-test("a key that is not accepted is not covered up by the next model", async () => {
+test("a key that is not accepted gives way to the next model that is named, and that is said", async () => {
   const { found } = await choose([{ by: "agent", names: "anthropic/claude-locked, ollama/other" }], { retry: false });
-  expect(faultOf(await turn(found.model)).code).toBe("MODEL_AUTH");
+  const [said, ...events] = await turn(found.model);
+  expect(said).toMatchObject({ type: "notice", code: "MODEL_FALLBACK", text: expect.stringContaining("401") });
+  expect(events).toContainEqual({ type: "text", text: "I am other" });
 });
 
 test("each of a list thinks as much as its own name says", async () => {

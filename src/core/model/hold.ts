@@ -1,0 +1,120 @@
+import { z } from "zod";
+import type { Fault } from "../outcome/outcome.ts";
+import { defined } from "../text/defined.ts";
+import { LONGEST_TOLD_MS, type ProviderFault, waitAfterFault } from "./provider-fault.ts";
+
+/** A provider refuses a key: nobody on this machine asks it with that key before `probeAt`, and then one task does. */
+export type Hold = Readonly<{
+  kind: ProviderFault;
+  fault: Fault;
+  /** When the provider last refused. */
+  seen: number;
+  /** How often it refused in a row that it was asked on purpose. */
+  tries: number;
+  probeAt: number;
+  /** The time that the provider gave. */
+  until?: number;
+  /** The models that were refused. */
+  models: readonly string[];
+}>;
+
+const schema = z.object({
+  kind: z.enum(["key", "credit", "quota", "provider"]),
+  fault: z.object({
+    code: z.enum(["MODEL_AUTH", "MODEL_RATE_LIMIT", "MODEL_OVERLOADED", "MODEL_NETWORK"]),
+    message: z.string(),
+    hint: z.string().optional(),
+    retryable: z.boolean(),
+  }),
+  seen: z.number(),
+  tries: z.number(),
+  probeAt: z.number(),
+  until: z.number().optional(),
+  models: z.array(z.string()),
+});
+
+/** How long after its time a hold that nobody looked after is still believed. */
+const STALE_MS = 600_000;
+/** By how much clocks of one machine may have been set back. */
+const SKEW_MS = 60_000;
+
+/** The hold that a text says; `undefined` for one that is damaged, impossible or long over: those hold nobody. */
+export function parseHold(text: string, now: number): Hold | undefined {
+  const { data } = schema.safeParse(json(text));
+  if (!data || data.seen > now + SKEW_MS || data.probeAt > now + LONGEST_TOLD_MS + SKEW_MS) return undefined;
+  if (now > data.probeAt + STALE_MS) return undefined;
+  const { until, fault, ...hold } = data;
+  return { ...hold, fault: { ...fault, ...defined({ hint: fault.hint }) } as Fault, ...defined({ until }) };
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A refusal: what was asked, and whether it was asked on purpose although the key was held. */
+export type Refusal = Readonly<{ fault: Fault; kind: ProviderFault; model: string; now: number; probed: boolean }>;
+
+/** The hold after a provider refused. Requests that were under way side by side count as one. */
+export function holdAfter(before: Hold | undefined, { fault, kind, model, now, probed }: Refusal): Hold {
+  const tries = probed ? (before?.tries ?? 0) + 1 : (before?.tries ?? 1);
+  const next = now + waitAfterFault(fault, kind, tries);
+  const told = fault.retryAfterMs !== undefined;
+  const probeAt = before === undefined || probed ? next : told ? Math.max(before.probeAt, next) : before.probeAt;
+  const until = told ? probeAt : probed ? undefined : before?.until;
+  const { retryAfterMs: _told, ...kept } = fault;
+  return {
+    kind,
+    fault: kept,
+    seen: now,
+    tries,
+    probeAt,
+    ...defined({ until }),
+    models: [...new Set([...(before?.models ?? []), model])],
+  };
+}
+
+/** How one run treats holds. */
+export type HoldRules = Readonly<{
+  /** Its tasks wait elsewhere; otherwise they fail, or wait for a minute at most. */
+  parks: boolean;
+  /** Refusals before this time are not believed without asking once. */
+  since: number;
+  /** Nor are those for which the provider gave a time: somebody asks for it now. */
+  insists: boolean;
+}>;
+
+/** What a request is about: its model, and whether other models were asked before it. */
+export type HeldRequest = Readonly<{ model: string; fallback: boolean; now: number }>;
+
+/** How often a provider is asked that refuses in a passing way before tasks that do not park give up. */
+const TRIES = 3;
+/** The longest wait for a provider of tasks that do not park. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** Whether a request may be sent, may be sent by one task only, has to wait, or fails of what the hold says. */
+export function judgeHold(
+  hold: Hold | undefined,
+  { parks, since, insists }: HoldRules,
+  { model, fallback, now }: HeldRequest,
+): "go" | "probe" | "wait" | "refuse" {
+  if (!hold || (fallback && isAboutModel(hold) && !hold.models.includes(model))) return "go";
+  if (hold.seen < since && (insists || hold.until === undefined)) return "probe";
+  const passes = hold.kind === "quota" || hold.kind === "provider";
+  if (now >= hold.probeAt && (parks || passes)) return "probe";
+  return parks || !passes || hold.tries > TRIES || hold.probeAt - now > LONGEST_WAIT_MS ? "refuse" : "wait";
+}
+
+/** Providers count requests and have room for each model apart, so another model of the same key may still answer. */
+function isAboutModel({ fault }: Hold): boolean {
+  return fault.code === "MODEL_OVERLOADED" || (fault.code === "MODEL_RATE_LIMIT" && fault.retryable);
+}
+
+/** What a request fails of that was not sent. */
+export function heldFault({ fault, probeAt, until }: Hold, now: number, { parks }: Pick<HoldRules, "parks">): Fault {
+  if (parks || until !== undefined) return { ...fault, retryAfterMs: Math.max(1, probeAt - now) };
+  return { ...fault, retryable: false };
+}

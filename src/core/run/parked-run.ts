@@ -1,0 +1,39 @@
+import { defined } from "../text/defined.ts";
+import type { Parking } from "./event.ts";
+import { isParked } from "./run-status.ts";
+import type { State } from "./state.ts";
+
+/** Why nothing of a run goes on, until when, what helps, and the command that goes on with it now. */
+export type ParkedRun = Parking & Readonly<{ command: string; tasks: number }>;
+
+/** What holds a run up; `undefined` while any task of it works. Of several reasons, the latest that was recorded. */
+export function parkedRun(state: State): ParkedRun | undefined {
+  if (!isParked(state)) return undefined;
+  return lastParking(state);
+}
+
+/** The same for a run that is paused or was interrupted while its tasks were parked. */
+export function lastParking(state: State): ParkedRun | undefined {
+  const all = [...state.nodes.values()].flatMap(({ parked, status }) =>
+    parked && status === "running" ? [parked] : [],
+  );
+  const last = all.toSorted((a, b) => timeOf(b) - timeOf(a))[0];
+  if (!last) return undefined;
+  const { why, waitsFor, helps, until, nextTry } = last;
+  return {
+    why,
+    waitsFor,
+    helps,
+    ...defined({ until, nextTry }),
+    command: `subcrew resume ${state.run}`,
+    tasks: all.length,
+  };
+}
+
+const timeOf = ({ until, nextTry }: Parking): number => nextTry ?? until ?? Number.POSITIVE_INFINITY;
+
+/** When a parked run goes on by itself, for a log: empty when it does not. */
+export function parkedUntil({ until, nextTry }: Parking): string {
+  if (until !== undefined) return `until ${new Date(until).toISOString()}`;
+  return nextTry === undefined ? "" : `asks again at ${new Date(nextTry).toISOString()}`;
+}

@@ -1,0 +1,145 @@
+import { heldFault, type Hold, holdAfter, type HoldRules, judgeHold } from "../../core/model/hold.ts";
+import type { Model, ModelEvent } from "../../core/model/model.ts";
+import { providerFaultOf } from "../../core/model/provider-fault.ts";
+import type { Reopening } from "../../core/task/runner.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { following, pause } from "../../runtime/async/cancel.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import type { ProbeClaim, ProviderHolds } from "../../runtime/store/provider-holds.ts";
+import { abortedFault } from "../wires/fault.ts";
+
+const LOOK_EVERY_MS = 250;
+
+/** Which key a model is asked with, and whether others are asked before it. */
+export type HeldModel = Readonly<{
+  key: string;
+  provider: string;
+  id: string;
+  fallback: boolean;
+  holds: ProviderHolds;
+  rules: HoldRules;
+}>;
+
+/**
+ * A model of one task that is not asked while its provider refuses the key: what one task is refused holds all others on
+ * this machine. When the time has come one of them asks; what it is answered counts for all.
+ */
+export function holding(model: Model, held: HeldModel): Readonly<{ model: Model; reopening: Reopening }> {
+  const { key, provider, id, fallback, holds, rules } = held;
+  const judge = (hold: Hold | undefined): ReturnType<typeof judgeHold> =>
+    judgeHold(hold, rules, { model: id, fallback, now: Date.now() });
+  /** The claim of a task that parked and is to ask first. */
+  let waiting: ProbeClaim | undefined;
+
+  const asking: Model = async function* (request, signal) {
+    let claim = waiting;
+    waiting = undefined;
+    let before: Hold | undefined;
+    while (!claim) {
+      const hold = await holds.look(key);
+      const verdict = judge(hold);
+      if (hold === undefined || verdict === "go") break;
+      if (verdict === "probe") claim = await holds.claimProbe(key);
+      if (claim) break;
+      const failedMeanwhile = before !== undefined && hold.tries > before.tries;
+      if (verdict === "refuse" || rules.parks || failedMeanwhile) {
+        yield { type: "error", fault: heldFault(hold, Date.now(), rules) };
+        return;
+      }
+      if (before === undefined) yield waits(hold);
+      before ??= hold;
+      const left = verdict === "probe" ? LOOK_EVERY_MS : hold.probeAt - Date.now();
+      if (await pause(Math.min(LOOK_EVERY_MS, Math.max(1, left)), signal)) continue;
+      yield { type: "error", fault: abortedFault };
+      return;
+    }
+    try {
+      yield* asked(request, signal, claim);
+    } finally {
+      await claim?.release();
+    }
+  };
+
+  /** Sends the request, and notes what its answer says about the key. */
+  async function* asked(
+    request: Parameters<Model>[0],
+    signal: AbortSignal,
+    claim: ProbeClaim | undefined,
+  ): AsyncGenerator<ModelEvent> {
+    let served = false;
+    for await (const event of model(request, signal)) {
+      if (event.type === "error" && !served && !signal.aborted) {
+        const kind = providerFaultOf(event.fault);
+        if (kind)
+          await holds.put(key, (now) =>
+            holdAfter(now, { fault: event.fault, kind, model: id, now: Date.now(), probed: claim !== undefined }),
+          );
+        else if (claim) await holds.lift(key);
+      } else if (event.type !== "error" && event.type !== "notice" && !served) {
+        served = true;
+        if (claim) await holds.lift(key);
+      }
+      yield event;
+    }
+  }
+
+  const wait: Reopening["wait"] = async (signal) => {
+    for (let hold = await holds.look(key); ; hold = await holds.lookLater(key)) {
+      if (signal.aborted) return "";
+      const verdict = judge(hold);
+      if (verdict === "go") return `${provider} answers again`;
+      const claim = verdict === "probe" ? await holds.claimProbe(key) : undefined;
+      if (!claim) continue;
+      if (signal.aborted) await claim.release();
+      else {
+        waiting = claim;
+        onAbort(signal, () => {
+          if (waiting !== claim) return;
+          waiting = undefined;
+          void claim.release();
+        });
+      }
+      return `asking ${provider} again`;
+    }
+  };
+  return {
+    model: asking,
+    reopening: {
+      wait,
+      look: async () => {
+        const hold = await holds.look(key);
+        if (hold === undefined || judge(hold) === "go") return undefined;
+        return { nextTry: hold.probeAt, ...(hold.until !== undefined && { until: hold.until }) };
+      },
+    },
+  };
+}
+
+/** The first of several models that may be asked again. */
+export function anyReopening(all: readonly Reopening[]): Reopening | undefined {
+  const [first, ...more] = all;
+  if (!first || more.length === 0) return first;
+  return {
+    look: async () => {
+      const held = (await Promise.all(all.map((one) => one.look()))).filter((one) => one !== undefined);
+      return held.toSorted((a, b) => a.nextTry - b.nextTry)[0];
+    },
+    wait: async (signal) => {
+      const followers = all.map(() => following(signal));
+      const waits = all.map(async (one, at) => ({ at, why: await one.wait(followers[at]!.controller.signal) }));
+      const { at: first, why } = await Promise.race(waits);
+      // The one that may ask keeps its claim until it has, or until the task is stopped.
+      for (const [at, { controller, release }] of followers.entries()) {
+        if (at === first) continue;
+        release();
+        controller.abort();
+      }
+      return why;
+    },
+  };
+}
+
+function waits({ fault, probeAt }: Hold): ModelEvent {
+  const text = `${fault.message} Asking again in ${formatDuration(Math.max(0, probeAt - Date.now()))}.`;
+  return { type: "notice", code: "MODEL_RETRY", text };
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Hold, parseHold } from "../../core/model/hold.ts";
+import { machineDisk } from "../disk/disk.ts";
+import { removeStale } from "../disk/file-lock.ts";
+import { readRegularFile } from "../disk/read-regular.ts";
+import { livingClaim, makeWhole, whoWeAre } from "../disk/run-claim.ts";
+import { writeAtomic } from "../disk/write-atomic.ts";
+
+/** The keys that providers refuse right now, for every process of this machine. */
+export type ProviderHolds = Readonly<{
+  look(key: string): Promise<Hold | undefined>;
+  /** The same a moment later; many who wait share one look. */
+  lookLater(key: string): Promise<Hold | undefined>;
+  put(key: string, change: (before: Hold | undefined) => Hold): Promise<void>;
+  lift(key: string): Promise<void>;
+  /** Makes its caller the one that asks the provider; `undefined`: another task does. */
+  claimProbe(key: string): Promise<ProbeClaim | undefined>;
+}>;
+
+/** The right to ask a provider that refuses, until it is released. */
+export type ProbeClaim = Readonly<{ release(): Promise<void> }>;
+
+const LOOK_EVERY_MS = 250;
+/** A probe of which nothing was heard for so long does not keep others from asking. */
+const PROBE_MS = 120_000;
+
+/** A name for a provider's address with a key that does not give the key away. */
+export function holdKey(address: string, key: string | undefined, headers: Readonly<Record<string, string>>): string {
+  const sent = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256")
+    .update(JSON.stringify([address, key ?? null, sent]))
+    .digest("hex")
+    .slice(0, 40);
+}
+
+/** Holds in files of this folder; without one, or where it cannot be written, in this process alone. */
+export function openProviderHolds(folder: string | undefined): ProviderHolds {
+  const own = new Map<string, Hold>();
+  const probing = new Set<string>();
+  const looks = new Map<string, Promise<Hold | undefined>>();
+  const fileOf = (key: string): string => join(folder ?? "", `${key}.json`);
+
+  const look: ProviderHolds["look"] = async (key) => {
+    const kept = own.get(key);
+    if (kept) return parseHold(JSON.stringify(kept), Date.now());
+    if (folder === undefined) return undefined;
+    const text = await readRegularFile(fileOf(key)).catch(() => undefined);
+    return text && parseHold(String(text), Date.now());
+  };
+  const later = async (key: string): Promise<Hold | undefined> => {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    looks.delete(key);
+    return look(key);
+  };
+  const lookLater: ProviderHolds["lookLater"] = (key) => {
+    const next = looks.get(key) ?? later(key);
+    looks.set(key, next);
+    return next;
+  };
+  return {
+    look,
+    lookLater,
+    put: async (key, change) => {
+      const hold = change(await look(key));
+      try {
+        if (folder === undefined) throw new Error("nowhere to keep it");
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await writeAtomic(fileOf(key), JSON.stringify(hold));
+        own.delete(key);
+      } catch {
+        own.set(key, hold);
+      }
+    },
+    lift: async (key) => {
+      own.delete(key);
+      if (folder !== undefined) await rm(fileOf(key), { force: true }).catch(() => {});
+    },
+    claimProbe: async (key) => {
+      if (probing.has(key)) return undefined;
+      probing.add(key);
+      const file = folder === undefined ? undefined : join(folder, `${key}.probe`);
+      const leave = file === undefined ? async (): Promise<void> => {} : await takeClaim(file);
+      if (!leave) {
+        probing.delete(key);
+        return undefined;
+      }
+      // A task that hangs with its claim keeps others of this process no longer than those of others.
+      const late = setTimeout(() => probing.delete(key), PROBE_MS).unref();
+      return {
+        release: async () => {
+          clearTimeout(late);
+          probing.delete(key);
+          await leave();
+        },
+      };
+    },
+  };
+}
+
+/** Makes the file of a claim, and gives back how it is removed; `undefined`: a living process has it. */
+async function takeClaim(file: string): Promise<(() => Promise<void>) | undefined> {
+  const text = JSON.stringify(await whoWeAre());
+  const takes = (): Promise<boolean> =>
+    makeWhole(file, text, machineDisk).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code !== "EEXIST", // where nothing can be written, everybody may ask
+    );
+  if (!(await takes())) {
+    await removeStale(file, isLiving);
+    if (!(await takes())) return undefined;
+  }
+  return async () => {
+    const now = await readFile(file, "utf8").catch(() => undefined);
+    if (now === text) await rm(file, { force: true }).catch(() => {});
+  };
+}
+
+async function isLiving(file: string): Promise<boolean> {
+  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
+  return Math.abs(Date.now() - mtimeMs) < PROBE_MS && (await livingClaim(file)) !== undefined;
+}
