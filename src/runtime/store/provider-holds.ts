@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Hold, parseHold } from "../../core/model/hold.ts";
 import { machineDisk } from "../disk/disk.ts";
 import { removeStale } from "../disk/file-lock.ts";
-import { readRegularFile } from "../disk/read-regular.ts";
+import { readRegularText } from "../disk/regular-file.ts";
 import { livingClaim, makeWhole, whoWeAre } from "../disk/run-claim.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
@@ -46,8 +46,8 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
     const kept = own.get(key);
     if (kept) return parseHold(JSON.stringify(kept), Date.now());
     if (folder === undefined) return undefined;
-    const text = await readRegularFile(fileOf(key)).catch(() => undefined);
-    return text && parseHold(String(text), Date.now());
+    const text = await readRegularText(fileOf(key)).catch(() => undefined);
+    return text === undefined ? undefined : parseHold(text, Date.now());
   };
   const later = async (key: string): Promise<Hold | undefined> => {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
@@ -112,7 +112,7 @@ async function takeClaim(file: string): Promise<(() => Promise<void>) | undefine
     if (!(await takes())) return undefined;
   }
   return async () => {
-    const now = await readFile(file, "utf8").catch(() => undefined);
+    const now = await readRegularText(file).catch(() => undefined);
     if (now === text) await rm(file, { force: true }).catch(() => {});
   };
 }
