@@ -123,7 +123,7 @@ export function sourcesTable(families) {
     "|---|---|---|---|---|",
     ...rows,
     `| ${last + 1} | plugins | claude | those of the project, then | those of the user |`,
-    `| ${last + 2} | bundled | own | part of the program | |`,
+    `| ${last + 2} | bundled | own | built in | |`,
   ].join("\n");
 }
 

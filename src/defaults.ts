@@ -22,7 +22,11 @@ export function backgroundCommand(id: string): readonly [file: string, ...args: 
   );
   const main = here.find((file) => existsSync(file));
   if (main === undefined)
-    throw new CrewError("WORKER_FAILED", "The command of subcrew is not beside its library.", "Install it again.");
+    throw new CrewError(
+      "WORKER_FAILED",
+      "The subcrew command is missing from this installation.",
+      "Reinstall subcrew.",
+    );
   return [process.execPath, main, "background-run", id, "--json"];
 }
 

@@ -37,7 +37,7 @@ function channelToHost(): TaskChannel {
 }
 
 const stop = new AbortController();
-if (isMainThread) process.on("SIGTERM", () => stop.abort(stopped("the process of the task was told to end")));
+if (isMainThread) process.on("SIGTERM", () => stop.abort(stopped("the task's process received SIGTERM")));
 const channel = channelToHost();
 await serveParent(channel, work, stop.signal);
 await channel.close();

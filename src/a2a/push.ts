@@ -91,10 +91,10 @@ export function createPush({
           judgeUrl(made.data.url, allowed);
           checkHeaders(headersOf(made.data));
         } catch (refused) {
-          throw taskError("bad-address", "The push address is not one that this server may ask.", { cause: refused });
+          throw taskError("bad-address", "This server may not send requests to the push address.", { cause: refused });
         }
         const others = (await list(folder)).filter((each) => each.id !== id);
-        if (others.length >= MOST) throw taskError("bad-request", `A task has ${MOST} push addresses at most.`);
+        if (others.length >= MOST) throw taskError("bad-request", `A task can have at most ${MOST} push addresses.`);
         await save(folder, [...others, made.data]);
         return made.data;
       }),

@@ -132,7 +132,7 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
   return {
     getAgentCard: async () => cardOf(card),
     getAuthenticatedExtendedAgentCard: async () => {
-      throw new sdk.errors.ExtendedAgentCardNotConfiguredError("There is no other card.");
+      throw new sdk.errors.ExtendedAgentCardNotConfiguredError("There is no extended agent card.");
     },
     sendMessage: ({ message, configuration }) =>
       guarded(async () => {
@@ -194,7 +194,7 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
 
 /** The same in the words of the protocol; what is no answer to the caller stays here. */
 function errorOf({ errors }: Sdk, error: unknown): Error {
-  if (!isTaskError(error)) return error instanceof errors.A2AError ? error : new Error("Something went wrong inside.");
+  if (!isTaskError(error)) return error instanceof errors.A2AError ? error : new Error("Internal error.");
   const made: Readonly<Record<TaskErrorCode, (message: string) => Error>> = {
     "not-found": (message) => new errors.TaskNotFoundError(message),
     "not-cancelable": (message) => new errors.TaskNotCancelableError(message),
@@ -220,7 +220,7 @@ async function load() {
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      `Serving agents over A2A needs the package @a2a-js/sdk, which is not there: ${messageOf(cause)}`,
+      `Serving agents over A2A needs the package @a2a-js/sdk, which cannot be loaded: ${messageOf(cause)}`,
       "Install it: npm install @a2a-js/sdk",
       { cause },
     );

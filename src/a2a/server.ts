@@ -118,8 +118,8 @@ async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<rea
   if (wanted.length === 0)
     throw new CrewError(
       "BAD_INPUT",
-      "No agent is named, so there is nothing to offer.",
-      "Name them with --agents, or offer all with --all.",
+      "No agent given.",
+      "Name agents with --agents, or use --all to serve every agent.",
     );
   const all = agents.map(({ name }) => name);
   for (const name of wanted) {

@@ -85,7 +85,8 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     if (text === "") throw taskError("bad-request", "The message has no text.");
     if (message.contextId !== undefined && !CONTEXT.test(message.contextId))
       throw taskError("bad-request", "The context id is not valid.");
-    if (active.size >= MOST_ACTIVE) throw taskError("busy", `${MOST_ACTIVE} tasks are worked on already.`);
+    if (active.size >= MOST_ACTIVE)
+      throw taskError("busy", `${MOST_ACTIVE} tasks are already running. Try again later.`);
     const all = await origins();
     const context = message.contextId ?? randomUUID();
     const origin: Origin = { by: BY, ...who, context };
@@ -149,14 +150,15 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     if (message.contextId !== undefined && message.contextId !== origin.context)
       throw taskError("bad-request", "The task belongs to another context.");
     const served = active.get(id);
-    if (!served || served.run.state.outcome) throw taskError("unsupported", "The task takes no more messages.");
+    if (!served || served.run.state.outcome)
+      throw taskError("unsupported", "The task has ended and accepts no more messages.");
     await register(id);
     const question = served.question();
     const text = extractMessageText(message);
     if (!question) {
       const path = served.run.state.plan?.output ?? "";
       if (served.isSettled() || !(await served.run.send(path, text, who.caller || "the caller")))
-        throw taskError("unsupported", "The task takes no messages now.");
+        throw taskError("unsupported", "The task cannot accept messages right now.");
       return served;
     }
     const taken = served.until(({ type, path }) => type === "gate.answered" && path === question.path);
@@ -166,7 +168,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
   const cancelled = async (who: TaskOwner, id: string): Promise<RemoteTask> => {
     const origin = await originOf(who, id);
     const task = await lookAt(origin, id);
-    if (isOver(task.status.state)) throw taskError("not-cancelable", "The task is over.");
+    if (isOver(task.status.state)) throw taskError("not-cancelable", "The task has already ended.");
     const { owner } = await crew.kept.look(id);
     const served = active.get(id) ?? (owner === undefined ? serve(crew.resume(id, { ...common }), origin) : undefined);
     if (served) {
@@ -200,7 +202,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     follow: async (who, id) => {
       const origin = await originOf(who, id);
       const served = await following(origin, id);
-      if (!served) throw taskError("unsupported", "Nobody works on the task, so nothing happens in it.");
+      if (!served) throw taskError("unsupported", "No process is running the task, so there are no events to stream.");
       return served.updates();
     },
     folder: async (who, id) => {

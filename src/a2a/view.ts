@@ -61,8 +61,8 @@ function parkedWords(state: State): string | undefined {
   return parked && ["parked:", parked.why, parkedUntil(parked), parked.helps].filter((part) => part !== "").join(" ");
 }
 
-const WAITS_FOR_OWNER = "The owner of this agent has to allow something before it can go on.";
-const WAITS_FOR_SERVER = "It was interrupted and goes on when the server takes it up again.";
+const WAITS_FOR_OWNER = "The task waits until the owner of this agent approves a tool call.";
+const WAITS_FOR_SERVER = "The task was interrupted; it continues when the server resumes it.";
 
 const BY_LIFE: Readonly<Record<ViewContext["life"], RemoteState>> = {
   starting: "submitted",

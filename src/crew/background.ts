@@ -44,8 +44,8 @@ export function createLaunch({
     if ([options.tools, options.agents, Object.keys(options.models ?? {})].some((own) => (own ?? []).length > 0))
       throw new CrewError(
         "BAD_INPUT",
-        "A crew with agents, tools or models of its own cannot run in the background.",
-        "Give it `toolModules`, agent files and `providers` instead.",
+        "A crew with agents, tools or models defined in code cannot run in the background.",
+        "Use `toolModules`, agent files and `providers` instead.",
       );
     return launchRun(needed(store), {
       request: redactor.deep({ ...asked, crew: { cwd, ...(setup.trusted && { trust: true }), ...crew }, at: clock() }),

@@ -204,7 +204,7 @@ const shuttings: Readonly<
 > = {
   off: ({ name }, { options: { placeOf } }) => {
     const key = `mcpServers.${name}.enabled`;
-    return { rule: "the server is switched off", origin: { from: "settings", key, ...placeOf(key) } };
+    return { rule: "the server is disabled", origin: { from: "settings", key, ...placeOf(key) } };
   },
   unlisted: (_, { found, trace }) => ({
     rule: "the server is not among those of the agent",
@@ -230,7 +230,7 @@ type Decided = Readonly<{
 
 function ruleOf({ name, allowed, denied, shut, rule, agent }: Decided): string {
   if (shut) return rule;
-  if (denied) return "taken away by disallowedTools";
+  if (denied) return "removed by disallowedTools";
   if (name === DELEGATION_TOOL) return delegationRule(agent, allowed);
   const lead = leadOf(name);
   if (lead !== undefined && !covers(agent.tools, name))

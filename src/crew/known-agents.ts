@@ -50,8 +50,8 @@ function rosterOf(given: readonly Agent[], seen: () => Seen): Roster {
       if (found.disabled.some((one) => one.name === name))
         throw new CrewError(
           "DISABLED",
-          `The agent "${name}" is switched off.`,
-          `\`subcrew agents enable ${name}\` switches it on.`,
+          `The agent "${name}" is disabled.`,
+          `Enable it with \`subcrew agents enable ${name}\`.`,
         );
       return undefined;
     },

@@ -28,7 +28,8 @@ export function changedSettings(
   const names = ["model", "address", "sandbox"] as const;
   return names.flatMap((name) => {
     if (before[name] === now[name]) return [];
-    const used = name === "model" ? `the run goes on with ${before[name] ?? "none"}` : `${now[name] ?? "none"} is used`;
+    const used =
+      name === "model" ? `the run continues with ${before[name] ?? "none"}` : `${now[name] ?? "none"} is used`;
     const text = `The ${name} was ${before[name] ?? "not set"} when the run began and is ${now[name] ?? "not set"} now; ${used}.`;
     return [{ code: "SETTINGS_CHANGED", text }];
   });

@@ -84,7 +84,7 @@ export class A2AClientManager {
   ): Promise<RemoteAnswer> {
     let answer: RemoteAnswer | undefined;
     for await (const update of this.sendMessageStream(name, text, ids, signal)) answer = foldRemote(answer, update);
-    if (!answer) throw new Error(`${name} said nothing`);
+    if (!answer) throw new Error(`${name} returned no answer`);
     return answer;
   }
 

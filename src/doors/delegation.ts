@@ -61,9 +61,9 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
       start: (what, tells) => background.start(what, { spawns: "*", ceiling: [], model: "" }, tells),
     },
     delegate: async (what) => {
-      if (signal.aborted) return failed("DENIED", "It was stopped before it began.");
+      if (signal.aborted) return failed("DENIED", "It was cancelled before it started.");
       const run = crew.run(what, options);
-      const release = onAbort(signal, () => run.cancel("stopped by whoever asked for it"));
+      const release = onAbort(signal, () => run.cancel("stopped by the caller"));
       try {
         for await (const event of run) heard?.(event, run);
         return delegatedOf(await run);

@@ -37,7 +37,7 @@ export function localInvocation(
         ...(Object.keys(named).length > 0 && { inputs: named }),
       };
       const run = crew.run({ nodes: { [id]: { kind: "task", task } }, output: id });
-      const stop = (): void => run.cancel("stopped by whoever asked for it");
+      const stop = (): void => run.cancel("stopped by the caller");
       if (signal.aborted) stop();
       const release = onAbort(signal, stop);
       try {

@@ -30,7 +30,7 @@ export type TaskOutput = Readonly<{
 }>;
 
 /** Says what to go on with when nothing else is said. */
-const GO_ON = "Go on where you stopped.";
+const GO_ON = "Continue where you stopped.";
 
 /** 002's Subagent: one agent with tasks of its own, over runs of a crew. */
 export class Subagent {

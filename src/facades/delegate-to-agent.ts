@@ -88,9 +88,9 @@ export function delegationRefusal(
   const choose = `Available agents are: ${list || "none"}. Please choose a valid ${RESERVED_INPUT}.`;
   return {
     unknown: `Agent '${agent}' not found. ${choose}`,
-    disabled: `Agent '${agent}' is switched off. ${choose}`,
-    blocked: `Agent '${agent}' is the one that this work was started for; it must not start itself again.`,
+    disabled: `Agent '${agent}' is disabled. ${choose}`,
+    blocked: `Agent '${agent}' is already one of your callers; an agent must not start itself again.`,
     spawns: `Agent '${agent}' may not be started from here. ${choose}`,
-    depth: `Agents may not start others below a depth of ${maxDepth}.`,
+    depth: `The maximum delegation depth of ${maxDepth} is reached.`,
   }[why];
 }

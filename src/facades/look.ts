@@ -19,7 +19,7 @@ export function createAgentLookup(caller: Caller): (context: Pick<ToolContext, "
     told = seen(now);
     const words = [
       came.length > 0 ? `New agents that you can start now: ${came.join(", ")}.` : "",
-      went.length > 0 ? `No longer there: ${went.join(", ")}.` : "",
+      went.length > 0 ? `No longer available: ${went.join(", ")}.` : "",
     ].filter((text) => text !== "");
     return { now, news: words.length === 0 ? "" : `\n\n[Agents have changed. ${words.join(" ")}]` };
   };

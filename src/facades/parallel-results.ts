@@ -145,7 +145,7 @@ const texts: Readonly<Record<ParallelMode, (details: ParallelToolDetails, around
       headOf("Team", details, " tasks", details.dagInfo?.tasks.length),
       objective === undefined ? "" : `**Objective:** ${objective}`,
       blocked.length === 0 ? "" : `**Blocked tasks:** ${blocked.join(", ")} (dependencies failed)`,
-      unapproved.length === 0 ? "" : `**Not approved:** ${unapproved.join(", ")} (the last version was taken)`,
+      unapproved.length === 0 ? "" : `**Not approved:** ${unapproved.join(", ")} (the last version was kept)`,
       partsOf(details.results, ({ name = "", id }) => teamName(name, id)),
     ]
       .filter((part) => part !== "")

@@ -73,11 +73,10 @@ const refusals: Readonly<
   >
 > = {
   unknown: (type, _, names) => `There is no subagent type "${type}". Types are: ${names.join(", ") || "none"}.`,
-  disabled: (type, _, names) =>
-    `The subagent type "${type}" is switched off. Types are: ${names.join(", ") || "none"}.`,
-  blocked: (type) => `"${type}" is the subagent that this work was started for; it must not start itself again.`,
+  disabled: (type, _, names) => `The subagent type "${type}" is disabled. Types are: ${names.join(", ") || "none"}.`,
+  blocked: (type) => `"${type}" is already one of your callers; a subagent must not start itself again.`,
   spawns: (type, _, names) => `"${type}" may not be started from here. Types are: ${names.join(", ") || "none"}.`,
-  depth: (_, { maxDepth }) => `Subagents may not start others below a depth of ${maxDepth}.`,
+  depth: (_, { maxDepth }) => `The maximum delegation depth of ${maxDepth} is reached.`,
 };
 
 function waited({ outcome, done }: Awaited<ReturnType<typeof delegatePlan>>, news: string): ToolResult {

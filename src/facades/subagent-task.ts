@@ -109,10 +109,10 @@ function refusal(type: string, caller: Caller, { now }: AgentLookup): string | u
     why &&
     {
       unknown: `Unknown subagent type: ${type}. Available: ${available}`,
-      disabled: `The subagent type ${type} is switched off. Available: ${available}`,
-      blocked: `The subagent type ${type} is the one that this work was started for; it must not start itself again.`,
+      disabled: `The subagent type ${type} is disabled. Available: ${available}`,
+      blocked: `The subagent type ${type} is already one of your callers; a subagent must not start itself again.`,
       spawns: `The subagent type ${type} may not be started from here. Available: ${available}`,
-      depth: `Subagents may not start others below a depth of ${caller.maxDepth}.`,
+      depth: `The maximum delegation depth of ${caller.maxDepth} is reached.`,
     }[why]
   );
 }
@@ -153,7 +153,7 @@ async function inBackground(
 ): Promise<ToolResult> {
   const { background } = context;
   if (!background)
-    return failure("Nothing can go on in the background here. Call again without run_in_background.", news);
+    return failure("Background tasks are not available here. Call again without run_in_background.", news);
   const plan = planFor([assignment]);
   const begun = await background.start(plan, "ending");
   if ("status" in begun) return failure(`Subagent execution failed: ${begun.fault.message}`, news);

@@ -110,9 +110,9 @@ export function refusalText(
     disabled: () =>
       `Agent "${name}" is disabled in settings. Enable it via /agents, or use a different agent type. Available: ${available}`,
     blocked: () =>
-      `Cannot spawn '${name}': it is the agent that this work was started for, and it must not start itself again.`,
+      `Cannot spawn '${name}': it is already one of your callers, and an agent must not start itself again.`,
     spawns: () => `Cannot spawn '${name}'. Allowed: ${allowedText(caller.spawns)}`,
-    depth: () => `Cannot spawn '${name}': agents may not start others below a depth of ${caller.maxDepth}.`,
+    depth: () => `Cannot spawn '${name}': the maximum delegation depth of ${caller.maxDepth} is reached.`,
   };
   return texts[why]();
 }

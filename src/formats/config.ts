@@ -17,7 +17,7 @@ export function readConfig(source: string): ConfigReading {
   const read = readYaml(text);
   if (!read.ok) {
     const line = read.line === undefined ? {} : { line: read.line };
-    return { faults: [{ message: `The YAML cannot be read: ${read.reason}.`, hint: "Correct it there.", ...line }] };
+    return { faults: [{ message: `The YAML cannot be read: ${read.reason}.`, hint: "Correct the syntax.", ...line }] };
   }
   const value = read.value ?? {};
   const faults = faultsOf(config, value, "configuration");

@@ -16,7 +16,7 @@ export async function loadAgentModule(file: string): Promise<readonly ReadAgent[
     throw new CrewError(
       "BAD_AGENT",
       `${file} exports no agent.`,
-      "Export what defineAgent({ name, description, instructions }) gives.",
+      "Export the result of defineAgent({ name, description, instructions }).",
     );
   }
   return agents.map((agent) => ({ agent: Object.freeze({ ...agent }), from: fromModule(agent), raw: {}, kept: [] }));

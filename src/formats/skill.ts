@@ -116,7 +116,7 @@ function bundled(dialect: Dialect, files: Readonly<Record<string, string>>): rea
   return Object.entries(files).map(([name, content]) => {
     const [read] = dialect.read(content, { file: `${name}.md`, relative: `${name}.md` }).agents;
     if (read === undefined)
-      throw new CrewError("BAD_AGENT", `The bundled file ${name}.md is damaged.`, "Install the program again.");
+      throw new CrewError("BAD_AGENT", `The bundled file ${name}.md is damaged.`, "Reinstall subcrew.");
     return read;
   });
 }

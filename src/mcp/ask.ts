@@ -22,12 +22,12 @@ const forms: Readonly<Record<AnswerKind, Readonly<Record<string, object>>>> = {
   words: { text: { type: "string", title: "Answer" } },
   gate: {
     approve: { type: "boolean", title: "Approve" },
-    text: { type: "string", title: "What to change, if not" },
+    text: { type: "string", title: "If not: what to change" },
   },
   call: {
     approve: { type: "boolean", title: "Allow this call" },
-    always: { type: "boolean", title: "Exactly this needs no question any more in this run" },
-    text: { type: "string", title: "What to do instead, if not" },
+    always: { type: "boolean", title: "Always allow this exact call in this run" },
+    text: { type: "string", title: "If not: what to do instead" },
   },
 };
 const needed: Readonly<Record<AnswerKind, readonly string[]>> = {

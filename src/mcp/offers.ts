@@ -40,7 +40,7 @@ const offers: readonly Offer[] = [
         z.object({
           name: z.string(),
           description: z.string(),
-          readOnly: z.boolean().describe("it can only look"),
+          readOnly: z.boolean().describe("it is read-only"),
           source: z.string(),
         }),
       ),
@@ -53,16 +53,16 @@ const offers: readonly Offer[] = [
         .map(({ name, description, readOnly, source = "inline" }) => ({ name, description, readOnly, source }))
         .filter(({ name, description }) => `${name}\n${description}`.toLowerCase().includes(wanted));
       const lines = found.map(
-        ({ name, description, readOnly }) => `${name}${readOnly ? " (only looks)" : ""}: ${description}`,
+        ({ name, description, readOnly }) => `${name}${readOnly ? " (read-only)" : ""}: ${description}`,
       );
-      return told(lines.join("\n") || "No agent fits.", { agents: found });
+      return told(lines.join("\n") || "No agent matches.", { agents: found });
     },
   }),
   answering({
     name: "status",
-    description: "Shows how far runs are and what they ask: the one that is named, or all that were started here.",
+    description: "Shows the progress and the open questions of the named run, or of all runs that were started here.",
     readOnly: true,
-    input: z.strictObject({ run: z.string().optional().describe("the id of a run, its beginning, or its name") }),
+    input: z.strictObject({ run: z.string().optional().describe("run id, the beginning of it, or the run's name") }),
     output: z.object({ runs: z.array(runView) }),
     answer: async ({ run }, office) => {
       const runs = run === undefined ? await office.list() : [await office.look(run)];
@@ -72,15 +72,15 @@ const offers: readonly Offer[] = [
           ...questions.map(({ path, question }) => `  ${path} asks: ${question}`),
         ].join("\n"),
       );
-      return told(lines.join("\n") || "Nothing was started here yet.", { runs });
+      return told(lines.join("\n") || "No runs were started here yet.", { runs });
     },
   }),
   answering({
     name: "result",
-    description: "Gives back print the result of a run, or how far it is. `waitSeconds` waits for its end first.",
+    description: "Returns the result of a run, or its progress. `waitSeconds` waits for its end first.",
     readOnly: true,
     input: z.strictObject({
-      run: z.string().describe("the id of a run, its beginning, or its name"),
+      run: z.string().describe("run id, the beginning of it, or the run's name"),
       waitSeconds: z.number().min(0).max(MAX_WAIT_S).optional(),
     }),
     output: runView,
@@ -90,11 +90,11 @@ const offers: readonly Offer[] = [
   answering({
     name: "answer",
     description:
-      "Answers what a run asks: approves or rejects a gate, or replies to a question of an agent. Permissions for calls are the user's to give.",
+      "Answers an open question of a run: approves or rejects a gate, or replies to an agent. Only the user can permit tool calls.",
     readOnly: false,
     input: z.strictObject({
-      run: z.string().describe("the id of a run, its beginning, or its name"),
-      path: z.string().optional().describe("the task that asks, where a run asks more than one thing"),
+      run: z.string().describe("run id, the beginning of it, or the run's name"),
+      path: z.string().optional().describe("path of the task that asks, if the run has several open questions"),
       approve: z.boolean().optional().describe("false: no; true by default"),
       text: z.string().optional().describe("the reply, or what has to change"),
     }),
@@ -107,10 +107,10 @@ const offers: readonly Offer[] = [
   }),
   answering({
     name: "cancel",
-    description: "Ends a run; what it has done so far is kept, and it can be resumed later.",
+    description: "Stops a run; finished work is kept, and it can be resumed later.",
     readOnly: false,
     input: z.strictObject({
-      run: z.string().describe("the id of a run, its beginning, or its name"),
+      run: z.string().describe("run id, the beginning of it, or the run's name"),
       reason: z.string().optional(),
     }),
     output: runView,
@@ -124,7 +124,7 @@ const offers: readonly Offer[] = [
 function starting(name: string, mode: Exclude<Mode, "plan">, description: string): Offer {
   const input = inputOf(mode)
     .omit({ mode: true })
-    .extend({ wait: z.boolean().optional().describe("false: only start it; `result` tells the rest") });
+    .extend({ wait: z.boolean().optional().describe("false: only start the run; `result` returns its result later") });
   return {
     name,
     description,

@@ -97,7 +97,11 @@ export function createServerContext(
         );
       if (typeof found !== "string") {
         const done = await found.answer(question, answer);
-        return { path: question.path, done, text: done ? "The answer was taken." : "Somebody was faster." };
+        return {
+          path: question.path,
+          done,
+          text: done ? "The answer was accepted." : "The question was already answered.",
+        };
       }
       const { path: at, question: asked, call } = question;
       const command = {
@@ -111,7 +115,7 @@ export function createServerContext(
       return {
         path: at,
         done: receipt?.done ?? false,
-        text: receipt?.text ?? "The answer waits until the run goes on.",
+        text: receipt?.text ?? "The answer is saved until the run is resumed.",
       };
     },
     cancel: async (word, reason) => {
@@ -151,18 +155,18 @@ async function ended(crew: Crew, found: McpRun | string, signal: AbortSignal): P
 function theQuestion(state: State, path: string | undefined): Question {
   const open = openQuestions(state).filter((one) => path === undefined || one.path === path);
   const [only, ...others] = open;
-  const hint = "`status` shows what a run asks.";
+  const hint = "`status` lists the open questions of a run.";
   if (!only)
     throw new CrewError(
       "UNKNOWN_GATE",
-      `"${state.run}" asks nothing${path === undefined ? "" : ` at "${path}"`}.`,
+      `"${state.run}" has no open question${path === undefined ? "" : ` at "${path}"`}.`,
       hint,
     );
   if (others.length === 0) return only;
   throw new CrewError(
     "UNKNOWN_GATE",
-    `"${state.run}" asks ${open.length} things.`,
-    `Say which with \`path\`: ${open.map((one) => one.path).join(", ")}.`,
+    `"${state.run}" has ${open.length} open questions.`,
+    `Give one of these as \`path\`: ${open.map((one) => one.path).join(", ")}.`,
   );
 }
 
@@ -175,7 +179,7 @@ function checkWorkspace({ nodes }: Body, workspace: string): void {
     if (way === ".." || way.startsWith("../") || way.startsWith("..\\") || resolve(way) === way)
       throw new CrewError(
         "BAD_INPUT",
-        `"${node.task.cwd}" is outside of the folder that this server works in.`,
+        `"${node.task.cwd}" is outside of the working folder of this server.`,
         "Give a folder inside of it, or start the server there.",
       );
   }

@@ -93,8 +93,7 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   const known = requestState<string>();
   if (known !== undefined) {
     const served = office.runs.find(known);
-    if (!served)
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "That run is not known here any more.");
+    if (!served) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "The run no longer exists.");
     await takeReplies(served, inputResponses);
     return waitFor(served, call);
   }
@@ -125,7 +124,7 @@ async function delegateOrGoOn({
   const known = requestState<string>();
   const call =
     known === undefined ? delegated(office.runs, (told) => offer.delegate(args, told)) : office.delegations.get(known);
-  if (!call) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "That call is not known here any more.");
+  if (!call) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "The call is no longer active.");
   await takeReplies(call, inputResponses);
   const stayed = client.elicitation === undefined ? await stay(call, context, "over") : await stay(call, context);
   if (!stayed.over && stayed.parked)
@@ -230,5 +229,5 @@ function failure(thrown: unknown, { sdk, onError }: Pick<SharedServer, "sdk" | "
       isError: true,
     };
   onError(thrown);
-  return { content: [{ type: "text", text: "Something went wrong inside of subcrew." }], isError: true };
+  return { content: [{ type: "text", text: "Internal error of subcrew." }], isError: true };
 }

@@ -43,5 +43,5 @@ export async function serveStdio(
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
   await gone;
-  await Promise.all([handle.close(), office.runs.close("the MCP client has gone")]);
+  await Promise.all([handle.close(), office.runs.close("the MCP client disconnected")]);
 }

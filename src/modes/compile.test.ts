@@ -306,26 +306,26 @@ describe("what stays as text, and is said", () => {
     [
       "a position that is not there",
       { tasks: [{ task: "{task_4}" }] },
-      ['The prompt of "task_0" holds {task_4}, which is no task that it could refer to; it stays as text.'],
+      ['The prompt of "task_0" contains {task_4}, which is not a task it can refer to; it is left as text.'],
     ],
     [
       "itself",
       { tasks: [{ task: "{task_0}" }] },
-      ['The prompt of "task_0" holds {task_0}, which is no task that it could refer to; it stays as text.'],
+      ['The prompt of "task_0" contains {task_0}, which is not a task it can refer to; it is left as text.'],
     ],
     [
       "{previous} in a first step",
       { chain: [{ task: "{previous}" }] },
-      ['The prompt of "step_1" holds {previous}, which is no task that it could refer to; it stays as text.'],
+      ['The prompt of "step_1" contains {previous}, which is not a task it can refer to; it is left as text.'],
     ],
     [
       "a later step",
       { chain: [{ task: "{task_1}" }, { task: "b" }] },
-      ['The prompt of "step_1" holds {task_1}, which is no task that it could refer to; it stays as text.'],
+      ['The prompt of "step_1" contains {task_1}, which is not a task it can refer to; it is left as text.'],
     ],
   ])("%s", (_what, input, notes) => {
     expect(compile(input).notes).toEqual(notes);
-    expect(() => compile(input, { strict: true })).toThrow("which is no task that it could refer to.");
+    expect(() => compile(input, { strict: true })).toThrow("which is not a task it can refer to.");
   });
 
   test("braces that look like no reference, without a word", () => {

@@ -20,9 +20,9 @@ export function referencesIn(
 }
 
 /** The end of a note about a placeholder that stays as it is; where it is an error, it does not. */
-export const STAYS = "; it stays as text.";
+export const STAYS = "; it is left as text.";
 
 /** What is said about a placeholder that stays as it is. */
 export function unknownReference(task: string, placeholder: string): string {
-  return `The prompt of "${task}" holds {${placeholder}}, which is no task that it could refer to${STAYS}`;
+  return `The prompt of "${task}" contains {${placeholder}}, which is not a task it can refer to${STAYS}`;
 }

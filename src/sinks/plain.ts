@@ -65,7 +65,7 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
       return say(
         "unknown",
         name,
-        `${terminalLine(event.tool)} was under way when the run was interrupted; check its effect`,
+        `${terminalLine(event.tool)} was running when the run was interrupted; check its effect`,
       );
     case "rights.reduced": {
       const lost = event.lost.length === 0 ? "" : ` without ${event.lost.map(terminalLine).join(", ")}`;

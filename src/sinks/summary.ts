@@ -106,7 +106,7 @@ function reuseLines(state: State, look: Look): string[] {
 function reviewLines(state: State, { colors }: Look): string[] {
   return unapprovedNodes(state).map(({ path, outcome }) => {
     const rounds = outcome?.reviews?.length ?? 0;
-    const why = rounds === 0 ? "its review broke" : `${counted(rounds, "round")} of review`;
+    const why = rounds === 0 ? "its review failed" : `${counted(rounds, "round")} of review`;
     return `${colors.yellow("not approved")}: ${terminalLine(path)} (${why})`;
   });
 }
@@ -143,8 +143,8 @@ function nextLines({ run, outcome, status }: State, { look: { colors }, columns 
   if (outcome?.status === "ok") return [];
   if (outcome?.status === "cancelled" && status !== "paused")
     return next(`subcrew resume ${run} "..."`, "continues the conversation");
-  if (outcome?.status !== "failed") return next(`subcrew resume ${run}`, "goes on where it stopped");
+  if (outcome?.status !== "failed") return next(`subcrew resume ${run}`, "continues where it stopped");
   if (outcome.fault.code === "NEEDS_ANSWER")
     return next(`subcrew resume ${run} --retry-failed`, "asks again; with --yes it approves");
-  return next(`subcrew resume ${run} --retry-failed`, "tries again what failed and keeps the rest");
+  return next(`subcrew resume ${run} --retry-failed`, "retries what failed and keeps the rest");
 }

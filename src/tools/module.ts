@@ -20,7 +20,7 @@ export async function loadToolModule(file: string, cwd: string): Promise<readonl
   throw new CrewError(
     "BAD_FILE",
     `${file} exports no tool.`,
-    "Export what defineTool({ name, description, input, effect, run }) gives.",
+    "Export the result of defineTool({ name, description, input, effect, run }).",
   );
 }
 

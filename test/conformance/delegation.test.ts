@@ -582,7 +582,7 @@ area<object, { maxDepth: number } | { expected: string }>("002-mycode", "depth",
   expect({ expected: `${paths.length}th level refused` }).toEqual(want);
   expect(events.find((event) => event.type === "tool.denied" && event.path === "lead/b/c/d")).toMatchObject({
     tool: "Task",
-    rule: "no agent may start others below the depth of 3",
+    rule: "the maximum delegation depth of 3 is reached",
   });
 });
 

@@ -631,7 +631,7 @@ export const deviations: readonly Deviation[] = [
     name: "protocol violation, recovery also fails",
     why: "DESIGN 6: an empty result is a failure with its own code",
     ours: {
-      result: "The agent handed in nothing, also when asked again.",
+      result: "The agent returned no result, even when it was asked again.",
       terminate_reason: "ERROR_NO_COMPLETE_TASK_CALL",
       model_calls: 3,
     },

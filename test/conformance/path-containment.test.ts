@@ -194,7 +194,7 @@ test("PATH-03: what was agreed to is what is changed, also when the folder is an
   await callTool(writeFile, cwd, { path: "x/f", content: "new" }, { access });
   execFileSync("ln", ["-sfn", "other", join(ws, "x")]);
   await expect(callTool(writeFile, cwd, { path: "x/f", content: "new" }, { access })).rejects.toThrow(
-    "leads somewhere else by now",
+    "now points to a different place",
   );
   expect([readFileSync(join(ws, "safe/f"), "utf8"), readFileSync(join(ws, "other/f"), "utf8")]).toEqual(["new", "old"]);
 });
@@ -311,7 +311,7 @@ test("PATH-07: pipes, sockets, devices and folders are refused at once by every 
   expect(lstatSync(join(ws, "pipe")).isFIFO()).toBe(true);
 });
 
-test("PATH-08: what is run or obeyed later is not written, made, moved onto or deleted without a rule that names it", async () => {
+test("PATH-08: what is executed or loaded as configuration later is not written, made, moved onto or deleted without a rule that names it", async () => {
   const agents = agentFamilies.flat().flatMap(({ project }) => project);
   const wanted = [
     ...agents.map((place) =>

@@ -104,10 +104,10 @@ test("an agent that extends another, is overridden by settings and by the call: 
     grep_files: [false, "not in the list of tools", "the call (--tools)"],
     bash: [
       false,
-      "taken away by disallowedTools",
+      "removed by disallowedTools",
       "settings /project/.subcrew/config.yaml:3 (agents.kid.disallowedTools)",
     ],
-    http_get: [false, "taken away by disallowedTools", "base base: /home/.claude/agents/base.md:5 (disallowedTools)"],
+    http_get: [false, "removed by disallowedTools", "base base: /home/.claude/agents/base.md:5 (disallowedTools)"],
   });
   expect(model.candidates[0]).toMatchObject({ name: "offline", why: "the call asks for offline" });
 });
@@ -192,7 +192,7 @@ describe("tools of MCP servers", () => {
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), lines.join("\n"));
   };
-  const off = "no, the server is switched off, settings /home/.subcrew/config.yaml:4 (mcpServers.off.enabled)";
+  const off = "no, the server is disabled, settings /home/.subcrew/config.yaml:4 (mcpServers.off.enabled)";
 
   test("without a list of tools: a pattern for each server, and what its own list names; no server is started", async () => {
     const all = "yes, no list of tools: everything but delegation, default (no list of tools)";
@@ -231,7 +231,7 @@ describe("tools of MCP servers", () => {
         of: "github",
       },
       {
-        tickets__search: "no, taken away by disallowedTools, /home/.claude/agents/kid.md:4 (disallowedTools)",
+        tickets__search: "no, removed by disallowedTools, /home/.claude/agents/kid.md:4 (disallowedTools)",
         of: "tickets",
       },
     ]);

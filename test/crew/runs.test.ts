@@ -305,7 +305,7 @@ describe("taking a run up again", () => {
     expect((await again).output).toBe("<two after <one>>");
     expect(model.prompts).toEqual(["two after <one>"]);
     expect(events.flatMap((event) => (event.type === "warning" ? [event.text] : []))).toEqual([
-      expect.stringContaining("torn by a crash"),
+      expect.stringContaining("incomplete after a crash"),
     ]);
     // The journal is whole again: it can be read to its end.
     expect(await crewOf({ home, models: { model } }).resume(run.id)).toMatchObject({ status: "ok" });

@@ -88,7 +88,7 @@ test("an agent that lists skills starts with their text; one that is not there i
   const [{ system } = { system: "" }] = model.requests;
   expect(system).toMatch(/Prompt of a\.\n\n## Skill: style\n\nWrite short lines\./);
   expect(system).not.toContain("not trusted");
-  expect(told).toEqual(['The agent "a" asks for the skill "missing", which is not there.']);
+  expect(told).toEqual(['The agent "a" lists the skill "missing", which does not exist.']);
 });
 
 test("an agent of a trusted project in the place of another is told with one line", async () => {

@@ -106,7 +106,7 @@ test("at the last depth the tool is not shown, and a call of it all the same is 
   expect(read("mid")[0]).toMatch(/^DENIED: Tool "task" is not available for task type "mid"/);
   expect(events.find((event) => event.type === "tool.denied")).toMatchObject({
     path: "lead/A",
-    rule: "no agent may start others below the depth of 1",
+    rule: "the maximum delegation depth of 1 is reached",
   });
 });
 

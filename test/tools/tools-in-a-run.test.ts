@@ -149,6 +149,6 @@ test("nobody there to answer is said, and the work goes on", async () => {
     { mode: "single", agent: "a", task: "x" },
     { unattended: true },
   );
-  expect(toolTexts(events)[0]).toContain("Nobody is there to answer");
+  expect(toolTexts(events)[0]).toContain("Nobody is available to answer");
   expect(result).toMatchObject({ status: "ok", output: "done" });
 });

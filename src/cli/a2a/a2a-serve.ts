@@ -43,7 +43,10 @@ export async function serveA2aCommand(flags: Flags): Promise<number> {
         .map((line) => `${sanitize(line)}\n`)
         .join(""),
     );
-    if (server.takenUp > 0) process.stderr.write(`note    ${server.takenUp} tasks go on that were under way\n`);
+    if (server.takenUp > 0)
+      process.stderr.write(
+        `note    resumed ${server.takenUp} interrupted ${server.takenUp === 1 ? "task" : "tasks"}\n`,
+      );
   }
   await new Promise<void>((done) => {
     if (stop.signal.aborted) return done();

@@ -21,8 +21,8 @@ export async function tokensIn(written: string): Promise<Readonly<Record<string,
     if (error.code === "ENOENT") return "";
     throw new CrewError(
       "BAD_FILE",
-      `The tokens in ${written} cannot be read: ${messageOf(error)}`,
-      "Check the file and its rights.",
+      `The token file ${written} cannot be read: ${messageOf(error)}`,
+      "Check the file and its permissions.",
     );
   });
   const lines = text.split("\n").flatMap((line) => (/^\s*(?:#|$)/.test(line) ? [] : [line.trim().split(/\s+/)]));
@@ -34,8 +34,8 @@ export async function tokensIn(written: string): Promise<Readonly<Record<string,
   if (short || lines.some((words) => words.length > 2) || Object.keys(tokens).length < lines.length)
     throw new CrewError(
       "BAD_FILE",
-      `${written} has to hold one token of ${SHORTEST_TOKEN} characters or more in each line, each after a name of its own.`,
-      "Remove the file; a new one will be made.",
+      `Each line of ${written} must be a unique name followed by a token of at least ${SHORTEST_TOKEN} characters.`,
+      "Correct the file, or delete it to have a new one generated.",
     );
   return tokens;
 }

@@ -39,8 +39,8 @@ export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Fla
       `${look.colors.bold(name)}  ${card.readOnly ? "read-only" : "may change things"}${card.hidden ? ", not offered" : ""}\n`,
       tool
         ? `${sanitize(tool.description)}\n\n${jsonText(inputSchemaOf(tool), 2)}\n`
-        : "It cannot be a tool of its own: its name or inputs do not fit.\n",
-      part("As a tool of its own", tool ? [sizeOf(tool)] : []),
+        : "It cannot be offered as a separate tool: its name or inputs are not valid for a tool.\n",
+      part("As a separate tool", tool ? [sizeOf(tool)] : []),
       part(`Offered in (at most ${DESCRIPTION_BYTES} bytes of description)`, offered),
       part("Its own delegation tools", delegates),
     ].join(""),

@@ -66,13 +66,13 @@ function readAll(file: string, dialect: string | undefined): readonly ReadAgent[
   const why = problems.find(({ severity }) => severity === "error") ?? problems[0];
   throw new CrewError(
     "BAD_AGENT",
-    `"${file}" holds no agent: ${why?.message ?? "it is empty"}`,
+    `"${file}" contains no agent: ${why?.message ?? "it is empty"}`,
     why?.hint ?? "See `subcrew agents lint`.",
   );
 }
 
 const several = (file: string, many: number): CrewError =>
-  new CrewError("BAD_INPUT", `"${file}" holds ${many} agents.`, "Give --out a folder, or --json.");
+  new CrewError("BAD_INPUT", `"${file}" contains ${many} agents.`, "Use --out FOLDER, or --json.");
 
 /** A folder gets the file where the other tool looks for it. */
 function save({ text, path }: ConvertedAgent, out: string): string {

@@ -78,7 +78,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
   process.stdout.write(
     [
       `${look.colors.bold(found.name)}  ${terminalLine(sourceText(found.agent.source))}\n`,
-      ...[found.file, found.real && `really ${found.real}`, why]
+      ...[found.file, found.real && `links to ${found.real}`, why]
         .filter((line) => line)
         .map((line) => `${terminalLine(line!)}\n`),
       part(
@@ -91,7 +91,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
       part(
         "Model",
         explained.agent.remote
-          ? [{ model: "its own", when: "always", why: "it runs elsewhere" }]
+          ? [{ model: "its own", when: "always", why: "remote agent" }]
           : modelRows(explained.model),
       ),
       part("Limits", explained.limits.map(fieldRow)),
@@ -149,7 +149,7 @@ function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
     may: missing ? "missing" : allowed ? "yes" : "no",
     decided: missing
       ? `${rule}, but there is no such ${isOfServer(name) ? "MCP server" : "tool"} here`
-      : `${rule}${allowed && server ? "; asked of the server when the run starts" : ""}`,
+      : `${rule}${allowed && server ? "; the server is asked when the run starts" : ""}`,
     from: near(describeOrigin(origin)),
   });
   const plain = (tool: ExplainedTool): boolean => !tool.allowed && tool.rule === "not in the list of tools";
@@ -183,5 +183,5 @@ function modelRows({
 
 function otherRow(found: FoundAgent): Record<string, string> {
   const state = found.trusted ? "" : "not trusted";
-  return { source: sourceText(found.agent.source), state, file: found.file ?? "part of the program" };
+  return { source: sourceText(found.agent.source), state, file: found.file ?? "built in" };
 }

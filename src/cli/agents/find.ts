@@ -12,8 +12,7 @@ export function findDefinition(discovery: Discovery, name: string): Definition {
   if (found !== undefined) return { found, state: stateOf(discovery, found) };
   const known = [...agents, ...disabled, ...untrusted, ...shadowed.map((one) => one.found)];
   const close = nearestName(name, known);
-  const hint =
-    close === undefined ? "See `subcrew agents --all` for those that are known." : `Did you mean "${close}"?`;
+  const hint = close === undefined ? "`subcrew agents --all` lists the known agents." : `Did you mean "${close}"?`;
   throw new CrewError("UNKNOWN_AGENT", `There is no agent "${name}".`, hint);
 }
 
@@ -29,10 +28,10 @@ export function stateText({ found, state }: Definition): string | undefined {
     case "ready":
       return undefined;
     case "shadowed":
-      return `Another agent of this name stands before it; ${found.agent.source?.kind ?? "inline"}:${found.name} reaches it.`;
+      return `Another agent of the same name takes precedence; use ${found.agent.source?.kind ?? "inline"}:${found.name} to reach this one.`;
     case "untrusted":
-      return "It belongs to a project that is not trusted, or changed since, so it cannot run. See `subcrew trust`.";
+      return "It belongs to a project that is not trusted, or its file changed since the project was trusted, so it cannot run. See `subcrew trust`.";
     case "disabled":
-      return "It is switched off, so it cannot run. See `subcrew agents enable`.";
+      return "It is disabled, so it cannot run. Enable it with `subcrew agents enable`.";
   }
 }

@@ -62,23 +62,23 @@ function rowOf(found: FoundAgent, state: State, reason?: string): Row {
 /** What was found and does not count, with the reason. */
 function others({ shadowed, untrusted, disabled, skipped }: Discovery): Row[] {
   return [
-    ...shadowed.map(({ found, by }) => rowOf(found, "shadowed", `${placeOf(by)} stands before it`)),
+    ...shadowed.map(({ found, by }) => rowOf(found, "shadowed", `shadowed by ${placeOf(by)}`)),
     ...untrusted.map((one) => rowOf(one, "untrusted", "the project, or this file of it, is not trusted")),
     ...disabled.map((one) =>
-      rowOf(one, "disabled", one.read.disabled ? "its file switches it off" : "switched off in the settings"),
+      rowOf(one, "disabled", one.read.disabled ? "disabled in its file" : "disabled in the settings"),
     ),
     ...skipped.map(skippedRow),
   ];
 }
 
-const placeOf = ({ file, agent }: FoundAgent): string => file ?? `the one that is ${agent.source?.kind ?? "given"}`;
+const placeOf = ({ file, agent }: FoundAgent): string => file ?? `the ${agent.source?.kind ?? "inline"} agent`;
 
 function skippedRow({ name, file, problems }: SkippedFile): Row {
   const wrong = problems.find(({ severity }) => severity === "error") ?? problems[0];
   return {
     name: name ?? "",
     state: "skipped",
-    reason: wrong?.message ?? "it holds no agent",
+    reason: wrong?.message ?? "it contains no agent",
     description: "",
     model: null,
     tools: null,

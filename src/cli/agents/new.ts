@@ -57,9 +57,7 @@ function write(crew: Crew, { name, text, flags }: Made): number {
   writeFileSync(file, text, { flag: "wx" });
   process.stdout.write(flags.json ? `${jsonText({ name, file: resolve(file) })}\n` : `${file}\n`);
   if (!flags.user && !flags.json && !flags.trust)
-    process.stderr.write(
-      "It can run once you have trusted this project, or agreed to the change: see `subcrew trust`.\n",
-    );
+    process.stderr.write("It can run once you trust this project and the new file: see `subcrew trust`.\n");
   return 0;
 }
 

@@ -60,7 +60,7 @@ function unusable({ shadowed, untrusted, skipped }: Discovery): Other[] {
       name,
       state: "shadowed",
       file,
-      reason: `${by.file ?? "another one"} stands before it`,
+      reason: `shadowed by ${by.file ?? "another one"}`,
     })),
     ...untrusted.map(({ name, file = "" }) => ({
       name,

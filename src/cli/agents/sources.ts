@@ -103,7 +103,7 @@ const placeOf = ({ family, scope, dialect, path, plugin, trusted, files, agents,
 });
 
 function cells({ family, scope, path, found, trusted, files = 0, agents, problem }: Place): Record<string, string> {
-  return { family, scope, place: path === "" ? "part of the program" : path, held: heldText() };
+  return { family, scope, place: path === "" ? "built in" : path, held: heldText() };
 
   function heldText(): string {
     if (!found) return "-";

@@ -18,9 +18,7 @@ async function turn([word = ""]: readonly string[], flags: Flags, on: boolean): 
   const listed = before.config.disabled?.includes(name) ?? false;
   const needed = on ? listed || found.read.disabled === true : true;
   await writeSettings(before, [[["agents", name, "enabled"], needed ? on : undefined]]);
-  const state = on ? "on" : "off";
-  process.stdout.write(
-    flags.json ? `${jsonText({ name, enabled: on, file })}\n` : `${name} is switched ${state} in ${file}\n`,
-  );
+  const state = on ? "enabled" : "disabled";
+  process.stdout.write(flags.json ? `${jsonText({ name, enabled: on, file })}\n` : `${name} is ${state} in ${file}\n`);
   return 0;
 }

@@ -73,7 +73,7 @@ async function revoke(store: TrustStore, roots: readonly string[], flags: Flags)
     process.stdout.write(
       taken.length === 0
         ? "This project was not trusted.\n"
-        : taken.map((root) => `${root} is not trusted any more\n`).join(""),
+        : taken.map((root) => `${root} is no longer trusted\n`).join(""),
     );
   return 0;
 }
@@ -86,13 +86,15 @@ async function agree(store: TrustStore, reviews: readonly TrustReview[], flags: 
   if (!asking) {
     if (!flags.json)
       process.stderr.write(
-        reviews.length === 0 ? "This project brings nothing in.\n" : "Nothing changed since you agreed to it.\n",
+        reviews.length === 0
+          ? "This project has no files that need trust.\n"
+          : "Nothing changed since you trusted it.\n",
       );
     for (const review of open) await store.grant(review.root, grantOf(review, new Date()));
     return 0;
   }
   if (!flags.yes && !(await isAgreed(flags))) {
-    process.stderr.write("Nothing was agreed to.\n");
+    process.stderr.write("The project was not trusted.\n");
     return 3;
   }
   for (const review of open) await store.grant(review.root, grantOf(review, new Date()));
@@ -109,7 +111,7 @@ async function isAgreed(flags: Flags): Promise<boolean> {
       "Look at the list, then run `subcrew trust --yes`.",
     );
   const ask = askPerson({ pause: () => {}, resume: async () => {}, interrupt: () => process.exit(130) });
-  const answer = await ask("May these files be used, as they are now?", new AbortController().signal);
+  const answer = await ask("Trust these files as they are now?", new AbortController().signal);
   return answer?.approve === true;
 }
 
@@ -130,7 +132,9 @@ const rowOf = ({ state, kind, names, file, hash, hidden, found }: ProjectSource)
   what: [kind, ...names].join(" "),
   file: showHidden(file),
   hash: hash.slice(0, 12),
-  wishes: [...(hidden ? ["HOLDS HIDDEN CHARACTERS"] : []), ...(kind === "agent" ? found.map(wishesOf) : [])].join("; "),
+  wishes: [...(hidden ? ["CONTAINS HIDDEN CHARACTERS"] : []), ...(kind === "agent" ? found.map(wishesOf) : [])].join(
+    "; ",
+  ),
 });
 
 /** What an agent asks for, so that a person can judge. */

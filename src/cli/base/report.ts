@@ -37,7 +37,7 @@ function unexpected(thrown: unknown): Pick<CrewError, "message" | "hint"> & { co
   const message = messageOf(thrown).split("\n")[0] ?? "";
   return {
     code: "UNEXPECTED",
-    message: `Something unexpected happened: ${message}`,
-    hint: "Run it again with SUBCREW_DEBUG=1 to see where.",
+    message: `Unexpected error: ${message}`,
+    hint: "Run the command again with SUBCREW_DEBUG=1 to print the stack trace.",
   };
 }

@@ -16,7 +16,7 @@ export function usageError(error: CommanderError, command: Command): CrewError {
         help,
       );
     case "commander.excessArguments":
-      return new CrewError("BAD_INPUT", `There are more words than ${quoted(nameOf(command))} takes.`, help);
+      return new CrewError("BAD_INPUT", `Too many arguments for ${quoted(nameOf(command))}.`, help);
     case "commander.missingArgument":
       return new CrewError("BAD_INPUT", `The ${first} is missing.`, help);
     default:

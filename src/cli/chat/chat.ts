@@ -106,17 +106,16 @@ export const chatCommand: CliCommand = {
     }
     const working = (await crew.kept.list()).filter(({ owner }) => owner === process.pid).map(({ id }) => id);
     if (!place.attended) await Promise.all(working.map((id) => crew.kept.ended(id, new AbortController().signal)));
-    else
-      for (const id of working) process.stderr.write(`${id} was still working; go on with it: subcrew resume ${id}\n`);
+    else for (const id of working) process.stderr.write(`${id} was still running; resume it: subcrew resume ${id}\n`);
     const last = talk.last();
     if (place.attended && !flags.quiet && last !== undefined)
-      process.stderr.write(`${place.look.colors.dim(`go on later: subcrew chat --resume ${last}`)}\n`);
+      process.stderr.write(`${place.look.colors.dim(`continue later: subcrew chat --resume ${last}`)}\n`);
     return place.attended ? 0 : code;
   },
 };
 
 function greet({ agent = MAIN_AGENT }: Flags, dim: (text: string) => string): void {
-  process.stderr.write(`${dim(`${agent} listens. /help lists what else there is, Ctrl-D leaves.`)}\n`);
+  process.stderr.write(`${dim(`Talking to ${agent}. /help lists the commands, Ctrl-D exits.`)}\n`);
 }
 
 /** What the tab key completes: commands, and names of agents. */

@@ -62,7 +62,7 @@ export async function promptedLines(home: string, words: () => Promise<readonly 
       lines.on("SIGINT", () => {
         if (lines.line === "" && warned) return lines.close();
         warned = lines.line === "";
-        process.stderr.write(warned ? "\nCtrl-C again leaves, as Ctrl-D and /exit do.\n" : "\n");
+        process.stderr.write(warned ? "\nPress Ctrl-C again, press Ctrl-D or type /exit to leave.\n" : "\n");
         lines.write(null, { ctrl: true, name: "e" });
         lines.write(null, { ctrl: true, name: "u" });
         lines.prompt();

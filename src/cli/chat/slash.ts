@@ -30,7 +30,7 @@ const table: Readonly<Record<string, Row>> = {
     act: async ([name], { talk }) => {
       if (name === undefined) return asCommand("models", []);
       talk.setModel(name);
-      say(`From now on ${name} answers.`);
+      say(`The model is now ${name}.`);
     },
   },
   resume: {
@@ -40,7 +40,7 @@ const table: Readonly<Record<string, Row>> = {
       if (id === undefined) return asCommand("runs", []);
       const run = await crew.findRun(id);
       talk.moveTo(run);
-      say(`The next message goes on with ${run}.`);
+      say(`The next message continues ${run}.`);
     },
   },
   cost: {
@@ -59,7 +59,7 @@ const table: Readonly<Record<string, Row>> = {
     what: "begin a new conversation",
     act: async (_, { talk }) => {
       talk.moveTo(undefined);
-      say("The next message begins a new conversation.");
+      say("The next message starts a new conversation.");
     },
   },
   help: { usage: "/help", what: "this list", act: async () => say(helpText()) },

@@ -55,7 +55,7 @@ function interrupting(run: Run, hint: (text: string) => void): () => void {
     for (const path of below) run.cancelTask(path, "stopped with Ctrl-C");
     if (below.length > 0) return hint(`stopped ${counted(below.length, "agent")}; Ctrl-C again stops the answer`);
     run.cancel("stopped with Ctrl-C");
-    hint("stopping; Ctrl-C again leaves");
+    hint("stopping; Ctrl-C again exits");
   };
 }
 
@@ -69,7 +69,7 @@ function runningBelow({ nodes }: State): string[] {
 /** The answer, or why there is none, and in one line what it took. */
 function show(state: State, look: Look, quiet: boolean): void {
   const { colors } = look;
-  const outcome = state.outcome ?? { status: "cancelled", reason: "it has not ended" };
+  const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   const output = outputOfRun(state);
   if (output !== "") process.stdout.write(`${process.stdout.isTTY && !quiet ? "\n" : ""}${output}`);
   if (outcome.status !== "ok") {

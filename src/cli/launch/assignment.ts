@@ -20,7 +20,7 @@ async function assigned(word: string): Promise<NamedTask> {
   if (agent === undefined || text === undefined) {
     throw new CrewError(
       "BAD_INPUT",
-      `"${shortened(word)}" does not say which agent it is for.`,
+      `"${shortened(word)}" does not name an agent.`,
       'Write agent="prompt", as in explore="Where is the entry point?".',
     );
   }

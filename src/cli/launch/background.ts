@@ -32,7 +32,7 @@ function checked(flags: Flags): Flags {
   if (!flags.deltas) return flags;
   throw new CrewError(
     "BAD_INPUT",
-    "--deltas cannot go with --bg.",
+    "--deltas cannot be combined with --bg.",
     "Leave it out; `subcrew attach` shows a run while it works.",
   );
 }
@@ -63,11 +63,11 @@ function announce({ id, folder, outputFile }: BackgroundRun, { json, quiet }: Fl
     stop: `subcrew stop ${id}`,
   };
   const what: Record<keyof typeof commands, string> = {
-    status: "how far it is; in a session: /task-status",
-    attach: "watch it; Ctrl-C looks away again",
-    wait: "wait for its end",
-    result: "what came of it",
-    inbox: "what it asks",
+    status: "show its progress; in a chat: /task-status",
+    attach: "watch it; Ctrl-C detaches",
+    wait: "wait until it ends",
+    result: "print its result",
+    inbox: "list its open questions",
     stop: "pause it",
   };
   const width = Math.max(...Object.values(commands).map((line) => line.length));

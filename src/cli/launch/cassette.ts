@@ -21,7 +21,7 @@ export async function cassetteFor({ record, replay, replayUntil, bg }: Flags): P
     throw new CrewError("BAD_INPUT", "A run in the background cannot be recorded or replayed.", "Leave out --bg.");
   if (record !== undefined) return { deck: recording(saveTo(resolve(record))), end: (code) => code };
   if (replay === undefined)
-    throw new CrewError("BAD_INPUT", "--replay-until only goes with --replay.", "Name the recording with --replay.");
+    throw new CrewError("BAD_INPUT", "--replay-until requires --replay.", "Give the recording with --replay FILE.");
   const cassette = await readCassette(replay);
   const make = replaying(cassette, replayUntil === undefined ? {} : { until: replayUntil });
   let made: Deck | undefined;
@@ -35,12 +35,12 @@ export async function cassetteFor({ record, replay, replayUntil, bg }: Flags): P
       if (drift.length === 0) return code;
       const lines = drift.map((text) => `  ${sanitize(text)}\n`);
       process.stderr.write(
-        `\nThe run asked ${drift.length === 1 ? "something" : `${drift.length} things`} that ${replay} does not hold:\n${lines.join("")}`,
+        `\nThe run made ${drift.length === 1 ? "a request that is" : `${drift.length} requests that are`} not in ${replay}:\n${lines.join("")}`,
       );
-      process.stderr.write("Record it again with --record, or undo what changed.\n");
+      process.stderr.write("Record again with --record, or undo the change.\n");
       return 1;
     },
   };
 }
 
-const twice = new CrewError("BAD_INPUT", "--record and --replay do not go together.", "Use one of them.");
+const twice = new CrewError("BAD_INPUT", "--record and --replay cannot be combined.", "Use one of them.");

@@ -12,7 +12,7 @@ export async function readInput(file: string, wanted?: Mode): Promise<AnyInput> 
   if (wanted !== undefined && mode !== wanted) {
     throw new CrewError(
       "BAD_INPUT",
-      `${titleOf(file)} holds a ${mode} input, and this command is for ${wanted}.`,
+      `${titleOf(file)} contains a ${mode} input, but this command runs ${wanted}.`,
       `Use \`subcrew ${commandOf(mode)} --input ${file}\`.`,
     );
   }
@@ -22,7 +22,7 @@ export async function readInput(file: string, wanted?: Mode): Promise<AnyInput> 
 /** The JSON or YAML in a file, or on standard input. A key that is there twice is refused in both. */
 export async function readData(file: string): Promise<unknown> {
   const text = await readText(file);
-  if (text.trim() === "") throw new CrewError("BAD_FILE", `${titleOf(file)} is empty.`, "Give it JSON or YAML.");
+  if (text.trim() === "") throw new CrewError("BAD_FILE", `${titleOf(file)} is empty.`, "Provide JSON or YAML.");
   try {
     return load(text, { schema: CORE_SCHEMA }); // JSON is YAML
   } catch (error) {
@@ -70,7 +70,11 @@ function malformed(file: string, text: string, error: unknown): CrewError {
       "Give each its own name.",
     );
   }
-  return new CrewError("BAD_FILE", `${titleOf(file)} is neither JSON nor YAML: ${reason}${line}.`, "Correct it there.");
+  return new CrewError(
+    "BAD_FILE",
+    `${titleOf(file)} is neither JSON nor YAML: ${reason}${line}.`,
+    "Correct the syntax.",
+  );
 }
 
 function unreadable(file: string, { code, message }: NodeJS.ErrnoException): CrewError {

@@ -75,7 +75,7 @@ export const resumeCommand: CliCommand = {
       throw new CrewError(
         "BAD_FILE",
         `The folder of the run no longer exists: ${cwd}.`,
-        "Restore it, or give its new place with --cwd.",
+        "Restore it, or give its new location with --cwd.",
       );
     // What it was allowed when it began it still is, and no more.
     const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && { cwd }), ...flags };

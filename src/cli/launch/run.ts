@@ -28,8 +28,8 @@ export const runCommand: ModeCommand = {
       if (agent !== undefined)
         throw new CrewError(
           "BAD_INPUT",
-          "A plan names its own agents and prompts.",
-          "Leave out the words after --plan.",
+          "--plan cannot be combined with an agent or a prompt.",
+          "Remove the arguments after --plan FILE; the plan names its own agents and prompts.",
         );
       return { mode: "plan", plan: await (await import("./read-input.ts")).readData(plan) };
     }
@@ -42,7 +42,7 @@ export const runCommand: ModeCommand = {
   },
   missing: new CrewError(
     "BAD_INPUT",
-    "Nothing to run was given.",
+    "No agent, input or plan given.",
     'Give an agent and a prompt, as in `subcrew run explore "..."`, or --input or --plan.',
   ),
 };

@@ -118,7 +118,7 @@ function toolsOf(written: string): readonly string[] {
     "UNKNOWN_TOOL",
     `There is no tool "${written}".`,
     close === undefined
-      ? "Known tools: read_file, list_files, glob, grep_files and more; an agent without --tools has its own."
+      ? "Known tools: read_file, list_files, glob, grep_files and more; without --tools an agent has the tools of its file."
       : `Did you mean "${close}"?`,
   );
 }

@@ -78,7 +78,7 @@ function named<T extends Pick<Skill, "name" | "file">>(
       "See `subcrew trust`.",
     );
   const close = nearestName(name, all);
-  const hint = close === undefined ? `See \`subcrew ${what}s\` for those that are known.` : `Did you mean "${close}"?`;
+  const hint = close === undefined ? `\`subcrew ${what}s\` lists the known ones.` : `Did you mean "${close}"?`;
   throw new CrewError("BAD_INPUT", `There is no ${what} "${name}".`, hint);
 }
 

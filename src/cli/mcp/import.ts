@@ -25,19 +25,21 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
     for (const read of serversAt(place)) {
       const what = `${read.name}  (${place.file})`;
       if ("problem" in read) say(`skip    ${what}: ${read.problem}`);
-      else if (known.has(read.name) || fresh.has(read.name)) say(`skip    ${what}: a server of this name is known`);
+      else if (known.has(read.name) || fresh.has(read.name))
+        say(`skip    ${what}: a server of this name already exists`);
       else fresh.set(read.name, { ...read, file: place.file });
     }
   }
   const found = [...fresh.values()];
   if (found.length === 0) {
-    say("There is nothing to take over.");
+    say("There are no MCP servers to import.");
     return 0;
   }
   for (const { name, server, file: origin } of found)
     say(`new     ${name}  (${origin})\n          ${describeServer(server)}`);
-  say("Such a program runs with your rights whenever an agent uses it.");
-  if (!(await confirm(`Take over ${found.length === 1 ? "it" : `these ${found.length}`}?`, flags))) return 3;
+  say("A server program runs with your permissions whenever an agent uses it.");
+  if (!(await confirm(`Import ${found.length === 1 ? "this server" : `these ${found.length} servers`}?`, flags)))
+    return 3;
   await writeSettings(
     before,
     found.map(({ name, server }) => [["mcpServers", name], server]),
@@ -61,8 +63,8 @@ function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home:
     const tools = [...new Set(mcpFiles.map((each) => each.from))];
     throw new CrewError(
       "BAD_FILE",
-      `"${from}" is neither a tool nor a file.`,
-      suggestion(from ?? "", tools, "Tools are"),
+      `"${from}" is neither a known tool nor a file.`,
+      suggestion(from ?? "", tools, "Known tools"),
     );
   }
   const alike =

@@ -33,19 +33,23 @@ export async function login([name = ""]: readonly string[], flags: Flags): Promi
         const opened =
           flags.browser !== false &&
           (await openBrowser(url, { env: process.env, cwd: crew.cwd, platform: process.platform }));
-        say(opened ? "It was opened for you. Waiting for you to come back ..." : "Waiting for you to come back ...");
+        say(
+          opened
+            ? "The address was opened in your browser. Waiting for the login to finish ..."
+            : "Waiting for the login to finish ...",
+        );
         if (process.stdin.isTTY)
           say("If the browser is on another machine, paste the address that it ends at, and press Enter.");
       },
       ...(process.stdin.isTTY && { pasted: typedLines }),
     });
-    const text = isNew ? `Logged in to ${name}.` : `${name} wants no login.`;
+    const text = isNew ? `Logged in to ${name}.` : `${name} does not require a login.`;
     tell(flags, { name, login: isNew ? "logged in" : "not needed" }, text);
     return 0;
   } catch (error) {
     const code = signals.code();
     if (code === undefined) throw error;
-    say("The login was stopped.");
+    say("The login was cancelled.");
     return code;
   } finally {
     signals.stop();
@@ -63,16 +67,21 @@ export async function logout([name = ""]: readonly string[], flags: Flags): Prom
 
 const LOGOUT_MS = 30_000;
 const WORDS: Readonly<Record<Awaited<ReturnType<typeof logOut>>, (name: string) => string>> = {
-  "not logged in": (name) => `Nobody is logged in to ${name}.`,
+  "not logged in": (name) => `You are not logged in to ${name}.`,
   revoked: (name) => `Logged out of ${name}.`,
-  forgotten: (name) => `Logged out of ${name}. Its tokens are gone here; they could not be taken back there.`,
+  forgotten: (name) => `Logged out of ${name}. Its tokens were deleted here, but the server did not revoke them.`,
 };
 
 function serverAt(name: string, crew: Crew): McpServer {
   const server = serverNamed(name, crew);
-  const problem = serverProblem(server) ?? (server.url === undefined ? "it is a program and no address" : undefined);
+  const problem =
+    serverProblem(server) ?? (server.url === undefined ? "it is a local program and has no login" : undefined);
   if (problem === undefined) return server;
-  throw new CrewError("BAD_INPUT", `Cannot log in to "${name}": ${problem}.`, "Correct its definition.");
+  throw new CrewError(
+    "BAD_INPUT",
+    `Cannot log in to "${name}": ${problem}.`,
+    "Correct its definition with `subcrew config edit`.",
+  );
 }
 
 function partsOf(

@@ -11,10 +11,10 @@ export function serverNamed(name: string, { settings }: Crew): McpServer {
   const names = Object.keys(servers);
   throw new CrewError(
     "BAD_INPUT",
-    name === "" ? "No server was named." : `There is no server "${name}".`,
-    names.length === 0 ? NONE_YET : suggestion(name, names, "Servers are"),
+    name === "" ? "No MCP server given." : `There is no MCP server "${name}".`,
+    names.length === 0 ? NONE_YET : suggestion(name, names, "Known servers"),
   );
 }
 
 const NONE_YET =
-  "None is known yet: `subcrew mcp import` takes over those of other tools, and your own go into `mcpServers` of the settings.";
+  "No MCP servers are configured: `subcrew mcp import` imports those of other tools; add your own under `mcpServers` in the settings.";

@@ -12,7 +12,7 @@ import { onSignals } from "../terminal/signals.ts";
 /** Serves until the client goes or a signal comes. Standard output belongs to the protocol. */
 export async function serveMcpCommand(flags: Flags): Promise<number> {
   if (!flags.http && (flags.host ?? flags.port ?? flags.tokenFile) !== undefined)
-    throw new CrewError("BAD_INPUT", "--host, --port and --token-file only go with --http.", "Add --http.");
+    throw new CrewError("BAD_INPUT", "--host, --port and --token-file require --http.", "Add --http.");
   const crew = await crewFor(flags);
   const rules = {
     allRuns: flags.allRuns ?? false,

@@ -28,10 +28,10 @@ export async function trustServer([name = ""]: readonly string[], flags: Flags):
   for (const { tool, state } of rows) say(`${state.padEnd(8)}${tool.name}: ${firstLine(tool.description ?? "")}`);
   const changed = rows.filter(({ state }) => state !== "same");
   if (changed.length > 0) {
-    if (!(await confirm("Agree to these tools as they are now?", flags))) return 3;
+    if (!(await confirm("Trust these tools as they are now?", flags))) return 3;
     await pins.write(name, server, now);
   }
-  const text = changed.length === 0 ? "Nothing has changed." : `${now.length} tools of ${name} are agreed to.`;
+  const text = changed.length === 0 ? "Nothing has changed." : `${now.length} tools of ${name} are now trusted.`;
   process.stdout.write(
     flags.json
       ? `${jsonText({ name, tools: rows.map(({ tool, state }) => ({ name: tool.name, state })) })}\n`
@@ -88,7 +88,7 @@ async function toolsOf(name: string, definition: McpServer, { cwd, settings }: C
     throw new CrewError(
       "WORKER_FAILED",
       `The server "${name}" could not be used: ${messageOf(cause)}.`,
-      "Correct its definition.",
+      "Correct its definition with `subcrew config edit`.",
       {
         cause,
       },

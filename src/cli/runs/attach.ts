@@ -35,7 +35,7 @@ export const attach: CliCommand = {
     let away = false;
     const detach = (): void => {
       away = true;
-      view.cancel("looked away");
+      view.cancel("detached");
     };
     const over = new AbortController();
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -49,7 +49,7 @@ export const attach: CliCommand = {
     ): Promise<string> => {
       const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
       const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: over.signal });
-      return receipt?.text ?? "The answer waits for the run to go on.";
+      return receipt?.text ?? "The answer is saved until the run is resumed.";
     };
     if (!flags.json && !flags.quiet) text.say(`watching ${id} (${run.life})`);
     try {
@@ -70,8 +70,8 @@ export const attach: CliCommand = {
       return exitCodeOf(now.state.outcome ?? { status: "cancelled", reason: "" });
     }
     const idle = now.life === "interrupted" || now.life === "paused";
-    if (idle) process.stderr.write(`${id} is ${now.life}: nobody works on it.\nnext: subcrew resume ${id}\n`);
-    else if (away) process.stderr.write(`${id} goes on without you.\nnext: subcrew attach ${id}\n`);
+    if (idle) process.stderr.write(`${id} is ${now.life}: no process is running it.\nnext: subcrew resume ${id}\n`);
+    else if (away) process.stderr.write(`${id} continues in the background.\nnext: subcrew attach ${id}\n`);
     return idle ? 1 : 0;
   },
 };

@@ -40,7 +40,7 @@ export const gc: CliCommand = {
     const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);
     if (flags.json) process.stdout.write(`${jsonText({ dryRun, bytes, runs: gone })}\n`);
     else {
-      const word = dryRun ? "would go" : "gone";
+      const word = dryRun ? "would be deleted" : "deleted";
       process.stdout.write(gone.map(({ id, why, bytes: size }) => `${id}  ${word}: ${why}, ${sized(size)}\n`).join(""));
       process.stdout.write(`${gone.length} ${gone.length === 1 ? "run" : "runs"} ${word}, ${sized(bytes)}\n`);
     }

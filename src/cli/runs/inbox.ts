@@ -62,7 +62,7 @@ export const inbox: CliCommand = {
       ],
       (text, { always, scope }) => {
         if (scope !== undefined && !always)
-          throw new CrewError("BAD_INPUT", "--scope only goes with --always.", "Add --always, or leave it out.");
+          throw new CrewError("BAD_INPUT", "--scope requires --always.", "Add --always, or leave it out.");
         return { approve: true, ...(text !== "" && { text }), ...(always && { always: true, scope: scope ?? "run" }) };
       },
     ),
@@ -95,7 +95,7 @@ function answerCommand(description: string, usage: string, options: readonly Opt
     act: async ([word, ...text], flags) => {
       const { findRun } = await import("./find-run.ts");
       const answer = { ...say(text.join(" ").trim(), flags), by: "the inbox" };
-      const which = await findRun(word, "Which question is meant was not said.");
+      const which = await findRun(word, "No run or question given.");
       return hand(which, theQuestion(which), answer, flags);
     },
   };
@@ -107,7 +107,7 @@ function theQuestion({ run, path }: NamedRun): Question {
   const [only, ...others] = path === undefined ? open : open.filter((one) => one.path === path);
   if (only === undefined) {
     const view = path === undefined ? undefined : run.state.nodes.get(path);
-    const who = view?.answer ? ` ${view.answer.by ?? "Somebody"} was faster.` : "";
+    const who = view?.answer ? ` It was already answered by ${view.answer.by ?? "somebody else"}.` : "";
     throw new CrewError(
       "UNKNOWN_GATE",
       `"${run.id}${path === undefined ? "" : `/${path}`}" has no open question.${who}`,
@@ -118,7 +118,7 @@ function theQuestion({ run, path }: NamedRun): Question {
     throw new CrewError(
       "UNKNOWN_GATE",
       `"${run.id}" has ${others.length + 1} open questions.`,
-      `Say which: ${[only, ...others].map((one) => `${one.run}/${one.path}`).join(", ")}.`,
+      `Name one of: ${[only, ...others].map((one) => `${one.run}/${one.path}`).join(", ")}.`,
     );
   return only;
 }
@@ -133,7 +133,7 @@ async function hand(
   const waitMs = run.owner === undefined ? 0 : WAIT_MS;
   const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
   const receipt = await crew.kept.tell(run.id, command, { waitMs, signal });
-  const text = receipt?.text ?? `The answer waits until the run goes on: subcrew resume ${run.id}`;
+  const text = receipt?.text ?? `The answer is saved until the run is resumed: subcrew resume ${run.id}`;
   const done = receipt?.done ?? run.owner === undefined;
   if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path, done, text, waits: receipt === undefined })}\n`);
   else process[done ? "stdout" : "stderr"].write(`${text}\n`);
@@ -147,7 +147,7 @@ function shown(asked: Question & { life: string; name?: string; answered: boolea
     agent,
     `${formatDuration(now - askedAt, "spaced")} ago`,
     ...(life === "interrupted" ? ["interrupted"] : []),
-    ...(answered ? ["answered, waits for resume"] : []),
+    ...(answered ? ["answered; applied when the run is resumed"] : []),
   ];
   return `${sanitize(`${run}/${path}`)}  (${about
     .filter((part) => part !== undefined)

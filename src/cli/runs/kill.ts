@@ -25,7 +25,9 @@ export const kill: CliCommand = {
     const over = AbortSignal.timeout(WAIT_MS);
     while ((await ownerOf(run.folder)) !== undefined && (await pause(20, over)));
     const gone = (await ownerOf(run.folder)) === undefined;
-    const text = gone ? `${run.id} was killed.\nnext: subcrew resume ${run.id}` : `${run.id} is still there.`;
+    const text = gone
+      ? `${run.id} was killed.\nnext: subcrew resume ${run.id}`
+      : `The process of ${run.id} is still running.`;
     process.stdout.write(flags.json ? `${jsonText({ id: run.id, killed: gone })}\n` : `${text}\n`);
     return gone ? 0 : 1;
   },

@@ -37,7 +37,7 @@ export const ps: CliCommand = {
     const all = [...unended, ...(await Promise.all(ended.map((id) => kept.look(id))))];
     const rows = all.map((run) => rowFor(run, Date.now()));
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
-    else if (rows.length === 0) process.stderr.write("No run was kept yet.\n");
+    else if (rows.length === 0) process.stderr.write("There are no runs yet.\n");
     else process.stdout.write(table(rows.map(shown), terminal(flags).look));
     return 0;
   },

@@ -17,7 +17,9 @@ export const rm: CliCommand = {
     const crew = await crewFor({});
     const ids = await Promise.all(words.map((word) => crew.findRun(word)));
     for (const id of ids) await crew.kept.remove(id);
-    process.stdout.write(flags.json ? `${jsonText({ removed: ids })}\n` : ids.map((id) => `${id} is gone.\n`).join(""));
+    process.stdout.write(
+      flags.json ? `${jsonText({ removed: ids })}\n` : ids.map((id) => `${id} was deleted.\n`).join(""),
+    );
     return 0;
   },
 };

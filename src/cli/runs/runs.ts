@@ -27,7 +27,7 @@ export const runs: CliCommand = {
     const ids = (await crew.runs()).slice(0, flags.limit ?? DEFAULT_LIMIT);
     const rows = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
-    else if (rows.length === 0) process.stderr.write("No run was kept yet.\n");
+    else if (rows.length === 0) process.stderr.write("There are no runs yet.\n");
     else process.stdout.write(table(rows.map(shown), terminal(flags).look));
     return 0;
   },

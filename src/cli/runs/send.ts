@@ -43,7 +43,7 @@ export const send: CliCommand = {
       throw new CrewError(
         "BAD_INPUT",
         `Several tasks of "${run.id}" are running.`,
-        `Say which: ${[only, ...others]
+        `Name one of: ${[only, ...others]
           .slice(0, 5)
           .map((each) => `${run.id}/${each}`)
           .join(", ")}.`,
@@ -56,7 +56,7 @@ export const send: CliCommand = {
       { waitMs: WAIT_MS, signal },
     )) ?? {
       done: false,
-      text: "Nobody has taken it yet; it is read when the run goes on.",
+      text: "The message is queued; the task reads it when the run continues.",
     };
     if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path: only, ...receipt })}\n`);
     else process[receipt.done ? "stdout" : "stderr"].write(`${receipt.text}\n`);

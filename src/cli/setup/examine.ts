@@ -202,7 +202,7 @@ async function ripgrep(): Check {
 
 async function servers({ settings: { config } }: Crew): Check {
   return Object.entries(config.mcpServers ?? {}).map(([name, server]): Finding => {
-    if (server.enabled === false) return { state: "ok", about: "mcp", text: `${name} is switched off` };
+    if (server.enabled === false) return { state: "ok", about: "mcp", text: `${name} is disabled` };
     const problem = serverProblem(server) ?? missingProgram(server.command);
     if (problem === undefined) return { state: "ok", about: "mcp", text: `${name}: ${describeServer(server)}` };
     return {

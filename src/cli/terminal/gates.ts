@@ -65,7 +65,7 @@ export async function answerGates(
       if (event.type === "gate.answered")
         withdraw(
           keyOf(event),
-          `${event.answer.by ?? "somebody"} was faster: ${event.answer.approve ? "approved" : "rejected"}`,
+          `already ${event.answer.approve ? "approved" : "rejected"} by ${event.answer.by ?? "somebody else"}`,
         );
       if (event.type === "node.ended")
         for (const [key, { asked }] of open) if (asked.path === event.path) withdraw(key, "the question was withdrawn");
@@ -84,7 +84,7 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
     since,
     tell,
     give: async ({ path, call }, answer) =>
-      (await run.answer(path, answer, call)) ? undefined : `${path} does not wait for an answer any more.`,
+      (await run.answer(path, answer, call)) ? undefined : `${path} no longer waits for an answer.`,
     giveUp: () => run.pause("no answer was given"),
   };
 }

@@ -17,7 +17,7 @@ const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type Name = keyof typeof codes;
 const reasons: Readonly<Record<Name, string>> = {
   SIGINT: "stopped with Ctrl-C",
-  SIGTERM: "the process was told to end",
+  SIGTERM: "the process received SIGTERM",
   SIGHUP: "the terminal was closed",
 };
 

@@ -25,12 +25,12 @@ export async function watchRun(
   const text = showRun({ look, live }, { quiet: flags.quiet ?? false, since, ...defined({ tell }) });
   const signals = onSignals({
     pause: (reason) => {
-      text.hint("pausing; Ctrl-C again leaves at once");
+      text.hint("pausing; Ctrl-C again exits at once");
       run.pause(reason);
     },
   });
   process.once("exit", text.close); // however we leave, the terminal is as it was
-  process.stdout.once("error", () => run.pause("nobody reads the output"));
+  process.stdout.once("error", () => run.pause("the output was closed"));
   const { keys, person } = openTerminal(text, { attended, interrupt: signals.interrupt });
   const show = flags.json ? writeJsonLines(run, process.stdout, { deltas: flags.deltas ?? false }) : text.follow(run);
   try {

@@ -173,7 +173,7 @@ function inShort(name: string, missed: readonly Miss[]): readonly Miss[] {
     {
       ...first,
       name,
-      because: alone ? first.because : `${first.because.split(",")[0]}, nor another key that would do`,
+      because: alone ? first.because : `${first.because.split(",")[0]}, nor any other usable key`,
     },
   ];
 }

@@ -114,7 +114,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       { nodes: { a: loop({ w: task() }), "a.2": task("{a}") }, output: "a.2" },
       [
         "PLAN_DUPLICATE_ID",
-        'Node "a.2" has the name that a later round of another node takes.',
+        'The name of node "a.2" clashes with a later round of another node.',
         "Give it a name that does not end in a dot and a number.",
       ],
     ],

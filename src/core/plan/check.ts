@@ -110,7 +110,7 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
   if (/\.\d+$/.test(id) && has(id.slice(0, id.lastIndexOf(".")))) {
     throw new CrewError(
       "PLAN_DUPLICATE_ID",
-      `Node "${id}" has the name that a later round of another node takes.`,
+      `The name of node "${id}" clashes with a later round of another node.`,
       "Give it a name that does not end in a dot and a number.",
     );
   }

@@ -24,7 +24,7 @@ export function skillNotes({ nodes }: Plan, agents: Agents, skills: readonly Ski
   return [...new Set(names)].flatMap((name) =>
     (knownAgent(agents, name)?.skills ?? [])
       .filter((skill) => !skills.some((one) => one.name === skill))
-      .map((skill) => `The agent "${name}" asks for the skill "${skill}", which is not there.`),
+      .map((skill) => `The agent "${name}" lists the skill "${skill}", which does not exist.`),
   );
 }
 

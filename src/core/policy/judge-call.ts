@@ -60,7 +60,7 @@ function byRules(policy: Policy, ask: CallToJudge, subject: LocatedSubject | und
     return {
       decision: "ask",
       rule: `ask ${ruleText(asked)}`,
-      why: "a rule wants it to be asked",
+      why: "a rule requires approval",
       hint: `Remove the rule "${ruleText(asked)}".`,
     };
   const allowed = policy.allow.find(fits("permission"));
@@ -212,7 +212,7 @@ export function boundVerdict(
   if (fitting === undefined || fitting.says === "allow") return undefined;
   const rule = `${key} of ${of}`;
   const hint = `Change the ${key} of ${of}.`;
-  if (fitting.says === "ask") return { decision: "ask", rule, why: `the file of ${of} wants it to be asked`, hint };
+  if (fitting.says === "ask") return { decision: "ask", rule, why: `the file of ${of} requires approval`, hint };
   const left = rulesFor(rules, tool).filter(({ says }) => says === "allow");
   const why = left.length > 0 ? `${of} may only do ${left.map(ruleText).join(", ")}` : `the file of ${of} forbids it`;
   return { decision: "deny", rule, why, hint };
@@ -237,7 +237,7 @@ function shielded(
   return {
     decision: "deny",
     rule: `protected ${part}`,
-    why: `"${part}" is run or obeyed later and needs a rule that names it`,
+    why: `"${part}" is executed or loaded as configuration later and needs a rule that names it`,
     hint: `Allow it with --allow '${tool}(${place})'.`,
   };
 }
@@ -317,7 +317,7 @@ export function byMode(
       decision,
       rule,
       why: `${WHY[does]}, and only reading is allowed here`,
-      hint: "Run it without the plan mode.",
+      hint: "Run it without plan mode.",
     };
   const also = does === "write" ? ", or accept all edits with --permission-mode acceptEdits" : "";
   return { decision, rule, why: WHY[does], hint: `Allow it with --allow '${suggestedRule(tool, subject)}'${also}.` };

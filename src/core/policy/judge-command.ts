@@ -50,7 +50,7 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
     return {
       decision: "ask",
       rule: `ask ${ruleText(asked)}`,
-      why: "a rule wants it to be asked",
+      why: "a rule requires approval",
       hint: `Remove the rule "${ruleText(asked)}".`,
     };
   return withSandbox(
@@ -63,7 +63,7 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
 /** What keeps a command to the files that its task said it writes is the sandbox; without it there is no command. */
 function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState): Verdict | undefined {
   if (lease === undefined || sandboxed) return undefined;
-  return { ...outsideLease(lease), why: `${outsideLease(lease).why}, and no sandbox keeps commands to that` };
+  return { ...outsideLease(lease), why: `${outsideLease(lease).why}, and no sandbox can restrict commands to that` };
 }
 
 const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };
@@ -93,7 +93,7 @@ function readLine(command: string): Line {
 const DEEPEST = 10;
 
 function partOf(command: ShellCommand, depth: number): Part {
-  const hazard = evaluates(command) ? "a builtin would evaluate one of its words" : undefined;
+  const hazard = evaluates(command) ? "a shell builtin would evaluate one of its arguments" : undefined;
   const wrapped = depth > DEEPEST ? { problem: "it is nested too deeply" } : unwrap(command);
   const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : undefined);
   const inner = wrapped && "inner" in wrapped ? wrapped.inner.map((each) => partOf(each, depth + 1)) : [];
@@ -340,8 +340,8 @@ function judgeRedirect(
     return {
       decision: "ask",
       rule: "redirect",
-      why: "nobody can say which file it would use",
-      hint: "Name the file, from the working folder on.",
+      why: "it cannot be determined which file it would use",
+      hint: "Write the path relative to the working folder.",
     };
   const place = home ? undefined : placeOf(text ?? "", shell);
   if (place === undefined && !home && writes && shell.sandboxed && isScratch(text ?? ""))
@@ -379,8 +379,8 @@ function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdi
   return {
     decision: "ask",
     rule: "sandbox",
-    why: "there is no working sandbox here: it would run with your full rights",
-    hint: "Install bubblewrap, or give the sandbox up with --sandbox off.",
+    why: "no sandbox works here, so it would run with your full permissions",
+    hint: "Install bubblewrap, or disable the sandbox with --sandbox off.",
   };
 }
 

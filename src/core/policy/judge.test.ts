@@ -69,12 +69,12 @@ test("where nothing is asked, what would be asked is denied, and the reason says
   expect(judge(policy, write("src/a.ts")).decision).toBe("allow");
   expect(judge(policy, write("docs/a.md"))).toMatchObject({
     decision: "deny",
-    why: "it changes files, and nothing is asked in this mode",
+    why: "it changes files, and this permission mode asks no questions",
   });
   expect(judge(policy, write("src/secret.ts"))).toMatchObject({
     decision: "deny",
     rule: "ask write_file(src/secret.ts)",
-    why: "a rule wants it to be asked, and nothing is asked in this mode",
+    why: "a rule requires approval, and this permission mode asks no questions",
   });
 });
 

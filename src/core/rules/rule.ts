@@ -52,7 +52,7 @@ function parseRule(text: string, own: readonly string[]): Rule[] {
     throw new CrewError(
       "BAD_INPUT",
       `The rule "${text}" has an empty pattern.`,
-      `Write "${name}" for every call of it.`,
+      `Write "${name}" to match every call.`,
     );
   return tools.map((tool) => ({
     tool,

@@ -107,9 +107,9 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
       for (;;) {
         if (closed && !finish) return { refused: `the run reached its limit of ${limitText(closed)}`, limit: closed };
         if (over("tokens", tokens, { share, others: false }))
-          return no("maxTokens", `the budget of ${limits.maxTokens} tokens has no room for it`);
+          return no("maxTokens", `it would exceed the limit of ${limits.maxTokens} tokens`);
         if (over("usd", usd ?? 0, { share, others: false }))
-          return no("maxUsd", `the budget of $${limits.maxUsd} has no room for it`);
+          return no("maxUsd", `it would exceed the limit of $${limits.maxUsd}`);
         if (signal.aborted || (!over("tokens", tokens, { share }) && !over("usd", usd ?? 0, { share }))) break;
         await new Promise<void>((resolve) => {
           const resume = (): void => {

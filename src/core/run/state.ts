@@ -320,7 +320,7 @@ function foldNode(view: NodeView, event: Event): void {
       break;
     case "node.retried":
       view.question = undefined;
-      view.doing = `waiting to try again (${event.attempt + 1})`;
+      view.doing = `waiting to retry (attempt ${event.attempt + 1})`;
       break;
     case "node.ended":
       view.status = event.outcome.status;

@@ -176,8 +176,8 @@ describe("a change that does not fit is refused and has changed nothing", () => 
       "The change would make a cycle: d -> c -> b -> d.",
     ],
     ["a join of nothing", { updateDependencies: { end: [] } }, 'Node "end" would gather 0 nodes, which is too few.'],
-    ["giving up who is not there", { markFailed: { x: "?" } }, 'There is no node "x" to give up.'],
-    ["one part of many", { newTasks: { d: task() }, markFailed: { x: "?" } }, 'There is no node "x" to give up.'],
+    ["giving up who is not there", { markFailed: { x: "?" } }, 'There is no node "x" to cancel.'],
+    ["one part of many", { newTasks: { d: task() }, markFailed: { x: "?" } }, 'There is no node "x" to cancel.'],
     [
       "a gatherer that is not there",
       { newTasks: { d: task() }, into: "x" },

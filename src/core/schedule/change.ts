@@ -16,7 +16,7 @@ export const change = z.strictObject({
     .record(z.string(), z.array(z.string()))
     .optional()
     .describe("what a node that has not started needs from now on"),
-  markFailed: z.record(z.string(), z.string()).optional().describe("nodes to give up, with the reason"),
+  markFailed: z.record(z.string(), z.string()).optional().describe("nodes to cancel, with the reason"),
 });
 export type Change = Readonly<{
   newTasks?: Readonly<Record<string, Node>> | undefined;
@@ -179,14 +179,14 @@ function checkGivenUp(all: Schedule, given: readonly string[]): void {
     if (!entry)
       throw new CrewError(
         "BAD_CHANGE",
-        `There is no node "${id}" to give up.`,
+        `There is no node "${id}" to cancel.`,
         suggestion(id, [...all.entries.keys()], "Nodes are"),
       );
     if (entry.state === "settled")
       throw new CrewError(
         "BAD_CHANGE",
         `Node "${id}" has already ended.`,
-        "Only a node that waits or runs can be given up.",
+        "Only a waiting or running node can be cancelled.",
       );
   }
 }

@@ -61,11 +61,11 @@ function describe(issue: Issue, { schema, value, what }: Parsed): Said {
             message: `${place} has to be ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}.`,
             hint: about("Give a larger number."),
           }
-        : { message: `${place} is empty.`, hint: about("Put at least one in.") };
+        : { message: `${place} is empty.`, hint: about("Add at least one entry.") };
     case "too_big":
       return {
         message: `${place} has to be at most ${issue.maximum}${issue.origin === "string" ? " characters long" : ""}.`,
-        hint: about("Give less."),
+        hint: about("Use a smaller value."),
       };
     case "invalid_value":
       return oneOf(place, found, issue.values);

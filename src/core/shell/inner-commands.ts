@@ -72,7 +72,7 @@ function inOptions(options: readonly string[], program: string, args: readonly S
           ? text.slice(2)
           : undefined;
     const value = joinedValue ?? args[at + 1]?.text;
-    if (value === undefined) return { lines, problem: `what "${program}" runs is only known when it runs` };
+    if (value === undefined) return { lines, problem: `the command that "${program}" runs is only known at run time` };
     if (/^(?:vim?|nvim|ssh|scp|sftp|make|gmake|wget|less)$/.test(program))
       return { lines, problem: `an option of "${program}" can run anything` };
     lines.push(value.replace(/^exec=/, ""));
@@ -83,14 +83,14 @@ function inOptions(options: readonly string[], program: string, args: readonly S
 function inAwk(args: readonly ShellWord[]): InnerLines | undefined {
   const runs = /system|\||getline|@load|@include|extension/;
   for (const { text } of args) {
-    if (text === undefined) return { lines: [], problem: "a program for awk is only known when it runs" };
+    if (text === undefined) return { lines: [], problem: "the awk program is only known at run time" };
     if (/^(?:-[fiElD]|--(?:file|include|exec|load|debug))/.test(text))
-      return { lines: [], problem: "awk runs a script that its words do not show" };
+      return { lines: [], problem: "awk runs a script that is not on the command line" };
     const code = text.replace(/\|\|/g, "");
     const plain = /^[^]*?\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"\s*\)[^]*$/.exec(code)?.[1];
     if (plain !== undefined && code.match(/system|\||getline/g)?.length === 1)
       return { lines: [plain.replace(/\\(.)/g, "$1")] };
-    if (runs.test(code)) return { lines: [], problem: "a program for awk runs a command" };
+    if (runs.test(code)) return { lines: [], problem: "the awk program runs a command" };
   }
   return undefined;
 }
@@ -107,12 +107,12 @@ function inSed(args: readonly ShellWord[]): InnerLines | undefined {
           : [],
   );
   if (scripts.some((text) => text === undefined))
-    return { lines: [], problem: "a script for sed is only known when it runs" };
+    return { lines: [], problem: "the sed script is only known at run time" };
   if (args.some(({ text = "" }) => /^(?:-\w*f|--file)/.test(text) && !/^-\w*e/.test(text)))
-    return { lines: [], problem: "sed runs a script that its words do not show" };
+    return { lines: [], problem: "sed runs a script that is not on the command line" };
   const runs = /(?:^|[;{}\n]|\d|\$|\/[IM]*)\s*!?\s*e(?:\s|$|;)|(?:^|[^\w\\])s([^\w\s\\]).*?\1.*?\1[gpiIMm\d]*e/s;
   return scripts.some((text) => runs.test(text!.replace(/^(?:-\w*e|--expression=)/, "")))
-    ? { lines: [], problem: "a script for sed runs a command" }
+    ? { lines: [], problem: "the sed script runs a command" }
     : undefined;
 }
 
@@ -128,7 +128,7 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
     if (/^--(?:config-env|exec-path)/.test(text)) return { lines, problem: `"${text}" can make git run anything` };
     if (text !== "-c") continue;
     const setting = args[place + 1]?.text;
-    if (setting === undefined) return { lines, problem: "a setting of git is only known when it runs" };
+    if (setting === undefined) return { lines, problem: "a git setting is only known at run time" };
     const [key = ""] = setting.split("=");
     const value = setting.slice(setting.indexOf("=") + 1);
     if (/^alias\./i.test(key)) lines.push(value.startsWith("!") ? value.slice(1) : `git ${value}`);
@@ -141,7 +141,7 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
       .slice(texts.indexOf(name === "bisect" ? "run" : "foreach") + 1)
       .filter((word, n) => n > 0 || word !== "--recursive");
     return words.includes("\0") || words.length === 0
-      ? { lines, problem: `what "git ${name}" runs is only known when it runs` }
+      ? { lines, problem: `the command that "git ${name}" runs is only known at run time` }
       : { lines: [...lines, words.join(" ")] };
   }
   const index = texts.findIndex(
@@ -159,13 +159,13 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
     if (name === "clean" || (name === "ls-files" && text === "-x") || name === "cherry-pick")
       return lines.length > 0 ? { lines } : undefined;
     return value === undefined || value === "\0"
-      ? { lines, problem: `what "git ${name}" runs is only known when it runs` }
+      ? { lines, problem: `the command that "git ${name}" runs is only known at run time` }
       : { lines: [...lines, value] };
   }
   if (/^(?:filter-branch|config|difftool|mergetool|send-email|instaweb|daemon|gui|citool|p4|svn)$/.test(name)) {
     const reads = name === "config" && texts.some((text) => /^(?:--get\S*|-l|--list|get|list)$/.test(text));
     if (!reads) return { lines, problem: `"git ${name}" can run anything` };
   }
-  if (texts.some((text) => text.startsWith("ext::"))) return { lines, problem: "an address of git runs a command" };
+  if (texts.some((text) => text.startsWith("ext::"))) return { lines, problem: "a git URL runs a command" };
   return lines.length > 0 ? { lines } : undefined;
 }

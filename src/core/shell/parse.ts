@@ -10,7 +10,7 @@ export function parseShell(line: string): ParsedShell {
   const hidden = HIDDEN.exec(line);
   if (hidden !== null)
     return {
-      problem: `it holds the hidden character U+${hidden[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`,
+      problem: `it contains the hidden character U+${hidden[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`,
     };
   const reader: Reader = { line, at: 0, commands: [], depth: 0 };
   try {
@@ -104,11 +104,11 @@ function readSeparator(reader: Reader): void {
   const next = reader.line.charAt(reader.at);
   if (separator === ";" && (next === ";" || next === "&")) throw new Unreadable(`";${next}" belongs to a case`);
   if (separator.length === 2 && isSeparator(next) && !startsWith(reader, "&>"))
-    throw new Unreadable(`"${separator}${next}" is no operator`);
+    throw new Unreadable(`"${separator}${next}" is not an operator`);
 }
 
 function readGroup(reader: Reader): void {
-  if (startsWith(reader, "((")) throw new Unreadable("it calculates with ((");
+  if (startsWith(reader, "((")) throw new Unreadable("it uses arithmetic, ((");
   reader.at++;
   readList(reader, ")");
   skipBlanks(reader);
@@ -147,9 +147,9 @@ function readCommand(reader: Reader): void {
     const next = reader.line.charAt(reader.at);
     if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) redirects.push(...readRedirect(reader));
     else if (found.length === 0 && plain && KEYWORDS.has(raw))
-      throw new Unreadable(`"${raw}" begins a construct that is not read`);
+      throw new Unreadable(`"${raw}" begins a construct that is not supported`);
     else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(/^\w+/.exec(raw)![0]);
-    else if (found.length === 0 && /^[A-Za-z_]\w*\[/.test(raw)) throw new Unreadable("it sets a part of an array");
+    else if (found.length === 0 && /^[A-Za-z_]\w*\[/.test(raw)) throw new Unreadable("it assigns to an array element");
     else found.push(word);
   }
   reader.commands.push({ words: found, sets, redirects });
@@ -160,11 +160,11 @@ const OPERATORS = ["&>>", "&>", "<<<", "<<", "<&", "<>", ">>", ">&", ">|", "<", 
 function readRedirect(reader: Reader): ShellRedirect[] {
   const operator = OPERATORS.find((each) => startsWith(reader, each))!;
   reader.at += operator.length;
-  if (operator === "<<") throw new Unreadable("it holds a here-document");
-  if (reader.line.charAt(reader.at) === "(") throw new Unreadable("it starts a process with <( or >(");
+  if (operator === "<<") throw new Unreadable("it contains a here-document");
+  if (reader.line.charAt(reader.at) === "(") throw new Unreadable("it uses process substitution, <( or >(");
   skipBlanks(reader);
   const { word, raw, plain } = readWord(reader);
-  if (raw === "") throw new Unreadable(`"${operator}" leads nowhere`);
+  if (raw === "") throw new Unreadable(`"${operator}" has no target`);
   if (operator === "<<<") return [];
   if ((operator === ">&" || operator === "<&") && plain && /^(?:\d+-?|-)$/.test(raw)) return [];
   if (operator === "<&") throw new Unreadable('"<&" names no descriptor');
@@ -234,7 +234,7 @@ function readWord(reader: Reader): Read {
 function readBrace({ line, at }: Reader, start: number): void {
   const whole = line.slice(start).match(/^\{\}(?=[\s;|&<>()]|$)/);
   if (whole === null && !(at === start && /^[{}](?=[\s;|&<>()]|$)/.test(line.slice(at))))
-    throw new Unreadable("it holds braces that the shell expands");
+    throw new Unreadable("it contains a brace expansion");
 }
 
 function readQuoted(reader: Reader): { text: string; open: boolean } {
@@ -269,14 +269,14 @@ function readQuoted(reader: Reader): { text: string; open: boolean } {
 /** Steps over a `$`: gives back the sign itself where it means nothing, and nothing where something takes its place. */
 function readExpansion(reader: Reader, inQuotes: boolean): "" | "$" {
   const rest = reader.line.slice(reader.at + 1, reader.at + 200);
-  if (rest.startsWith("((")) throw new Unreadable("it calculates with $((");
+  if (rest.startsWith("((")) throw new Unreadable("it uses arithmetic, $((");
   if (rest.startsWith("(")) {
     reader.at += 2;
     readList(reader, ")");
     return "";
   }
-  if (rest.startsWith("[")) throw new Unreadable("it calculates with $[");
-  if (!inQuotes && /^['"]/.test(rest)) throw new Unreadable("it holds a quote of the form $'...'");
+  if (rest.startsWith("[")) throw new Unreadable("it uses arithmetic, $[");
+  if (!inQuotes && /^['"]/.test(rest)) throw new Unreadable("it contains a quote of the form $'...'");
   const name = /^(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?#$!@*\-0-9])/.exec(rest);
   if (name !== null) {
     reader.at += 1 + name[0].length;

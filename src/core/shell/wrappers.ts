@@ -10,8 +10,8 @@ export function unwrap(command: ShellCommand): UnwrappedCommand | undefined {
   const [first, ...args] = command.words;
   const program = first?.text === undefined ? undefined : baseName(first.text);
   if (program === undefined)
-    return first === undefined ? undefined : { problem: "the program is only known when it runs" };
-  if (OPAQUE.has(program)) return { problem: `what "${program}" runs cannot be read from its words` };
+    return first === undefined ? undefined : { problem: "the program is only known at run time" };
+  if (OPAQUE.has(program)) return { problem: `the command that "${program}" runs cannot be read from its arguments` };
   const behindOptions = runByOptions(program, args);
   if (behindOptions?.problem !== undefined) return { problem: behindOptions.problem };
   const wrapped = Object.hasOwn(wrappers, program) ? wrappers[program]!(args) : undefined;
@@ -99,7 +99,7 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
   find: insideFind,
   fd: (args) =>
     args.some(({ text = "-x" }) => /^(?:-\w*[xX]|--exec)/.test(text))
-      ? { problem: 'what "fd" runs cannot be read from its words' }
+      ? { problem: 'the command that "fd" runs cannot be read from its arguments' }
       : undefined,
   watch: (args) =>
     joined(afterOptions({ flags: "bcdegtwx", valued: "nq", long: "interval= differences no-title" }, args)),
@@ -185,7 +185,7 @@ function shellWith(args: readonly ShellWord[]): UnwrappedCommand {
   const known = args
     .slice(0, at)
     .every(({ text = "" }) => /^-[a-zA-Z]+$/.test(text) || text === "--norc" || text === "--noprofile");
-  if (at < 0 || !known) return { problem: "a shell runs a script that its words do not show" };
+  if (at < 0 || !known) return { problem: "a shell runs a script that is not on the command line" };
   return joined(args.slice(at + 1, at + 2));
 }
 
@@ -193,7 +193,7 @@ function insideFind(args: readonly ShellWord[]): UnwrappedCommand | undefined {
   const commands: ShellCommand[] = [];
   for (let at = 0; at < args.length; at++) {
     const { text } = args[at]!;
-    if (text === undefined) return { problem: "an argument of find is only known when it runs" };
+    if (text === undefined) return { problem: "an argument of find is only known at run time" };
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(text)) continue;
     const end = args.findIndex((word, place) => place > at && (word.text === ";" || word.text === "+"));
     commands.push({ words: args.slice(at + 1, end < 0 ? undefined : end), sets: [], redirects: [] });
@@ -205,7 +205,7 @@ function insideFind(args: readonly ShellWord[]): UnwrappedCommand | undefined {
 /** Words that are put together and read by a shell once more. */
 function joined(words: readonly ShellWord[] | undefined): UnwrappedCommand {
   if (words === undefined || words.length === 0 || words.some(({ text, glob }) => text === undefined || glob))
-    return { problem: "the inner command is only known when it runs" };
+    return { problem: "the inner command is only known at run time" };
   const parsed = parseShell(words.map(({ text }) => text).join(" "));
   return "problem" in parsed
     ? { problem: `the inner command cannot be read: ${parsed.problem}` }

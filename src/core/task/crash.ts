@@ -17,7 +17,7 @@ export class CrashError extends Error {
   readonly code?: string;
 
   constructor(thrown: unknown, { run, path, kind = path === "" ? "run" : "task" }: RunPlace) {
-    super(`The ${kind} ${path === "" ? run : `${run}/${path}`} broke: ${messageOf(thrown)}`, { cause: thrown });
+    super(`The ${kind} ${path === "" ? run : `${run}/${path}`} crashed: ${messageOf(thrown)}`, { cause: thrown });
     this.name = "CrashError";
     this.run = run;
     this.path = path;

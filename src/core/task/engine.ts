@@ -133,7 +133,7 @@ export type PerformContext = Readonly<{
   ask(question: string, about: Readonly<{ call: string; signal: AbortSignal }>): Promise<Answer | undefined>;
   /** What was said to this task since its last turn. With a signal it waits until helpers in the background have spoken, if there are any. */
   mail(wait?: AbortSignal): Promise<readonly string[]>;
-  /** Calls back when something was said that cannot wait for the end of a turn; gives back how to stop listening. */
+  /** Calls back when an urgent message arrived for the end of a turn; gives back how to stop listening. */
   onUrgent?(rung: () => void): () => void;
   /** Tells whoever started this task: the task above, or the person. */
   tell(text: string): void;

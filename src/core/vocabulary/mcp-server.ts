@@ -83,7 +83,7 @@ export function serverProblem({ command, url, oauth: login }: McpServer): string
   if (command === undefined && url === undefined) return "it has neither a command nor a url";
   if (command !== undefined && url !== undefined) return "it has both a command and a url";
   if (url !== undefined && !(/^https?:\/\//i.test(url) && URL.canParse(url))) return "its url is not http or https";
-  if (login && url === undefined) return "its oauth is for a url, and it has none";
+  if (login && url === undefined) return "its oauth needs a url, and it has none";
   if (login?.clientSecret !== undefined && login.clientId === undefined)
     return "its oauth has a clientSecret without a clientId";
   return undefined;

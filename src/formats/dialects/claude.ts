@@ -31,14 +31,14 @@ export const claudeFields: Fields = defineFields({
   permissionMode: readPermission,
   maxTurns: limit("maxTurns"),
   skills: readSkills,
-  mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+  mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
   hooks: kept("is never run from an agent file"),
   memory: choice("memory", { user: "user", project: "project", local: "local" }),
   background: flag("background"),
   effort: readThinking,
   isolation: choice("isolation", { worktree: "worktree" }),
   color: kept(),
-  initialPrompt: kept("only counts for a main agent"),
+  initialPrompt: kept("only applies to a main agent"),
   criticalSystemReminder_EXPERIMENTAL: kept(),
   omitClaudeMd: kept(),
   version: note,
@@ -64,15 +64,10 @@ function settle(draft: Draft, { metadata }: Data, place: FilePlace): void {
   if (agent.description === undefined && typeof described === "string") {
     agent.description = described;
     from["description"] = "metadata";
-    addProblem(
-      draft,
-      "missing-description",
-      'The description stands in "metadata", where only this program looks for it.',
-      {
-        field: "metadata",
-        severity: "warning",
-        hint: 'Write it as "description".',
-      },
-    );
+    addProblem(draft, "missing-description", 'The description is in "metadata", where only subcrew looks for it.', {
+      field: "metadata",
+      severity: "warning",
+      hint: 'Move it to "description".',
+    });
   }
 }

@@ -45,6 +45,6 @@ function roleFile(path: unknown, { include }: FilePlace): TomlResult {
   const outside = isAbsolute(way) || way === ".." || way.startsWith(`..${sep}`);
   const source = outside ? undefined : include?.(way);
   if (source !== undefined) return readToml(source);
-  const message = `The file "${String(path)}" cannot be read, or lies outside of the folder of the settings.`;
+  const message = `The file "${String(path)}" cannot be read, or is outside of the settings folder.`;
   return { problem: problem("bad-definition", message) };
 }

@@ -76,7 +76,7 @@ const shownName: KeyReader = (draft, value, key) => {
 
 /** A retired key: `false` keeps models from choosing the agent. */
 const infer: KeyReader = (draft, value, key) => {
-  addProblem(draft, "deprecated", `"${key}" is retired; "disable-model-invocation" says it now.`, { field: key });
+  addProblem(draft, "deprecated", `"${key}" is deprecated; use "disable-model-invocation".`, { field: key });
   flag("hidden", { not: true })(draft, value, key);
 };
 
@@ -99,7 +99,7 @@ export const copilotDialect: Dialect = markdown({
     infer,
     userInvocable: kept(),
     target: kept(),
-    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
     hooks: kept("is never run from an agent file"),
     handoffs: kept(),
     argumentHint: kept(),

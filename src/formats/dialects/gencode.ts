@@ -34,7 +34,7 @@ const fields = defineFields({
   background: flag("background"),
   isolation: choice("isolation", { worktree: "worktree" }),
   permissionConfig: kept(),
-  mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+  mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
   hooks: kept("is never run from an agent file"),
   color: kept(),
 });

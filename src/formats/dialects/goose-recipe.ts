@@ -76,8 +76,8 @@ const fields = defineFields({
   settings,
   response,
   extensions,
-  subRecipes: kept("starts nothing here; delegate to agents instead"),
-  retry: kept("runs no checks here"),
+  subRecipes: kept("has no effect here; use agents instead"),
+  retry: kept("has no effect here; no checks are run"),
   activities: kept(),
   context: kept(),
   version: note,
@@ -88,7 +88,8 @@ const fields = defineFields({
 function settle(draft: Draft, { prompt: first }: Data): void {
   const { agent } = draft;
   if (agent.instructions === undefined) text("instructions")(draft, first ?? null, "prompt");
-  else if (first !== undefined) kept("is what goose begins with; here the task says that")(draft, first, "prompt");
+  else if (first !== undefined)
+    kept("is the first message in goose; here the task takes its place")(draft, first, "prompt");
   if (agent.instructions === undefined)
     return addProblem(draft, "bad-definition", 'The recipe has neither "instructions" nor a "prompt".');
   const inputs = agent.inputs ?? {};

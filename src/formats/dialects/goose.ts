@@ -19,7 +19,7 @@ const asMarkdown = markdown({
     description: text("description"),
     model,
     tools: tools(),
-    extensions: kept("loads no code from an agent file"),
+    extensions: kept("has no effect: agent files load no code"),
     color: kept(),
   }),
 });

@@ -36,7 +36,7 @@ const record: KeyReader = (draft, value, key) => {
 /** `{ rules: [...] }`, whose form is not settled yet: what it may restrict is asked. */
 const ruleset: KeyReader = (draft, _value, key) => {
   narrowBy(draft, ASK_ALL, key);
-  addProblem(draft, "tool-rule", `"${key}" cannot be read here; every call is asked about instead.`, { field: key });
+  addProblem(draft, "tool-rule", `"${key}" is not understood; every call needs approval instead.`, { field: key });
 };
 
 const settle = (draft: Draft, data: Data): void => narrowLikeKiro(draft, data, GROUPS);
@@ -54,7 +54,7 @@ const fieldsFor = (prompt: KeyReader): Fields =>
     permissions: ruleset,
     toolAliases: kept(),
     toolsSettings: record,
-    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
     includeMcpJson: kept(),
     includePowers: kept(),
     resources: kept(),

@@ -18,7 +18,7 @@ const mode: KeyReader = (draft, value, key) => {
 };
 
 const maxSteps: KeyReader = (draft, value, key) => {
-  addProblem(draft, "deprecated", `"${key}" is now "steps".`, { field: key });
+  addProblem(draft, "deprecated", `"${key}" is deprecated; use "steps".`, { field: key });
   limit("maxTurns")(draft, value, key);
 };
 
@@ -44,8 +44,8 @@ const fieldsFor = (prompt: KeyReader): Fields =>
     disable: switchedOff(true),
     disabled: switchedOff(true),
     color: kept(),
-    options: kept("never reaches a provider"),
-    request: kept("never reaches a provider"),
+    options: kept("is not sent to the provider"),
+    request: kept("is not sent to the provider"),
   });
 
 const inMarkdown = fieldsFor(text("instructions"));

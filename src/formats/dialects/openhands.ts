@@ -28,7 +28,7 @@ const GROUPS = {
 /** When people are asked. That nobody is gives no rights here. */
 const permissionMode: KeyReader = (draft, value, key) => {
   if (value === "never_confirm")
-    return addProblem(draft, "no-effect", `"${key}: never_confirm" gives no rights here.`, { field: key });
+    return addProblem(draft, "no-effect", `"${key}: never_confirm" grants no permissions here.`, { field: key });
   if (value === "always_confirm" || value === "confirm_risky") {
     draft.agent.permission = "default";
     draft.from["permission"] = key;
@@ -52,11 +52,11 @@ export const openhandsDialect: Dialect = markdown({
     model,
     skills: readSkills,
     maxIterationPerRun: limit("maxTurns"),
-    maxBudgetPerRun: kept("is not enforced here; `--max-usd` is"),
+    maxBudgetPerRun: kept("is not enforced here; use `--max-usd`"),
     permissionMode,
     profileStoreDir: kept(),
-    mcpConfig: kept("starts no servers here; `subcrew mcp import` does"),
-    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    mcpConfig: kept("has no effect here; import servers with `subcrew mcp import`"),
+    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
     hooks: kept("is never run from an agent file"),
     condenser: kept(),
     color: kept(),

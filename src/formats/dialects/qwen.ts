@@ -39,7 +39,7 @@ export const qwenDialect: Dialect = markdown({
     runConfig,
     effort: readThinking,
     background: flag("background"),
-    mcpServers: kept("starts no servers here; `subcrew mcp import` does"),
+    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
     hooks: kept("is never run from an agent file"),
     color: kept(),
   }),

@@ -24,7 +24,7 @@ function readList(draft: Draft, list: unknown, key: string): AgentRules {
   return texts.flatMap((text) => {
     const read = typeof text === "string" ? parseAgentRule(text) : undefined;
     if (read === undefined) {
-      const message = `"${String(text)}" of "${key}" is no rule; everything is asked instead.`;
+      const message = `"${String(text)}" of "${key}" is not a valid rule; every call needs approval instead.`;
       addProblem(draft, "bad-value", message, { field: key, hint: 'A rule looks like "ask bash(git push *)".' });
     }
     for (const { tool } of read ?? []) if (!isKnownTool(tool)) unknownTool(draft, tool, key);

@@ -68,7 +68,7 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   if (mixed !== undefined)
     addProblem(draft, "mixed-scripts", `"${mixed}" in the name mixes letters of several scripts that look alike.`, {
       field: "name",
-      hint: "Write it in one script, or another agent can pass for it.",
+      hint: "Use letters of one script, so that it cannot be confused with another agent.",
     });
   if (fault === "bad-name") {
     addProblem(draft, fault, `"${agent.name.slice(0, 80)}" cannot be the name of an agent here.`, {
@@ -114,7 +114,7 @@ function settleDescription(draft: Draft, { description = "required" }: DialectDe
     return;
   }
   draft.agent.description = "";
-  const message = "The agent has no description, by which it would be chosen.";
+  const message = "The agent has no description; models choose agents by their description.";
   addProblem(draft, "missing-description", message, description === "required" ? {} : { severity: "warning" });
 }
 
@@ -130,7 +130,7 @@ function settleRights(draft: Draft, { recovered }: DialectDefaults): void {
     addProblem(
       draft,
       "read-only",
-      "The file had to be repaired and names no tools that could be read; the agent may only read.",
+      "The file was repaired, and no list of tools could be read; the agent is read-only.",
     );
   }
   if (agent.permission === "plan") lookOnly(draft);

@@ -13,7 +13,7 @@ export const promptOrFile =
     if (named === null) return text("instructions")(draft, value, key);
     const content = place.include?.(named[1]!.trim());
     if (content === undefined) {
-      const message = `The prompt "${named[1]!.trim()}" cannot be read, or lies where this file may not point.`;
+      const message = `The prompt "${named[1]!.trim()}" cannot be read, or is outside of the folders this file may include from.`;
       return addProblem(draft, "bad-definition", message, { field: key });
     }
     text("instructions")(draft, content.trim(), key);

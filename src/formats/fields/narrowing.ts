@@ -51,7 +51,7 @@ const permission: KeyReader = (draft, value, key) =>
 /** Reads a key that this kind of file does not have, and reports it. */
 function mistaken(reader: KeyReader, as: string): KeyReader {
   return (draft, value, key) => {
-    const message = `"${key}" is not a key of this kind of file; it was read as "${as}", so that the agent gets no more than it says.`;
+    const message = `"${key}" is not a key of this kind of file; it was read as "${as}", so that the agent gets no extra tools.`;
     addProblem(draft, "unknown-field", message, { field: key, hint: `Did you mean "${as}"?` });
     reader(draft, value, key);
   };

@@ -59,7 +59,7 @@ function rulesOf(draft: Draft, name: string, answer: unknown, key: string): Agen
 /** What cannot be read is asked. */
 function saysOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["says"] {
   if (answer === "allow" || answer === "ask" || answer === "deny") return answer;
-  addProblem(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; it is asked.`, { field: key });
+  addProblem(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; ask is used.`, { field: key });
   return "ask";
 }
 
@@ -126,7 +126,9 @@ export function fromRules(draft: Draft, rules: readonly unknown[], key: string):
   return rules.flatMap((rule) => {
     const { permission: name, pattern, action } = isRecord(rule) ? rule : {};
     if (typeof name !== "string" || (pattern !== undefined && typeof pattern !== "string")) {
-      addProblem(draft, "bad-value", `A rule of "${key}" cannot be read; everything is asked instead.`, { field: key });
+      addProblem(draft, "bad-value", `A rule of "${key}" cannot be read; every call needs approval instead.`, {
+        field: key,
+      });
       return ASK_ALL;
     }
     return rulesOf(draft, name, pattern === undefined ? action : { [pattern]: action }, key);

@@ -141,7 +141,7 @@ export const readThinking: KeyReader = (draft, value, key) => {
 export const output: KeyReader = (draft, value, key) => {
   if (isRecord(value)) put(draft, "output", value, key);
   else if (typeof value === "string")
-    kept("is a text and no schema, so the result has no fixed shape")(draft, value, key);
+    kept("is text, not a schema, so the result has no fixed structure")(draft, value, key);
   else if (value !== null) bad(draft, key, "a schema");
 };
 
@@ -189,7 +189,7 @@ export const readPermission: KeyReader = (draft, value, key) => {
   const mode = PERMISSIONS[known]!;
   lowerPermission(draft, mode, key);
   if (/bypass|auto|accept/.test(mode)) {
-    addProblem(draft, "no-effect", `"${key}: ${written}" gives no rights here; the user's own settings do.`, {
+    addProblem(draft, "no-effect", `"${key}: ${written}" grants no permissions here; only the user's settings do.`, {
       field: key,
     });
   }

@@ -11,7 +11,7 @@ export const servers: KeyReader = (draft, value, key) => {
     const definition = written === true || written === null ? true : written;
     const problem = problemOf(name, definition);
     if (problem === undefined) read[name] = definition as AgentServers[string];
-    else addProblem(draft, "bad-value", `The server "${name}" does not count: ${problem}`, { field: key });
+    else addProblem(draft, "bad-value", `The server "${name}" is ignored: ${problem}`, { field: key });
   }
   put(draft, "mcpServers", read, key);
 };

@@ -65,7 +65,7 @@ function withRule(names: readonly string[], entry: string): readonly string[] {
 export const readonlyFlag: KeyReader = (draft, value, key) => {
   const read = flagOf(value);
   if (read === undefined)
-    addProblem(draft, "bad-value", `"${key}" has to be true or false; it counts as true.`, { field: key });
+    addProblem(draft, "bad-value", `"${key}" has to be true or false; true is assumed.`, { field: key });
   if (read !== false) lookOnly(draft, key);
 };
 
@@ -192,17 +192,17 @@ function tooMany(draft: Draft, key: string): void {
 
 export function unknownTool(draft: Draft, name: string, key: string): void {
   if (isForeignTool(name)) {
-    const known = `"${name}" is a tool of another program that has no counterpart here.`;
+    const known = `"${name}" is a tool of another program and has no equivalent here.`;
     return addProblem(draft, "unknown-tool", known, { field: key, severity: "info" });
   }
   const close = nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name)));
-  const message = `No tool of this program is called "${name}"; it counts only where the caller brings it.`;
+  const message = `There is no tool "${name}"; it has an effect only if the caller provides it.`;
   const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
   addProblem(draft, "unknown-tool", message, { field: key, ...hint });
 }
 
 function noTools(draft: Draft, key: string): void {
-  addProblem(draft, "no-tools", `"${key}" is empty, so the agent can only hand in its result.`, {
+  addProblem(draft, "no-tools", `"${key}" is empty, so the agent can only return its result.`, {
     field: key,
     severity: "info",
     hint: `Leave "${key}" out to give it every tool.`,

@@ -17,9 +17,9 @@ export const codexWriter: Writer = {
   file: (name) => `${fileName(name)}.toml`,
   carries: [],
   notes: {
-    tools: "Codex knows no list of tools, only a sandbox",
-    disallowedTools: "Codex knows no list of tools, only a sandbox",
-    permission: "the nearest sandbox of Codex",
+    tools: "Codex has no tool list, only a sandbox",
+    disallowedTools: "Codex has no tool list, only a sandbox",
+    permission: "the closest sandbox mode of Codex",
   },
   write: ({ agent }, extra) => {
     const looks = agent.permission === undefined && onlyLooks(agent, READ_ONLY_TOOLS);

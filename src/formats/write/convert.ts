@@ -38,7 +38,7 @@ export function convert(read: ReadAgent, to: string): ConvertedAgent {
   );
 }
 
-const NO_AGENT: Problem = problem("bad-definition", "it holds no agent");
+const NO_AGENT: Problem = problem("bad-definition", "it contains no agent");
 
 const OWN = "own";
 /** Dialects that know agents which run elsewhere. */
@@ -64,7 +64,7 @@ type Along = Readonly<{ extra: Readonly<Record<string, unknown>>; lost: readonly
 function leftBehind({ raw }: ReadAgent, { extra, lost }: Along): Along {
   const keys = Object.keys(raw).filter((key) => Object.keys(extra).some((name) => foldName(name) === foldName(key)));
   const dropped = keys.map(
-    (field): Loss => ({ field, kind: "dropped", was: raw[field], note: "its form does not fit there" }),
+    (field): Loss => ({ field, kind: "dropped", was: raw[field], note: "the target format does not accept its value" }),
   );
   return { extra: {}, lost: [...lost.filter(({ field }) => !keys.includes(field)), ...dropped] };
 }
@@ -77,7 +77,7 @@ function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boole
     if (!Object.hasOwn(raw, key) || key === "kind") continue; // which kind it is, the agent itself says
     const name = carries.find((one) => foldName(one) === foldName(key));
     if (name === undefined)
-      lost.push({ field: key, kind: "dropped", was: raw[key], note: "it has no effect here and no place there" });
+      lost.push({ field: key, kind: "dropped", was: raw[key], note: "it has no effect here and no equivalent there" });
     else extra[name] = raw[key];
     if (name !== undefined && !isOwn && FOREIGN.has(foldName(name)))
       lost.push({
@@ -85,7 +85,7 @@ function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boole
         kind: "approximated",
         was: raw[key],
         now: raw[key],
-        note: "copied as it stands; its form may differ there",
+        note: "copied unchanged; its format may differ there",
       });
   }
   return { extra, lost };

@@ -9,8 +9,7 @@ export const copilotWriter: Writer = {
   file: (name) => `${fileName(name)}.agent.md`,
   carries: "target handoffs argumentHint userInvocable metadata".split(" "),
   notes: {
-    disallowedTools:
-      "Copilot knows no list of denied tools; they were taken out of the list of tools where there is one",
+    disallowedTools: "Copilot has no list of denied tools; they were removed from the tool list, if there is one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, copilotTools);

@@ -8,7 +8,7 @@ export const cursorWriter: Writer = {
   folder: ".cursor/agents",
   file: (name) => `${fileName(name)}.md`,
   carries: [],
-  notes: { tools: "Cursor knows no list of tools, only whether an agent may write" },
+  notes: { tools: "Cursor has no tool list, only a read-only switch" },
   write: ({ agent }, extra) => {
     const keys = {
       name: agent.name,

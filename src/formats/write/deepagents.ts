@@ -7,7 +7,7 @@ export const deepagentsWriter: Writer = {
   folder: ".deepagents/agents",
   file: (name) => `${fileName(name)}/AGENTS.md`,
   carries: [],
-  notes: { tools: "deepagents knows no list of tools: the agent has all of them there" },
+  notes: { tools: "deepagents has no tool list: the agent can use every tool there" },
   write: ({ agent }, extra) => {
     const model = modelFor(agent, {})?.toString().replace("/", ":");
     const keys = { name: agent.name, description: described(agent), model };

@@ -9,8 +9,7 @@ export const factoryWriter: Writer = {
   file: (name) => `${fileName(name)}.md`,
   carries: ["mcpServers", "version"],
   notes: {
-    disallowedTools:
-      "Factory knows no list of denied tools; they were taken out of the list of tools where there is one",
+    disallowedTools: "Factory has no list of denied tools; they were removed from the tool list, if there is one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, factoryTools);

@@ -28,11 +28,10 @@ export const geminiWriter: Writer = {
   file: (name) => `${slug(name)}.md`,
   carries: ["mcp_servers"],
   notes: {
-    name: "Gemini CLI takes small letters, digits, dashes and underscores",
+    name: "Gemini CLI allows lower-case letters, digits, dashes and underscores",
     spawns: "agents of Gemini CLI cannot start others",
-    completion: "agents of Gemini CLI hand in their result with a tool",
-    disallowedTools:
-      "Gemini CLI knows no list of denied tools; they were taken out of the list of tools where there is one",
+    completion: "agents of Gemini CLI return their result with a tool",
+    disallowedTools: "Gemini CLI has no list of denied tools; they were removed from the tool list, if there is one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, geminiTools);

@@ -7,7 +7,7 @@ export const gooseWriter: Writer = {
   folder: ".goose/agents",
   file: (name) => `${fileName(name)}.md`,
   carries: [],
-  notes: { tools: "goose knows no list of tools: the agent has all of them there" },
+  notes: { tools: "goose has no tool list: the agent can use every tool there" },
   write: ({ agent }, extra) => {
     const keys = { name: agent.name, description: described(agent), model: modelFor(agent, { bare: "any" }) };
     return frontmatter(writtenKeys({ ...keys, ...extra }), agent.instructions);

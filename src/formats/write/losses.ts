@@ -59,20 +59,20 @@ export function lossesBetween(before: ReadAgent, after: ReadAgent, notes: Notes 
   const [ours, theirs] = [before.agent.limits ?? {}, after.agent.limits ?? {}];
   const limits = Object.keys({ ...ours, ...theirs }) as (keyof typeof ours)[];
   losses.push(...limits.flatMap((name) => lossOf(`limits.${name}`, ours[name], theirs[name], notes.limits)));
-  losses.push(...lossOf("disabled", before.disabled, after.disabled, "the agent is switched on there"));
+  losses.push(...lossOf("disabled", before.disabled, after.disabled, "the agent is enabled there"));
   const names =
     before.aliases?.filter((name) => !after.aliases?.includes(name) && name !== after.agent.displayName) ?? [];
   if (names.length > 0) losses.push({ field: "aliases", kind: "dropped", was: names, note: NO_PLACE });
   return losses;
 }
 
-const NO_PLACE = "there is no place for it";
+const NO_PLACE = "the format has no such field";
 
 function lossOf(field: string, was: unknown, now: unknown, note: string | undefined): Loss[] {
   if (canonical(was, field) === canonical(now, field)) return [];
   const kind = now === undefined ? "dropped" : "approximated";
   const said = [note, detailOf(field, was, now)].filter((text) => text !== undefined).join("; ");
-  const usual = kind === "dropped" ? NO_PLACE : "the nearest that can be said";
+  const usual = kind === "dropped" ? NO_PLACE : "the closest equivalent";
   return [{ field, kind, was, ...(now === undefined ? {} : { now }), note: said === "" ? usual : said }];
 }
 

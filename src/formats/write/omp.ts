@@ -8,10 +8,9 @@ export const ompWriter: Writer = {
   file: (name) => `${fileName(name)}.md`,
   carries: "readSummarize prewalk advisor color".split(" "),
   notes: {
-    completion: "oh-my-pi takes a result from its completion tool, or the last words",
-    instructions: "oh-my-pi leaves comments in HTML out of a prompt",
-    disallowedTools:
-      "oh-my-pi knows no list of denied tools; they were taken out of the list of tools where there is one",
+    completion: "oh-my-pi takes the result from its completion tool or the last answer",
+    instructions: "oh-my-pi removes HTML comments from prompts",
+    disallowedTools: "oh-my-pi has no list of denied tools; they were removed from the tool list, if there is one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, ompTools);

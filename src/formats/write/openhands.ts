@@ -10,8 +10,7 @@ export const openhandsWriter: Writer = {
   carries: "color hooks condenser mcp_config profile_store_dir".split(" "),
   notes: {
     tools: "OpenHands has one tool for reading and writing files",
-    disallowedTools:
-      "OpenHands knows no list of denied tools; they were taken out of the list of tools where there is one",
+    disallowedTools: "OpenHands has no list of denied tools; they were removed from the tool list, if there is one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, openhandsTools);

@@ -11,9 +11,9 @@ export const rooWriter: Writer = {
   file: () => ".roomodes",
   carries: [],
   notes: {
-    tools: "Roo knows groups of tools",
-    displayName: "a mode of Roo has a name for people",
-    disallowedTools: "Roo knows no list of denied tools; they were taken out of the list of tools where there is one",
+    tools: "Roo has groups of tools",
+    displayName: "a Roo mode has a display name",
+    disallowedTools: "Roo has no list of denied tools; they were removed from the tool list, if there is one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, rooGroups);

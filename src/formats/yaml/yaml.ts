@@ -74,7 +74,7 @@ export function yamlLineOf(text: string, key: string): number | undefined {
 const plainMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:map", {
   create: () => Object.create(null) as Record<string, unknown>,
   addPair: (map, key, value) => {
-    if (key !== null && typeof key === "object") return "a mapping is no key";
+    if (key !== null && typeof key === "object") return "a mapping is used as a key";
     map[String(key)] = value;
     return "";
   },
@@ -117,7 +117,7 @@ const hasAlias = (events: readonly Event[]): boolean => events.some(({ type }) =
 
 /** The parser shares what aliases refer to; a copy of it must not grow without end. */
 function unshared(value: unknown, budget: { nodes: number }): unknown {
-  if (--budget.nodes < 0) throw new YAMLException("aliases that grow to too many nodes");
+  if (--budget.nodes < 0) throw new YAMLException("aliases that expand to too many nodes");
   if (Array.isArray(value)) return value.map((item) => unshared(item, budget));
   if (value === null || typeof value !== "object") return value;
   const copy = Object.create(null) as Record<string, unknown>;

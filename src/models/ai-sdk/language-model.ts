@@ -55,7 +55,7 @@ export function fromLanguageModel(
         return;
       }
       if (finishReasonOf(finish) === "length")
-        yield { type: "notice", code: "MODEL_CUT", text: "The answer reached its greatest length and was cut." };
+        yield { type: "notice", code: "MODEL_CUT", text: "The answer reached the maximum length and was cut off." };
       const usage = usageOf(finish, model.provider) ?? estimatedUsage(request, said);
       const priced = await price;
       const cost = priced(usage);

@@ -14,14 +14,14 @@ export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
   const wrongShape = /TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated/.test(
     String(name),
   );
-  if (wrongShape) return badAnswer("it has not the shape that was agreed on", endpoint);
+  if (wrongShape) return badAnswer("it does not have the expected structure", endpoint);
   if (/LoadAPIKey|LoadSetting/.test(String(name))) {
     const fault = faultOfStatus({ status: 401, headers: {}, body: wordsOf(error) }, endpoint);
     return { ...fault, message: `There is no key for ${endpoint.provider}.` };
   }
   if (typeof statusCode === "number") {
     const body = typeof responseBody === "string" && responseBody !== "" ? responseBody : wordsOf(error);
-    if (statusCode >= 200 && statusCode < 300) return badAnswer("it has not the shape that was agreed on", endpoint);
+    if (statusCode >= 200 && statusCode < 300) return badAnswer("it does not have the expected structure", endpoint);
     return faultOfStatus({ status: statusCode, headers: headersOf(responseHeaders), body }, endpoint);
   }
   return error instanceof Error ? badAnswer(wordsOf(error), endpoint) : faultOfEvent(error, endpoint);

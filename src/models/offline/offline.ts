@@ -25,7 +25,7 @@ export const offline: Model = async function* (request, signal) {
       ? { code: "MODEL_NETWORK" as const, message: "the turn was aborted", retryable: false }
       : {
           code: "MODEL_BAD_ANSWER" as const,
-          message: `the offline model broke: ${messageOf(error)}`,
+          message: `the offline model failed: ${messageOf(error)}`,
           retryable: false,
         };
     yield { type: "error", fault };

@@ -38,7 +38,7 @@ export function fallingBack(contenders: readonly Contender[]): Model {
       yield {
         type: "notice",
         code: "MODEL_FALLBACK",
-        text: `${fault.message} Going on with ${next.name} instead of ${name}.`,
+        text: `${fault.message} Continuing with ${next.name} instead of ${name}.`,
       };
     }
   };

@@ -11,7 +11,7 @@ export function lazily(load: () => Promise<Model>): Model {
       loaded = await loading;
     } catch (error) {
       loading = undefined;
-      const hint = isCrewError(error) ? error.hint : "Install the package again.";
+      const hint = isCrewError(error) ? error.hint : "Reinstall the package.";
       const message = `The model could not be loaded: ${messageOf(error)}`;
       yield { type: "error", fault: { code: "MODEL_UNKNOWN", message, hint, retryable: false } };
       return;

@@ -48,7 +48,7 @@ export function overviewOf(registry: ModelRegistry): ModelOverview {
     return {
       name,
       model: first.name,
-      because: (first.provider && registry.provider(first.provider)?.status.because) ?? "it is part of the program",
+      because: (first.provider && registry.provider(first.provider)?.status.because) ?? "it is built in",
     };
   };
   return {

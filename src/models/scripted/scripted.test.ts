@@ -46,7 +46,7 @@ test("turns follow each other, and after the last the script is over", async () 
   expect(await turn(model)).toContainEqual({ type: "text", text: "two: be" });
   const fault = {
     code: "MODEL_BAD_ANSWER",
-    message: "script is over: it has 2 turns, and one more was asked for",
+    message: "script is over: it has 2 turns, and one more was requested",
     retryable: false,
   };
   expect(await turn(model)).toEqual([{ type: "error", fault }]);

@@ -77,7 +77,7 @@ async function* played(script: Script, { number, request, signal }: Turn): Async
 function* over(turns: number): Generator<ModelEvent> {
   yield fault(
     "MODEL_BAD_ANSWER",
-    `script is over: it has ${turns} turn${turns === 1 ? "" : "s"}, and one more was asked for`,
+    `script is over: it has ${turns} turn${turns === 1 ? "" : "s"}, and one more was requested`,
   );
 }
 

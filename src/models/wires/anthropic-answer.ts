@@ -58,7 +58,7 @@ export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
       if (stop === "refusal") return refused(endpoint);
       if (stop === "model_context_window_exceeded") return tooLong(endpoint);
       if (stop === "max_tokens")
-        out.push({ type: "notice", code: "MODEL_CUT", text: "The answer reached its greatest length and was cut." });
+        out.push({ type: "notice", code: "MODEL_CUT", text: "The answer reached the maximum length and was cut off." });
       for (const block of blocks) {
         if (block?.type === "tool_use")
           out.push({ type: "call", call: { id: block.id, name: block.name, input: argumentsFrom(block.json) } });

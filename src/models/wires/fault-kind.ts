@@ -24,13 +24,13 @@ export const kinds: Readonly<Record<FaultKind, (endpoint: Pick<Endpoint, "provid
       code: "MODEL_AUTH",
       hint:
         keyName === undefined
-          ? `${provider} wants a key: set one, or use --model ollama/...`
+          ? `${provider} requires a key: set one, or use --model ollama/...`
           : `${keyName} was not accepted: correct it, or use --model ollama/...`,
       retryable: false,
     }),
     forbidden: ({ keyName }) => ({
       code: "MODEL_AUTH",
-      hint: `${keyName ?? "The key"} may not do this: ask for access, or choose another model.`,
+      hint: `${keyName ?? "The key"} has no permission for this: request access, or choose another model.`,
       retryable: false,
     }),
     credit: ({ provider }) => ({
@@ -50,7 +50,7 @@ export const kinds: Readonly<Record<FaultKind, (endpoint: Pick<Endpoint, "provid
     }),
     unknown: ({ provider, baseURL }) => ({
       code: "MODEL_UNKNOWN",
-      hint: `Check the name of the model${baseURL === undefined ? "" : ` and the address ${withoutLogin(baseURL)}`}; \`subcrew models\` shows what ${provider} is set to.`,
+      hint: `Check the name of the model${baseURL === undefined ? "" : ` and the address ${withoutLogin(baseURL)}`}; \`subcrew models\` shows the settings of ${provider}.`,
       retryable: false,
     }),
     context: () => ({

@@ -32,7 +32,10 @@ export function faultOfStatus({ status, headers, body }: ErrorResponse, endpoint
 export function faultOfEvent(error: unknown, endpoint: Endpoint): Fault {
   const said = saidIn(error);
   const kind = faultKindOf(said.status ?? 500, said);
-  return { ...kinds[kind](endpoint), message: `${endpoint.provider} broke off: ${sayable(said.message, endpoint)}` };
+  return {
+    ...kinds[kind](endpoint),
+    message: `${endpoint.provider} failed while it answered: ${sayable(said.message, endpoint)}`,
+  };
 }
 
 /** What a connection that failed means. */
@@ -54,10 +57,10 @@ export function faultOfNetwork(thrown: unknown, endpoint: Endpoint): Fault {
 
 /** An answer that cannot be understood. */
 export function badAnswer(why: string, { provider }: Pick<Endpoint, "provider">): Fault {
-  const hint = "Try again; if it stays, check the base URL and that the model can use tools.";
+  const hint = "Try again; if it keeps failing, check the base URL and that the model can use tools.";
   return {
     code: "MODEL_BAD_ANSWER",
-    message: `${provider} sent something that is no answer: ${why}.`,
+    message: `${provider} sent an invalid answer: ${why}.`,
     hint,
     retryable: true,
   };
@@ -67,7 +70,7 @@ export function badAnswer(why: string, { provider }: Pick<Endpoint, "provider">)
 export function brokenOff({ provider }: Pick<Endpoint, "provider">): Fault {
   return {
     code: "MODEL_NETWORK",
-    message: `The answer of ${provider} broke off before its end.`,
+    message: `The answer of ${provider} ended early.`,
     hint: "Try again.",
     retryable: true,
   };
@@ -123,7 +126,7 @@ const networkRows: readonly Readonly<{ codes: RegExp; retryable: boolean; hint(e
     hint: ({ local, provider, baseURL }) =>
       local
         ? `Is ${provider} running at ${withoutLogin(baseURL)}?`
-        : `Nobody answers at ${withoutLogin(baseURL)}: check the address.`,
+        : `Nothing answers at ${withoutLogin(baseURL)}: check the address.`,
   },
   {
     codes: /^(ENOTFOUND|EINVAL|ERR_INVALID_URL)$/,

@@ -74,7 +74,7 @@ export function connectProvider(
 export class SilentError extends Error {
   readonly ms: number;
   constructor(ms: number) {
-    super(`nothing came for ${Math.round(ms / 1_000)} s`);
+    super(`no data for ${Math.round(ms / 1_000)} s`);
     this.name = "SilentError";
     this.ms = ms;
   }

@@ -55,7 +55,7 @@ export function readChatAnswer(endpoint: Endpoint): AnswerReader {
       if (finish === undefined) return undefined;
       if (finish === "content_filter") return refused(endpoint);
       if (finish === "length")
-        out.push({ type: "notice", code: "MODEL_CUT", text: "The answer reached its greatest length and was cut." });
+        out.push({ type: "notice", code: "MODEL_CUT", text: "The answer reached the maximum length and was cut off." });
       for (const { id, name, json } of calls.filter((call) => call !== undefined)) {
         out.push({ type: "call", call: { id, name, input: argumentsFrom(json) } });
       }

@@ -122,7 +122,7 @@ function parseAuth(auth: Readonly<Record<string, unknown>>): Scheme {
   const type = given["type"] === "oauth2" ? "oauth" : given["type"];
   if (type === "google-credentials")
     throw badAuth(
-      "google-credentials are not known here",
+      "google-credentials are not supported",
       "Write type: http, scheme: Bearer, token: '!gcloud auth print-access-token'.",
     );
   const schema =
@@ -150,7 +150,7 @@ export function signedFetch(inner: typeof fetch, credentials: Credentials | unde
     if (credentials && !isPrivateWay(at))
       throw remoteFailure(
         "REMOTE_AUTH",
-        `${at.host} is asked without encryption, so no secret is sent there`,
+        `${at.host} does not use https, so no secret is sent to it`,
         "Use its https address.",
       );
     for (const [name, value] of Object.entries(credential.query ?? {})) at.searchParams.set(name, value);

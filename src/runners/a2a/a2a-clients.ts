@@ -97,7 +97,7 @@ function parsed(text: string, what: string): unknown {
   } catch {
     // said below
   }
-  throw remoteFailure("REMOTE_CARD", `${what} is no agent card`, "Give the address of its agent-card.json.");
+  throw remoteFailure("REMOTE_CARD", `${what} is not an agent card`, "Give the address of its agent-card.json.");
 }
 
 const isMissing = (error: unknown): boolean =>

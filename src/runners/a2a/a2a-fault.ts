@@ -46,14 +46,14 @@ const STATUSES: readonly Readonly<{
   {
     fits: (status) => status === 401 || status === 403,
     code: "REMOTE_AUTH",
-    what: "it does not accept who we are",
+    what: "it rejected the authentication",
     hint: "Check `auth` in the agent's file: its type, and where the secret comes from.",
     retryable: false,
   },
   {
     fits: (status) => status === 404 || status === 410,
     code: "REMOTE_CARD",
-    what: "there is nothing at its address",
+    what: "nothing was found at its address",
     hint: "Check the address of its card, and that the server runs.",
     retryable: false,
   },
@@ -67,8 +67,8 @@ const STATUSES: readonly Readonly<{
   {
     fits: (status) => status >= 500,
     code: "REMOTE_FAILED",
-    what: "its server broke",
-    hint: "Whoever runs it has to look at it.",
+    what: "its server failed",
+    hint: "Ask its operator to look into it.",
     retryable: false,
   },
   {
@@ -107,16 +107,16 @@ export function remoteFault(error: unknown, { sent }: { sent: boolean }): Failed
     });
   const code = protocolCode(error);
   if (code !== undefined)
-    return failed("REMOTE_FAILED", message, { hint: HINTS[code] ?? "Whoever runs it has to look at it." });
+    return failed("REMOTE_FAILED", message, { hint: HINTS[code] ?? "Ask its operator to look into it." });
   if (sent && !neverConnected(error))
-    return failed("REMOTE_LOST", message, { hint: "It may have got the task: look there before you try again." });
+    return failed("REMOTE_LOST", message, { hint: "It may have received the task: check there before you retry." });
   return failed("REMOTE_NETWORK", message, { hint: "Check its address and your network.", retryable: true });
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  [-32001]: "It has forgotten the task; start a new one.",
-  [-32004]: "It does not offer what was asked of it.",
-  [-32005]: "It does not take text.",
+  [-32001]: "It no longer knows the task; start a new one.",
+  [-32004]: "It does not support the requested operation.",
+  [-32005]: "It does not accept text.",
   [-32009]: "It speaks another version of the protocol; ours are 1.0 and 0.3.",
 };
 

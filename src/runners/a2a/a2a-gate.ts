@@ -15,7 +15,7 @@ const input = z.object({ url: z.string(), agent: z.string(), prompt: z.string(),
 /** Sending a task away, as the policy and a person see it: a request that can change things. */
 const sending = defineTool({
   name: REMOTE,
-  description: "Sends a task to an agent elsewhere.",
+  description: "Sends a task to a remote agent.",
   input,
   effect: "write",
   does: "net",
@@ -66,7 +66,7 @@ export function createGate(
     check: (url) => {
       const { decision, rule } = verdict(url);
       if (decision === "allow" || (decision === "ask" && granted.has(originOf(url)))) return;
-      throw webRefusal("REDIRECT", `the server sent us on to ${originOf(url)}, which is not allowed here (${rule})`);
+      throw webRefusal("REDIRECT", `the server redirected to ${originOf(url)}, which is not allowed here (${rule})`);
     },
   };
 }

@@ -127,11 +127,7 @@ function placesOf(scheme: OAuthScheme, { schemes }: SignIn): Places {
         "Use its https address.",
       );
   if (authorizationUrl === undefined && scheme.clientSecret === undefined)
-    throw remoteFailure(
-      "REMOTE_AUTH",
-      "its `auth` has no client_secret and no authorization_url",
-      "Add the one that you have.",
-    );
+    throw remoteFailure("REMOTE_AUTH", "its `auth` has no client_secret and no authorization_url", "Add one of them.");
   return {
     tokenUrl,
     scopes: scheme.scopes ?? named?.scopes ?? [],
@@ -149,7 +145,7 @@ function inBrowser(
   if (!show)
     throw remoteFailure(
       "NEEDS_ANSWER",
-      "somebody has to sign in to it in a browser, and nobody is there",
+      "it needs a sign-in in a browser, and there is no terminal",
       "Run it once in a terminal.",
     );
   return signInWithBrowser({

@@ -150,7 +150,7 @@ async function load() {
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      `Remote agents need the package @a2a-js/sdk, which is not there: ${messageOf(cause)}`,
+      `Remote agents need the package @a2a-js/sdk, which cannot be loaded: ${messageOf(cause)}`,
       "Install it: npm install @a2a-js/sdk",
       { cause },
     );

@@ -30,11 +30,11 @@ export function verdictOf(
     case "rejected":
       return over(
         failed("REMOTE_REFUSED", `${name} refused the task${because}`, {
-          hint: "Give it another task, or ask whoever runs it.",
+          hint: "Give it another task, or ask its operator.",
         }),
       );
     case "canceled":
-      return over(failed("AGENT_REPORTED", `${name} was stopped on its side${because}`));
+      return over(failed("AGENT_REPORTED", `${name} was cancelled on its side${because}`));
     default:
       return finished(finishOf(answer, assignment, clean));
   }
@@ -54,7 +54,7 @@ function finished(finish: FinishAttempt): AnswerVerdict {
   return empty
     ? {
         is: "unusable",
-        outcome: failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true }),
+        outcome: failed("EMPTY", "The agent returned no result, even when it was asked again.", { retryable: true }),
         remind: prompts.remindEmpty,
       }
     : {

@@ -128,7 +128,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
         context.emit({
           type: "warning",
           code: "REMOTE_WAITS",
-          text: clean(`${agent.name} waits for somebody on its side: ${extractTaskText(answer)}`),
+          text: clean(`${agent.name} waits for a sign-in on its side: ${extractTaskText(answer)}`),
         });
       }
       const { id } = answer;
@@ -159,7 +159,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
       if (text === undefined) answer = await there.get(ids.taskId ?? "", clock.signal);
       else await send(there, text);
       await follow(there);
-      if (!answer) throw remoteFailure("REMOTE_FAILED", "it said nothing", "Whoever runs it has to look at it.");
+      if (!answer) throw remoteFailure("REMOTE_FAILED", "it returned no answer", "Ask its operator to look into it.");
       sent = false;
       ids = nextIds(ids, answer);
       const said = clean(remoteResult(answer).text);
@@ -203,9 +203,9 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     if (standing.underWay === "sent")
       return failed(
         "REMOTE_LOST",
-        `${agent.name} may have got the task before the run was interrupted; it was not sent again.`,
+        `${agent.name} may have received the task before the run was interrupted; the task was not sent again.`,
         {
-          hint: "Look there, then try it again with --retry-failed.",
+          hint: "Check there, then retry with --retry-failed.",
         },
       );
     client = await connected();
@@ -248,10 +248,14 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
 
   /** Puts a question of the other side to whoever is here. */
   const asked = async (question: string): Promise<string | Outcome> => {
-    const about = question.trim() === "" ? "It needs to know more, and does not say what." : question;
-    const nobody = failed("NEEDS_ANSWER", `${agent.name} asks, and nobody is there to answer: ${about}`, {
-      hint: "Run it in a terminal or with --bg, and answer there or with `subcrew inbox`.",
-    });
+    const about = question.trim() === "" ? "It needs more information, but does not say what." : question;
+    const nobody = failed(
+      "NEEDS_ANSWER",
+      `${agent.name} asked a question, and nobody is available to answer: ${about}`,
+      {
+        hint: "Run it in a terminal or with --bg, and answer there or with `subcrew inbox`.",
+      },
+    );
     if (!context.attended) {
       giveUp();
       return nobody;

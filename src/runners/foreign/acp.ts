@@ -30,7 +30,7 @@ export function acpRunner(command: string, parts: ForeignParts): Runner {
     const { toolContext } = task.assignment;
     const file = findProgram(program, parts.env["PATH"], writtenBy(task.assignment));
     if (file === undefined)
-      return failed("UNSUPPORTED", `"${program}" was not found, so nobody can do this over ACP.`, {
+      return failed("UNSUPPORTED", `"${program}" was not found, so the ACP agent cannot start.`, {
         hint: "Name a program in PATH or its absolute path, outside of the working folder.",
       });
     const [name, value] = [MARKER, randomBytes(12).toString("hex")];
@@ -88,19 +88,17 @@ async function talkWith(
     return STOPS[stopReason]?.(called);
   };
   const gone = child.ended.then(({ code, signal, problem }): Outcome => {
-    const how = problem ?? (signal === undefined ? `it ended with code ${code}` : `it was ended by ${signal}`);
+    const how = problem ?? (signal === undefined ? `it exited with code ${code}` : `it was killed by ${signal}`);
     const said = child.output.text().trim();
-    return failed(
-      "CRASHED",
-      `${called} did not come to an end: ${how}${said === "" ? "" : `: ${said.slice(-SAID_CHARS)}`}`,
-      { retryable: true },
-    );
+    return failed("CRASHED", `${called} did not finish: ${how}${said === "" ? "" : `: ${said.slice(-SAID_CHARS)}`}`, {
+      retryable: true,
+    });
   });
   const talked = converse().catch((error: unknown): Promise<Outcome> | Outcome =>
     // A connection that breaks has a reason: most often the program is gone.
     Promise.race([
       gone,
-      failedAfter(500, () => failed("CRASHED", `${called} broke off: ${messageOf(error)}`, { retryable: true })),
+      failedAfter(500, () => failed("CRASHED", `${called} failed: ${messageOf(error)}`, { retryable: true })),
     ]),
   );
   const end = await Promise.race([talked, gone, abortOf(controller.signal)]);

@@ -107,9 +107,9 @@ export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
       : Object.entries(keeps.without).flatMap(([name, why]) => (may[name as Ability] === "no" ? [why] : []));
   return [
     ...new Set(missing),
-    ...(keeps.patterns ? [] : deny.map((rule) => `it does not know the rule against ${ruleText(rule)}`)),
-    ...own.map((what) => `it does not know ${what}`),
-    ...(!keeps.places && does(may.write_file) ? ["it writes files wherever it likes"] : []),
+    ...(keeps.patterns ? [] : deny.map((rule) => `it cannot enforce the rule against ${ruleText(rule)}`)),
+    ...own.map((what) => `it cannot enforce ${what}`),
+    ...(!keeps.places && does(may.write_file) ? ["it can write files anywhere"] : []),
     ...(!keeps.sandbox && sandbox && does(may.bash) ? ["its commands run outside of the sandbox"] : []),
   ];
 }
@@ -117,7 +117,7 @@ export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
 /** Who decides itself when it asks may do without a word what it is not allowed to, or only after asking. */
 function unasked(may: Bounds["may"]): string[] {
   const bound = abilityNames.filter((name) => may[name] !== "yes");
-  return bound.length === 0 ? [] : [`it decides itself when it asks, so nothing keeps it from ${bound.join(", ")}`];
+  return bound.length === 0 ? [] : [`it decides itself when to ask, so nothing prevents ${bound.join(", ")}`];
 }
 
 const does = (may: "yes" | "some" | "ask" | "no"): boolean => may === "yes" || may === "some";

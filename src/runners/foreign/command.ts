@@ -122,7 +122,7 @@ function environment(
 /** A program that ended by itself, and not well. */
 function crashed(name: string, { code, signal, problem }: Exit, said: string): Outcome | undefined {
   if (code === 0) return undefined;
-  const how = problem ?? (signal === undefined ? `it ended with code ${code}` : `it was ended by ${signal}`);
+  const how = problem ?? (signal === undefined ? `it exited with code ${code}` : `it was killed by ${signal}`);
   const words = said.trim() === "" ? "" : `: ${said.trim().slice(-SAID_CHARS)}`;
-  return failed("CRASHED", `${name} did not come to an end: ${how}${words}`, { retryable: true });
+  return failed("CRASHED", `${name} did not finish: ${how}${words}`, { retryable: true });
 }

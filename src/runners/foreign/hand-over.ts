@@ -53,7 +53,7 @@ export function handOver(
     const who = call.task.agent ?? agent.name;
     if (context.signal.aborted) return { status: "cancelled", reason: reasonOf(context.signal) };
     if (context.past.some(({ type }) => type === "turn.started"))
-      return failed("CRASHED", `"${who}" was handed to ${name}, and that was interrupted.`, {
+      return failed("CRASHED", `"${who}" was running in ${name} when the run was interrupted.`, {
         hint: "`subcrew resume --retry-failed` starts it again from the beginning.",
       });
     const { sandbox, weaker } = access?.demands ?? { sandbox: "auto", weaker: false };
@@ -63,9 +63,9 @@ export function handOver(
     const bounds = boundsOf({ rights, policy, sandbox, checkedLater: call.worktree !== undefined, closed });
     const missing = [
       ...lacking(bounds, keeps),
-      ...found(obeys, cwd, (await topOf(cwd)) ?? cwd).map((file) => `it obeys ${file} of the project`),
+      ...found(obeys, cwd, (await topOf(cwd)) ?? cwd).map((file) => `it reads ${file} of the project`),
     ];
-    const text = `${name} cannot keep all that "${who}" is bound to: ${missing.join("; ")}.`;
+    const text = `${name} cannot enforce all restrictions of "${who}": ${missing.join("; ")}.`;
     if (missing.length > 0 && !weaker)
       return failed("DENIED", text, { hint: "Accept that with --allow-weaker, or choose another runner." });
     if (missing.length > 0) context.emit({ type: "warning", code: "WEAKER", text });

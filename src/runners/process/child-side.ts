@@ -129,8 +129,8 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
       }
     };
     channel.listen(receive, () => {
-      controller.abort(stopped("whoever asked for this is gone"));
-      for (const id of waiting.keys()) answered(id, (one) => one.reject(new Error("whoever was asked is gone")));
+      controller.abort(stopped("the parent process has ended"));
+      for (const id of waiting.keys()) answered(id, (one) => one.reject(new Error("the parent process has ended")));
       // What the task has started ends in order, if that does not take long.
       if (began) setTimeout(resolve, LAST_MS);
       else resolve();

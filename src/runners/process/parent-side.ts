@@ -61,7 +61,7 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
       },
       start: async ({ what, parent, tells }) =>
         (await context.background?.start(what, parent, tells)) ??
-        failed("UNSUPPORTED", "Nothing goes on by itself here."),
+        failed("UNSUPPORTED", "Background tasks are not available here."),
       ended: async (key, { signal }) => context.background?.ended(key, signal),
       stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
     };
@@ -130,6 +130,6 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
   };
 }
 
-const NOBODY = { done: false, text: "There is nobody else here." };
+const NOBODY = { done: false, text: "There are no other agents here." };
 
 type Asked = Readonly<{ id: number; signal: AbortSignal }>;

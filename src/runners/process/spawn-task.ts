@@ -152,7 +152,7 @@ function cannotCross(
     const hint = "Name its module in `toolModules`, take the tool from the agent's list, or use the runner `local`.";
     return failed(
       "UNSUPPORTED",
-      `"${who}" cannot run ${where}: its tool "${tool}" is code that was handed to this crew.`,
+      `"${who}" cannot run ${where}: its tool "${tool}" is defined in code and cannot be passed to it.`,
       { hint },
     );
   }
@@ -160,7 +160,7 @@ function cannotCross(
   const hint = "Choose a model by name, as in provider/model, or use the runner `local`.";
   return failed(
     "UNSUPPORTED",
-    `"${who}" cannot run ${where}: its model "${model.name}" is code that was handed to this crew.`,
+    `"${who}" cannot run ${where}: its model "${model.name}" is defined in code and cannot be passed to it.`,
     { hint },
   );
 }

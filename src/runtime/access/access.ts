@@ -274,7 +274,7 @@ function isPlainFolder(folder: string): boolean {
 
 const OFF: SandboxLevel = {
   level: "none",
-  text: "sandbox: off - it was switched off. Shell commands run with your full rights.",
+  text: "sandbox: off - it is disabled. Shell commands run with your full rights.",
 };
 
 /** Refuses to begin where isolation was demanded and cannot be had. */
@@ -284,8 +284,8 @@ export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "se
   if (level === "full") return;
   throw new CrewError(
     "NO_SANDBOX",
-    `A sandbox is required, and there is none that works. ${text}`,
-    `${fix === undefined ? "" : `Needed: ${fix}. `}Or lower it knowingly with --sandbox auto or --sandbox off.`,
+    `A sandbox is required, but none works here. ${text}`,
+    `${fix === undefined ? "" : `Needed: ${fix}. `}Or relax the requirement with --sandbox auto or --sandbox off.`,
   );
 }
 

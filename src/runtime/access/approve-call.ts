@@ -31,7 +31,7 @@ export async function approve(
   const verdict = verdictOn(tool, assignment, { subjects: located, ...(commands && { shell: commands.state }) });
   if (verdict.decision === "allow") return { judged: located };
   if (verdict.decision === "deny") return refused(tool, verdict);
-  if (!context.attended) return refused(tool, { ...verdict, why: `${verdict.why}, and nobody is there to be asked` });
+  if (!context.attended) return refused(tool, { ...verdict, why: `${verdict.why}, and nobody is available to ask` });
   const question = approvalText({
     agent: agent.name,
     tool: tool.name,

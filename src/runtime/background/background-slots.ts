@@ -47,7 +47,7 @@ export async function reserveSlot(store: Store, run: string, most: number): Prom
     if (made !== undefined) await rm(folder, { recursive: true, force: true });
     throw new CrewError(
       "TOO_MANY_RUNS",
-      `Maximum concurrent tasks (${most}) reached: ${working + starting} runs work in the background already.`,
+      `Maximum concurrent tasks (${most}) reached: ${working + starting} runs already run in the background.`,
       "Wait for one of them (`subcrew ps`), or allow more with the setting background.maxRuns.",
     );
   }

@@ -12,9 +12,11 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
     case "send": {
       const { path, text, from, how = "steer" } = command;
       const taken = await run.send(path, text, from, how);
-      if (!taken) return no(`"${path}" is not running, or too many messages wait for it.`);
+      if (!taken) return no(`"${path}" is not running, or has too many unread messages.`);
       return yes(
-        how === "interrupt" ? `"${path}" stops what it says and reads it.` : `"${path}" reads it before its next turn.`,
+        how === "interrupt"
+          ? `"${path}" was interrupted and reads the message now.`
+          : `"${path}" reads the message before its next turn.`,
       );
     }
     case "pause":
@@ -78,17 +80,17 @@ async function takeAnswer(
   const asked = view?.question;
   if (!view || asked === undefined) return no(notWaiting(path, view));
   if (question !== undefined && question !== asked)
-    return no(`"${path}" asks something else by now. See \`subcrew inbox\`.`);
+    return no(`"${path}" asks a different question now. See \`subcrew inbox\`.`);
   if (call !== undefined && call !== view.call)
-    return no(`"${path}" asks about another call by now. See \`subcrew inbox\`.`);
+    return no(`"${path}" asks about a different call now. See \`subcrew inbox\`.`);
   // An earlier life of the run asked, and this one has not come to it yet; or somebody else's answer is being recorded.
   if (!(await run.answer(path, clean(answer), view.call))) return undefined;
   while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));
-  return yes("The answer was taken.");
+  return yes("The answer was accepted.");
 }
 
 const notWaiting = (path: string, view: NodeView | undefined): string =>
-  `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} was faster` : ""}.`;
+  `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} has already answered it` : ""}.`;
 
 /** What to tell the sender of a command that came after the end of the run. */
 export function tooLate(command: RunCommand, state: State): string {

@@ -33,7 +33,7 @@ export async function readRequest(folder: string): Promise<BackgroundRequest> {
   const text = await readRegularFile(join(folder, FILE))
     .then(String)
     .catch(() => {
-      throw new CrewError("UNKNOWN_RUN", `Nothing was asked for in ${folder}.`, "Start it again with --bg.");
+      throw new CrewError("UNKNOWN_RUN", `There is no run request in ${folder}.`, "Start it again with --bg.");
     });
   return parseAs<BackgroundRequest>(request, JSON.parse(text) as unknown, { code: "BAD_FILE", what: FILE });
 }

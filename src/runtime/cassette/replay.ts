@@ -37,9 +37,9 @@ export const replaying =
       const turn = turns(task);
       const path = task.replace(/#1$/, "");
       if (!turn)
-        return `"${path}" asked its model for a turn more than was recorded, after: ${askedIn(request, same).at(-1)?.begins ?? ""}`;
+        return `"${path}" asked its model for one more turn than was recorded, after: ${askedIn(request, same).at(-1)?.begins ?? ""}`;
       const problem = difference(turn.asked, askedIn(request, same));
-      return problem === undefined ? turn : `"${path}" asked its model something else: ${problem}`;
+      return problem === undefined ? turn : `"${path}" sent its model a different request: ${problem}`;
     };
     const modelFor = (task: string, real: Model, note: (text: string) => void): Model =>
       async function* (request, signal) {
@@ -67,7 +67,7 @@ export const replaying =
         if (call?.result !== undefined) return call.result;
         if (call) throw new Error(call.threw);
         note(`"${task.replace(/#1$/, "")}" called ${tool.name} with ${stable(input).slice(0, 200)}`);
-        throw new Error("this call is not in the recording, and was not carried out");
+        throw new Error("this call is not in the recording, so it was not run");
       },
     });
     return {
@@ -98,7 +98,8 @@ export const replaying =
         const input = { command: task.acceptCommand, answer: outcome.output };
         const looked = calls(callKey(taskKey(assignment.call), ACCEPTANCE, input, same));
         if (looked?.result !== undefined) return outcome;
-        if (!looked) drift.push(`"${assignment.call.path}" was to be accepted by ${task.acceptCommand.slice(0, 200)}`);
+        if (!looked)
+          drift.push(`"${assignment.call.path}" used the acceptance command ${task.acceptCommand.slice(0, 200)}`);
         const said = looked?.threw ?? "Its acceptance is not in the recording, and the command was not run.";
         return { ...outcome, ...failed("NOT_ACCEPTED", said) };
       },
@@ -118,7 +119,7 @@ function shown(
     timeoutMs: PEER_TOOL_MS,
     run: async (input, context) => {
       const tool = (await real(context.signal)).find(({ name }) => name === offered.name);
-      if (!tool) throw new Error("the server does not offer it any more");
+      if (!tool) throw new Error("the server no longer offers it");
       return tool.run(input, context);
     },
   };
@@ -155,7 +156,7 @@ function choosing(
       const known = choices.find((choice) => choice.wished === key);
       if (!known)
         drifted(
-          `a model was asked for that was not recorded: ${wished[0].map(({ names }) => [names].flat().join()).join(" or ") || "the default"}`,
+          `a model was requested that was not recorded: ${wished[0].map(({ names }) => [names].flat().join()).join(" or ") || "the default"}`,
         );
       const choice = known ?? choices[0];
       const real = await source.choose(...wished);
@@ -172,7 +173,7 @@ const unavailable: Model = async function* () {
     type: "error",
     fault: {
       code: "MODEL_AUTH",
-      message: "The model cannot be used here, and the recording is over.",
+      message: "The recording has ended, and its model is not available here.",
       retryable: false,
     },
   };

@@ -96,7 +96,7 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     start: async (command) => {
       const alive = background.filter((each) => each.result() === undefined);
       if (alive.length >= MOST_BACKGROUND)
-        throw new Error(`${MOST_BACKGROUND} commands are running in the background: end one first`);
+        throw new Error(`${MOST_BACKGROUND} commands are running in the background: stop one first`);
       const child = await launch(command, {});
       let result: ShellCommandResult | undefined;
       let killed = false;

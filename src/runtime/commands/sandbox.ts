@@ -87,7 +87,7 @@ function broken(failure: string): SandboxLevel {
     failure
       .replace(/^bwrap: /, "")
       .split("\n")[0]
-      ?.trim() || "it ended without a word";
+      ?.trim() || "it exited without a message";
   const fix = /uid map|RTM_NEWADDR|Operation not permitted/.test(failure)
     ? "an AppArmor profile for /usr/bin/bwrap that allows user namespaces (Ubuntu 24.04 and later), or a container started with user namespaces"
     : "a host or container that allows unprivileged user namespaces";

@@ -66,7 +66,12 @@ export async function loadPlace(
     if (file.outside && !trusted) {
       skipped.push({
         file: file.path,
-        problems: [problem("link-outside", `It is a link out of the project, to ${file.real ?? "somewhere"}.`)],
+        problems: [
+          problem(
+            "link-outside",
+            `It is a symbolic link that points outside of the project, to ${file.real ?? "somewhere"}.`,
+          ),
+        ],
       });
       continue;
     }

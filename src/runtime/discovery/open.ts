@@ -86,5 +86,5 @@ function fill(descriptor: number, buffer: Buffer, size: number): number {
 function notUtf8(bytes: Buffer): string {
   const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (utf16) return "The file is UTF-16; only UTF-8 is read.";
-  return bytes.includes(0) ? "The file holds NUL bytes: it is UTF-16 or no text at all." : "The file is not UTF-8.";
+  return bytes.includes(0) ? "The file contains NUL bytes: it is UTF-16 or not text." : "The file is not UTF-8.";
 }

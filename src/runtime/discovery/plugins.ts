@@ -41,7 +41,7 @@ export function pluginProblems(home: string): readonly Problem[] {
   const content = readJson(file);
   if (parsePluginRegistry(content) === null)
     return [
-      problem("bad-registry", "The list of installed Claude Code plugins cannot be read, so none of them counts.", {
+      problem("bad-registry", "The list of installed Claude Code plugins cannot be read, so all of them are ignored.", {
         file,
         hint: "Install a plugin again in Claude Code, or delete the file.",
       }),
@@ -54,7 +54,7 @@ export function pluginProblems(home: string): readonly Problem[] {
     ...(Array.isArray(entries) ? entries : [entries]).flatMap((entry) =>
       pluginEntry(id, entry) === undefined
         ? [
-            problem("bad-registry", `The plugin "${id}" has no absolute "installPath", so it does not count.`, {
+            problem("bad-registry", `The plugin "${id}" has no absolute "installPath", so it is ignored.`, {
               file,
               field: id,
             }),

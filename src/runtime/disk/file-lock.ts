@@ -13,7 +13,7 @@ export async function alone<T>(file: string, work: () => Promise<T>, signal: Abo
   while (!(await takes(file, claim))) {
     await removeStale(file, async () => (await livingClaim(file)) !== undefined);
     await pause(randomInt(5, 50), signal);
-    if (signal.aborted) throw new Error(`another process did not give ${file} back: ${reasonOf(signal)}`);
+    if (signal.aborted) throw new Error(`another process holds the lock ${file}: ${reasonOf(signal)}`);
   }
   try {
     return await work();

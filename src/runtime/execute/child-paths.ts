@@ -36,7 +36,7 @@ export type ChildPaths = Readonly<{
 
 /** What a task is told about helpers that were lost. */
 export const lostText = (tasks: readonly string[]): string =>
-  `The run was interrupted while helpers of yours worked in the background, and these have not ended: ${tasks.join(", ")}. Start them again if you still need them.`;
+  `The run was interrupted while helpers that you started ran in the background. These have not finished: ${tasks.join(", ")}. Start them again if you still need them.`;
 
 function isSame(
   node: Node | undefined,

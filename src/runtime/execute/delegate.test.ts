@@ -94,7 +94,7 @@ test("depth, the list of agents, the budget and a plan that makes no sense are r
   };
   expect(await faults(single("scout"), { parameters: { maxDepth: 0 } })).toEqual([
     "DENIED",
-    '"lead" is 0 deep and may not start agents below it.',
+    '"lead" is at depth 0 and may not start other agents.',
   ]);
   const two = { mode: "parallel", tasks: [single("scout"), single("thief")].map(({ mode: _, ...task }) => task) };
   expect(await faults(two, { parameters: {}, by: { ...parent, spawns: ["scout"] } })).toEqual([

@@ -106,8 +106,8 @@ export function createDelegation({
     const { parameters, spawning } = scope.run;
     const { maxDepth = DEFAULT_MAX_DEPTH } = parameters;
     if (maxDepth >= 0 && scope.depth + 1 > maxDepth) {
-      return failed("DENIED", `"${path}" is ${scope.depth} deep and may not start agents below it.`, {
-        hint: "Raise maxDepth if this is meant.",
+      return failed("DENIED", `"${path}" is at depth ${scope.depth} and may not start other agents.`, {
+        hint: "Raise maxDepth if this is intended.",
       });
     }
     const plan = planned(() => scope.run.compile(what));

@@ -14,7 +14,7 @@ export async function runGate(node: GateNode, context: NodeContext): Promise<Out
     run.emit(path, { type: "node.started", attempt: 1, kind: "gate" });
     run.emit(path, { type: "gate.opened", question: fillIn(node, context) });
     if (run.parameters.unattended) {
-      return failed("NEEDS_ANSWER", `"${path}" waits for an approval, and nobody is there to give it.`, {
+      return failed("NEEDS_ANSWER", `"${path}" needs an approval, and nobody is available to give it.`, {
         hint: "Run it in a terminal and answer there, or approve in advance with --yes.",
       });
     }

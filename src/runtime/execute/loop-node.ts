@@ -104,12 +104,12 @@ async function repeat(
     }
     const why =
       verdict.is === "unknown"
-        ? `the review broke (${verdict.why})`
+        ? `the review failed (${verdict.why})`
         : `${n} ${n === 1 ? "round" : "rounds"} of review did not approve it`;
     if (node.exhausted === "fail")
       return {
         ...failed("NOT_APPROVED", `"${path}" was not approved: ${why}.`, {
-          hint: "Its last version is in the run. Allow more rounds with `maxIterations`, or take it with --review-exhausted accept.",
+          hint: "Its last version is in the run. Allow more rounds with `maxIterations`, or accept it with --review-exhausted accept.",
         }),
         output: work.output,
         approved: false,
@@ -118,7 +118,7 @@ async function repeat(
     run.emit(path, {
       type: "warning",
       code: verdict.is === "unknown" ? "REVIEW_FAILED" : "REVIEW_EXHAUSTED",
-      text: `"${path}" was not approved: ${why}. Its last version was taken.`,
+      text: `"${path}" was not approved: ${why}. Its last version was accepted anyway.`,
     });
     return taken;
   }

@@ -50,9 +50,9 @@ export function sendTo(
   if (path === undefined)
     return {
       done: false,
-      text: `Nobody called "${to}" is running here. ${others.length === 0 ? "There is nobody else." : `Running are: ${others.join(", ")}.`}`,
+      text: `No task called "${to}" is running here. ${others.length === 0 ? "No other task is running." : `Running tasks: ${others.join(", ")}.`}`,
     };
   return postMessage(run, path, { text, from })
-    ? { done: true, text: `Sent to ${path}, who reads it before the next turn.` }
-    : { done: false, text: `Too many messages wait for ${path} already; it has not read them yet. Try again later.` };
+    ? { done: true, text: `Sent to ${path}; it reads the message before its next turn.` }
+    : { done: false, text: `${path} has too many unread messages. Try again later.` };
 }

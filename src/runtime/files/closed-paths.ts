@@ -20,7 +20,7 @@ export function closedPaths(policy: Policy, root: string, placeOf: (absolute: st
       const path = join(folder, entry.name);
       if (++seen > MOST)
         throw new Error(
-          `the working folder holds more than ${MOST} things, too many to hide from commands what rules forbid to read`,
+          `the working folder contains more than ${MOST} entries, too many to hide the forbidden ones from commands`,
         );
       if (entry.isSymbolicLink()) continue;
       if (isClosed(placeOf(path))) closed.push(path);

@@ -203,7 +203,7 @@ test("a walk refuses a link where it saw a folder", async () => {
 
 test("a working folder that is gone is said", async () => {
   await expect(openInside("/nowhere/at/all", "a")).rejects.toThrow(
-    'the working folder "/nowhere/at/all" is not there any more',
+    'the working folder "/nowhere/at/all" no longer exists',
   );
 });
 

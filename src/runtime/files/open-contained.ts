@@ -26,7 +26,8 @@ export async function openInside(root: string | Root, path: string): Promise<Ope
 
 /** The absolute path that a text names from the root on, if it can be one and does not lead out of it as it is written. */
 export function wantedPath(top: Root, path: string): string {
-  if (path.includes("\0")) throw refusal("BAD_PATH", `${quoted(path)} holds a NUL character: no file has such a name`);
+  if (path.includes("\0"))
+    throw refusal("BAD_PATH", `${quoted(path)} contains a NUL character, which no file name can have`);
   if (path.length > MOST_CHARS) throw unopened(path, "ENAMETOOLONG");
   const wanted = resolve(top.given, path);
   if (!folderContains(top.given, wanted) && !folderContains(top.real, wanted)) throw outside(path);
@@ -84,7 +85,7 @@ export function isDenial({ code }: OpenRefusal): boolean {
 export async function rootOf(root: string, isClosed?: Root["isClosed"]): Promise<Root> {
   const given = resolve(root);
   const real = await realpath(given).catch(() => {
-    throw refusal("MISSING", `the working folder ${quoted(given)} is not there any more`);
+    throw refusal("MISSING", `the working folder ${quoted(given)} no longer exists`);
   });
   return { given, real, ...defined({ isClosed }) };
 }
@@ -189,7 +190,10 @@ export function outside(path: string): OpenRefusal {
 }
 
 export function strayLink(path: string): OpenRefusal {
-  return refusal("OUTSIDE", `${quoted(path)} is a link that leads nowhere or outside of the working folder`);
+  return refusal(
+    "OUTSIDE",
+    `${quoted(path)} is a symbolic link that is broken or points outside of the working folder`,
+  );
 }
 
 function closed(path: string): OpenRefusal {

@@ -11,8 +11,8 @@ export type QuarantinedFile = Readonly<{ place: string; now: string; problem?: s
 /** One line about it, for people and models. */
 export function asideText({ place, now, problem }: QuarantinedFile): string {
   return problem === undefined
-    ? `"${place}" is run or obeyed later, so it was renamed to "${now}"`
-    : `"${place}" is run or obeyed later and could not be renamed (${problem}): look at it before you use this folder`;
+    ? `"${place}" is executed or loaded as configuration later, so it was renamed to "${now}"`
+    : `"${place}" is executed or loaded as configuration later and could not be renamed (${problem}): look at it before you use this folder`;
 }
 
 /**

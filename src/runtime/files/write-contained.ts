@@ -124,7 +124,7 @@ async function openFolder(
     () => false,
   );
   if (isLink || wanted === dirname(wanted)) throw strayLink(path);
-  if (!make) throw refusal("MISSING", `${quoted(path)} cannot be there: its folder does not exist`);
+  if (!make) throw refusal("MISSING", `${quoted(path)} cannot be created: its folder does not exist`);
   const above = await openFolder(root, dirname(wanted), { path, make });
   try {
     const step = join(above.place, basename(wanted));
@@ -158,17 +158,17 @@ async function opened(root: Root, at: string, { path, expected }: { path: string
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "is not there any more",
-  ENOTDIR: "cannot be there: a part of the path is a file, not a folder",
+  ENOENT: "no longer exists",
+  ENOTDIR: "cannot be created: a part of the path is a file, not a folder",
   ENAMETOOLONG: "is too long for a path",
   EACCES: "may not be changed by this user",
   EPERM: "may not be changed by this user",
-  EROFS: "is on a file system that cannot be written",
+  EROFS: "is on a read-only file system",
   ENOSPC: "could not be written: the disk is full",
   EDQUOT: "could not be written: the disk quota is used up",
   EXDEV: "is on another file system: write the new file and delete the old one instead",
   ENOTEMPTY: "is a folder that is not empty",
-  EEXIST: "is there already",
+  EEXIST: "already exists",
   EISDIR: "is a folder",
 };
 

@@ -52,7 +52,8 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
   const refusal = await refused(proposal, working, what);
   if (refusal !== undefined) return kept(refusal);
   // Where a join picks one of several tasks, only the changes of that one are applied.
-  if (context.claim && !(await context.claim())) return kept("another task was faster, and only its changes count");
+  if (context.claim && !(await context.claim()))
+    return kept("another task won the race, and only its changes are applied");
   const key = (file: string): string => join(origin.tree.folder, file);
   return inTurn(async () => {
     if (context.signal.aborted) return kept("the task was stopped");
@@ -144,7 +145,7 @@ async function refused(
   what: string,
 ): Promise<string | undefined> {
   const { call, isolation, outcome, policy, context } = working;
-  if (isolation.keep) return "that was wished";
+  if (isolation.keep) return "as requested";
   if (context.signal.aborted) return "the task was stopped";
   if (outcome.status !== "ok") return "the task did not succeed";
   const placed = changes.map((change) => ({ ...change, path: placeOf(join(origin.tree.folder, change.path), base) }));
@@ -155,7 +156,7 @@ async function refused(
   const reason = `${sanitize(path)}: ${why} (${rule})`;
   if (decision === "deny" || !context.attended) return reason;
   const lines = changes.map(({ how, path: file }) => `  ${how} ${sanitize(file)}`);
-  const question = `"${call.path}" changed ${what} in its worktree:\n${lines.join("\n")}\nApply that to ${origin.tree.folder}?`;
+  const question = `"${call.path}" changed ${what} in its worktree:\n${lines.join("\n")}\nApply these changes to ${origin.tree.folder}?`;
   const answer = await context.ask(question, { call: "changes", signal: context.signal });
   if (answer?.approve) return undefined;
   return answer ? `${answer.by ?? "the person"} said no` : "nobody answered";

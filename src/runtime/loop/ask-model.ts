@@ -21,7 +21,7 @@ const RESTARTS = 3;
 const FIRST_RESTART_MS = 500;
 /** By how much a wait is stretched, so that many tasks do not ask again at once. */
 const JITTER = 0.25;
-const URGENT = "something was said that cannot wait";
+const URGENT = "an urgent message arrived";
 const REVOKED = "the budget is used up";
 
 /** The turn that is asked for. `last`: only handing in is possible. `begin` is called whenever its request is sent. */

@@ -128,7 +128,7 @@ describe("a call that is not allowed never reaches its tool", () => {
     const { answer, types } = await refused(call(), { agent: { tools: ["other"] } });
     expect(answer).toMatchObject({ error: true, denied: true });
     expect(answer.text).toBe(
-      'DENIED: Tool "look" is not available for task type "worker" (tools of worker). Go on without it.',
+      'DENIED: Tool "look" is not available for task type "worker" (tools of worker). Continue without it.',
     );
     expect(types).toEqual(["tool.denied"]);
   });
@@ -143,7 +143,7 @@ describe("a call that is not allowed never reaches its tool", () => {
   test("when it would have to be asked, and nobody is there or the person says no", async () => {
     const tool = { effect: "write" } as const;
     const alone = await refused(call(), { tool });
-    expect(alone.answer.text).toMatch(/^DENIED: look was not carried out: .+, and nobody is there to be asked/);
+    expect(alone.answer.text).toMatch(/^DENIED: look was not carried out: .+, and nobody is available to ask/);
     const no = await refused(
       call(),
       { tool },

@@ -54,7 +54,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   if (!allowed)
     return deny(
       rule,
-      `DENIED: Tool "${tool.name}" is not available for task type "${rights.name}" (${rule}). Go on without it.`,
+      `DENIED: Tool "${tool.name}" is not available for task type "${rights.name}" (${rule}). Continue without it.`,
     );
   const parsed = parseArguments(tool, call.input);
   const reject = (reason: string, text: string): ToolAnswer => {

@@ -80,7 +80,7 @@ test("in the last turn only the finish tool is offered, and a call of another on
   expect(opened.facts.at(-1)).toMatchObject({
     type: "tool.denied",
     tool: "look",
-    rule: "only handing in is possible in the last turn",
+    rule: "only returning the result is possible in the last turn",
   });
 });
 
@@ -141,7 +141,7 @@ test("an agent that asks again and again for what it is not allowed is stopped",
   });
   const opened = await open([calls(11), calls(1)], { tools: [] });
   expect((await take(opened)).is).toBe("more");
-  expect(await take(opened)).toEqual({ is: "denied", text: "It asked 12 times for what it is not allowed." });
+  expect(await take(opened)).toEqual({ is: "denied", text: "It made 12 calls that are not allowed." });
   expect(opened.ran).toEqual([]);
 });
 

@@ -178,13 +178,13 @@ export function openConversation(assignment: Assignment, context: PerformContext
       if (again === "stop")
         reply = {
           is: "stuck",
-          text: `It called ${call.name} with the same arguments and the same result again and again.`,
+          text: `It called ${call.name} with the same arguments and the same result repeatedly.`,
         };
       return again === "tell" ? { ...result, text: `${result.text}\n${prompts.sameAgain}` } : result;
     });
     say({ role: "tool", results });
     if (denials >= MAX_DENIALS && reply.is === "more")
-      return { is: "denied", text: `It asked ${denials} times for what it is not allowed.` };
+      return { is: "denied", text: `It made ${denials} calls that are not allowed.` };
     return reply;
   };
 
@@ -264,8 +264,14 @@ const NO_RESULT = 'Missing required "result" argument. You must provide your fin
 
 /** A model may call what it was not shown: that is refused, and nothing happens. */
 function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
-  const text = `DENIED: ${name} was not offered in this turn; only handing in the result was possible.`;
-  emit({ type: "tool.denied", call: id, tool: name, rule: "only handing in is possible in the last turn", text });
+  const text = `DENIED: ${name} was not offered in this turn; only returning the result was possible.`;
+  emit({
+    type: "tool.denied",
+    call: id,
+    tool: name,
+    rule: "only returning the result is possible in the last turn",
+    text,
+  });
   return { id, name, text, error: true, denied: true };
 }
 

@@ -34,5 +34,5 @@ export async function diagnosticsAfter(
   const said = cutTail(text.trim(), MOST).text;
   if (ended === "exited" && code === 0) return `\n\n${title}: no problems.`;
   const how = ended === "exited" ? `exit code ${code}` : ended;
-  return `\n\n${title} (${how}):\n${said === "" ? "It says nothing." : said}`;
+  return `\n\n${title} (${how}):\n${said === "" ? "(no output)" : said}`;
 }

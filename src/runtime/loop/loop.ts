@@ -148,7 +148,7 @@ function reminder({ completion }: Assignment, { problem, empty }: { problem: str
 function unusable({ problem, empty, value }: Extract<FinishAttempt, { problem: string }>, last: string): Outcome {
   if (empty)
     return withPartial(
-      failed("EMPTY", "The agent handed in nothing, also when asked again.", { retryable: true }),
+      failed("EMPTY", "The agent returned no result, even when it was asked again.", { retryable: true }),
       last,
     );
   const invalid = failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true });

@@ -97,11 +97,11 @@ export async function takeTurn(
     }
     return broken({
       code: "MODEL_BAD_ANSWER",
-      message: "The model's answer broke off before its end.",
+      message: "The model's answer ended early.",
       retryable: true,
     });
   } catch (thrown) {
-    return broken({ code: "MODEL_BAD_ANSWER", message: `The model broke: ${messageOf(thrown)}`, retryable: true });
+    return broken({ code: "MODEL_BAD_ANSWER", message: `The model failed: ${messageOf(thrown)}`, retryable: true });
   } finally {
     clearTimeout(idle);
     release();

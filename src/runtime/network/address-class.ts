@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 /** The kind of an address that does not belong to the public internet; `undefined` for a public one. */
 export function specialAddress(address: string): string | undefined {
   const parsed = parseAddress(address);
-  if (parsed === undefined) return "no plain address";
+  if (parsed === undefined) return "not a plain IP address";
   if (isOneOf(CLOUD_SERVICES, parsed)) return "an address of the cloud's own services";
   const range = parsed.range();
   if (publicRanges[parsed.kind()].has(range))

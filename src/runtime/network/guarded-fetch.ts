@@ -35,12 +35,12 @@ export function createGuardedFetch(rules: NetworkRules = {}, parts: NetworkParts
   return async (request, signal) => {
     const limit = parts.timeoutMs ?? TOTAL_MS;
     const { controller, release } = following(signal);
-    const clear = startTimer(() => controller.abort(stopped(`no whole answer within ${limit / 1_000} s`)), limit);
+    const clear = startTimer(() => controller.abort(stopped(`no complete answer within ${limit / 1_000} s`)), limit);
     try {
       return await whole(await open(request, controller.signal));
     } catch (error) {
       if (controller.signal.aborted && !signal.aborted)
-        throw new Error(`there was no whole answer within ${limit / 1_000} s`, { cause: error });
+        throw new Error(`there was no complete answer within ${limit / 1_000} s`, { cause: error });
       throw error;
     } finally {
       clear();

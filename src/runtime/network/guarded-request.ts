@@ -93,7 +93,7 @@ async function follow(request: WebRequest, way: Way): Promise<OpenAnswer> {
     const reply = await ask(hop, way);
     if (reply.location === undefined) return reply;
     await reply.close();
-    if (hops === MAX_HOPS) throw webRefusal("REDIRECT", `the server sent us on more than ${MAX_HOPS} times`);
+    if (hops === MAX_HOPS) throw webRefusal("REDIRECT", `the server redirected more than ${MAX_HOPS} times`);
     hop = nextHop(hop, reply, way);
     request.check?.(hop.target.url.href);
   }
@@ -108,7 +108,7 @@ const DEFAULT_HEADERS: WebHeaders = {
 function nextHop({ target, method, headers, body }: Hop, { status, location }: Reply, way: Way): Hop {
   const next = judgeUrl(new URL(location ?? "", target.url).href, way.allowed);
   if (target.url.protocol === "https:" && next.url.protocol === "http:") {
-    throw webRefusal("REDIRECT", `the server sent us from https to http (${next.host}), which is not followed`);
+    throw webRefusal("REDIRECT", `the server redirected from https to http (${next.host}), which is not followed`);
   }
   const sameOrigin = target.url.origin === next.url.origin;
   const keepsBody = status === 307 || status === 308 || method === "GET" || method === "HEAD";
@@ -117,7 +117,7 @@ function nextHop({ target, method, headers, body }: Hop, { status, location }: R
   if (!sameOrigin && body !== undefined) {
     throw webRefusal(
       "REDIRECT",
-      `the server sent the whole request on to ${next.host}, which is not followed: ask that host yourself if it is meant`,
+      `the server redirected the request with its body to ${next.host}, which is not followed: send it to that host directly if this is intended`,
     );
   }
   return { target: next, method, headers: crossing(headers, { sameOrigin, body: true }), body };
@@ -155,7 +155,7 @@ async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Re
 export function couldNotBeAsked(host: string, error: unknown): Error {
   return error instanceof Error && error.name === "Refusal"
     ? error
-    : new Error(`${host} could not be asked: ${reason(error)}`, { cause: error });
+    : new Error(`${host} could not be reached: ${reason(error)}`, { cause: error });
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -233,10 +233,10 @@ function unpack(stream: Readable, encoding: string | undefined): Readable {
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== "" && name !== "identity")
     .toReversed();
-  if (decoders.length > MAX_ENCODINGS) throw new Error("the answer is packed too many times over");
+  if (decoders.length > MAX_ENCODINGS) throw new Error("the response is compressed too many times");
   return decoders.reduce<Readable>((packed, name) => {
     const decoder = DECODERS[name]?.();
-    if (!decoder) throw new Error(`the answer is packed in a way that is not known here (${name})`);
+    if (!decoder) throw new Error(`the response uses an unsupported compression (${name})`);
     return pipeline(packed, decoder, () => {});
   }, stream);
 }
@@ -273,11 +273,11 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: "no such host is known",
   EAI_AGAIN: "its name could not be resolved right now",
   ECONNREFUSED: "it does not accept connections",
-  ECONNRESET: "it broke the connection off",
-  UND_ERR_SOCKET: "it broke the connection off",
+  ECONNRESET: "it closed the connection",
+  UND_ERR_SOCKET: "it closed the connection",
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${CONNECT_MS / 1_000} s`,
-  UND_ERR_HEADERS_TIMEOUT: "it said nothing for too long",
-  UND_ERR_BODY_TIMEOUT: "it said nothing for too long",
+  UND_ERR_HEADERS_TIMEOUT: "it sent nothing for too long",
+  UND_ERR_BODY_TIMEOUT: "it sent nothing for too long",
   UND_ERR_HEADERS_OVERFLOW: "the headers of its answer are too long",
 };
 

@@ -100,8 +100,8 @@ function checkToken(token: string): void {
   if (token.length >= SHORTEST_TOKEN && /^[\x21-\x7e]+$/.test(token)) return;
   throw new CrewError(
     "BAD_INPUT",
-    `A token has ${SHORTEST_TOKEN} characters or more, without blanks.`,
-    "Leave it out and take the one that is made, or make one with `openssl rand -hex 32`.",
+    `A token must have at least ${SHORTEST_TOKEN} characters and no spaces.`,
+    "Leave it out to have one generated, or create one with `openssl rand -hex 32`.",
   );
 }
 

@@ -155,8 +155,7 @@ async function tokensFrom(
   ask: (auth: oauth.ClientAuth, options: Options) => Promise<Response>,
 ): Promise<OAuthTokens> {
   const url = new URL(context.server.token_endpoint);
-  if (!isPrivateWay(url))
-    throw new Error(`${url.host} would be asked without encryption, so no secret is sent there: it needs https`);
+  if (!isPrivateWay(url)) throw new Error(`${url.host} does not use https, so no secret is sent to it`);
   const options = { ...requestOptions(context), additionalParameters: { ...defined({ resource: context.resource }) } };
   let response: Response | undefined;
   for (const auth of authentications(context)) {

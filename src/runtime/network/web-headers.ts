@@ -7,16 +7,17 @@ export function checkHeaders(headers: WebHeaders): void {
   const names = Object.keys(headers);
   if (names.length > MOST) throw webRefusal("HEADER", `a request may have ${MOST} headers at most`);
   for (const [name, value] of Object.entries(headers)) {
-    if (!TOKEN.test(name)) throw webRefusal("HEADER", `${JSON.stringify(name.slice(0, 60))} is no name of a header`);
+    if (!TOKEN.test(name))
+      throw webRefusal("HEADER", `${JSON.stringify(name.slice(0, 60))} is not a valid header name`);
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value) || value.length > LONGEST)
-      throw webRefusal("HEADER", `the value of the header ${name} is not valid: one line of plain text is`);
+      throw webRefusal("HEADER", `the value of the header ${name} is not valid: use one line of plain text`);
     if (METADATA.test(name))
       throw webRefusal(
         "HEADER",
         `the header ${name} cannot be set: it asks a cloud for the credentials of this machine`,
       );
     if (FORBIDDEN.test(name))
-      throw webRefusal("HEADER", `the header ${name} cannot be set: it says how or to whom a request is sent`);
+      throw webRefusal("HEADER", `the header ${name} cannot be set: it controls how or where a request is sent`);
   }
 }
 

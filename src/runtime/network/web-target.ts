@@ -30,22 +30,22 @@ export function webRefusal(code: WebRefusalCode, message: string): WebRefusal {
 export function judgeUrl(text: string, allow: AllowedHosts): Target {
   const url = parsed(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw webRefusal("SCHEME", `${quoted(text)} is not on the web: only http and https addresses can be asked`);
+    throw webRefusal("SCHEME", `${quoted(text)} is not on the web: only http and https addresses can be requested`);
   }
   if (url.username !== "" || url.password !== "") {
     throw webRefusal(
       "LOGIN",
-      "an address must not hold a user name or password: send them as a header if they are meant",
+      "an address must not hold a user name or password: send them as a header if this is intended",
     );
   }
   url.hash = "";
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  if (host === "" || host.endsWith(".")) throw webRefusal("URL", `${quoted(text)} names no host`);
+  if (host === "" || host.endsWith(".")) throw webRefusal("URL", `${quoted(text)} has no host`);
   if (url.hostname.endsWith(".")) url.hostname = host;
   const allowed = allow.has(`${url.hostname}:${portOf(url)}`);
   judgeHost(host, allowed);
   if (!allowed && !isWebPort(portOf(url))) {
-    throw webRefusal("PORT", `port ${portOf(url)} is no port of a web server, so it is not asked`);
+    throw webRefusal("PORT", `port ${portOf(url)} is not a web server port, so it is not contacted`);
   }
   return { url, host, allowed };
 }
@@ -55,10 +55,10 @@ export function judgeAddress(address: string, { host, allowed }: Pick<Target, "h
   if (isMetadataAddress(address)) throw metadataRefusal();
   const special = allowed ? undefined : specialAddress(address);
   if (special === undefined) return;
-  const subject = isIP(host) === 0 ? `${quoted(host)} leads to` : `${quoted(host)} is`;
+  const subject = isIP(host) === 0 ? `${quoted(host)} resolves to` : `${quoted(host)} is`;
   throw webRefusal(
     "ADDRESS",
-    `${subject} ${special}: only addresses of the public internet can be asked, unless the user allows this host`,
+    `${subject} ${special}: only addresses of the public internet can be requested, unless the user allows this host`,
   );
 }
 
@@ -86,7 +86,10 @@ function parsed(text: string): URL {
   try {
     return new URL(text);
   } catch {
-    throw webRefusal("URL", `${quoted(text)} is no whole web address: write it with https:// or http:// and a host`);
+    throw webRefusal(
+      "URL",
+      `${quoted(text)} is not a complete web address: write it with https:// or http:// and a host`,
+    );
   }
 }
 
@@ -97,13 +100,13 @@ function judgeHost(host: string, allowed: boolean): void {
   if (!allowed && (name === "localhost" || name.endsWith(".localhost"))) {
     throw webRefusal(
       "ADDRESS",
-      `${quoted(host)} is this machine: only hosts of the public internet can be asked, unless the user allows this one`,
+      `${quoted(host)} is this machine: only hosts of the public internet can be requested, unless the user allows this one`,
     );
   }
 }
 
 function metadataRefusal(): WebRefusal {
-  return webRefusal("ADDRESS", "this is where a cloud hands out credentials: it is never asked");
+  return webRefusal("ADDRESS", "this is a cloud metadata service that hands out credentials: it is never contacted");
 }
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));

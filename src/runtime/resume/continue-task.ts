@@ -94,7 +94,7 @@ export function taskOfRun(state: State, path: string | undefined): NodeView {
     throw new CrewError(
       "UNKNOWN_RUN",
       `The task "${path}" was not found in "${state.run}".`,
-      `It has: ${tasks
+      `Its tasks: ${tasks
         .map((each) => each.path)
         .slice(0, 5)
         .join(", ")}.`,
@@ -106,7 +106,7 @@ export function taskOfRun(state: State, path: string | undefined): NodeView {
   throw new CrewError(
     "BAD_INPUT",
     `"${state.run}" has ${tasks.length} tasks.`,
-    `Say which one is meant: ${tasks
+    `Name one of: ${tasks
       .map((each) => `${state.run}/${each.path}`)
       .slice(0, 5)
       .join(", ")}.`,
@@ -118,14 +118,14 @@ function checkEnded({ run, status }: State, { path, outcome }: NodeView, allowFa
     throw new CrewError(
       "NOT_RESUMABLE",
       `"${run}/${path}" has not ended, so it cannot be continued yet.`,
-      `Let it end first, or speak to it: \`subcrew send ${run}/${path} "..."\`. If it was interrupted: \`subcrew resume ${run}\`.`,
+      `Wait until it ends, or send it a message: \`subcrew send ${run}/${path} "..."\`. If it was interrupted: \`subcrew resume ${run}\`.`,
     );
   if (outcome.status === "ok" || outcome.status === "cancelled" || (outcome.status === "failed" && allowFailed)) return;
   throw new CrewError(
     "NOT_RESUMABLE",
     `Can only resume COMPLETED or cancelled tasks, and "${run}/${path}" ${outcome.status === "failed" ? "failed" : "was skipped"}.`,
     outcome.status === "failed"
-      ? "Add --allow-failed to go on from there, or --retry-failed to try it again."
-      : "Start it as a task of its own.",
+      ? "Add --allow-failed to continue from there, or --retry-failed to retry it."
+      : "Start it as a new task.",
   );
 }

@@ -140,10 +140,12 @@ export async function withPreviousRun(
   const { continues } = call.task;
   const name = agentNameOf(call.task, roster);
   if (continues !== undefined && call.depth > 0 && !isOwnTask(continues, call))
-    return failed("DENIED", `"${call.path}" may not go on with a conversation of another run, or of somebody else.`);
+    return failed("DENIED", `"${call.path}" may not continue a conversation of another run or agent.`);
   const talk = continues === undefined ? undefined : await earlier.talkOf(continues);
   if (continues !== undefined && !talk)
-    return failed("BAD_INPUTS", `"${continues}" is gone, so nobody can go on with it.`, { hint: "Start a new task." });
+    return failed("BAD_INPUTS", `"${continues}" no longer exists, so it cannot be continued.`, {
+      hint: "Start a new task.",
+    });
   const there = talk?.agent ?? earlier.agents.at(call.path);
   const recorded = there ?? earlier.agents.named(name);
   const found = roster.find(name);
@@ -164,14 +166,17 @@ function chosen(
   earlier.told.add(`name ${name}`);
   if (earlier.refresh) {
     if (first)
-      emit({ type: "note", text: `The agent "${name}" was taken as it is now; it may use no more than before.` });
+      emit({
+        type: "note",
+        text: `The agent "${name}" uses its current definition, with no more permissions than before.`,
+      });
     return found;
   }
   if (first)
     emit({
       type: "warning",
       code: "AGENT_CHANGED",
-      text: `The agent "${name}" has changed since; it goes on as it was recorded. --refresh-agent takes the new one.`,
+      text: `The agent "${name}" has changed since the run started; the recorded definition is used. --refresh-agent uses the new one.`,
     });
   return withAuthOf(recorded.definition, found);
 }

@@ -12,7 +12,7 @@ export type RecordedRun = Readonly<{ id: string; journal: JournalContents; state
 export async function readRecordedRun(store: Store, id: string): Promise<RecordedRun> {
   const journal = await readForResume(store.folder(id)).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT"
-      ? new CrewError("UNKNOWN_RUN", `There is no run "${id}".`, "See `subcrew runs` for those that were kept.")
+      ? new CrewError("UNKNOWN_RUN", `There is no run "${id}".`, "`subcrew runs` lists the runs.")
       : error;
   });
   return { id, journal, state: journal.events.reduce(reduce, emptyState(id)) };

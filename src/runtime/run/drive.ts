@@ -78,7 +78,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   if (!resume && past.length > 0) {
     record.release();
     await journal.close();
-    throw new CrewError("RUN_BUSY", `There is a run "${run}" already.`, "Resume it, or start one under another id.");
+    throw new CrewError("RUN_BUSY", `A run "${run}" already exists.`, "Resume it, or start one under another id.");
   }
   past.forEach(publish);
   // Whoever had the run before may have come to its end while this one made ready.

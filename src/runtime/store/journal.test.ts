@@ -80,7 +80,7 @@ describe("a torn end", () => {
     truncateSync(file, statSync(file).size - 7);
     const again = await opened(folder);
     expect(again.journal.problems).toEqual([
-      expect.stringMatching(/^The last record was torn by a crash and was left out \(\d+ bytes\)\.$/),
+      expect.stringMatching(/^The last record was incomplete after a crash and was discarded \(\d+ bytes\)\.$/),
     ]);
     again.journal.append(note(3, "new"));
     await again.journal.close();
@@ -203,7 +203,7 @@ describe("records of another time", () => {
     const strange = { ...note(1), type: "node.teleported", whither: "elsewhere" } as unknown as KeptEvent;
     writeFileSync(join(folder, JOURNAL_FILE), encodeLine(strange, 1) + encodeLine(note(2), 1));
     const { journal } = await opened(folder);
-    expect(journal.problems).toEqual(["What a newer version wrote is kept and skipped: node.teleported."]);
+    expect(journal.problems).toEqual(["Records of a newer version were kept but not read: node.teleported."]);
     expect(await journal.read()).toEqual([strange, note(2)]);
     await journal.close();
     expect(readFileSync(join(folder, JOURNAL_FILE), "utf8")).toContain('"whither":"elsewhere"');
@@ -246,7 +246,7 @@ describe("one owner writes", () => {
     const { events, problems } = await readJournal(folder);
     expect(events).toEqual([note(1), note(2), note(3)]);
     expect(problems).toEqual([
-      "1 records of an earlier owner came after a later one had taken over, and do not count.",
+      "1 records that a previous owner wrote after another process had taken over were ignored.",
     ]);
   });
 

@@ -211,11 +211,11 @@ export function salvageRecords(bytes: Buffer, before: ReadBefore = { seq: 0, epo
   }
   const unknown = new Set(events.filter((event) => !isKnown(event)).map(({ type }) => type));
   const problems = [
-    ...(tornBytes > 0 ? [`The last record was torn by a crash and was left out (${tornBytes} bytes).`] : []),
+    ...(tornBytes > 0 ? [`The last record was incomplete after a crash and was discarded (${tornBytes} bytes).`] : []),
     ...(late > 0
-      ? [`${late} records of an earlier owner came after a later one had taken over, and do not count.`]
+      ? [`${late} records that a previous owner wrote after another process had taken over were ignored.`]
       : []),
-    ...(unknown.size > 0 ? [`What a newer version wrote is kept and skipped: ${[...unknown].join(", ")}.`] : []),
+    ...(unknown.size > 0 ? [`Records of a newer version were kept but not read: ${[...unknown].join(", ")}.`] : []),
   ];
   return { events, problems, wholeBytes: start, tornBytes, endMissing, epoch, damage };
 }
@@ -276,7 +276,7 @@ export async function readForResume(folder: string, disk: Disk = machineDisk): P
     throw new CrewError(
       error.code,
       error.message,
-      kept ? `${error.hint} A copy of it as it is now was put aside in ${aside}.` : error.hint,
+      kept ? `${error.hint} A copy of the damaged journal is in ${aside}.` : error.hint,
     );
   });
 }

@@ -199,14 +199,14 @@ async function exchange({ folder, key, change, origin, clock, signal }: Exchange
     const revision = (now?.revision ?? 0) + 1;
     if (await claim(join(folder, String(revision)), `${JSON.stringify(about)}\n${text}`, isFresh)) {
       if (!isFresh() && (await newestRevision(folder)) > revision)
-        throw new Error(`whether "${key}" was changed is not known: read it`);
+        throw new Error(`it is unknown whether "${key}" was changed: read it`);
       await tidy(folder, revision);
       return { ...about, revision, text, bytes };
     }
     await pause(Math.random() * Math.min(50, attempt + 1), signal);
     signal.throwIfAborted();
   }
-  throw new Error(`"${key}" is being changed by too many at once: try again`);
+  throw new Error(`"${key}" is being changed by too many tasks at once: try again`);
 }
 
 /** Makes a file that nobody has made before, whole or not at all. False: somebody was faster, or it took too long. */

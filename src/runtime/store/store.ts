@@ -68,13 +68,13 @@ export function createStore(home: string, disk: Disk = machineDisk): Store {
       if (matching.length > 1)
         throw new CrewError(
           "UNKNOWN_RUN",
-          `"${word}" could be any of ${matching.length} runs.`,
+          `"${word}" matches ${matching.length} runs.`,
           `Give more of the id: ${matching.slice(0, 3).join(", ")}.`,
         );
       throw new CrewError(
         "UNKNOWN_RUN",
         `There is no run "${word}".`,
-        all.length > 0 ? `The newest one is ${all[0]}.` : "No run was kept yet.",
+        all.length > 0 ? `The newest one is ${all[0]}.` : "There are no runs yet.",
       );
     },
   };

@@ -37,8 +37,8 @@ export async function assignAccess(
       emit(level === "full" ? { type: "note", text } : { type: "warning", code: "SANDBOX", text }),
   });
   if (world.access && !access)
-    return failed("DENIED", `"${name}" may not work in ${cwd}: it lies outside of what this run may touch.`, {
-      hint: "Name the folder with writableRoots, or start the run there.",
+    return failed("DENIED", `"${name}" may not work in ${cwd}: it is outside of the folders this run may use.`, {
+      hint: "Add the folder to writableRoots, or start the run there.",
     });
   return { cwd, env, desk, ...defined({ access }) };
 }

@@ -62,7 +62,7 @@ async function chooseModel(
     emit({
       type: "warning",
       code: "MODEL_LOCKED",
-      text: `${agent.name} keeps its own model: ${agent.modelLock ? "its file locks it" : "the settings let no agent choose"}.`,
+      text: `${agent.name} keeps its own model: ${agent.modelLock ? "its file locks it" : "the settings do not let agents choose models"}.`,
     });
   const asked = isLocked ? undefined : task.model;
   const wishes: ModelWish[] = [
@@ -126,14 +126,14 @@ function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): 
     emit({
       type: "warning",
       code: "REMOTE_UNUSED",
-      text: `${name} runs elsewhere, so these do nothing: ${unused.join(", ")}.`,
+      text: `${name} is a remote agent, so these have no effect: ${unused.join(", ")}.`,
     });
-  const fault = { code: "UNSUPPORTED" as const, message: `${name} runs elsewhere`, retryable: false };
+  const fault = { code: "UNSUPPORTED" as const, message: `${name} is a remote agent`, retryable: false };
   return {
     name: "a2a",
     id: "a2a",
     ref: "a2a",
-    why: "it runs elsewhere",
+    why: "remote agent",
     model: async function* () {
       yield { type: "error", fault };
     },

@@ -118,7 +118,7 @@ async function delegationOf(
     catalog,
     ...defined({ schema: agent.output }),
   });
-  const rule = `no agent may start others below the depth of ${maxDepth}`;
+  const rule = `the maximum delegation depth of ${maxDepth} is reached`;
   return {
     agent: agent.tools ? { ...agent, tools: [...agent.tools, DELEGATION_TOOL] } : agent,
     spawns,

@@ -84,7 +84,7 @@ describe("access", () => {
     const settings = { cwd, env: {} };
     const helper = { depth: 1 };
     expect(await refusal({ settings, permissions: {} }, { cwd: outside }, helper)).toBe(
-      `DENIED: "worker" may not work in ${outside}: it lies outside of what this run may touch.`,
+      `DENIED: "worker" may not work in ${outside}: it is outside of the folders this run may use.`,
     );
     const opened = { settings, permissions: { writableRoots: [outside] } };
     expect(await refusal(opened, { cwd: outside }, helper)).toBe("it was not refused");

@@ -20,7 +20,7 @@ describe("ask", () => {
   });
 
   test("says when nobody is there", async () => {
-    expect(await callTool(ask, "/", input)).toContain("Nobody is there to answer");
-    expect(await callTool(ask, "/", input, asking(undefined))).toContain("Nobody is there to answer");
+    expect(await callTool(ask, "/", input)).toContain("Nobody is available to answer");
+    expect(await callTool(ask, "/", input, asking(undefined))).toContain("Nobody is available to answer");
   });
 });

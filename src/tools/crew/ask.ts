@@ -15,7 +15,7 @@ const input = z.strictObject({
 export const ask = defineTool({
   name: "ask",
   description:
-    "Asks the person a question and waits for the answer. Ask only what you cannot find out and must not decide yourself; nobody may be there to answer.",
+    "Asks the person a question and waits for the answer. Ask only what you cannot find out and must not decide yourself; there may be nobody to answer.",
   input,
   effect: "read",
   does: "none",
@@ -25,7 +25,7 @@ export const ask = defineTool({
     const answer = await context.ask?.([question, ...choices].join("\n"));
     if (!answer)
       return {
-        text: "Nobody is there to answer. Decide yourself as well as you can, and say in your result what you assumed.",
+        text: "Nobody is available to answer. Decide yourself, and state your assumptions in the result.",
         error: true,
       };
     const words = answer.text?.trim() ?? "";

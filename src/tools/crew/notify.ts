@@ -7,7 +7,7 @@ const input = z.strictObject({ message: z.string().min(1).max(2_000).describe("w
 export const notify = defineTool({
   name: "notify",
   description:
-    "Tells whoever gave you the task something while you go on: a milestone, a finding that cannot wait. It is not your result.",
+    "Sends a progress message to the caller while you continue: a milestone, or a finding that cannot wait. It is not your result.",
   input,
   effect: "read",
   does: "none",

@@ -19,7 +19,7 @@ export const sendMessage = defineTool({
   does: "none",
   timeoutMs: 30_000,
   async run({ to, message }, { send }) {
-    const receipt = (await send?.(to, message)) ?? { done: false, text: "There is nobody else here." };
+    const receipt = (await send?.(to, message)) ?? { done: false, text: "There are no other agents here." };
     return { text: receipt.text, error: !receipt.done };
   },
 });

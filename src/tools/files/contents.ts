@@ -46,7 +46,8 @@ export async function contentsOf(
           folder: entry.isDirectory(),
           spot: () => openContainedPath(root, inner, { itself: true }),
         });
-        if (found.length > MOST) throw new Error(`${quoted(path)} holds more than ${MOST} things: change it in parts`);
+        if (found.length > MOST)
+          throw new Error(`${quoted(path)} contains more than ${MOST} entries: change it in parts`);
         if (!entry.isDirectory()) continue;
         if ((await deviceOf(root, inner)) !== device)
           throw refusal("DENIED", `${quoted(inner)} is another file system and is left alone`);
@@ -67,7 +68,7 @@ function checkChange({ real, path }: Pick<ContainedPath, "real" | "path">, acces
 
 /** What it is called is nobody's business either. */
 const closed = (folder: string): Error =>
-  refusal("DENIED", `${quoted(folder)} holds something that may not be read, so it stays where it is`);
+  refusal("DENIED", `${quoted(folder)} contains something that may not be read, so it is not moved`);
 
 async function deviceOf(root: Root, path: string): Promise<number | undefined> {
   const { handle } = await openWalked(root, path);

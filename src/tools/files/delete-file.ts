@@ -35,7 +35,7 @@ export const deleteFile = defineTool({
       const count = recursive ? await clear(context, spot) : 0;
       await rmdir(spot.at()).catch(worded(spot));
       return recursive
-        ? `Deleted the folder ${quoted(spot.path)} with ${count} thing${count === 1 ? "" : "s"} in it.`
+        ? `Deleted the folder ${quoted(spot.path)} with ${count} ${count === 1 ? "entry" : "entries"} in it.`
         : `Deleted the empty folder ${quoted(spot.path)}.`;
     } finally {
       await spot.close();

@@ -98,7 +98,7 @@ test("a file that somebody else changed since it was read is not edited, until i
   expect(await edit(cwd, { oldText: "1", newText: "uno" }, { access })).toContain("Changed"); // its own change is no surprise
   writeFileSync(join(cwd, "a.txt"), `${text}five\n`);
   expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toBe(
-    'failed: "a.txt" was changed by somebody else since you read it: read it again, then repeat the change',
+    'failed: "a.txt" was changed by another process since you read it: read it again, then repeat the change',
   );
   await callTool(readFile, cwd, { path: "a.txt" }, { access });
   expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toContain("Changed");

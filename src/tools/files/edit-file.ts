@@ -49,7 +49,9 @@ export const editFile = defineTool({
       const after = edited(before, wanted);
       const now = await spot.stats();
       if (now === undefined || lookOf(now) !== lookOf(opened.stats))
-        throw new Error(`${quoted(path)} was changed by somebody else just now: read it again, then repeat the change`);
+        throw new Error(
+          `${quoted(path)} was changed by another process just now: read it again, then repeat the change`,
+        );
       await replace(spot, after);
       await remember(context, spot);
       return `Changed ${quoted(spot.path)}.\n${unifiedDiff(before, after, spot.path)}`;

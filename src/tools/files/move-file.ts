@@ -37,7 +37,7 @@ export const moveFile = defineTool({
         const there = await target.stats();
         if (there?.isDirectory()) throw new Error(`${quoted(to)} is a folder: give the whole new path`);
         if (there !== undefined && !overwrite)
-          throw new Error(`${quoted(to)} is there already: set overwrite to replace it`);
+          throw new Error(`${quoted(to)} already exists: set overwrite to replace it`);
         if (stats.isDirectory())
           await contentsOf(await rootOf(rootPath(source)), source.path, { ...context, movedTo: target });
         await rename(source.at(), target.at()).catch((error: unknown) => {

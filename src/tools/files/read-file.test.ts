@@ -61,8 +61,8 @@ test.each([
   ["scr/main.ts", '"scr/main.ts" does not exist. Near names in the working folder: src'],
   ["zzz", '"zzz" does not exist. In the working folder there are: logo.png, out@, src/'],
   ["../x", '"../x" is outside of the working folder: use a path inside it'],
-  ["out/x", '"out/x" is a link that leads nowhere or outside of the working folder'],
-  ["a\0b", '"a␀b" holds a NUL character: no file has such a name'],
+  ["out/x", '"out/x" is a symbolic link that is broken or points outside of the working folder'],
+  ["a\0b", '"a␀b" contains a NUL character, which no file name can have'],
 ])("%j is answered with a sentence", async (path, sentence) => {
   const cwd = tempFolder({ "logo.png": "a\0b", "src/main.ts": "", "src/main.test.ts": "", "src/zebra.ts": "" });
   symlinkSync("/", join(cwd, "out"));

@@ -28,7 +28,9 @@ test("an old file is replaced, the change is shown, and its permissions stay", a
   expect(await callTool(writeFile, cwd, { path: "run.sh", content: "a\nc\n" })).toBe(
     'Wrote "run.sh": 2 lines.\n--- run.sh\n+++ run.sh\n@@ -1,2 +1,2 @@\n a\n-b\n+c',
   );
-  expect(await callTool(writeFile, cwd, { path: "run.sh", content: "a\nc\n" })).toBe('"run.sh" was like that already.');
+  expect(await callTool(writeFile, cwd, { path: "run.sh", content: "a\nc\n" })).toBe(
+    '"run.sh" already had this content.',
+  );
   expect(statSync(join(cwd, "run.sh")).mode & 0o777).toBe(0o755);
   expect(readdirSync(cwd)).toEqual(["run.sh"]);
 });
@@ -41,7 +43,7 @@ test("a write that fails leaves what was there, and nothing else", async () => {
   );
   expect(await failure(callTool(writeFile, cwd, { path: ".", content: "x" }))).toBe('"." is the working folder itself');
   expect(await failure(callTool(writeFile, cwd, { path: ".git/hooks/x", content: "x" }))).toContain(
-    "is run or obeyed later",
+    "is executed or loaded as configuration later",
   );
   expect(readdirSync(cwd).toSorted()).toEqual(["a.txt", "f"]);
 });

@@ -57,6 +57,6 @@ function told(path: string, before: string | undefined, content: string, existed
   if (!existed) return `Made ${quoted(path)} with ${size}.`;
   if (before === undefined || content.length > MOST_COMPARED) return `Wrote ${quoted(path)}: ${size}.`;
   return before === content
-    ? `${quoted(path)} was like that already.`
+    ? `${quoted(path)} already had this content.`
     : `Wrote ${quoted(path)}: ${size}.\n${unifiedDiff(before, content, path)}`;
 }

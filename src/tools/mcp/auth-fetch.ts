@@ -20,14 +20,13 @@ const MOST_BYTES = 1_000_000;
 export function authFetch({ open, own, signal }: AuthWay): typeof fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : String(input));
-    if (!isPrivateWay(url))
-      throw webRefusal("SCHEME", `${url.host} would be asked without encryption, so it is not asked about a login`);
+    if (!isPrivateWay(url)) throw webRefusal("SCHEME", `${url.host} does not use https, so it is not used for a login`);
     const guarded = asFetch(open, {
       maxBytes: MOST_BYTES,
       ...(own && { allowHosts: [hostOf(own)] }),
       check: (next) => {
         if (new URL(next).origin !== url.origin)
-          throw webRefusal("REDIRECT", `${url.host} sent us on to another server, which is not followed for a login`);
+          throw webRefusal("REDIRECT", `${url.host} redirected to another server, which is not followed for a login`);
       },
     });
     return guarded(url, { ...init, signal: init.signal ?? signal });

@@ -42,7 +42,8 @@ export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
     return logins?.renew(url, refused, how, over);
   };
   const refusal = async (scope?: string): Promise<never> => {
-    if (!isPrivateWay(own)) throw new Error("it wants a login, and no token is sent to an address that is not https");
+    if (!isPrivateWay(own))
+      throw new Error("it requires a login, and no token is sent to an address that is not https");
     await logins?.want(url, scope, over);
     throw logins ? needsLogin(name) : cannotLogIn(name);
   };
@@ -82,6 +83,6 @@ const needsLogin = (name: string): CrewError =>
 const cannotLogIn = (name: string): CrewError =>
   new CrewError(
     "NEEDS_LOGIN",
-    `The MCP server "${name}" needs a login, which only a server of your own settings can have.`,
+    `The MCP server "${name}" needs a login, which is possible only for servers in your own settings.`,
     `Write it into your settings, name it in the agent's file, and log in with \`subcrew mcp login ${name}\`.`,
   );

@@ -30,7 +30,7 @@ export async function logIn(spec: LoginSpec): Promise<boolean> {
   const url = new URL(definition.url ?? "");
   const secrets: string[] = [];
   try {
-    if (logsInByHeader(definition)) throw new Error("its settings have an authorization header, which counts instead");
+    if (logsInByHeader(definition)) throw new Error("its settings have an authorization header, which is used instead");
     if (!isPrivateWay(url)) throw new Error("no token is sent to an address that is not https");
     const sdk = await loadClient();
     const note = await logins.look(url.href);
@@ -66,7 +66,7 @@ async function challengeOf(
     token: async () => undefined,
     onUnauthorized: async ({ response }: { response: Response }) => {
       asked = sdk.extractWWWAuthenticateParams(response);
-      throw new Error("it wants a login");
+      throw new Error("it requires a login");
     },
   };
   try {
@@ -85,8 +85,8 @@ function refuseAnother(name: string, note: LoginNote | undefined, { issuer }: Di
   if (before === undefined || before === issuer) return;
   throw new CrewError(
     "LOGIN_FAILED",
-    `The server "${name}" wants a login at ${issuer} now, and it was at ${before} before.`,
-    `If that is meant, forget the old one first: \`subcrew mcp logout ${name}\`.`,
+    `The server "${name}" now asks for a login at ${issuer}; before, the login was at ${before}.`,
+    `If this is intended, log out first: \`subcrew mcp logout ${name}\`.`,
   );
 }
 
@@ -171,7 +171,8 @@ function reasonOf(error: unknown): string {
 }
 
 function hintFor(error: unknown, { name }: LoginSpec): string {
-  if (signInProblem(error) === "PORT") return "Choose another oauth.callbackPort, or end what listens there.";
-  if (signInProblem(error)) return `Try it again: \`subcrew mcp login ${name}\`.`;
+  if (signInProblem(error) === "PORT")
+    return "Choose another oauth.callbackPort, or stop the program that listens there.";
+  if (signInProblem(error)) return `Try again: \`subcrew mcp login ${name}\`.`;
   return "Check its url and its `oauth` in your settings; a key that you have already goes into its `headers`.";
 }

@@ -45,7 +45,7 @@ export function childTransport({ deserializeMessage, serializeMessage }: ClientS
     try {
       transport.onmessage?.(deserializeMessage(line));
     } catch {
-      transport.onerror?.(new Error("it wrote something that is no message"));
+      transport.onerror?.(new Error("it wrote something that is not a protocol message"));
     }
   };
   const end = (): void => {

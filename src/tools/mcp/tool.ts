@@ -66,10 +66,10 @@ async function unchanged(
   if (strangers.length > 0)
     say(
       `The MCP server "${server.name}" offers tools that it did not offer before: ${showHidden(strangers.join(", "))}. ` +
-        `\`subcrew mcp trust ${server.name}\` takes them in.`,
+        `\`subcrew mcp trust ${server.name}\` trusts them.`,
     );
   const tool = now.find(({ name }) => name === before.name);
-  if (!tool) return { text: `The MCP server "${server.name}" does not offer ${before.name} any more.`, error: true };
+  if (!tool) return { text: `The MCP server "${server.name}" no longer offers ${before.name}.`, error: true };
   const agreed = seen.find(({ name }) => name === before.name) ?? before;
   if (toolHash(tool) === agreed.hash) return undefined;
   const answer = await context.ask?.(changeText(server.name, agreed, tool));
@@ -78,7 +78,7 @@ async function unchanged(
     return undefined;
   }
   return {
-    text: `DENIED: ${before.name} of the MCP server "${server.name}" is not what was agreed to any more. For the user: look at it with \`subcrew mcp trust ${server.name}\`.`,
+    text: `DENIED: ${before.name} of the MCP server "${server.name}" has changed since it was trusted. For the user: review it with \`subcrew mcp trust ${server.name}\`.`,
     error: true,
   };
 }
@@ -87,7 +87,7 @@ function changeText(server: string, before: OfferedTool, now: OfferedTool): stri
   const shown = (tool: OfferedTool): string =>
     showHidden(`${tool.description ?? ""}\n${JSON.stringify(tool.inputSchema)}`).slice(0, MOST_DESCRIPTION);
   return [
-    `The tool "${before.name}" of the MCP server "${server}" has changed since it was agreed to. Use it as it is now?`,
+    `The tool "${before.name}" of the MCP server "${server}" has changed since it was trusted. Use it as it is now?`,
     `Before:\n${shown(before)}`,
     `Now:\n${shown(now)}`,
   ].join("\n\n");

@@ -70,15 +70,18 @@ export function told(result: ShellCommandResult, timeoutMs: number): Exclude<Too
 
 function endOf({ ended, code, signal }: ShellCommandResult, timeoutMs: number): string {
   if (ended === "timeout")
-    return `it was ended after ${formatDuration(timeoutMs)}: give it more timeoutMs, or run it in the background`;
-  if (ended === "cancelled") return "it was ended before it was done";
-  if (ended === "killed") return `it was ended by ${signal ?? "a signal"}`;
+    return `it was stopped after ${formatDuration(timeoutMs)}: give it more timeoutMs, or run it in the background`;
+  if (ended === "cancelled") return "it was stopped before it finished";
+  if (ended === "killed") return `it was killed by ${signal ?? "a signal"}`;
   return code === 0 ? "" : `exit code ${code}`;
 }
 
 function asideOf({ setAside = [] }: ShellCommandResult): string[] {
   const rest = setAside.length - MOST_ASIDE;
-  return [...setAside.slice(0, MOST_ASIDE).map(asideText), ...(rest > 0 ? [`${rest} more were renamed likewise`] : [])];
+  return [
+    ...setAside.slice(0, MOST_ASIDE).map(asideText),
+    ...(rest > 0 ? [`${rest} more were renamed in the same way`] : []),
+  ];
 }
 
 const MOST_ASIDE = 20;

@@ -19,7 +19,7 @@ export const killShell = defineTool({
       throw new Error(
         `there is no command "${id}"${started.length > 0 ? `: there are ${started.map((each) => each.id).join(", ")}` : ""}`,
       );
-    if (command.result() !== undefined) return `${id} had ended already.`;
+    if (command.result() !== undefined) return `${id} had already ended.`;
     await command.kill();
     return `Ended ${id}.`;
   },

@@ -17,7 +17,7 @@ export const httpPost = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool
   defineTool({
     name: "http_post",
     description:
-      "Posts a text or a JSON value to a web address and returns the status and the answer as text. Only addresses of the public internet can be asked.",
+      "Posts a text or a JSON value to a web address and returns the status and the answer as text. Only addresses of the public internet can be requested.",
     input,
     effect: "write",
     does: "net",

@@ -18,7 +18,7 @@ export const httpRequest = ({ fetch = createGuardedFetch() }: ToolParts = {}): T
   defineTool({
     name: "http_request",
     description:
-      "Makes a web request with any method and returns the status and the answer as text. Only addresses of the public internet can be asked.",
+      "Makes a web request with any method and returns the status and the answer as text. Only addresses of the public internet can be requested.",
     input,
     effect: "write",
     does: "net",

@@ -41,7 +41,7 @@ test("other text is shown, in the encoding it has", async () => {
 
 test("what is no text is said", async () => {
   expect(await shown("image/png", Buffer.from([137, 80, 78, 71]))).toEqual(
-    "200 URL/ (image/png, 4 bytes)\n[this is no text, so there is nothing to show]",
+    "200 URL/ (image/png, 4 bytes)\n[the content is not text, so it is not shown]",
   );
   expect(await shown("text/plain", "a\0b")).toContain("no text");
   expect(await shown("application/octet-stream", "words")).toContain("\nwords");

@@ -14,7 +14,7 @@ export async function pageText(
   const head = `${answer.status} ${answer.url} (${mime}, ${answer.body.length} bytes${answer.cut ? ", cut: there is more" : ""})`;
   const error = answer.status >= 400;
   if (answer.body.length === 0) return { text: `${head}\n[the answer is empty]`, error };
-  if (isBinary(answer, mime)) return { text: `${head}\n[this is no text, so there is nothing to show]`, error };
+  if (isBinary(answer, mime)) return { text: `${head}\n[the content is not text, so it is not shown]`, error };
   const whole = sanitize(await readable(answer, { mime, charset }, signal)).trim();
   const { text, next } = portion(whole, offset);
   const rest =

@@ -15,7 +15,7 @@ export function ruled({ access }: ToolContext): Pick<WebRequest, "check"> {
       if (decision !== "allow")
         throw webRefusal(
           "REDIRECT",
-          `the server sent us on to ${new URL(url).origin}, which is not allowed here (${rule})`,
+          `the server redirected to ${new URL(url).origin}, which is not allowed here (${rule})`,
         );
     },
   };

@@ -20,14 +20,17 @@ export async function writablePath(
 ): Promise<ContainedPath> {
   const { access } = context;
   if (!access && protectedPart(path) !== undefined)
-    throw refusal("DENIED", `${quoted(path)} is run or obeyed later, so it is not changed here`);
+    throw refusal(
+      "DENIED",
+      `${quoted(path)} is executed or loaded as configuration later, so it cannot be changed here`,
+    );
   const spot = await openContainedPath(await rootOfCall(context, path), path, options);
   if (isAgreed(access, spot)) {
     await access?.noteWrite?.(spot.real);
     return spot;
   }
   await spot.close();
-  throw refusal("DENIED", `${quoted(path)} leads somewhere else by now: look again and repeat the call`);
+  throw refusal("DENIED", `${quoted(path)} now points to a different place: check it and repeat the call`);
 }
 
 /** The folder that a path of a call is meant from. */
@@ -53,7 +56,7 @@ export function checkUnchanged({ access }: ToolContext, { real, path }: Containe
   const seen = access?.seen.get(real);
   if (seen === undefined || seen === lookOf(stats)) return;
   throw new Error(
-    `${quoted(path)} was changed by somebody else since you read it: read it again, then repeat the change`,
+    `${quoted(path)} was changed by another process since you read it: read it again, then repeat the change`,
   );
 }
 

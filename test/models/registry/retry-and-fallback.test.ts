@@ -86,7 +86,7 @@ test("the next of a list is asked when the first has too much to do, and from th
   const events = await turn(found.model);
   expect(textOf(events)).toBe("I am gemini-2.5-flash");
   expect(notices(events)).toEqual([
-    expect.stringMatching(/529.* Going on with google\/gemini-2\.5-flash instead of anthropic\/claude-busy\./),
+    expect.stringMatching(/529.* Continuing with google\/gemini-2\.5-flash instead of anthropic\/claude-busy\./),
   ]);
   expect(events.at(-1)).toMatchObject({ type: "end", model: "google/gemini-2.5-flash" });
   expect(notices(await turn(found.model))).toEqual([]);
@@ -97,7 +97,7 @@ test("a model that does not exist gives way to the default, which nobody asked f
   const { found } = await choose([{ by: "agent", names: "anthropic/claude-gone" }], { retry: false });
   const events = await turn(found.model);
   expect(textOf(events)).toBe("I am spare");
-  expect(notices(events)[0]).toContain("Going on with ollama/spare");
+  expect(notices(events)[0]).toContain("Continuing with ollama/spare");
 });
 
 test("the parent's model comes before the default", async () => {

@@ -30,7 +30,7 @@ test.each(["thread", "process"] as const)(
     expect(texts[0]).toMatch(/^I helped\.\n\n\[agentId: run_\w+\/lead\/helper\]$/);
     expect(texts[1]).toMatch(/^Unknown subagent type: ghost\. Available: .*helper/);
     expect(JSON.parse(texts[2]!)).toMatchObject({ status: "spawned", taskId: `${result.id}/lead.2/late` });
-    expect(texts[3]).toMatch(/^Nobody called "nobody" is running here\./);
+    expect(texts[3]).toMatch(/^No task called "nobody" is running here\./);
     expect(events.find((event) => event.type === "message.sent" && event.path === "lead")).toMatchObject({
       text: expect.stringContaining("I was late."),
     });

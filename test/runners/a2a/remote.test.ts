@@ -172,7 +172,7 @@ test("a remote agent that loses a race is cancelled there", async () => {
 test.each([
   ["failed", TaskState.TASK_STATE_FAILED, "AGENT_REPORTED", "failed: no luck"],
   ["rejected", TaskState.TASK_STATE_REJECTED, "REMOTE_REFUSED", "refused the task: no luck"],
-  ["stopped", TaskState.TASK_STATE_CANCELED, "AGENT_REPORTED", "was stopped on its side: no luck"],
+  ["stopped", TaskState.TASK_STATE_CANCELED, "AGENT_REPORTED", "was cancelled on its side: no luck"],
 ])("a task that ends %s is a failure with its words", async (_, state, code, words) => {
   const server = await sdkServer((__, say) => {
     say.task();
@@ -430,7 +430,7 @@ describe("what goes wrong", () => {
       fault: {
         code: "REMOTE_FAILED",
         message: "Error calling remote agent: no text here",
-        hint: "It does not take text.",
+        hint: "It does not accept text.",
       },
     });
   });
@@ -448,7 +448,7 @@ describe("what goes wrong", () => {
     const crew = crewFor([server.host], { agents: [remoteAgent("it", { cardUrl: server.url("/card.json") })] });
     const { nodes } = await crew.run({ mode: "single", agent: "it", task: "go" });
     expect(nodes["it"]).toMatchObject({
-      fault: { code: "REMOTE_CARD", message: expect.stringContaining("is no agent card") },
+      fault: { code: "REMOTE_CARD", message: expect.stringContaining("is not an agent card") },
     });
   });
 

@@ -21,7 +21,7 @@ test("unattended, what would be asked is refused in words that name the rule whi
     ["http_get", "mode default"],
   ]);
   expect(denied[0]!.text).toBe(
-    "DENIED: write_file was not carried out: it changes files, and nobody is there to be asked (mode default). For the user: Allow it with --allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits.",
+    "DENIED: write_file was not carried out: it changes files, and nobody is available to ask (mode default). For the user: Allow it with --allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits.",
   );
   expect(denied[1]!.text).toContain("--allow 'bash(npm test)'");
   expect(denied[2]!.text).toContain("--allow 'http_get(https://example.com/*)'");
@@ -211,7 +211,7 @@ test("SBX-12: an agent cannot send another one to a folder outside", async () =>
     tools: [start],
     permissions: { mode: "bypass" },
   });
-  expect(JSON.stringify(events)).toContain("lies outside of what this run may touch");
+  expect(JSON.stringify(events)).toContain("is outside of the folders this run may use");
 });
 
 test("two layers: forbidden, unknown, forbidden under an alias, and what the parent lacks are four refusals without effect", async () => {

@@ -148,7 +148,7 @@ test("a link that was put in its place leads nowhere", async () => {
     },
     scout: { says: [LONG] },
   });
-  expect(answers("lead")[1]).toMatch(/^DENIED: .* is a link that leads nowhere or outside/);
+  expect(answers("lead")[1]).toMatch(/^DENIED: .* is a symbolic link that is broken or points outside/);
 });
 
 test("a run that is taken up again may still read what it was told of", async () => {

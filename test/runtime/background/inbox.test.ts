@@ -53,7 +53,7 @@ test("a run in the foreground is answered by another process of the user", async
     { do: "answer", path, question, answer: { approve: true, by: "the inbox" } },
     { waitMs: 60_000, signal: never },
   );
-  expect(receipt).toEqual({ done: true, text: "The answer was taken." });
+  expect(receipt).toEqual({ done: true, text: "The answer was accepted." });
   expect(await run).toMatchObject({ status: "ok" });
 });
 
@@ -69,7 +69,10 @@ test("the first answer counts over all channels, and the loser is told who was f
     { waitMs: 60_000, signal: never },
   );
   await run;
-  expect(late).toEqual({ done: false, text: '"ok" does not wait for an answer; the terminal was faster.' });
+  expect(late).toEqual({
+    done: false,
+    text: '"ok" does not wait for an answer; the terminal has already answered it.',
+  });
   expect(run.state.nodes.get("ok")).toMatchObject({ status: "ok" });
 });
 
@@ -83,7 +86,7 @@ test("an answer that comes after the end of the run is told so, and is not left 
   const options = { waitMs: 200_000, signal: never };
   expect(await other.kept.tell(run.id, { do: "answer", path, answer: { approve: false } }, options)).toEqual({
     done: false,
-    text: '"ok" does not wait for an answer; the terminal was faster.',
+    text: '"ok" does not wait for an answer; the terminal has already answered it.',
   });
   expect(await other.kept.tell(run.id, { do: "cancel", reason: "enough" }, options)).toEqual({
     done: false,
@@ -179,7 +182,7 @@ test("a question in a terminal is withdrawn when it is answered elsewhere", asyn
     answering(run, 0, (text) => said.push(text)),
   );
   expect(await run).toMatchObject({ status: "ok" });
-  expect(said).toEqual(["ok: the inbox was faster: approved"]);
+  expect(said).toEqual(["ok: already approved by the inbox"]);
 });
 
 test("decisions about calls become rules for exactly what was asked", async () => {

@@ -257,7 +257,7 @@ describe("loops", () => {
     });
     expect(seen.executed.outcomeOf("build")).toMatchObject({ status: "ok", output: "build.3/work" });
     expect(seen.state.warnings).toEqual([
-      '"build" was not approved: 3 rounds of review did not approve it. Its last version was taken.',
+      '"build" was not approved: 3 rounds of review did not approve it. Its last version was accepted anyway.',
     ]);
   });
 
@@ -511,7 +511,7 @@ describe("growing", () => {
       { updateDependencies: { a: [] } },
       'Node "a" has already started, so what it needs cannot change.',
     ],
-    ["a node that is not there", { markFailed: { z: "?" } }, 'There is no node "z" to give up.'],
+    ["a node that is not there", { markFailed: { z: "?" } }, 'There is no node "z" to cancel.'],
     [
       "a loop that decides by nobody",
       { newTasks: { l: { kind: "loop", body: plan({ w: task("w") }), until: "x", max: 1, exhausted: "accept" } } },

@@ -55,9 +55,9 @@ test("helpers speak to each other while they work, and get receipts", async () =
     },
   });
   const receipts = read("scout").slice(1);
-  expect(receipts[0]).toMatch(/^Sent to lead(\.2)?\/sage, who reads it before the next turn\.$/);
-  expect(receipts[2]).toBe("Sent to lead, who reads it before the next turn.");
-  expect(receipts[3]).toMatch(/^Nobody called "ghost" is running here\. Running are: lead/);
+  expect(receipts[0]).toMatch(/^Sent to lead(\.2)?\/sage; it reads the message before its next turn\.$/);
+  expect(receipts[2]).toBe("Sent to lead; it reads the message before its next turn.");
+  expect(receipts[3]).toMatch(/^No task called "ghost" is running here\. Running tasks: lead/);
   expect(
     events.some((event) => event.type === "message.sent" && event.path === "lead" && event.text === "told sage"),
   ).toBe(true);
@@ -70,5 +70,5 @@ test("a queue that is full is said to be", () => {
   const run = { mailbox, emit: () => {} };
   const receipts = Array.from({ length: 101 }, () => sendTo(run, { to: "slow", text: "hurry", from: "lead" }));
   expect(receipts.filter(({ done }) => done)).toHaveLength(100);
-  expect(receipts.at(-1)!.text).toMatch(/^Too many messages wait for lead\/slow/);
+  expect(receipts.at(-1)!.text).toMatch(/^lead\/slow has too many unread messages/);
 });

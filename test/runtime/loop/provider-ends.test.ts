@@ -122,7 +122,7 @@ test("the default that has too much to do gives way to the next of the list, and
     expect.objectContaining({
       type: "warning",
       code: "MODEL_FALLBACK",
-      text: expect.stringContaining("Going on with ollama/spare instead of anthropic/claude-haiku-4-5.") as string,
+      text: expect.stringContaining("Continuing with ollama/spare instead of anthropic/claude-haiku-4-5.") as string,
     }),
   );
   expect(events.find((event) => event.type === "turn.ended")).toMatchObject({ model: "ollama/spare" });

@@ -321,7 +321,7 @@ describe("NET-07: a body has an end, whatever the server does", () => {
   test.each(["/slow", "/silent"])("%s ends when its time is up", async (path) => {
     const server = await webServer(routes);
     await expect(open(server.host, {}, { timeoutMs: 200 })({ url: server.url(path) }, signal)).rejects.toThrow(
-      "no whole answer within 0.2 s",
+      "no complete answer within 0.2 s",
     );
   });
 

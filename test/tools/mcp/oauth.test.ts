@@ -275,7 +275,7 @@ describe("a login", () => {
 
   test.for<[string, Partial<LoginSpec>, OAuthQuirks, RegExp]>([
     ["the person says no", {}, { denies: true }, /the sign-in was refused: access_denied/],
-    ["nobody comes back", { show: () => {}, patienceMs: 20 }, {}, /nobody came back within/],
+    ["nobody comes back", { show: () => {}, patienceMs: 20 }, {}, /the sign-in was not completed within/],
     ["it is stopped", { show: () => {}, signal: AbortSignal.abort({ stop: "stopped with Ctrl-C" }) }, {}, /Ctrl-C/],
   ])("ends when %s, and keeps nothing", async ([, spec, quirks, words]) => {
     const { oauth, logins, definition, login } = await lab(quirks);
@@ -410,7 +410,7 @@ async function freePort(use: (port: number) => Promise<unknown>): Promise<number
       await use(port);
       return port;
     } catch (error) {
-      if (attempt === 20 || !(error as Error).message.includes("cannot be listened on")) throw error;
+      if (attempt === 20 || !(error as Error).message.includes("cannot listen on")) throw error;
     }
   }
 }

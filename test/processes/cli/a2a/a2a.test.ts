@@ -88,6 +88,6 @@ test("a remote agent of a file is listed as one, and explained without its secre
     there.run(["agents", "explain", "far", "--trust"], { cwd: files.workspace }),
   ]);
   expect(listed.stdout).toMatch(/^far +project gemini +remote +its own +far away$/m);
-  expect(explained.stdout).toContain("it runs elsewhere");
+  expect(explained.stdout).toContain("remote agent");
   expect(explained.stdout).not.toContain("do-not-show-this-key");
 });

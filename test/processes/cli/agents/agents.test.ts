@@ -48,7 +48,7 @@ describe("subcrew agents", () => {
     const of = (state: string): (readonly unknown[])[] =>
       rows.filter((row) => row["state"] === state).map(({ name, reason }) => [name, reason]);
     expect(of("untrusted")).toEqual([["critic", "the project, or this file of it, is not trusted"]]);
-    expect(of("shadowed")).toContainEqual(["helper", `${there.home}/.omp/agent/agents/helper.md stands before it`]);
+    expect(of("shadowed")).toContainEqual(["helper", `shadowed by ${there.home}/.omp/agent/agents/helper.md`]);
     expect(of("skipped")).toEqual([["", "The file does not begin with frontmatter."]]);
     const text = await there.run(["agents", "--all"]);
     expect(text.stdout).toMatch(/\nUntrusted\ncritic +\S+\.claude\/agents\/critic\.md +the project/);
@@ -313,14 +313,14 @@ describe("subcrew trust", () => {
       code: 3,
       stdout: expect.stringContaining('"state": "changed"'),
     });
-    expect((await there.run(["trust", "--revoke"])).stdout).toBe(`${there.workspace} is not trusted any more\n`);
+    expect((await there.run(["trust", "--revoke"])).stdout).toBe(`${there.workspace} is no longer trusted\n`);
     expect((await there.run(["trust", "--list"])).stderr).toBe("No project is trusted.\n");
   });
 
   test("a project that brings nothing in is told so", async () => {
     expect(await place({ ".git/HEAD": "" }).run(["trust"])).toMatchObject({
       code: 0,
-      stderr: "This project brings nothing in.\n",
+      stderr: "This project has no files that need trust.\n",
     });
   });
 });

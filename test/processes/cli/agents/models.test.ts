@@ -13,7 +13,7 @@ test("without a key the default is the offline model, and what is missing is sai
   expect(usual).toMatchObject({ model: "offline" });
   expect(tiers).toContainEqual({
     name: "fast",
-    because: "ANTHROPIC_API_KEY is not set, nor another key that would do",
+    because: "ANTHROPIC_API_KEY is not set, nor any other usable key",
   });
   expect(providers.filter(({ usable }) => usable).map(({ name }) => name)).toEqual(["ollama", "lmstudio", "vllm"]);
 });

@@ -215,7 +215,7 @@ const inputs: readonly Row[] = [
     '"task" of the single input is empty.',
     "Expected here: what the agent is asked.",
   ),
-  input("no tasks", { tasks: [] }, '"tasks" of the parallel input is empty.', "Put at least one in."),
+  input("no tasks", { tasks: [] }, '"tasks" of the parallel input is empty.', "Add at least one entry."),
   input(
     "an unknown key in an item",
     { tasks: [{ tsak: "x", task: "x" }] },
@@ -333,7 +333,7 @@ const lines: readonly Row[] = [
   line(
     "nothing to run",
     ["run"],
-    "Nothing to run was given.",
+    "No agent, input or plan given.",
     'Give an agent and a prompt, as in `subcrew run explore "..."`, or --input or --plan.',
   ),
   line(
@@ -405,7 +405,7 @@ const lines: readonly Row[] = [
   line(
     "deltas without JSON",
     ["run", "explore", "x", "--deltas"],
-    "--deltas only goes with --json.",
+    "--deltas requires --json.",
     "Add --json, or leave it out.",
   ),
   line(
@@ -419,16 +419,16 @@ const lines: readonly Row[] = [
     "a file that is neither JSON nor YAML",
     ["run", "--input", "work.txt"],
     '"work.txt" is neither JSON nor YAML: missed comma between flow collection entries (line 2).',
-    "Correct it there.",
+    "Correct the syntax.",
     {
       files: { "work.txt": '{"task":\n "x" "y"}' },
     },
   ),
-  line("nothing on standard input", ["run", "--input", "-"], "The standard input is empty.", "Give it JSON or YAML."),
+  line("nothing on standard input", ["run", "--input", "-"], "The standard input is empty.", "Provide JSON or YAML."),
   line(
     "a file for another mode",
     ["parallel", "--input", "steps.yaml"],
-    '"steps.yaml" holds a chain input, and this command is for parallel.',
+    '"steps.yaml" contains a chain input, but this command runs parallel.',
     "Use `subcrew chain --input steps.yaml`.",
     {
       files: { "steps.yaml": "chain:\n  - task: x\n" },
@@ -443,13 +443,13 @@ const lines: readonly Row[] = [
   line(
     "words beside a plan",
     ["run", "explore", "x", "--plan", "plan.json"],
-    "A plan names its own agents and prompts.",
-    "Leave out the words after --plan.",
+    "--plan cannot be combined with an agent or a prompt.",
+    "Remove the arguments after --plan FILE; the plan names its own agents and prompts.",
   ),
   line(
     "a task without its agent",
     ["parallel", "where is it?"],
-    '"where is it?" does not say which agent it is for.',
+    '"where is it?" does not name an agent.',
     'Write agent="prompt", as in explore="Where is the entry point?".',
   ),
   line(
@@ -473,7 +473,7 @@ const lines: readonly Row[] = [
   line(
     "a placeholder that refers to nothing, when that counts",
     ["chain", "explore=use {task:nope}", "--strict"],
-    'The prompt of "explore" holds {task:nope}, which is no task that it could refer to.',
+    'The prompt of "explore" contains {task:nope}, which is not a task it can refer to.',
     "Correct the placeholder, or run without --strict.",
   ),
   line(
@@ -549,7 +549,7 @@ const lines: readonly Row[] = [
     'There is no command "chian".',
     "Did you mean `subcrew plan chain`?",
   ),
-  line("a run that does not exist", ["resume", "run_nope"], 'There is no run "run_nope".', "No run was kept yet."),
+  line("a run that does not exist", ["resume", "run_nope"], 'There is no run "run_nope".', "There are no runs yet."),
   line(
     "no run to resume",
     ["resume"],
@@ -559,7 +559,7 @@ const lines: readonly Row[] = [
   line(
     "more words than a command takes",
     ["runs", "all"],
-    'There are more words than "subcrew runs" takes.',
+    'Too many arguments for "subcrew runs".',
     "See `subcrew runs --help`.",
   ),
   line(

@@ -154,7 +154,7 @@ describe("in a terminal", () => {
     await open.until(/run_\w{12}\s+>/);
     open.keys("C-d");
     await open.until("[exit 0]");
-    expect(open.history()).toContain("go on later: subcrew chat --resume run_");
+    expect(open.history()).toContain("continue later: subcrew chat --resume run_");
   });
 
   test("while a task works in the background one can go on talking, and its end is told", async ({ skip }) => {

@@ -106,9 +106,12 @@ describe.concurrent("subcrew mcp", () => {
 
   test.for<[string[], string]>([
     [["mcp", "serve"], 'There is no command "serve"'],
-    [["mcp", "--port", "7777"], "only go with --http"],
+    [["mcp", "--port", "7777"], "require --http"],
     [["mcp", "--setup", "emacs"], 'No setup instructions for "emacs"'],
-    [["mcp", "trust", "nobody"], 'There is no server "nobody".\n  None is known yet: `subcrew mcp import`'],
+    [
+      ["mcp", "trust", "nobody"],
+      'There is no MCP server "nobody".\n  No MCP servers are configured: `subcrew mcp import`',
+    ],
     [["mcp", "import", "emacs"], "neither a tool nor a file"],
   ])("%j is a mistake that is explained", async ([args, text]) => {
     const { stderr, code } = await place().run(args);
@@ -152,14 +155,16 @@ describe.concurrent("servers of others", () => {
     ]);
     expect(readFileSync(file, "utf8")).toContain("Bearer ${TWO}");
     expect(existsSync(join(there.workspace, "started.txt"))).toBe(false);
-    expect((await there.run(["mcp", "import", "claude", "--yes"])).stderr).toContain("a server of this name is known");
+    expect((await there.run(["mcp", "import", "claude", "--yes"])).stderr).toContain(
+      "a server of this name already exists",
+    );
   });
 
   test("trust shows what a server offers and what has changed, and agrees to it", async () => {
     const there = place({ "offer.json": "{}" });
     withServers(there, { fix: { command: process.execPath, args: [SERVER, join(there.workspace, "offer.json")] } });
     const first = await there.run(["mcp", "trust", "fix", "--yes"]);
-    expect([first.code, first.stdout]).toEqual([0, "7 tools of fix are agreed to.\n"]);
+    expect([first.code, first.stdout]).toEqual([0, "7 tools of fix are now trusted.\n"]);
     writeFileSync(join(there.workspace, "offer.json"), '{"description":"Other.\\u202e","more":["extra"]}');
     const second = await there.run(["mcp", "trust", "fix"]);
     expect(second.code).toBe(3);

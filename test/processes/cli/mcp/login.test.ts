@@ -76,15 +76,15 @@ test("login --no-browser only prints the address; Ctrl-C stops waiting, and noth
   child.kill("SIGINT");
   const { code, stdout, stderr } = await ended;
   expect([code, stdout, opened()]).toEqual([130, "", []]);
-  expect(stderr).toContain("The login was stopped.");
+  expect(stderr).toContain("The login was cancelled.");
   expect(oauth.grants).toEqual([]);
   expect(() => readdirSync(join(env["SUBCREW_HOME"]!, "mcp-logins"))).toThrow("ENOENT");
 });
 
 test.for<[string[], string]>([
-  [["mcp", "login"], "No server was named"],
-  [["mcp", "login", "dosc"], 'There is no server "dosc"'],
-  [["mcp", "logout", "program"], 'Cannot log in to "program": it is a program'],
+  [["mcp", "login"], "No MCP server given"],
+  [["mcp", "login", "dosc"], 'There is no MCP server "dosc"'],
+  [["mcp", "logout", "program"], 'Cannot log in to "program": it is a local program'],
 ])("%j is a mistake that is explained", async ([args, text]) => {
   const { run, env } = place();
   mkdirSync(env["SUBCREW_HOME"]!, { recursive: true });

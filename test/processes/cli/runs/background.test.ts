@@ -295,7 +295,7 @@ describe.concurrent("the inbox", () => {
     const listed = await there.run(["inbox"]);
     expect(listed.stdout).toContain(`${id}/page.1/approval`);
     const allowed = await there.run(["inbox", "allow", id]);
-    expect(allowed).toMatchObject({ code: 0, stdout: "The answer was taken.\n" });
+    expect(allowed).toMatchObject({ code: 0, stdout: "The answer was accepted.\n" });
     expect((await there.run(["wait", id])).code).toBe(0);
     expect((await there.run(["inbox"])).stderr).toBe("The inbox is empty.\n");
   });
@@ -311,7 +311,7 @@ describe.concurrent("the inbox", () => {
     ]);
     expect(both.map(({ code }) => code === 0).filter(Boolean)).toHaveLength(1);
     const lost = both.find(({ code }) => code !== 0);
-    expect(lost?.stderr).toMatch(/was faster/);
+    expect(lost?.stderr).toMatch(/already answered/);
     const answers = (await there.run(["logs", id, "--json"])).stdout
       .split("\n")
       .filter((line) => line.includes('"gate.answered"'));
@@ -361,7 +361,7 @@ describe.concurrent("speaking to a run", () => {
     const there = fresh({ "turns.json": held("b") });
     const id = await background(there, anyCommand);
     const sent = await there.run(["send", id, "Mind", "the", "gap."]);
-    expect(sent).toMatchObject({ code: 0, stdout: '"bash" reads it before its next turn.\n' });
+    expect(sent).toMatchObject({ code: 0, stdout: '"bash" reads the message before its next turn.\n' });
     letGo(there);
     await there.run(["wait", id]);
     const late = await there.run(["send", id, "too late"]);
@@ -449,7 +449,7 @@ describe.concurrent("looking", () => {
     watching.child.kill("SIGINT");
     const away = await watching.ended;
     expect(away.code).toBe(0);
-    expect(away.stderr).toContain(`${id} goes on without you.`);
+    expect(away.stderr).toContain(`${id} continues in the background.`);
     letGo(there);
     const { code, stdout } = await there.run(["attach", id]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" });
@@ -465,7 +465,7 @@ describe.concurrent("looking", () => {
     await screen.until("Answer with y or n.");
     screen.keys("y", "Enter");
     await screen.until("[exit 0]");
-    expect(screen.history()).toContain("The answer was taken.");
+    expect(screen.history()).toContain("The answer was accepted.");
     const answers = (await there.run(["logs", id, "--json"])).stdout
       .split("\n")
       .filter((line) => line.includes("gate.answered"));
@@ -524,7 +524,7 @@ describe.concurrent("tidying up", () => {
 
   test("ps without any run, and of a name that is none", async () => {
     const there = fresh({});
-    expect((await there.run(["ps"])).stderr).toBe("No run was kept yet.\n");
+    expect((await there.run(["ps"])).stderr).toBe("There are no runs yet.\n");
     expect((await there.run(["status", "nothing"])).code).toBe(2);
     expect((await there.run(["status"])).code).toBe(2);
   });

@@ -18,7 +18,7 @@ test("nobody is there to answer: the run fails with exit code 3 and says how to 
   const { code, stdout, stderr } = await there.run(args);
   expect(code).toBe(3);
   expect(stdout).toContain("the page");
-  expect(stderr).toContain('"page.1/approval" waits for an approval, and nobody is there to give it.');
+  expect(stderr).toContain('"page.1/approval" needs an approval, and nobody is available to give it.');
   const id = /run_\w{12}/.exec(stderr)?.[0] ?? "";
 
   const resumed = await there.run(["resume", id, "--retry-failed", "--yes"]);

@@ -65,7 +65,7 @@ test("SIGTERM cancels in order and exits with 143", async () => {
   child.kill("SIGTERM");
   const { code, stderr } = await ended;
   expect(code).toBe(143);
-  expect(stderr).toContain("the process was told to end");
+  expect(stderr).toContain("the process received SIGTERM");
 });
 
 test("with --json a paused run ends with its result", async () => {
@@ -137,7 +137,7 @@ describe("a command of an agent that is running when a signal comes", () => {
 
   test.each<[id: string, signal: NodeJS.Signals, code: number, words: string]>([
     ["PROC-05", "SIGINT", 130, "stopped with Ctrl-C"],
-    ["PROC-06", "SIGTERM", 143, "the process was told to end"],
+    ["PROC-06", "SIGTERM", 143, "the process received SIGTERM"],
     ["PROC-07", "SIGHUP", 129, "the terminal was closed"],
   ])("%s %s: it is dead when the command ends, and the run can be taken up again", async (_, signal, code, words) => {
     if (process.platform !== "linux") return; // there is no /proc to look into

@@ -201,7 +201,7 @@ test.each([
     const { result } = await handTo(tool, fake(tool, transcripts[tool]!).bin, { agent: looking, cwd: folder });
     expect(result.fault).toMatchObject({
       code: "DENIED",
-      message: expect.stringContaining(`it obeys ${file} of the project`),
+      message: expect.stringContaining(`it reads ${file} of the project`),
     });
   }
 });

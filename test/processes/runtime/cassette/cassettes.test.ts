@@ -69,7 +69,7 @@ describe("subcrew run --replay", () => {
     ]);
     expect(other.code).toBe(1);
     expect(other.stderr).toContain(
-      '"general" asked its model something else: message 1 is "something else", and was "what is it?"',
+      '"general" sent its model a different request: message 1 is "something else", and was "what is it?"',
     );
     expect(memory(at)).toBe(false);
   });

@@ -174,7 +174,7 @@ describe("where bubblewrap works", () => {
       { permissions: { mode: "bypass" } },
     );
     expect(ended[0]!.text).toMatch(
-      /"sub\/\.vscode" is run or obeyed later, so it was renamed to "sub\/\.vscode\.refused-[0-9a-f]+"/,
+      /"sub\/\.vscode" is executed or loaded as configuration later, so it was renamed to "sub\/\.vscode\.refused-[0-9a-f]+"/,
     );
     expect([existsSync(join(cwd, "sub/.vscode")), existsSync(join(cwd, ".claude"))]).toEqual([false, false]);
     const named = await play([bash("mkdir -p .git/hooks; echo x > .git/hooks/x; cat .git/hooks/x")], {
@@ -215,7 +215,7 @@ describe("where bubblewrap works", () => {
       "up\n[it still runs]",
       `shell_1  running  "${beating}"`,
       "Ended shell_1.",
-      "[it was ended before it was done]",
+      "[it was stopped before it finished]",
       "Started in the background as shell_2. See what it prints with bash_output, end it with kill_shell.",
     ]);
     const last = readFileSync(join(cwd, "beat"), "utf8");
@@ -279,7 +279,7 @@ describe("where nothing isolates commands", () => {
       permissions: { sandbox: "off", allow: ["bash(echo *)"] },
     });
     expect(events.filter(({ type }) => type === "warning")).toMatchObject([
-      { code: "SANDBOX", text: "sandbox: off - it was switched off. Shell commands run with your full rights." },
+      { code: "SANDBOX", text: "sandbox: off - it is disabled. Shell commands run with your full rights." },
     ]);
     expect([denied.length, ended.map(({ text }) => text)]).toEqual([1, ["a"]]);
   });
@@ -362,7 +362,7 @@ test("SBX-02: where a sandbox is required and cannot be had nothing begins", asy
   const nowhere = tempFolder();
   await expect(demandSandbox({ ...parts, sandbox: () => probeSandbox([nowhere]) })).rejects.toMatchObject({
     code: "NO_SANDBOX",
-    hint: "Needed: apt install bubblewrap. Or lower it knowingly with --sandbox auto or --sandbox off.",
+    hint: "Needed: apt install bubblewrap. Or relax the requirement with --sandbox auto or --sandbox off.",
   });
   writeFileSync(join(nowhere, "x"), "");
 });

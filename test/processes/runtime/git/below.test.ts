@@ -48,7 +48,7 @@ describe("what an isolated task starts", () => {
     expect(inner.map(([, node]) => node.changes?.applied)).toContain(true);
     expect(result.nodes["lead"]!.changes!.files).toEqual(["a.txt", "b.txt"]);
     expect([text(cwd, "a.txt"), existsSync(join(cwd, "b.txt"))]).toEqual(["one\n", false]);
-    expect(warnings(events).at(-1)).toContain("that was wished");
+    expect(warnings(events).at(-1)).toContain("as requested");
     expect(state(cwd)).toBe(before);
   });
 });
