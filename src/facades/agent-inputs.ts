@@ -8,7 +8,7 @@ import { RESERVED_INPUT } from "../core/vocabulary/agent-name.ts";
 const QUERY: Readonly<Record<string, AgentInput>> = {
   query: {
     type: "string",
-    description: "the task in full: the agent knows nothing of this conversation",
+    description: "the complete task: the agent does not see this conversation",
     required: true,
   },
 };

@@ -22,7 +22,7 @@ export function describeAgents(
   { line = asItem, before, after = "", budget = DESCRIPTION_BYTES }: AgentListLines,
 ): string {
   const whole = (lines: readonly string[]): string =>
-    [before, lines.length === 0 ? "(There are none right now.)" : lines.join("\n"), after]
+    [before, lines.length === 0 ? "(None is available right now.)" : lines.join("\n"), after]
       .filter((part) => part !== "")
       .join("\n");
   for (const chars of STEPS) {

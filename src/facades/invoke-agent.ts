@@ -20,7 +20,7 @@ function invokeTool(caller: Caller, name: string): Tool {
     description: unionDescription(cards),
     input: z.strictObject({
       agent_name: z.string().min(1).describe("the agent").meta(agentNameSchema(cards)),
-      prompt: z.string().min(1).describe("the task in full: the agent knows nothing of this conversation"),
+      prompt: z.string().min(1).describe("the complete task: the agent does not see this conversation"),
     }),
     ...delegating,
     async run({ agent_name: agent, prompt }, context) {

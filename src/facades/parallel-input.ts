@@ -11,12 +11,15 @@ const { acceptCommand: _command, ...race } = raceInput.shape.race.shape; // no m
 
 /** What a call of `parallel` may say: one of five modes, and the settings of tasks and runs. */
 export const parallelCall = z.strictObject({
-  task: z.string().optional().describe("single: what one agent is asked"),
-  tasks: parallelInput.shape.tasks.optional().describe("parallel: tasks side by side"),
+  task: z.string().optional().describe("single: the prompt of one agent"),
+  tasks: parallelInput.shape.tasks.optional().describe("parallel: tasks that run at the same time"),
   chain: chainInput.shape.chain
     .optional()
     .describe("chain: steps one after the other; {previous} is the output of the step before"),
-  race: z.strictObject(race).optional().describe("race: the same task for several, the first success wins"),
+  race: z
+    .strictObject(race)
+    .optional()
+    .describe("race: the same task for several agents or models, the first success wins"),
   team: teamInput.shape.team.optional().describe("team: members with roles, tasks with dependencies and reviews"),
   agentScope: z
     .enum(["user", "project", "both"])

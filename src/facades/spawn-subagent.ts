@@ -30,8 +30,8 @@ function spawnTool(caller: Caller, name: string): Tool {
         .default(DEFAULT_AGENT)
         .describe(`which type of subagent (default: ${DEFAULT_AGENT})`)
         .meta(agentNameSchema(cards)),
-      description: z.string().min(1).describe("what it is about, in a few words"),
-      input: z.string().min(1).describe("the task in full: the subagent knows nothing of this conversation"),
+      description: z.string().min(1).describe("a short title"),
+      input: z.string().min(1).describe("the complete task: the subagent does not see this conversation"),
     }),
     ...delegating,
     async run({ type, description, input }, context) {
@@ -62,9 +62,9 @@ function spawnTool(caller: Caller, name: string): Tool {
   });
 }
 
-const BEFORE = `Starts a subagent that works on one task in the background. Its result comes to you as a message; do not ask for it. Types:`;
-const AFTER = `Types that are [read-only] cannot change anything. Spawn several when their tasks do not depend on each other. Do what takes a
-single call of a tool yourself.`;
+const BEFORE = `Starts a subagent that works on one task in the background. Its result arrives as a message; do not poll for it. Types:`;
+const AFTER = `Types that are [read-only] cannot change anything. Spawn several when their tasks do not depend on each other. Do not delegate
+what a single tool call can do.`;
 
 const refusals: Readonly<
   Record<

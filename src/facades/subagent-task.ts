@@ -36,24 +36,24 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
   const look = createAgentLookup(caller);
   const cards = offered(caller.catalog, caller);
   const one = {
-    description: z.string().min(1).describe("what it is about, in 3 to 5 words"),
-    prompt: z.string().min(1).describe("the task in full: the agent knows nothing of this conversation"),
+    description: z.string().min(1).describe("a title of 3 to 5 words"),
+    prompt: z.string().min(1).describe("the complete task: the agent does not see this conversation"),
     subagent_type: z
       .string({ error: "subagent_type is required" })
       .min(1)
-      .describe("which agent does it")
+      .describe("the agent to use")
       .meta(agentNameSchema(cards)),
-    model: z.enum(TASK_MODELS).optional().describe("haiku for what is simple, sonnet for most, opus for what is hard"),
-    max_turns: z.number().int().positive().optional().describe("how many turns it may take at the most"),
+    model: z.enum(TASK_MODELS).optional().describe("haiku for simple tasks, sonnet for most, opus for hard ones"),
+    max_turns: z.number().int().positive().optional().describe("maximum number of turns"),
   };
   const input = z.strictObject({
     ...one,
-    run_in_background: z.boolean().optional().describe("go on without waiting; TaskOutput tells how it is"),
-    resume: z.string().min(1).optional().describe("the agentId of an earlier call of yours: it goes on where it ended"),
+    run_in_background: z.boolean().optional().describe("run in the background; TaskOutput shows its progress"),
+    resume: z.string().min(1).optional().describe("the agentId of an earlier call: continues that conversation"),
     tasks: z
       .array(z.strictObject(one))
       .optional()
-      .describe("several tasks that run side by side, in place of the one above"),
+      .describe("several tasks to run in parallel, instead of the one above"),
   });
   return defineTool({
     name,
@@ -92,12 +92,12 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
   });
 }
 
-const BEFORE = `Hands a task to an agent that works in a context of its own and gives you a summary of what it found or did. Agents:`;
+const BEFORE = `Delegates a task to an agent that works in its own context and returns a summary of what it found or did. Agents:`;
 const AFTER = `How to use it:
 - Explore to search and understand code, Plan to design, Bash to run commands, general-purpose for everything; or another one of the list.
-- Several calls in one turn, or \`tasks\`, run side by side: do that whenever tasks do not depend on each other.
-- Write down everything the agent has to know. [read-only] agents cannot change anything.
-- Do what takes a single call of a tool yourself.`;
+- Several calls in one turn, or \`tasks\`, run in parallel: use that whenever tasks do not depend on each other.
+- Include everything the agent has to know. [read-only] agents cannot change anything.
+- Do not delegate what a single tool call can do.`;
 
 function refusal(type: string, caller: Caller, { now }: AgentLookup): string | undefined {
   const why = spawnRefusal(type, caller, now);

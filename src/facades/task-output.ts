@@ -12,9 +12,9 @@ export const MOST_WAIT_MS = 600_000;
 const DEFAULT_WAIT_MS = 60_000;
 
 const input = z.strictObject({
-  action: z.enum(["status", "list", "result", "wait", "cancel"]).describe("what to do"),
-  taskId: z.string().min(1).optional().describe("the task; not for list"),
-  block: z.boolean().optional().describe("with result: wait until there is one"),
+  action: z.enum(["status", "list", "result", "wait", "cancel"]).describe("the action"),
+  taskId: z.string().min(1).optional().describe("the task id; not used by list"),
+  block: z.boolean().optional().describe("with result: wait until the task has ended"),
   timeout: z
     .number()
     .int()
@@ -22,7 +22,10 @@ const input = z.strictObject({
     .max(MOST_WAIT_MS)
     .optional()
     .describe(`how long to wait, in milliseconds (default: ${DEFAULT_WAIT_MS})`),
-  filter: z.enum(["running", "completed", "error", "cancelled", "all"]).optional().describe("with list: only those"),
+  filter: z
+    .enum(["running", "completed", "error", "cancelled", "all"])
+    .optional()
+    .describe("with list: only tasks with this status"),
 });
 type Input = z.infer<typeof input>;
 
@@ -31,7 +34,7 @@ export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
   return defineTool({
     name: "TaskOutput",
     description:
-      "Tells about tasks that run in the background: status, list, result (with block: true it waits), wait, cancel. You are told when one ends, so there is no need to ask again and again.",
+      "Manages background tasks: status, list, result (waits with block: true), wait, cancel. You are notified when a task ends, so do not poll.",
     input,
     effect: "read",
     does: "none",

@@ -16,7 +16,7 @@ export const chainInput = z.strictObject({
           .string()
           .trim()
           .min(1)
-          .describe("what this step is asked; {previous} stands for the output of the step before"),
+          .describe("the prompt of this step; {previous} is replaced by the output of the step before"),
         name: z.string().min(1).optional(),
         ...taskSettings,
       }),

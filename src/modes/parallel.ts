@@ -16,8 +16,8 @@ export const parallelInput = z.strictObject({
           .string()
           .trim()
           .min(1)
-          .describe("what this agent is asked; {task_0} or {task:name} stands for another task's output"),
-        name: z.string().min(1).optional().describe("how other tasks refer to it"),
+          .describe("the prompt; {task_0} or {task:name} is replaced by another task's output"),
+        name: z.string().min(1).optional().describe("name by which other tasks refer to it"),
         ...taskSettings,
       }),
     )

@@ -11,19 +11,19 @@ const schema = z.record(z.string(), z.unknown());
 export const raceInput = z.strictObject({
   mode: z.literal("race"),
   race: z.strictObject({
-    task: z.string().trim().min(1).describe("what every contender is asked"),
+    task: z.string().trim().min(1).describe("the prompt of every contender"),
     agents: z.array(z.string().min(1)).min(1).optional().describe("the agents that compete"),
     models: z
       .array(z.string().min(1))
       .min(1)
       .optional()
       .describe("the models that compete; with agents, each agent runs on each"),
-    acceptSchema: schema.optional().describe("an answer that does not meet this schema does not win"),
+    acceptSchema: schema.optional().describe("an answer that does not match this schema cannot win"),
     acceptCommand: z
       .string()
       .min(1)
       .optional()
-      .describe("a command that reads an answer; it wins only when the command ends with 0"),
+      .describe("a command that reads an answer; the answer can win only if the command exits with 0"),
     ...taskSettings,
   }),
   ...runSettings,

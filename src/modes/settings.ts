@@ -8,7 +8,7 @@ import { narrowest } from "../core/vocabulary/limits.ts";
 /** What every mode's input may say about the whole run. */
 export const runSettings = {
   ...contextFields,
-  name: z.string().optional().describe("what the run is called"),
+  name: z.string().optional().describe("name of the run"),
   maxConcurrency: z.number().int().min(1).optional().describe("how many tasks run at once"),
 } as const;
 

@@ -7,7 +7,7 @@ import { runParts, runSettings, settingsOf } from "./settings.ts";
 /** One task. */
 export const singleInput = z.strictObject({
   mode: z.literal("single"),
-  task: z.string().trim().min(1).describe("what the agent is asked"),
+  task: z.string().trim().min(1).describe("the prompt"),
   ...taskSettings,
   ...runSettings,
 });

@@ -14,29 +14,29 @@ import { runParts, runSettings, settingsOf, type TaskSettings } from "./settings
 export const DEFAULT_REVIEW_ROUNDS = 3;
 
 const member = z.strictObject({
-  role: z.string().min(1).describe("what the member is called in the team"),
-  task: z.string().trim().min(1).optional().describe("what it does when the team has no tasks of its own"),
+  role: z.string().min(1).describe("name of the member in the team"),
+  task: z.string().trim().min(1).optional().describe("task of the member when the team has no `tasks`"),
   ...taskSettings,
 });
 
 const teamTask = z.strictObject({
   id: z.string().min(1),
-  task: z.string().trim().min(1).describe("what is asked; {task:id} stands for another task's output"),
-  assignee: z.string().optional().describe("the role that does it"),
-  depends: z.array(z.string()).optional().describe("tasks that have to succeed first; their outputs are handed over"),
+  task: z.string().trim().min(1).describe("the prompt; {task:id} is replaced by another task's output"),
+  assignee: z.string().optional().describe("the role that does the task"),
+  depends: z.array(z.string()).optional().describe("tasks that must succeed first; their outputs are passed on"),
   review: z
     .strictObject({
       reviewer: z.string().optional().describe("the role that reviews"),
-      assignee: z.string().optional().describe("another word for reviewer"),
+      assignee: z.string().optional().describe("same as reviewer"),
       prompt: z
         .string()
         .optional()
-        .describe("what the reviewer is asked; {task} and {output} stand for the task and the work"),
-      task: z.string().optional().describe("another word for prompt"),
+        .describe("the prompt of the reviewer; {task} and {output} are replaced by the task and the work"),
+      task: z.string().optional().describe("same as prompt"),
       maxIterations: z.number().int().min(1).max(20).optional(),
     })
     .optional(),
-  requiresApproval: z.boolean().optional().describe("somebody has to approve its plan before it may change anything"),
+  requiresApproval: z.boolean().optional().describe("a person must approve its plan before it may change anything"),
   ...taskSettings,
 });
 
@@ -44,7 +44,7 @@ const teamTask = z.strictObject({
 export const teamInput = z.strictObject({
   mode: z.literal("team"),
   team: z.strictObject({
-    objective: z.string().optional().describe("what the team is for; every member is told"),
+    objective: z.string().optional().describe("goal of the team; every member is told"),
     members: z.array(member).optional(),
     tasks: z.array(teamTask).optional(),
     maxConcurrency: z.number().int().min(1).optional(),

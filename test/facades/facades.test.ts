@@ -249,7 +249,7 @@ test("what models read says what an agent is for, what only looks, and when to u
     expect(tool.description).toMatch(/explore.*Finds things out.*\[read-only\]/);
     expect(tool.description).toMatch(/single\s+call of a tool yourself/);
   }
-  expect(own!.description).toMatch(/fixed shape keeps to it: do not ask it for another format/);
+  expect(own!.description).toMatch(/fixed structure keeps it: do not ask for another format/);
   expect(subagent!.description).toMatch(/Explore to search.*Plan to design.*Bash to run/);
   expect(spawn!.description).toContain('spawn_subagent(type: "plan"):');
 });

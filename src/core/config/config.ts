@@ -16,69 +16,62 @@ const tierModels = models.optional().describe("the models of this tier, in order
 const agent = z.strictObject({
   enabled: z.boolean().optional().describe("false: the agent is listed but cannot be started"),
   model: models.optional().describe("the model, or several in order of preference"),
-  thinking: thinking.optional().describe("how much its model may think"),
-  tools: z.array(z.string()).optional().describe("the tools it has, in place of what its file says"),
+  thinking: thinking.optional().describe("thinking level of its model"),
+  tools: z.array(z.string()).optional().describe("tools of the agent, replacing those of its file"),
   disallowedTools: z.array(z.string()).optional().describe("tools to remove"),
-  limits: resourceLimits.optional().describe("limits of time, turns and tool calls"),
+  limits: resourceLimits.optional().describe("limits on time, turns and tool calls"),
   cacheMs: count
     .optional()
-    .describe("how long its results may be used again, in milliseconds; only if it cannot change anything"),
+    .describe("how long its results may be reused, in milliseconds; only for agents that cannot change anything"),
   temperature: z.number().min(0).max(2).optional().describe("sampling temperature"),
-  topP: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe("nucleus sampling: the share of probability the model chooses from"),
+  topP: z.number().min(0).max(1).optional().describe("nucleus sampling (top_p), from 0 to 1"),
 });
 
 const dollars = z.number().nonnegative();
 
 const price = z.strictObject({
-  input: dollars.describe("dollars for a million tokens that are sent"),
-  output: dollars.describe("dollars for a million tokens of the answer"),
-  cacheRead: dollars.optional().describe("dollars for a million tokens that are read from the cache"),
-  cacheWrite: dollars.optional().describe("dollars for a million tokens that are written to the cache"),
+  input: dollars.describe("dollars per million input tokens"),
+  output: dollars.describe("dollars per million output tokens"),
+  cacheRead: dollars.optional().describe("dollars per million tokens read from the cache"),
+  cacheWrite: dollars.optional().describe("dollars per million tokens written to the cache"),
 });
 
 const provider = z.strictObject({
   type: z.enum(["openai", "openai-responses", "anthropic", "google"]).optional().describe("protocol"),
-  baseURL: z.string().optional().describe("its address"),
-  apiKey: z.string().optional().describe("its key; prefer a variable"),
+  baseURL: z.string().optional().describe("base URL"),
+  apiKey: z.string().optional().describe("API key; prefer a variable"),
   apiKeyEnv: z.string().optional().describe("name of the variable that holds its key"),
-  headers: z.record(z.string(), z.string()).optional().describe("headers of every request"),
-  silenceMs: count.optional().describe("how long it may send nothing, in milliseconds"),
-  prices: z.record(z.string(), price).optional().describe("what its models cost, by model; * stands for all of them"),
+  headers: z.record(z.string(), z.string()).optional().describe("headers added to every request"),
+  silenceMs: count.optional().describe("idle timeout: how long the provider may send nothing, in milliseconds"),
+  prices: z.record(z.string(), price).optional().describe("prices by model name; * matches every model"),
 });
 
 /** Everything that can be set in a file or by a variable. Documents and error messages are made from this. */
 export const config = z.strictObject({
-  model: models.optional().describe("the model of tasks for which nobody names one, or several in order of preference"),
+  model: models.optional().describe("default model, or several in order of preference"),
   tiers: z
     .strictObject(Object.fromEntries(tierNames.map((tier) => [tier, tierModels])) as Tiers)
     .optional()
-    .describe("what the tiers mean here"),
+    .describe("models of each tier"),
   providers: z
     .record(z.string(), provider)
     .optional()
-    .describe("addresses, keys and headers of known providers, and providers of your own"),
+    .describe("addresses, keys and headers of known providers and of your own"),
   defaults: z
     .strictObject({
-      thinking: thinking.optional().describe("how much a model may think"),
-      limits: resourceLimits.optional().describe("limits of time, turns and tool calls"),
+      thinking: thinking.optional().describe("thinking level"),
+      limits: resourceLimits.optional().describe("limits on time, turns and tool calls"),
     })
     .optional()
     .describe("defaults for agents that do not set them"),
   schemaPrecedence: z
     .enum(["agent", "call"])
     .optional()
-    .describe("whose output schema counts when both have one: the agent's (the default) or that of the call"),
+    .describe("which output schema is used when both exist: the agent's (default) or the one of the call"),
   delegation: z
     .enum(["own", "ceiling"])
     .optional()
-    .describe(
-      "which tools a helper has: those of its own file (own, the default), or no more than its parent (ceiling)",
-    ),
+    .describe("tools of a helper: those of its own file (own, default) or at most those of its parent (ceiling)"),
   models: z
     .strictObject({
       callersMayChoose: z
@@ -87,12 +80,12 @@ export const config = z.strictObject({
         .describe("whether an agent that starts another may choose its model (default true)"),
     })
     .optional()
-    .describe("which models are used"),
+    .describe("choice of models"),
   limits: resourceLimits.optional().describe("limits that no task may exceed, whatever its agent file says"),
   ...runLimits.shape,
   background: z
     .strictObject({
-      maxRuns: count.optional().describe("how many runs may work in the background at once"),
+      maxRuns: count.optional().describe("how many runs may run in the background at once"),
     })
     .optional()
     .describe("runs in the background"),
@@ -107,45 +100,46 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("continuing a finished task"),
-  permissions: permissions.optional().describe("what agents may do"),
+  permissions: permissions.optional().describe("permissions of agents"),
   agents: z.record(z.string(), agent).optional().describe("overrides for single agents, by name"),
   disabled: names.optional().describe("disabled agents"),
   preset: z
     .enum(["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"])
     .optional()
-    .describe("find agents as one of these systems does by itself"),
+    .describe("find agents only where this system looks for them"),
   scope: z
     .enum(["user", "project", "both"])
     .optional()
     .describe("which agents are used: the user's, the project's or both"),
   order: z.enum(["family-first", "scope-first"]).optional().describe("precedence of agents of the same name"),
   protectBundled: z.boolean().optional().describe("true: no file replaces a bundled agent"),
-  modules: names.optional().describe("modules (.js, .mjs, .ts) with agents of yours; their code runs here"),
-  passEnv: names.optional().describe("variables that tasks may see besides PATH, HOME and the like"),
+  modules: names.optional().describe("modules (.js, .mjs, .ts) that define agents; their code runs in this process"),
+  passEnv: names.optional().describe("environment variables that tasks get besides PATH, HOME and similar ones"),
   diagnostics: z
     .strictObject({
-      command: z.string().min(1).describe("the project's checker, as in npx tsc --noEmit; run in the task's folder"),
-      agents: names.optional().describe("who reads what it says after changing files; code by default"),
-      timeoutMs: count.optional().describe("how long it may take, in milliseconds"),
+      command: z
+        .string()
+        .min(1)
+        .describe("command that checks the project, e.g. npx tsc --noEmit; it runs in the task's folder"),
+      agents: names.optional().describe("agents that get its output after they change files; default: code"),
+      timeoutMs: count.optional().describe("timeout in milliseconds"),
     })
     .optional()
-    .describe("what a checker says after an edit"),
+    .describe("a checker that runs after edits"),
   network: z
     .strictObject({
-      allowHosts: names
-        .optional()
-        .describe("hosts that may be asked although they are not public, as in 127.0.0.1:8080"),
-      proxy: z.string().optional().describe("the proxy that requests go through"),
+      allowHosts: names.optional().describe("non-public hosts that may be contacted, e.g. 127.0.0.1:8080"),
+      proxy: z.string().optional().describe("proxy for requests"),
     })
     .optional()
-    .describe("what the network tools may reach besides the public internet"),
+    .describe("access of the network tools beyond the public internet"),
   mcpServers: mcpServers
     .optional()
-    .describe("MCP servers whose tools agents may use, by the names that those begin with"),
+    .describe("MCP servers whose tools agents may use, by name; the name is the prefix of the tools"),
   webSearch: z
     .strictObject({
-      backend: z.enum(["searxng", "brave", "tavily"]).describe("which engine"),
-      url: z.string().optional().describe("its address; SearXNG has no default"),
+      backend: z.enum(["searxng", "brave", "tavily"]).describe("search engine"),
+      url: z.string().optional().describe("URL of the engine; SearXNG has no default"),
       keyEnv: z.string().optional().describe("name of the variable that holds its key"),
     })
     .optional()

@@ -14,9 +14,9 @@ const gitContext = z.union([
 
 /** Background that is gathered once and handed to every task of a run. */
 export const contextFields = {
-  context: z.string().optional().describe("text that every task is given"),
-  contextFiles: z.array(z.string()).optional().describe("files whose text every task is given"),
-  gitContext: gitContext.optional().describe("branch, status, diff or log that every task is given"),
+  context: z.string().optional().describe("text added to every task"),
+  contextFiles: z.array(z.string()).optional().describe("files whose text is added to every task"),
+  gitContext: gitContext.optional().describe("git branch, status, diff or log added to every task"),
 } as const;
 
 export const contextOptions = z.strictObject(contextFields);

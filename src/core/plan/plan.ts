@@ -14,9 +14,9 @@ const id = z
   .string()
   .regex(
     NODE_ID,
-    "a node id starts with a letter, digit or _ and holds only letters, digits, inner blanks and _ . : @ -, at most 80",
+    "a node id starts with a letter, digit or _ and contains only letters, digits, inner spaces and _ . : @ -, at most 80",
   );
-const needs = z.array(id).optional().describe("nodes that have to succeed first");
+const needs = z.array(id).optional().describe("nodes that must succeed first");
 
 /** One assignment to one agent. */
 const taskNode = z.strictObject({ kind: z.literal("task"), needs, task });
@@ -26,14 +26,14 @@ const joinNode = z.strictObject({
   kind: z.literal("join"),
   needs: z.array(id).min(1),
   pick: z.enum(["settled", "first"]).default("settled"),
-  count: z.number().int().min(1).optional().describe("with `first`: how many successes are wanted; one by default"),
+  count: z.number().int().min(1).optional().describe("with `first`: how many successes are needed; default 1"),
 });
 
 /** Waits until somebody approves or rejects. */
 const gateNode = z.strictObject({
   kind: z.literal("gate"),
   needs,
-  question: z.string().min(1).describe("what is asked; {node} stands for that node's output"),
+  question: z.string().min(1).describe("the prompt; {node} is replaced by that node's output"),
   refs: task.shape.refs,
 });
 
@@ -44,12 +44,12 @@ const loopNode: z.ZodType<LoopNode> = z.strictObject({
   get body() {
     return z.strictObject({ nodes: z.record(id, node), output: id });
   },
-  until: id.describe("the node of the body that approves or asks for another round"),
-  max: z.number().int().min(1).max(100).describe("how many rounds at the most"),
+  until: id.describe("the node of the body that approves the work or requests another round"),
+  max: z.number().int().min(1).max(100).describe("maximum number of rounds"),
   exhausted: z
     .enum(exhaustedKinds)
     .default("accept")
-    .describe("what becomes of the last round when nobody approved it"),
+    .describe("what happens to the last round when it was not approved"),
 });
 
 export const node: z.ZodType<Node> = z.discriminatedUnion("kind", [taskNode, joinNode, gateNode, loopNode as never]);
@@ -60,8 +60,8 @@ export const plan = z.strictObject({
   nodes: z.record(id, node),
   output: id.describe("the node whose output is the result"),
   concurrency: z.number().int().min(1).optional().describe("how many tasks run at once"),
-  context: contextOptions.optional().describe("background that every task is given"),
-  notes: z.array(z.string()).optional().describe("what the compiler of a mode wants said"),
+  context: contextOptions.optional().describe("context for every task"),
+  notes: z.array(z.string()).optional().describe("warnings of the mode that compiled the plan"),
 });
 
 export type TaskNode = Readonly<{ kind: "task"; needs?: readonly string[] | undefined; task: Task }>;

@@ -6,21 +6,21 @@ const rules = z.array(z.string().min(1));
 
 /** What a person says about what agents may do: the same words in files, flags and the library. */
 export const permissions = z.strictObject({
-  mode: z.enum(policyModes).optional().describe("how much is asked"),
-  allow: rules.optional().describe("calls that are not asked about, as in bash(git log *)"),
-  ask: rules.optional().describe("calls that are always asked about"),
+  mode: z.enum(policyModes).optional().describe("permission mode: how often the user is asked"),
+  allow: rules.optional().describe("calls allowed without asking, e.g. bash(git log *)"),
+  ask: rules.optional().describe("calls that always need approval"),
   deny: rules.optional().describe("calls that are refused"),
-  sandbox: z.enum(["required", "auto", "off"]).optional().describe("whether commands have to be isolated"),
-  writableRoots: rules.optional().describe("folders besides the working folder that may be written"),
+  sandbox: z.enum(["required", "auto", "off"]).optional().describe("whether commands must run in a sandbox"),
+  writableRoots: rules.optional().describe("folders besides the working folder that agents may write to"),
   allowWeaker: z
     .boolean()
     .optional()
-    .describe("another tool may do a task although it cannot keep all that the agent is bound to"),
+    .describe("run a task in another tool even if it cannot enforce all of the agent's restrictions"),
   network: z.boolean().optional().describe("commands may use the network"),
   delegation: z
     .enum(["own", "ceiling"])
     .optional()
-    .describe("which tools a helper has: its own, or no more than its parent"),
+    .describe("tools of a helper: its own, or at most those of its parent"),
 });
 export type Permissions = Readonly<z.infer<typeof permissions>>;
 

@@ -10,7 +10,7 @@ export const budgetLimits = z.strictObject({
   maxTokens: count.optional().describe("tokens, in and out"),
   maxTurns: count.optional().describe("model turns"),
   maxToolCalls: count.optional().describe("tool calls"),
-  maxSpawns: count.optional().describe("tasks that agents start by themselves"),
+  maxSpawns: count.optional().describe("tasks that agents may start"),
 });
 
 export type BudgetLimits = Readonly<Exact<z.infer<typeof budgetLimits>>>;

@@ -15,7 +15,7 @@ export const change = z.strictObject({
   updateDependencies: z
     .record(z.string(), z.array(z.string()))
     .optional()
-    .describe("what a node that has not started needs from now on"),
+    .describe("new dependencies of nodes that have not started"),
   markFailed: z.record(z.string(), z.string()).optional().describe("nodes to cancel, with the reason"),
 });
 export type Change = Readonly<{

@@ -5,29 +5,26 @@ export const resourceLimits = z.strictObject({
   maxDurationMs: z.number().int().positive().optional().describe("how long the task may take, in milliseconds"),
   maxConcurrentToolCalls: z.number().int().positive().optional().describe("how many tool calls of a turn run at once"),
   maxTurns: z.number().int().positive().optional().describe("how many model turns the task may take"),
-  maxIdleMs: z.number().int().positive().optional().describe("how long a model may send nothing, in milliseconds"),
-  maxMemoryMB: z
+  maxIdleMs: z
     .number()
+    .int()
     .positive()
     .optional()
-    .describe("how much memory the task and all that it starts may use, in megabytes"),
-  maxCpuSeconds: z
-    .number()
-    .positive()
-    .optional()
-    .describe("how much processor time the task and all that it starts may use"),
+    .describe("idle timeout: how long a model may send nothing, in milliseconds"),
+  maxMemoryMB: z.number().positive().optional().describe("memory of the task and everything it starts, in megabytes"),
+  maxCpuSeconds: z.number().positive().optional().describe("CPU time of the task and everything it starts, in seconds"),
   graceMs: z
     .number()
     .int()
     .nonnegative()
     .optional()
-    .describe("how long the one turn after a limit may take, in milliseconds"),
+    .describe("how long the grace turn after a limit may take, in milliseconds"),
   reminders: z
     .number()
     .int()
     .nonnegative()
     .optional()
-    .describe("how often an agent that hands in nothing, or nothing valid, is asked again"),
-  enforceLimits: z.boolean().optional().describe("false: a limit that is passed is reported, not enforced"),
+    .describe("how many times an agent is asked again after a missing or invalid result"),
+  enforceLimits: z.boolean().optional().describe("false: exceeded limits are reported, not enforced"),
 });
 export type ResourceLimits = z.infer<typeof resourceLimits>;

@@ -6,30 +6,34 @@ const texts = z.record(z.string(), z.string());
 
 /** How to log in to a server at an address, where it does not let programs register themselves. */
 const oauth = z.strictObject({
-  clientId: text.optional().describe("what it knows us as; without one we register ourselves"),
-  clientSecret: text.optional().describe("the secret that goes with clientId; $NAME stands for a variable of yours"),
-  scopes: z.array(text).optional().describe("what to ask for; by default what the server asks for"),
+  clientId: text.optional().describe("OAuth client id; without one, subcrew registers itself with the server"),
+  clientSecret: text.optional().describe("secret of clientId; $NAME is replaced by that environment variable"),
+  scopes: z.array(text).optional().describe("OAuth scopes; default: those the server asks for"),
   callbackPort: z
     .number()
     .int()
     .min(1)
     .max(65_535)
     .optional()
-    .describe("the browser comes back to http://localhost:PORT/callback; by default to a free port of 127.0.0.1"),
+    .describe("port of the login callback, http://localhost:PORT/callback; default: a free port of 127.0.0.1"),
 });
 
 /** A server whose tools agents may use: a program, or an address. What a project's file says about one can only narrow it. */
 export const mcpServer = z.strictObject({
-  command: text.optional().describe("the program that is the server"),
-  args: z.array(z.string()).optional().describe("its arguments"),
-  env: texts.optional().describe("variables it gets besides PATH, HOME and the like; ${NAME} stands for one of yours"),
-  cwd: text.optional().describe("the folder it starts in; by default the working folder"),
-  url: text.optional().describe("its address, where it is no program"),
-  headers: texts.optional().describe("headers of every request to it; ${NAME} stands for a variable of yours"),
-  oauth: oauth.optional().describe("how to log in to its address; see `subcrew mcp login`"),
-  tools: z.array(text).optional().describe("the tools of it that count; all by default"),
-  enabled: z.boolean().optional().describe("false: it is listed and never started"),
-  timeoutMs: z.number().int().positive().optional().describe("how long one call may take, in milliseconds"),
+  command: text.optional().describe("program that runs the server"),
+  args: z.array(z.string()).optional().describe("arguments of the program"),
+  env: texts
+    .optional()
+    .describe(
+      "environment variables besides PATH, HOME and similar ones; ${NAME} is replaced by that variable of yours",
+    ),
+  cwd: text.optional().describe("folder to start the program in; default: the working folder"),
+  url: text.optional().describe("URL of a remote server, instead of command"),
+  headers: texts.optional().describe("headers of every request; ${NAME} is replaced by that environment variable"),
+  oauth: oauth.optional().describe("login to the url; see `subcrew mcp login`"),
+  tools: z.array(text).optional().describe("tools of the server to use; default: all"),
+  enabled: z.boolean().optional().describe("false: the server is listed but never started"),
+  timeoutMs: z.number().int().positive().optional().describe("timeout of one call, in milliseconds"),
 });
 export type McpServer = Readonly<z.infer<typeof mcpServer>>;
 

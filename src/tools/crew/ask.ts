@@ -2,13 +2,13 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 
 const input = z.strictObject({
-  question: z.string().trim().min(1).max(2_000).describe("one question, with what is needed to answer it"),
+  question: z.string().trim().min(1).max(2_000).describe("one question, with the information needed to answer it"),
   options: z
     .array(z.string().trim().min(1).max(300))
     .min(2)
     .max(9)
     .optional()
-    .describe("answers to choose from; another one may be given"),
+    .describe("answers to choose from; a different answer may be given"),
 });
 
 /** Puts a question to the person and waits for the answer. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 
-const input = z.strictObject({ message: z.string().min(1).max(2_000).describe("what to tell, in a sentence or two") });
+const input = z.strictObject({ message: z.string().min(1).max(2_000).describe("the message, in a sentence or two") });
 
 /** Tells whoever started the task how far it is, while it goes on. */
 export const notify = defineTool({

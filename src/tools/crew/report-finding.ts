@@ -4,7 +4,7 @@ import { defineTool } from "../../core/task/tool.ts";
 const input = z.strictObject({
   title: z.string().trim().min(1).max(200).describe("what is wrong, in one line"),
   body: z.string().trim().min(1).max(4_000).describe("why it matters and what to do about it"),
-  priority: z.enum(["P0", "P1", "P2", "P3"]).describe("P0 stops everything, P3 is a matter of taste"),
+  priority: z.enum(["P0", "P1", "P2", "P3"]).describe("P0 blocks everything, P3 is a matter of taste"),
   confidence: z.number().min(0).max(1).optional().describe("how sure you are, from 0 to 1"),
   path: z.string().min(1).max(500).optional().describe("the file"),
   line: z.int().min(1).optional().describe("the first line"),
@@ -15,7 +15,7 @@ const input = z.strictObject({
 export const reportFinding = defineTool({
   name: "report_finding",
   description:
-    "Reports one finding of a review: what is wrong, where, how bad, how sure. Call it once for each; your result sums them up.",
+    "Reports one finding of a review: what is wrong, where, how severe, how certain. Call it once per finding; summarise them in your result.",
   input,
   effect: "read",
   does: "none",

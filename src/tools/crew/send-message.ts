@@ -5,15 +5,15 @@ const input = z.strictObject({
   to: z
     .string()
     .min(1)
-    .describe("who: the name or path of a task that runs in this run, such as a helper of yours, or `parent`"),
-  message: z.string().min(1).max(10_000).describe("what to say; it is read before the next turn"),
+    .describe("receiver: name or path of a running task of this run, such as a helper you started, or `parent`"),
+  message: z.string().min(1).max(10_000).describe("the message; the receiver reads it before its next turn"),
 });
 
 /** Says something to another agent of the same run while both go on. */
 export const sendMessage = defineTool({
   name: "send_message",
   description:
-    "Says something to another agent that works in this run: a helper that you started, one that works beside you, or `parent`. You get a receipt, not an answer; an answer comes as a message to you.",
+    "Sends a message to another agent of this run: a helper that you started, an agent beside you, or `parent`. You get a receipt, not an answer; an answer arrives as a message.",
   input,
   effect: "read",
   does: "none",

@@ -14,10 +14,10 @@ export const skill = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "skill",
     description:
-      "Gives you the instructions of a skill, to be followed from then on. A skill that is made for an agent of its own is carried out by that one, and you get the result. Without a name: which skills there are.",
+      "Loads the instructions of a skill, to be followed from then on. A skill that names its own agent is run by that agent, and you get the result. Without a name, lists the skills.",
     input: z.strictObject({
       name: z.string().min(1).optional().describe("the skill"),
-      arguments: z.string().optional().describe("what it is to be applied to"),
+      arguments: z.string().optional().describe("arguments of the skill"),
     }),
     effect: "read",
     does: "read",

@@ -27,14 +27,14 @@ export const taskList = (parts: ToolParts = {}): Tool =>
       status: z
         .enum(["in_progress", "parked", "paused", "interrupted", "completed", "failed", "cancelled"])
         .optional()
-        .describe("only those"),
-      limit: z.number().int().min(1).max(100).optional().describe(`how many at the most (default: ${LIMIT})`),
+        .describe("only runs with this status"),
+      limit: z.number().int().min(1).max(100).optional().describe(`maximum number (default: ${LIMIT})`),
     }),
     effect: "read",
     does: "read",
     timeoutMs: 30_000,
     async run({ status, limit = LIMIT }) {
-      if (!parts.history) return { text: "Nothing is kept here, so there are no earlier tasks.", error: true };
+      if (!parts.history) return { text: "No runs are stored here, so there are no earlier tasks.", error: true };
       const runs = (await parts.history.list(limit)).filter(
         ({ life }) => status === undefined || statusOf[life] === status,
       );

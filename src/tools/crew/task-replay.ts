@@ -12,7 +12,7 @@ export const taskReplay = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "task_replay",
     description:
-      "Shows what happened in an earlier task of this project: what it was asked, what it did, what came of it. Nothing is done again.",
+      "Shows what happened in an earlier task of this project: its prompt, its steps and its result. Nothing is run again.",
     input: z.strictObject({
       id: z.string().min(1).describe("a task or a run from task_list, as run_xxxxxxxxxxxx/path or run_xxxxxxxxxxxx"),
     }),
@@ -20,7 +20,7 @@ export const taskReplay = (parts: ToolParts = {}): Tool =>
     does: "read",
     timeoutMs: 30_000,
     async run({ id }) {
-      if (!parts.history) return { text: "Nothing is kept here, so there are no earlier tasks.", error: true };
+      if (!parts.history) return { text: "No runs are stored here, so there are no earlier tasks.", error: true };
       const [run = "", ...rest] = id.split("/");
       const path = rest.join("/");
       const events = await parts.history.events(run);

@@ -8,7 +8,7 @@ import { writablePath } from "../workspace/writable-path.ts";
 import { contentsOf } from "./contents.ts";
 
 const input = z.strictObject({
-  path: z.string().min(1).describe("the file, link or folder, from the working folder on"),
+  path: z.string().min(1).describe("the file, link or folder, relative to the working folder"),
   recursive: z.boolean().optional().describe("also delete a folder that is not empty, with everything in it"),
 });
 
@@ -16,7 +16,7 @@ const input = z.strictObject({
 export const deleteFile = defineTool({
   name: "delete_file",
   description:
-    "Deletes a file or a folder. A link is deleted itself, never what it leads to. A folder that is not empty needs recursive.",
+    "Deletes a file or a folder. A symbolic link itself is deleted, never its target. A folder that is not empty needs recursive.",
   input,
   effect: "write",
   does: "write",

@@ -11,17 +11,17 @@ import { missingText, placesOf, type TextPosition } from "./near-text.ts";
 const MOST_BYTES = 10_000_000;
 
 const input = z.strictObject({
-  path: z.string().min(1).describe("the file, from the working folder on"),
+  path: z.string().min(1).describe("the file, relative to the working folder"),
   oldText: z.string().min(1).describe("the text to replace, exactly as it is in the file, without line numbers"),
-  newText: z.string().describe("what takes its place"),
-  replaceAll: z.boolean().optional().describe("replace it wherever it is; otherwise it has to be there exactly once"),
+  newText: z.string().describe("the new text"),
+  replaceAll: z.boolean().optional().describe("replace every occurrence; otherwise the text must occur exactly once"),
 });
 
 /** Replaces a piece of a text file. */
 export const editFile = defineTool({
   name: "edit_file",
   description:
-    "Replaces a piece of text in a file by another one. The old text has to be there exactly once, unless replaceAll is set. Shows what changed.",
+    "Replaces a piece of text in a file. The old text must occur exactly once, unless replaceAll is set. Shows a diff.",
   input,
   effect: "write",
   does: "write",

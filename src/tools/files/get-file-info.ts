@@ -6,13 +6,15 @@ import { withNearNames } from "../workspace/near-names.ts";
 import { entriesOf } from "../workspace/walk.ts";
 import { rootOfCall } from "../workspace/writable-path.ts";
 
-const input = z.strictObject({ path: z.string().min(1).describe("the file or folder, from the working folder on") });
+const input = z.strictObject({
+  path: z.string().min(1).describe("the file or folder, relative to the working folder"),
+});
 
 /** Says what a path is, without showing what is in it. */
 export const getFileInfo = defineTool({
   name: "get_file_info",
   description:
-    "Tells kind, size, time of the last change and permissions of a file or folder, and its number of lines or entries.",
+    "Shows kind, size, modification time and permissions of a file or folder, and its number of lines or entries.",
   input,
   effect: "read",
   does: "read",

@@ -7,16 +7,16 @@ import { remember, writablePath } from "../workspace/writable-path.ts";
 import { contentsOf } from "./contents.ts";
 
 const input = z.strictObject({
-  from: z.string().min(1).describe("the file, link or folder, from the working folder on"),
-  to: z.string().min(1).describe("its new path; folders that are missing are made"),
-  overwrite: z.boolean().optional().describe("replace a file that is there already"),
+  from: z.string().min(1).describe("the file, link or folder, relative to the working folder"),
+  to: z.string().min(1).describe("the new path; missing folders are created"),
+  overwrite: z.boolean().optional().describe("replace an existing file"),
 });
 
 /** Moves or renames a file, a link or a folder. */
 export const moveFile = defineTool({
   name: "move_file",
   description:
-    "Moves or renames a file or folder inside the working folder. What is there already stays, unless overwrite is set.",
+    "Moves or renames a file or folder inside the working folder. An existing file is kept, unless overwrite is set.",
   input,
   effect: "write",
   does: "write",

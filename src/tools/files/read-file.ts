@@ -8,7 +8,7 @@ import { withNearNames } from "../workspace/near-names.ts";
 import { lookOf, rootOfCall } from "../workspace/writable-path.ts";
 
 const input = z.strictObject({
-  path: z.string().min(1).describe("the file, from the working folder on"),
+  path: z.string().min(1).describe("the file, relative to the working folder"),
   offset: z.int().min(1).optional().describe("the first line to show; lines count from 1"),
   limit: z
     .int()

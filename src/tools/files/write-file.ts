@@ -10,15 +10,15 @@ const MOST_CHARS = 10_000_000;
 const MOST_COMPARED = 500_000;
 
 const input = z.strictObject({
-  path: z.string().min(1).describe("the file, from the working folder on; folders that are missing are made"),
-  content: z.string().max(MOST_CHARS).describe("all of its text"),
+  path: z.string().min(1).describe("the file, relative to the working folder; missing folders are created"),
+  content: z.string().max(MOST_CHARS).describe("the whole text"),
 });
 
 /** Writes a whole text file: a new one, or in place of what was there. */
 export const writeFile = defineTool({
   name: "write_file",
   description:
-    "Writes a text file, whole: a new one, or in place of an old one. To change a part of a file use edit_file. Shows what changed.",
+    "Writes a whole text file: a new one, or replacing an existing one. To change part of a file use edit_file. Shows a diff.",
   input,
   effect: "write",
   does: "write",
@@ -54,7 +54,7 @@ async function textOf(
 function told(path: string, before: string | undefined, content: string, existed: boolean): string {
   const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
   const size = `${lines} line${lines === 1 ? "" : "s"}`;
-  if (!existed) return `Made ${quoted(path)} with ${size}.`;
+  if (!existed) return `Created ${quoted(path)} with ${size}.`;
   if (before === undefined || content.length > MOST_COMPARED) return `Wrote ${quoted(path)}: ${size}.`;
   return before === content
     ? `${quoted(path)} already had this content.`

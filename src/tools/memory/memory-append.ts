@@ -3,14 +3,14 @@ import { defineTool, type Tool } from "../../core/task/tool.ts";
 import type { ToolParts } from "../parts/tool-parts.ts";
 import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
 
-const input = z.strictObject({ key, text: z.string().min(1).describe("what to add, on lines of its own"), scope });
+const input = z.strictObject({ key, text: z.string().min(1).describe("text to append, on lines of its own"), scope });
 
 /** Adds to a note, or begins it. */
 export const memoryAppend = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_append",
     description:
-      "Adds lines to the end of a note, which is made when there is none. What others add at the same time stays.",
+      "Appends lines to a note, and creates it if needed. Lines that others append at the same time are kept.",
     input,
     effect: "write",
     does: "memory",

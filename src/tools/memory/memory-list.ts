@@ -7,7 +7,7 @@ import { about, memoryOf, scope } from "./memory-scope.ts";
 export const memoryList = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_list",
-    description: "Lists the notes that are kept for this project or for the user, with who wrote them and when.",
+    description: "Lists the notes of this project or of the user, with author and time.",
     input: z.strictObject({ scope }),
     effect: "read",
     does: "read",

@@ -5,8 +5,8 @@ import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
 
 const input = z.strictObject({
   key,
-  old: z.string().min(1).describe("the text to replace, exactly as it stands there; it must occur once"),
-  new: z.string().describe("what comes in its place; empty takes it out"),
+  old: z.string().min(1).describe("the text to replace, copied exactly; it must occur once"),
+  new: z.string().describe("the new text; empty removes it"),
   scope,
 });
 
@@ -14,7 +14,7 @@ const input = z.strictObject({
 export const memoryPatch = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_patch",
-    description: "Replaces one piece of a note by another. The piece must occur exactly once.",
+    description: "Replaces one piece of text in a note. The piece must occur exactly once.",
     input,
     effect: "write",
     does: "memory",
@@ -26,7 +26,7 @@ export const memoryPatch = (parts: ToolParts = {}): Tool =>
         const at = now.text.indexOf(old);
         if (at < 0) throw new Error(`the text is not in "${name}": read it and copy the piece exactly`);
         if (now.text.includes(old, at + 1))
-          throw new Error(`the text occurs more than once in "${name}": take more of what is around it`);
+          throw new Error(`the text occurs more than once in "${name}": include more of the surrounding text`);
         return now.text.slice(0, at) + next + now.text.slice(at + old.length);
       };
       return changed(await memoryOf(parts).change(where, name, patch, originOf(context), context.signal));

@@ -14,13 +14,13 @@ import type { ToolParts } from "../parts/tool-parts.ts";
 export const scope = z
   .enum(["project", "user"])
   .optional()
-  .describe("notes of this project, which is the default, or of the user for all projects");
+  .describe("notes of this project (default), or of the user for all projects");
 export const key = z.string().min(1).max(MAX_KEY_CHARS).describe("the name of the note; a name, not a path");
 
 /** The memory, or why there is none. */
 export function memoryOf({ memory }: ToolParts): Memory {
   if (memory) return memory;
-  throw new Error("nothing is kept here, so there are no notes: the user can set a home folder");
+  throw new Error("notes are not stored here: the user can set a home folder");
 }
 
 /** Who writes: it stays with the note. */
@@ -39,5 +39,5 @@ export function about({ key: name, revision, at, bytes, origins }: MemoryInfo): 
 
 /** What came of a change. */
 export function changed({ key: name, revision, bytes }: MemoryEntry): string {
-  return `"${name}" is kept: revision ${revision}, ${bytes} bytes.`;
+  return `"${name}" is saved: revision ${revision}, ${bytes} bytes.`;
 }

@@ -20,7 +20,7 @@ function notes(): (tool: keyof typeof tools, input: object) => Promise<string> {
 test("a note is written, grown, changed and read", async () => {
   const call = notes();
   expect(await call("list", {})).toEqual("[there are no notes yet]");
-  expect(await call("write", { key: "plan", text: "first step" })).toEqual('"plan" is kept: revision 1, 10 bytes.');
+  expect(await call("write", { key: "plan", text: "first step" })).toEqual('"plan" is saved: revision 1, 10 bytes.');
   await call("append", { key: "plan", text: "second step" });
   await call("patch", { key: "plan", old: "first", new: "1st" });
   expect(await call("read", { key: "plan" })).toEqual(

@@ -11,8 +11,8 @@ const input = z.strictObject({
     .int()
     .min(0)
     .optional()
-    .describe("the revision that is replaced, as memory_read shows it; 0: there must be none"),
-  overwrite: z.boolean().optional().describe("replace the note whatever it says now"),
+    .describe("the revision to replace, as shown by memory_read; 0: the note must not exist"),
+  overwrite: z.boolean().optional().describe("replace the note whatever its revision"),
 });
 
 /** Writes a note. One that exists is not replaced by accident: what others wrote must not get lost unseen. */
@@ -20,7 +20,7 @@ export const memoryWrite = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_write",
     description:
-      "Keeps a note for later runs. To replace one that exists, give the revision that you read, or overwrite: true.",
+      "Saves a note for later runs. To replace an existing note, give the revision that you read, or overwrite: true.",
     input,
     effect: "write",
     does: "memory",

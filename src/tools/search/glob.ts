@@ -10,7 +10,7 @@ const MOST_PATHS = 1_000;
 
 const input = z.strictObject({
   pattern: z.string().min(1).max(1_000).describe("for example *.ts (at any depth), src/**/*.ts, {README,LICENSE}*"),
-  path: z.string().min(1).optional().describe("the folder to look in; the working folder when absent"),
+  path: z.string().min(1).optional().describe("folder to search; default: the working folder"),
 });
 
 /** Finds files by name. */
@@ -18,7 +18,7 @@ export const glob = defineTool({
   name: "glob",
   description:
     "Finds files whose path matches a pattern with *, **, ?, [abc] and {a,b}; a pattern without a slash matches names " +
-    `at any depth. What git ignores is left out. Answers with at most ${MOST_PATHS} paths from the working folder on, ` +
+    `at any depth. Files that git ignores are left out. Answers with at most ${MOST_PATHS} paths relative to the working folder, ` +
     "in path order.",
   input,
   effect: "read",
@@ -28,7 +28,7 @@ export const glob = defineTool({
   async run({ pattern, path = "." }, context) {
     const { signal } = context;
     if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern))
-      throw new Error(`${quoted(pattern)} leads upwards: patterns only match below the folder`);
+      throw new Error(`${quoted(pattern)} leads out of the folder: patterns match only below it`);
     const matches = globMatcher(pattern);
     const root = await rootOfCall(context, path);
     const opened = await openInside(root, path).catch(withNearNames(root, path));

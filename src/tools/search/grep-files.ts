@@ -14,18 +14,18 @@ import { search } from "./search.ts";
 
 const input = z.strictObject({
   pattern: z.string().min(1).max(4_000).describe("a regular expression, matched line by line"),
-  path: z.string().min(1).optional().describe("the folder or file to search; the working folder when absent"),
+  path: z.string().min(1).optional().describe("folder or file to search; default: the working folder"),
   glob: z
     .string()
     .min(1)
     .max(1_000)
     .optional()
-    .describe("only files like this, for example *.ts or src/**; !*.md: all others"),
-  ignoreCase: z.boolean().optional().describe("treat a and A alike"),
+    .describe("only files that match, for example *.ts or src/**; !*.md excludes files"),
+  ignoreCase: z.boolean().optional().describe("ignore upper and lower case"),
   context: z.int().min(0).max(10).optional().describe("how many lines to show before and after each match"),
-  maxResults: z.int().min(1).max(1_000).optional().describe("how many matching lines to show, 100 when absent"),
-  maxPerFile: z.int().min(1).max(1_000).optional().describe("how many of them from one file"),
-  filesOnly: z.boolean().optional().describe("only name the files, as `path: number of matching lines`"),
+  maxResults: z.int().min(1).max(1_000).optional().describe("how many matching lines to show; default 100"),
+  maxPerFile: z.int().min(1).max(1_000).optional().describe("how many of them per file"),
+  filesOnly: z.boolean().optional().describe("only list the files, as `path: number of matching lines`"),
 });
 type Input = z.infer<typeof input>;
 
@@ -35,7 +35,7 @@ export const grepWith = (find: Search): Tool =>
     name: "grep_files",
     description:
       "Searches text files for a regular expression. Answers with one `path:line: text` per match, in path order; with " +
-      "context, the lines around it as `path-line- text`. What git ignores and binary files are left out.",
+      "context, the lines around it as `path-line- text`. Files that git ignores and binary files are left out.",
     input,
     effect: "read",
     does: "read",

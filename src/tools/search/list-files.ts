@@ -8,8 +8,8 @@ import { rootOfCall } from "../workspace/writable-path.ts";
 const MOST_ENTRIES = 1_000;
 
 const input = z.strictObject({
-  path: z.string().min(1).optional().describe("the folder; the working folder when absent"),
-  depth: z.int().min(1).max(20).optional().describe("how many levels to show, 2 when absent"),
+  path: z.string().min(1).optional().describe("folder; default: the working folder"),
+  depth: z.int().min(1).max(20).optional().describe("how many levels to show; default 2"),
 });
 
 /** Shows a folder as a tree. */
@@ -17,7 +17,7 @@ export const listFiles = defineTool({
   name: "list_files",
   description:
     "Lists a folder as an indented tree: folders end with /, links with @ and are not followed. " +
-    `What git ignores is left out. Shows at most ${MOST_ENTRIES} entries, upper levels first.`,
+    `Files that git ignores are left out. Shows at most ${MOST_ENTRIES} entries, upper levels first.`,
   input,
   effect: "read",
   does: "read",

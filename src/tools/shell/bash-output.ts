@@ -3,14 +3,14 @@ import { defineTool } from "../../core/task/tool.ts";
 import { commandsOf, told } from "./bash.ts";
 
 const input = z.strictObject({
-  id: z.string().min(1).optional().describe("the command, as bash named it; all of them when absent"),
+  id: z.string().min(1).optional().describe("id of the command, as returned by bash; default: all"),
 });
 
 /** Shows what commands in the background do. */
 export const bashOutput = defineTool({
   name: "bash_output",
   description:
-    "Shows what a command in the background printed since the last time, and whether it still runs. Without an id it lists them.",
+    "Shows the new output of a background command and whether it is still running. Without an id, lists the commands.",
   input,
   effect: "read",
   does: "none",
@@ -22,7 +22,7 @@ export const bashOutput = defineTool({
         (each) =>
           `${each.id}  ${each.result() === undefined ? "running" : "ended"}  ${JSON.stringify(each.command.slice(0, 200))}`,
       );
-      return rows.join("\n") || "[nothing was started in the background]";
+      return rows.join("\n") || "[no command was started in the background]";
     }
     const command = started.find((each) => each.id === id);
     if (!command)
@@ -31,7 +31,7 @@ export const bashOutput = defineTool({
       );
     const news = command.news();
     const result = command.result();
-    if (result === undefined) return `${news === "" ? "[nothing new]" : news.trimEnd()}\n[it still runs]`;
+    if (result === undefined) return `${news === "" ? "[nothing new]" : news.trimEnd()}\n[it is still running]`;
     return told({ ...result, text: news, cutBytes: 0 }, 0);
   },
 });

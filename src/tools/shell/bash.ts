@@ -8,27 +8,21 @@ const DEFAULT_MS = 120_000;
 const MOST_MS = 600_000;
 
 const input = z.strictObject({
-  command: z
-    .string()
-    .min(1)
-    .max(100_000)
-    .describe("the command, as bash reads it; every call starts in the working folder"),
-  timeoutMs: z
-    .int()
-    .min(100)
-    .max(MOST_MS)
+  command: z.string().min(1).max(100_000).describe("the bash command line; every call starts in the working folder"),
+  timeoutMs: z.int().min(100).max(MOST_MS).optional().describe(`timeout in milliseconds; default ${DEFAULT_MS}`),
+  background: z
+    .boolean()
     .optional()
-    .describe(`after how many milliseconds it is ended; ${DEFAULT_MS} when absent`),
-  background: z.boolean().optional().describe("let it go on and answer at once; see bash_output and kill_shell"),
+    .describe("run in the background and return at once; see bash_output and kill_shell"),
 });
 
 /** Runs a command, inside the sandbox of the run when there is one. */
 export const bash = defineTool({
   name: "bash",
   description:
-    "Runs a shell command in the working folder and shows what it prints. Only this folder and /tmp can be written, and there is no network " +
-    "unless it was allowed. What a command leaves running ends with it; what has to go on needs background and ends with the task. " +
-    "For reading, searching and changing files use the tools for that.",
+    "Runs a shell command in the working folder and shows what it prints. Only this folder and /tmp are writable, and there is no network " +
+    "unless it was allowed. Processes that a command leaves running are killed; use background for those, which end with the task. " +
+    "To read, search and change files use the file tools.",
   input,
   effect: "write",
   does: "exec",
@@ -38,7 +32,7 @@ export const bash = defineTool({
     const commands = await commandsOf(context);
     if (background) {
       const { id } = await commands.start(command);
-      return `Started in the background as ${id}. See what it prints with bash_output, end it with kill_shell.`;
+      return `Started in the background as ${id}. Read its output with bash_output, stop it with kill_shell.`;
     }
     const result = await commands.run(command, { timeoutMs, signal: context.signal, report: context.report });
     return told(result, timeoutMs);
@@ -47,7 +41,7 @@ export const bash = defineTool({
 
 /** The commands of a task; where it has none, that is an error the model reads. */
 export async function commandsOf({ access }: ToolContext): Promise<ShellCommands> {
-  if (!access?.commands) throw new Error("no commands can be run here");
+  if (!access?.commands) throw new Error("commands cannot be run here");
   return access.commands();
 }
 
@@ -60,12 +54,12 @@ export function told(result: ShellCommandResult, timeoutMs: number): Exclude<Too
   const body =
     result.cutBytes === 0
       ? text
-      : `[${result.cutBytes} bytes at the beginning are not shown${result.file === undefined ? "" : `; all of it is in ${result.file}`}]\n${text}`;
+      : `[${result.cutBytes} bytes at the beginning are not shown${result.file === undefined ? "" : `; the full output is in ${result.file}`}]\n${text}`;
   const whole = [body.trimEnd(), ...notes.map((note) => `[${note}]`)].filter((part) => part !== "").join("\n");
   const status =
     ended === "timeout" || ended === "cancelled" ? ended : ended === "exited" && code === 0 ? "ok" : "failed";
   const file = result.cutBytes > 0 && result.file !== undefined ? { file: result.file } : {};
-  return { text: whole === "" ? "[it printed nothing]" : whole, error: status !== "ok", status, ...file };
+  return { text: whole === "" ? "[no output]" : whole, error: status !== "ok", status, ...file };
 }
 
 function endOf({ ended, code, signal }: ShellCommandResult, timeoutMs: number): string {

@@ -2,14 +2,13 @@ import { z } from "zod";
 import { defineTool, type ToolContext } from "../../core/task/tool.ts";
 
 const input = z.strictObject({
-  name: z.string().min(1).max(200).optional().describe("the variable; all that can be seen when absent"),
+  name: z.string().min(1).max(200).optional().describe("the variable; default: all visible ones"),
 });
 
 /** Shows the variables that are passed on, and those that the task set; keys and all others are not there. */
 export const getEnv = defineTool({
   name: "get_env",
-  description:
-    "Shows one environment variable, or all that this task can see. Keys and other secrets are not among them.",
+  description: "Shows one environment variable, or all that this task can see. Keys and other secrets are excluded.",
   input,
   effect: "read",
   does: "none",
@@ -21,7 +20,7 @@ export const getEnv = defineTool({
         [...seen]
           .map(([each, value]) => `${each}=${value}`)
           .toSorted()
-          .join("\n") || "[no variable can be seen]"
+          .join("\n") || "[no variable is visible]"
       );
     return seen.get(name) ?? { text: `The variable ${name} is not available here.`, error: true };
   },

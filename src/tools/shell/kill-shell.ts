@@ -2,12 +2,12 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { commandsOf } from "./bash.ts";
 
-const input = z.strictObject({ id: z.string().min(1).describe("the command, as bash named it") });
+const input = z.strictObject({ id: z.string().min(1).describe("id of the command, as returned by bash") });
 
 /** Ends a command in the background. */
 export const killShell = defineTool({
   name: "kill_shell",
-  description: "Ends a command that runs in the background, with everything it started.",
+  description: "Stops a background command and everything it started.",
   input,
   effect: "write",
   does: "none",
@@ -21,6 +21,6 @@ export const killShell = defineTool({
       );
     if (command.result() !== undefined) return `${id} had already ended.`;
     await command.kill();
-    return `Ended ${id}.`;
+    return `Stopped ${id}.`;
   },
 });

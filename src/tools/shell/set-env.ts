@@ -9,14 +9,14 @@ const input = z.strictObject({
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "letters, digits and _, not beginning with a digit")
     .describe("the variable"),
-  value: z.string().max(10_000).describe("its value; empty takes it away"),
+  value: z.string().max(10_000).describe("its value; empty removes it"),
 });
 
 /** Sets a variable for this task alone. */
 export const setEnv = defineTool({
   name: "set_env",
   description:
-    "Sets an environment variable for the commands of this task; nothing else sees it. Variables that decide which programs run cannot be set.",
+    "Sets an environment variable for the commands of this task; other tasks do not see it. Variables that decide which programs run cannot be set.",
   input,
   effect: "write",
   does: "none",
@@ -28,9 +28,9 @@ export const setEnv = defineTool({
     if (value.includes("\0")) throw new Error("a value cannot hold a NUL character");
     if (value === "") {
       desk.env.delete(name);
-      return `${name} is not set any more, as far as this task set it.`;
+      return `${name} is no longer set by this task.`;
     }
-    if (!desk.env.has(name) && desk.env.size >= MOST) throw new Error(`a task can set ${MOST} variables at most`);
+    if (!desk.env.has(name) && desk.env.size >= MOST) throw new Error(`a task can set at most ${MOST} variables`);
     desk.env.set(name, value);
     return `${name} is set for this task.`;
   },

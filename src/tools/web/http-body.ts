@@ -4,7 +4,7 @@ import type { WebRequest } from "../../runtime/network/guarded-fetch.ts";
 /** The two ways to say what is sent. */
 export const bodySchema = {
   body: z.string().max(1_000_000).optional().describe("the text to send"),
-  json: z.unknown().optional().describe("a value to send as JSON, in place of `body`"),
+  json: z.unknown().optional().describe("a value to send as JSON, instead of `body`"),
 } as const;
 
 export type RequestBody = Readonly<{

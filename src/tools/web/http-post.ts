@@ -7,8 +7,8 @@ import { pageText } from "./page-text.ts";
 import { ruled, webSubjects } from "./web-access.ts";
 
 const input = z.strictObject({
-  url: z.string().min(1).describe("the whole address, with https:// or http://"),
-  headers: z.record(z.string(), z.string()).optional().describe("headers to send along"),
+  url: z.string().min(1).describe("the full URL, with https:// or http://"),
+  headers: z.record(z.string(), z.string()).optional().describe("request headers"),
   ...bodySchema,
 });
 
@@ -17,7 +17,7 @@ export const httpPost = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool
   defineTool({
     name: "http_post",
     description:
-      "Posts a text or a JSON value to a web address and returns the status and the answer as text. Only addresses of the public internet can be requested.",
+      "Posts text or a JSON value to a URL and returns the status and the answer as text. Only addresses of the public internet can be requested.",
     input,
     effect: "write",
     does: "net",

@@ -8,8 +8,8 @@ import { ruled, webSubjects } from "./web-access.ts";
 
 const input = z.strictObject({
   method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]).describe("the method"),
-  url: z.string().min(1).describe("the whole address, with https:// or http://"),
-  headers: z.record(z.string(), z.string()).optional().describe("headers to send along"),
+  url: z.string().min(1).describe("the full URL, with https:// or http://"),
+  headers: z.record(z.string(), z.string()).optional().describe("request headers"),
   ...bodySchema,
 });
 

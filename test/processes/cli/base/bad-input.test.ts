@@ -120,7 +120,7 @@ const plans: readonly Row[] = [
     "a number where a text belongs",
     { nodes: { a: task({ task: { prompt: 5 } }) }, output: "a" },
     '"nodes.a.task.prompt" of the plan has to be a text, not a number.',
-    "Expected here: what it is asked; {node} stands for that node's output.",
+    "Expected here: the prompt; {node} is replaced by that node's output.",
   ),
   plan(
     "a list where an object belongs",
@@ -209,12 +209,7 @@ const inputs: readonly Row[] = [
     "The input is not an object.",
     "Give an object with one of: task, tasks, chain, race, team, plan.",
   ),
-  input(
-    "a blank task",
-    { task: "   " },
-    '"task" of the single input is empty.',
-    "Expected here: what the agent is asked.",
-  ),
+  input("a blank task", { task: "   " }, '"task" of the single input is empty.', "Expected here: the prompt."),
   input("no tasks", { tasks: [] }, '"tasks" of the parallel input is empty.', "Add at least one entry."),
   input(
     "an unknown key in an item",

@@ -210,13 +210,13 @@ describe("where bubblewrap works", () => {
       { permissions: { mode: "bypass" } },
     );
     expect(ended.map(({ text }) => text)).toEqual([
-      "Started in the background as shell_1. See what it prints with bash_output, end it with kill_shell.",
+      "Started in the background as shell_1. Read its output with bash_output, stop it with kill_shell.",
       "beats",
-      "up\n[it still runs]",
+      "up\n[it is still running]",
       `shell_1  running  "${beating}"`,
       "Ended shell_1.",
       "[it was stopped before it finished]",
-      "Started in the background as shell_2. See what it prints with bash_output, end it with kill_shell.",
+      "Started in the background as shell_2. Read its output with bash_output, stop it with kill_shell.",
     ]);
     const last = readFileSync(join(cwd, "beat"), "utf8");
     await sleep(300);
