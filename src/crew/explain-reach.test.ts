@@ -9,14 +9,14 @@ const lead = agent("lead", { tools: ["read_file", "task"], spawns: ["writer"] })
 const writer = agent("writer", { tools: ["read_file", "write_file"] });
 const others = [coord, lead, writer, agent("stranger", {})];
 
-test("what an agent reaches through the agents it starts is told with the way there", () => {
+test("tools that an agent reaches through the agents it starts are listed with the path", () => {
   expect(reachOf(coord, others, tools)).toEqual([
     { name: "lead", through: "coord", adds: [] },
     { name: "writer", through: "lead", adds: ["write_file"] },
   ]);
 });
 
-test("a ceiling adds nothing, and an agent without delegation reaches nobody", () => {
+test("a ceiling adds nothing, and an agent without delegation reaches no other agent", () => {
   expect(reachOf({ ...coord, delegationRule: "ceiling", spawns: "*" }, [writer], tools)).toEqual([
     { name: "writer", through: "coord", adds: [] },
   ]);

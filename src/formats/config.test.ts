@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readConfig } from "./config.ts";
 
-test("an empty file says nothing", () => {
+test("an empty file sets nothing", () => {
   for (const text of ["", "# later\n", "\ufeff\r\n"]) expect(readConfig(text)).toMatchObject({ config: {} });
 });
 
@@ -18,7 +18,7 @@ test("each value knows its line", () => {
   expect(read.lineOf(["nothing"])).toBeUndefined();
 });
 
-test("everything that is wrong is told at once, with its line and the fix", () => {
+test("all errors are reported at once, with line and fix", () => {
   const read = readConfig("agents:\n  scout:\n    modle: x\nconcurrency: many\npreset: opm\n");
   expect(read).toEqual({
     faults: expect.arrayContaining([

@@ -301,7 +301,7 @@ describe("what each mode compiles to", () => {
   });
 });
 
-describe("what stays as text, and is said", () => {
+describe("placeholders that stay as text with a warning", () => {
   test.each<[string, unknown, string[]]>([
     [
       "a position that is not there",
@@ -328,7 +328,7 @@ describe("what stays as text, and is said", () => {
     expect(() => compile(input, { strict: true })).toThrow("which is not a task it can refer to.");
   });
 
-  test("braces that look like no reference, without a word", () => {
+  test("braces that are not a reference stay without a warning", () => {
     const { notes, nodes } = compile({
       tasks: [{ task: "class A { constructor() {} } {constructor} {toString} {x} ${y}" }],
     });
@@ -337,7 +337,7 @@ describe("what stays as text, and is said", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("inputs that are refused", () => {
   test.each<[string, unknown, string, string]>([
     ["no object", "go", "BAD_INPUT", "The input is not an object."],
     ["no mode", { mod: "x" }, "BAD_INPUT", "The input names no mode."],

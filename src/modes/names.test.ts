@@ -36,7 +36,7 @@ test.each<[string, (string | { given: string })[], string[]]>([
   ).toEqual(wanted);
 });
 
-test("a name that is given twice is a mistake", () => {
+test("a duplicate name is an error", () => {
   expect(() =>
     nodeIds(
       [

@@ -25,13 +25,13 @@ test("one line is added and nothing else changes", () => {
   expect(withSetting(after, ["agents", "scout", "enabled"], undefined)).toBe(file);
 });
 
-test("a new agent goes to the others", () => {
+test("a new agent is added next to the existing ones", () => {
   const after = withSetting(file, ["agents", "new", "enabled"], false);
   expect(after).toBe(file.replace("enabled: true }\n", "enabled: true }\n  new:\n    enabled: false\n"));
   expect(withSetting(after, ["agents", "new", "enabled"], undefined)).toBe(file);
 });
 
-test("a value on one line with others is changed there", () => {
+test("a value inside a one-line mapping is changed in place", () => {
   expect(withSetting(file, ["agents", "other", "enabled"], false)).toBe(
     file.replace("enabled: true", "enabled: false"),
   );
@@ -47,7 +47,7 @@ test("an empty file, one that is only comments, and one without a last line brea
   );
 });
 
-test("whatever is set reads back, whatever is taken out is gone, and the rest is as it was", () => {
+test("a value that is set can be read back, a removed one is gone, and the rest is unchanged", () => {
   const word = fc.stringMatching(/^[a-z]{1,5}$/);
   const settings = fc.dictionary(word, fc.record({ enabled: fc.boolean(), model: word }, { requiredKeys: [] }), {
     maxKeys: 4,

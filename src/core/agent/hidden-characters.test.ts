@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { hiddenCharacters } from "./hidden-characters.ts";
 
 test.each(["plain text\r\n\twith a tab", "\ufeffa byte order mark", "naïve 日本語 العربية", "👩‍👩‍👧 👨🏽‍💻 ❤️‍🔥", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"])(
-  "nothing is hidden in %j",
+  "no hidden character is found in %j",
   (text) => {
     expect(hiddenCharacters(text)).toBeUndefined();
   },
@@ -14,7 +14,7 @@ test.each([
   ["x \u{e0041}\u{e0042}", 1, "U+E0041, column 3"],
   ["\u001b]0;title\u0007", 1, "U+001B, column 1"],
   ["a\u200db", 1, "U+200D, column 2"],
-])("what is hidden in %j is told with its place", (text, line, message) => {
+])("a hidden character in %j is reported with its position", (text, line, message) => {
   expect(hiddenCharacters(text)).toMatchObject({
     code: "hidden-characters",
     line,

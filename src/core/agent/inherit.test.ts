@@ -9,11 +9,9 @@ test.each<[child: string[] | undefined, base: string[] | undefined, both: string
   [["a"], ["*"], ["a"]],
   [[], ["a"], []],
   [undefined, undefined, undefined],
-])("tools %j of a child and %j of its base are %j", (child, base, both) =>
-  expect(unionOfTools(child, base)).toEqual(both),
-);
+])("child tools %j and base tools %j give %j", (child, base, both) => expect(unionOfTools(child, base)).toEqual(both));
 
-test("what narrows the base narrows the child, and the child's own words come first", () => {
+test("restrictions of the base apply to the child, and the child's own fields win otherwise", () => {
   const base = {
     model: "m",
     thinking: "low",
@@ -42,19 +40,19 @@ describe("lineages", () => {
     ...(base === undefined ? {} : { extends: base }),
   });
 
-  test("the strongest definition of a name is the base, and a weaker one for those of the same name", () => {
+  test("the base is the definition with the highest precedence; an agent that extends its own name gets the next one", () => {
     const [strong, weak, kid] = [heir("a", "a"), heir("a"), heir("kid", "a")] as const;
     const lines = lineages([strong, weak, kid]);
     expect(lines.get(strong)).toEqual({ base: weak });
     expect(lines.get(kid)).toEqual({ base: strong });
   });
 
-  test("a base is trusted as much or more", () => {
+  test("a base must be at least as trusted as the agent that extends it", () => {
     const [project, user, kid] = [heir("a", undefined, 1), heir("a", undefined, 2), heir("kid", "a", 2)] as const;
     expect(lineages([project, user, kid]).get(kid)).toEqual({ base: user });
   });
 
-  test("whoever extends a circle shares its fault, and nobody else does", () => {
+  test("an agent that extends a cycle fails with it, and no other agent does", () => {
     const [a, b, c, fine] = [heir("a", "b"), heir("b", "a"), heir("c", "a"), heir("fine")] as const;
     const lines = lineages([a, b, c, fine]);
     expect([a, b, c].map((one) => lines.get(one))).toEqual(

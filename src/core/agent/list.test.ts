@@ -8,7 +8,7 @@ test("all agents are named when no number is given", () => {
   expect(formatAgentList(agents)).toMatchObject({ count: 30, remaining: 0 });
 });
 
-test("what is named and what is left out add up", () => {
+test("the number of listed agents and the number of omitted ones add up", () => {
   expect(formatAgentList([agent("a"), agent("b"), agent("c")], 2)).toEqual({
     text: "a (user): does things; b (user): does things",
     count: 2,
@@ -17,10 +17,10 @@ test("what is named and what is left out add up", () => {
   expect(formatAgentList([agent("a")], -1)).toEqual({ text: "", count: 0, remaining: 1 });
 });
 
-test("nobody is called none", () => {
+test("an empty list is shown as none", () => {
   expect(formatAgentList([])).toEqual({ text: "none", count: 0, remaining: 0 });
 });
 
-test("a description of several lines takes one", () => {
+test("a description of several lines is shown on one line", () => {
   expect(formatAgentList([agent("a", " first\n  second ")]).text).toBe("a (user): first second");
 });

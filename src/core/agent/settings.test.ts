@@ -10,12 +10,12 @@ const agent: Agent = {
   limits: { maxTurns: 10 },
 };
 
-test("nothing said, nothing changed", () => {
+test("empty settings change nothing", () => {
   expect(applySettings(agent, {})).toEqual({ agent, origins: {} });
   expect(applySettings(agent, { settings: { other: { model: "m" } } }).agent).toBe(agent);
 });
 
-test("the user's settings replace what the file says, denied tools add up", () => {
+test("the user's settings replace the fields of the file, and denied tools are combined", () => {
   const settings = { a: { model: "fast", tools: ["glob"], disallowedTools: ["bash"], limits: { maxTurns: 50 } } };
   const { agent: made, origins } = applySettings({ ...agent, disallowedTools: ["http_get"] }, { settings });
   expect(made).toMatchObject({
@@ -32,14 +32,14 @@ test("the user's settings replace what the file says, denied tools add up", () =
   });
 });
 
-test("defaults are for agents that say nothing", () => {
+test("defaults apply only to fields that the agent does not set", () => {
   const defaults = { thinking: "low", limits: { maxTurns: 99, maxDurationMs: 5 } } as const;
   const { agent: made, origins } = applySettings(agent, { defaults });
   expect(made).toMatchObject({ thinking: "low", limits: { maxTurns: 10, maxDurationMs: 5 } });
   expect(Object.keys(origins)).toEqual(["thinking", "limits.maxDurationMs"]);
 });
 
-test("a ceiling only takes away, also from what the user settled", () => {
+test("a ceiling only removes permissions, also from the user's own settings", () => {
   const ceiling = { tools: ["read_file", "write_file"], limits: { maxTurns: 20, maxDurationMs: 1_000 } };
   const { agent: made, origins } = applySettings(agent, { ceilings: [{ key: "agents.a", agent: "a", ceiling }] });
   expect(made.tools).toEqual(["read_file"]);
@@ -48,7 +48,7 @@ test("a ceiling only takes away, also from what the user settled", () => {
   expect(applySettings(agent, { ceilings: [{ key: "agents.b", agent: "b", ceiling }] }).agent).toBe(agent);
 });
 
-test("a ceiling above what holds by default raises nothing", () => {
+test("a ceiling above the default does not raise the default", () => {
   const { limits: _none, ...plain } = agent;
   const high = { limits: { maxTurns: 1_000 } };
   expect(applySettings(plain, { ceilings: [{ key: "", ceiling: high }] }).agent.limits).toBeUndefined();
@@ -59,6 +59,6 @@ test.each([
   [["*"], ["bash", "github__*"], ["bash", "github__*"]],
   [["bash", "github__list"], ["github__*"], ["github__list"]],
   [["bash"], ["glob"], []],
-])("what %j and %j have in common", (ours, theirs, both) => {
+])("the intersection of %j and %j", (ours, theirs, both) => {
   expect(commonTools(ours, theirs)).toEqual(both);
 });

@@ -2,24 +2,24 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { expandCommand, expandSkill } from "./skill-arguments.ts";
 
-test("words of a command line stay as they were given", () => {
+test("quoted words of a command line stay together", () => {
   expect(expandSkill("$0|$1|$ARGUMENTS", ["a b", "c"])).toBe("a b|c|a b c");
   expect(expandCommand("$1|$2|$@", ["a b", "c"])).toBe("a b|c|a b c");
 });
 
-test("a skill counts from nought, a command from one", () => {
+test("arguments of a skill are numbered from 0, those of a command from 1", () => {
   expect(expandSkill("$0 $ARGUMENTS[1] $ARGUMENTS", "x y")).toBe("x y x y");
   expect(expandCommand("$1 $ARGUMENTS[1] $ARGUMENTS $0", "x y")).toBe("x y x y $0");
 });
 
-test("what there is no argument for stays, and without arguments all of it", () => {
+test("a placeholder without an argument stays in the text", () => {
   expect(expandSkill("$3 and $ARGUMENTS", "x")).toBe("$3 and x");
   expect(expandSkill("Review $ARGUMENTS.", "")).toBe("Review .");
   expect(expandSkill("Review $ARGUMENTS.", undefined)).toBe("Review $ARGUMENTS.");
   expect(expandSkill("Review.", [])).toBe("Review.");
 });
 
-test("what is put in is never looked at again", () => {
+test("inserted arguments are not expanded again", () => {
   const hostile = fc.string().map((text) => `${text}$& $\` $' $$ $1 $@ $ARGUMENTS`);
   fc.assert(
     fc.property(hostile, (text) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Config } from "./config.ts";
 import { settleConfig } from "./layers.ts";
 
-test("variables come before the project, and the project before the user", () => {
+test("variables win over the project's settings, and those over the user's", () => {
   const { config, origins } = settleConfig({
     user: { model: "mine", concurrency: 6, disabled: ["a"] },
     project: { concurrency: 2, disabled: ["b"] },
@@ -12,8 +12,8 @@ test("variables come before the project, and the project before the user", () =>
   expect(Object.fromEntries(origins)).toEqual({ model: "environment", concurrency: "project", disabled: "project" });
 });
 
-describe("a project only takes away", () => {
-  test("keys that would give something are left out and named", () => {
+describe("a project's settings can only narrow", () => {
+  test("keys that would grant something are ignored and reported", () => {
     const project = {
       model: "theirs",
       providers: { anthropic: { baseURL: "https://evil.example" } },
@@ -70,13 +70,13 @@ describe("a project only takes away", () => {
     expect(settleConfig({ user, project }).config).toEqual(want);
   });
 
-  test("it can switch off what the user switched on", () => {
+  test("a project can disable what the user enabled", () => {
     const { agents } = settleConfig({ user: { agents: { x: { enabled: true } } }, project: { disabled: ["x"] } });
     expect(agents.settings).toEqual({ x: { enabled: false } });
   });
 });
 
-test("tools in settings may be spelled as anybody does", () => {
+test("tools in settings may use the spelling of any dialect", () => {
   const { agents } = settleConfig({
     user: { agents: { x: { tools: ["Read", "mcp__github"], disallowedTools: ["Bash"] } } },
   });

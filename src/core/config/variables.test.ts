@@ -9,7 +9,7 @@ test("every value has a variable of its own", () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("values are read by what is wanted there", () => {
+test("values are parsed by the type of the setting", () => {
   const env = {
     SUBCREW_MODEL: "fast, offline",
     SUBCREW_CONCURRENCY: "3",
@@ -35,7 +35,7 @@ test.each([
   ["SUBCREW_CONCURRENCY", "many", "has to be a number"],
   ["SUBCREW_PRESET", "opm", 'cannot be "opm"'],
   ["SUBCREW_LIMITS_MAX_TURNS", "0", "has to be more than 0"],
-])("%s=%s is refused by name", (name, value, message) => {
+])("%s=%s is refused with the name of the variable", (name, value, message) => {
   expect(() => configFromVariables({ [name]: value })).toThrow(name);
   expect(() => configFromVariables({ [name]: value })).toThrow(message);
 });

@@ -17,7 +17,7 @@ const chosen = (names: string | readonly string[], more: readonly ModelWish[] = 
     .candidates.filter(({ spare }) => !spare)
     .map(({ name }) => name);
 
-describe("one name stands for one model", () => {
+describe("a model name resolves to one model", () => {
   test.each([
     ["anthropic/claude-x", "anthropic/claude-x"],
     ["anthropic:claude-x", "anthropic/claude-x"],
@@ -40,7 +40,7 @@ describe("one name stands for one model", () => {
   });
 });
 
-test("the first available of a list comes first, and the rest follow", () => {
+test("the first available model of a list is chosen, and the rest are fallbacks", () => {
   expect(chosen("openai/gpt-5, anthropic/claude-x, nonsense, ollama/y")).toEqual(["anthropic/claude-x", "ollama/y"]);
   expect(chosen(["google/g", "mine"])).toEqual(["mine"]);
 });
@@ -62,14 +62,14 @@ test("the call beats the agent, the agent its parent, the parent the default", (
   expect(first({ by: "call", names: "openai/x, inherit" }, parent)?.name).toBe("ollama/parent");
 });
 
-test("what is not there is passed over with a warning that says why", () => {
+test("an unavailable model is skipped with a warning that gives the reason", () => {
   const parent: ModelWish = { by: "parent", names: "ollama/parent" };
   const { candidates, warnings } = chooseModel([{ by: "agent", names: "openai/gpt-5" }, parent], catalogue);
   expect(candidates[0]?.name).toBe("ollama/parent");
   expect(warnings).toEqual(["the agent asks for openai/gpt-5: no key."]);
 });
 
-test("a binding wish that is not met is no choice", () => {
+test("a model that the user requires and that is unavailable fails the choice", () => {
   const { candidates, misses } = chooseModel([{ by: "call", names: "openai/gpt-5" }], catalogue, "call");
   expect(candidates).toEqual([]);
   expect(misses).toEqual([{ name: "openai/gpt-5", code: "MISSING_KEY", because: "no key", hint: "export it" }]);
@@ -78,13 +78,13 @@ test("a binding wish that is not met is no choice", () => {
 test.each([
   ["opnai/gpt-5", "UNKNOWN_MODEL", 'there is no provider "opnai" here', 'Did you mean "openai"?'],
   ["sonett", "UNKNOWN_MODEL", 'there is no model "sonett" here', 'Did you mean "sonnet"?'],
-])("%s: a typo is answered with what was meant", (names, code, because, hint) => {
+])("%s: a typo gets a suggestion", (names, code, because, hint) => {
   expect(chooseModel([{ by: "call", names }], catalogue, "call").misses).toEqual([
     { name: names, code, because, hint },
   ]);
 });
 
-test("a thinking suffix survives every detour, and the outer one counts", () => {
+test("a thinking suffix is kept through aliases, and the outermost one wins", () => {
   const first = (names: string, where = catalogue) => chooseModel([{ by: "agent", names }], where).candidates[0];
   expect(first("fast:low")).toMatchObject({ name: "anthropic/claude-haiku-4-5", thinking: "low" });
   expect(first("fast:low", { ...catalogue, tiers: { fast: "ollama/q:high" } })).toMatchObject({
@@ -95,19 +95,19 @@ test("a thinking suffix survives every detour, and the outer one counts", () => 
   expect(first("mine:300")).toMatchObject({ name: "mine", thinking: 300 });
 });
 
-test("why a model was chosen is said", () => {
+test("the reason for the choice of a model is reported", () => {
   const why = (names: string) => chooseModel([{ by: "agent", names }], catalogue).candidates[0]?.why;
   expect(why("fast")).toBe("the agent asks for fast, which is anthropic/claude-haiku-4-5 (its key is set)");
   expect(why("ollama/x")).toBe("the agent asks for ollama/x (its key is set)");
   expect(chooseModel([], catalogue).candidates[0]?.why).toBe("the default is offline");
 });
 
-test("names that stand for each other come to an end", () => {
+test("aliases that refer to each other do not loop for ever", () => {
   const looping = { ...catalogue, tiers: { fast: "balanced", balanced: "fast" }, default: "fast" };
   expect(chooseModel([{ by: "agent", names: "fast" }], looping).candidates).toEqual([]);
 });
 
-test("the default is a spare for a model that turns out not to exist", () => {
+test("the default model is the fallback for a model that does not exist", () => {
   const { candidates } = chooseModel([{ by: "agent", names: "anthropic/claude-x" }], catalogue);
   expect(candidates).toMatchObject([{ name: "anthropic/claude-x" }, { name: "offline", spare: true }]);
 });

@@ -32,11 +32,11 @@ describe("addUsage", () => {
 });
 
 describe("cost", () => {
-  test("what is known and what is not are summed apart", () => {
+  test("known and unknown costs are summed separately", () => {
     expect(addCost({ usd: 0.5, unpriced: 1 }, { usd: 0.25, unpriced: 2 })).toEqual({ usd: 0.75, unpriced: 3 });
   });
 
-  test("an unknown price is said and never looks like a free turn", () => {
+  test("an unknown price is reported and never shown as free", () => {
     expect(formatCost(noCost())).toBe("$0.0000");
     expect(formatCost({ usd: 0, unpriced: 1 })).toBe("unknown price");
     expect(formatCost({ usd: 0.5, unpriced: 1 })).toBe("$0.5000 + unknown price");

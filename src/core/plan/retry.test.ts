@@ -4,11 +4,11 @@ import { calculateBackoff, parseRetryFlag, shouldRetry } from "./retry.ts";
 const base = { maxAttempts: 3, backoffMs: 1 };
 
 describe("shouldRetry", () => {
-  test("without a configuration nothing is tried again", () => {
+  test("without a configuration nothing is retried", () => {
     expect(shouldRetry("timeout")).toBe(false);
   });
 
-  test("without patterns everything is", () => {
+  test("without patterns everything is retried", () => {
     expect(shouldRetry("anything", base)).toBe(true);
   });
 
@@ -17,7 +17,7 @@ describe("shouldRetry", () => {
     expect(shouldRetry("timeout", { ...base, retryOn: [""] })).toBe(false);
   });
 
-  test("a pattern is a plain text, not an expression", () => {
+  test("a pattern is plain text, not a regular expression", () => {
     expect(shouldRetry("abc", { ...base, retryOn: ["a.c"] })).toBe(false);
   });
 });
@@ -37,7 +37,7 @@ describe("calculateBackoff", () => {
     },
   );
 
-  test("odd numbers never become a negative or endless wait", () => {
+  test("invalid numbers never give a negative or endless wait", () => {
     expect(calculateBackoff(100, 0)).toBe(100);
     expect(calculateBackoff(100, -3)).toBe(100);
     expect(calculateBackoff(100, Number.NaN)).toBe(100);

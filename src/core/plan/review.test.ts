@@ -7,11 +7,11 @@ test.each([
   "Not yet ready to be approved",
   "unapproved",
   "I disapproved of it",
-])("%j is no approval", (output) => {
+])("%j is not an approval", (output) => {
   expect(parseReview(output)).toEqual({ approved: false, feedback: output });
 });
 
-test("a denial in an earlier sentence does not spoil the approval", () => {
+test("a rejection in an earlier sentence does not override the final approval", () => {
   expect(parseReview("The old one was not good. This one is approved.").approved).toBe(true);
 });
 
@@ -24,7 +24,7 @@ test("the last line decides, with whatever blank lines and line ends surround it
   expect(parseReview("approved? no.\nREVISION_NEEDED\n")).toEqual({ approved: false, feedback: "approved? no." });
 });
 
-test("a marker inside a longer last line is no marker, but still heard", () => {
+test("a verdict inside a longer last line is still recognised", () => {
   expect(parseReview("Verdict: REVISION_NEEDED")).toEqual({ approved: false, feedback: "Verdict: REVISION_NEEDED" });
   expect(parseReview("**APPROVED**").approved).toBe(true);
 });
@@ -54,7 +54,7 @@ test.each([
   expect(parseReview(output, data).approved).toBe(approved);
 });
 
-test("the words of a structured review are the feedback, or all of it", () => {
+test("the feedback of a structured review is its text field, or the whole value", () => {
   expect(parseReview("{}", { approved: false, feedback: "no tests" }).feedback).toBe("no tests");
   const output = '{"verdict":"incorrect","explanation":"no tests"}';
   expect(parseReview(output, JSON.parse(output)).feedback).toBe(output);

@@ -5,10 +5,10 @@ test("an id is the index and the name", () => {
   expect(taskId(0, "scout")).toBe("0-scout");
 });
 
-test("what could be a path or a sequence becomes underscores", () => {
+test("path separators and escape sequences become underscores", () => {
   expect(taskId(3, "../x\u001b[m")).toBe("3-___x__m");
 });
 
-test("a name of nothing leaves the index", () => {
+test("an empty name leaves only the index", () => {
   expect(taskId(7, "")).toBe("7-");
 });

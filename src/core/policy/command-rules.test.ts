@@ -158,7 +158,7 @@ test.each([
   "vim -c '!rm a' f",
   "go test -exec 'rm a' ./...",
   "bash -c 'rm a'",
-])("command rules: a ban on rm stands against %s, also where everything is allowed", (command) => {
+])("command rules: a deny rule for rm blocks %s, even where everything is allowed", (command) => {
   expect(decide(command, { mode: "bypass", deny: ["bash(rm *)"], allow: ["bash"] })).toBe("deny");
 });
 
@@ -170,11 +170,11 @@ test.each([
   "rsync -a a b",
   "tar tf a",
   "git -c color.ui=never log",
-])("command rules: a ban on rm leaves %s alone", (command) => {
+])("command rules: a deny rule for rm does not block %s", (command) => {
   expect(decide(command, { mode: "bypass", deny: ["bash(rm *)"] })).toBe("allow");
 });
 
-test("command rules: what is agreed to at a prompt covers exactly the options that were shown", () => {
+test("command rules: an approval at a prompt covers exactly the options that were shown", () => {
   const learned = rulesAlike("bash", [{ kind: "command", command: "git log -3" }]);
   const policy = createPolicy("default", { allow: learned });
   const judged = (command: string): string =>

@@ -39,7 +39,7 @@ test("a rule that denies beats one that asks, which beats one that allows, which
   ]);
 });
 
-test("of several subjects the strictest decides, wherever it stands", () => {
+test("of several subjects the strictest decides, in any order", () => {
   const policy = createPolicy("default", rules(["write_file(src/**)"], [], ["write_file(dist/**)"]));
   expect(judge(policy, write("src/a", "src/b")).decision).toBe("allow");
   expect(judge(policy, write("src/a", "docs/b", "src/c")).decision).toBe("ask");
@@ -64,7 +64,7 @@ test("a command line is allowed only when each of its commands is", () => {
   ]);
 });
 
-test("where nothing is asked, what would be asked is denied, and the reason says so", () => {
+test("in a mode that never asks, a call that needs approval is denied with that reason", () => {
   const policy = createPolicy("dontAsk", rules(["write_file(src/**)"], ["write_file(src/secret.ts)"]));
   expect(judge(policy, write("src/a.ts")).decision).toBe("allow");
   expect(judge(policy, write("docs/a.md"))).toMatchObject({
@@ -78,7 +78,7 @@ test("where nothing is asked, what would be asked is denied, and the reason says
   });
 });
 
-test("the rules for always allow the same call again and no other, also where a name looks like a pattern", () => {
+test("the rules that "always" creates allow only the same call, even if its argument looks like a pattern", () => {
   const agreed = (allow: readonly Rule[]): Policy => createPolicy("default", { allow, ask: [], deny: [] });
   const file = agreed(rulesAlike("write_file", write("src/*.ts").subjects));
   expect([judge(file, write("src/*.ts")).decision, judge(file, write("src/a.ts")).decision]).toEqual(["allow", "ask"]);

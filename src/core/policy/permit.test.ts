@@ -34,7 +34,7 @@ test("the parent, the policy and disallowedTools each take away a tool that the 
   expect(permit({ name: "a", tools: ["bash"], ceiling: ["bash"] }, "bash").allowed).toBe(true);
 });
 
-test("all delegation tools are one right, whatever they are called", () => {
+test("all delegation tools are one permission, whatever their name", () => {
   const rights: Rights = { name: "a", tools: ["task"], delegation: ["spawn_agent", "task"], ceiling: ["task"] };
   expect(allowed(rights, "spawn_agent", "task", "other_agent")).toEqual([true, true, false]);
   expect(allowed({ ...rights, ceiling: ["spawn_agent"] }, "spawn_agent")).toEqual([false]);

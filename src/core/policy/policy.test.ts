@@ -19,7 +19,7 @@ function table(policy: Policy): Record<string, string> {
   return Object.fromEntries(rows) as Record<string, string>;
 }
 
-test("the modes, class by class", () => {
+test("each permission mode decides each class of calls", () => {
   const rows = Object.fromEntries(policyModes.map((mode) => [mode, table(createPolicy(mode))]));
   const pick = (key: string): string[] => policyModes.map((mode) => rows[mode]![key]!);
   expect({
@@ -46,7 +46,7 @@ const isWithin = (inner: Policy, outer: Policy): boolean => {
   return Object.keys(one).every((key) => order.indexOf(one[key]!) <= order.indexOf(other[key]!));
 };
 
-test("no file makes an agent wider than what holds around it, whatever both say", () => {
+test("an agent file never widens the permissions around it", () => {
   for (const mode of policyModes) {
     for (const permission of [...policyModes, "auto"] as const) {
       expect([
@@ -132,7 +132,7 @@ test("rules of an agent's file: the last that fits counts, and none of them wide
   ).toBe("ask");
 });
 
-test("a run that is taken up again may do no more than before, and no more than now", () => {
+test("a resumed run has at most the recorded and at most the current permissions", () => {
   const before = createPolicy("acceptEdits", {
     allow: parseRules(["bash(ls *)", "bash(cat *)"]),
     deny: parseRules(["bash(rm *)"]),
@@ -165,7 +165,7 @@ test("a tool that can never be used is not shown; one that depends on its argume
   expect(permit({ name: "a", barred: { bash: "mode plan" } }, "bash")).toEqual({ allowed: false, rule: "mode plan" });
 });
 
-test("who has bash has what looks after its commands, and who lists a part of it is shown it", () => {
+test("bash brings the tools for background commands, and each of them can also be listed alone", () => {
   const rights = { name: "a", tools: ["bash(git log *)", "read_file"] };
   expect(
     ["bash", "bash_output", "kill_shell", "read_file", "write_file"].map((tool) => permit(rights, tool).allowed),
@@ -174,7 +174,7 @@ test("who has bash has what looks after its commands, and who lists a part of it
   expect(permit({ name: "a", tools: ["bash"], disallowedTools: ["bash"] }, "kill_shell").allowed).toBe(false);
 });
 
-test("the network is for commands only when a rule says so, and never in plan mode", () => {
+test("commands get the network only by rule, and never in plan mode", () => {
   expect(mayUseNetwork(policyOf({ network: true }, []))).toBe(true);
   expect(mayUseNetwork(policyOf({ allow: ["network"] }, []))).toBe(true);
   expect(
@@ -187,7 +187,7 @@ test("the network is for commands only when a rule says so, and never in plan mo
   ).toEqual([false, false, false, false]);
 });
 
-test("only a rule that names a protected place opens it", () => {
+test("only a rule that names a protected path allows it", () => {
   const policy = (...allow: string[]): Policy => createPolicy("bypass", { allow: parseRules(allow) });
   expect([
     lifts(policy("write_file(.git/**)"), ".git"),
@@ -202,7 +202,7 @@ test("only a rule that names a protected place opens it", () => {
   ]).toEqual([false, false, false, false]);
 });
 
-test("what may not be read is known in advance, and nothing is looked up where nothing is forbidden", () => {
+test("unreadable paths are known in advance, and nothing is scanned when no rule forbids reading", () => {
   expect(readBans(createPolicy("default"))).toBeUndefined();
   const bans = readBans(
     createPolicy("default", { deny: parseRules(["read_file(secrets/**)", "grep_files(*.pem)", "write_file(x)"]) }),
@@ -217,7 +217,7 @@ test("what may not be read is known in advance, and nothing is looked up where n
   ]);
 });
 
-test("settings and flags add up; what cannot be read is a mistake", () => {
+test("settings and flags are combined; an unreadable rule is an error", () => {
   expect(
     withPermissions(
       { mode: "plan", allow: ["a"], deny: ["x"], sandbox: "off" },

@@ -37,13 +37,13 @@ describe("in a home folder", () => {
     expect(protectedPart(`${before}src/.cargo/config.toml`, [anchor])).toBeUndefined();
   });
 
-  test("above the workspace, what lies in such a place is protected, unless the workspace itself does", () => {
+  test("a protected folder above the workspace counts, unless it contains the workspace", () => {
     expect(protectedPart("bin/x", [{ cut: "", add: ".local" }])).toBe(".local/bin");
     expect(protectedPart("src/bin/x", [{ cut: "", add: "work/project" }])).toBeUndefined();
     expect(protectedPart("lua/init.lua", [{ cut: "", add: ".config/nvim" }])).toBeUndefined();
   });
 
-  test("a link above such a place counts, a folder does not", () => {
+  test("a symbolic link above a protected path counts, a folder does not", () => {
     expect([isAbovePlace(".local", [{ cut: "", add: "" }]), isAbovePlace(".local")]).toEqual([true, false]);
     expect([isAbovePlace("x/.github"), isAbovePlace("data"), isAbovePlace("x/data")]).toEqual([true, true, false]);
   });

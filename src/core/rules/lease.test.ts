@@ -22,11 +22,11 @@ describe("two globs", () => {
     ["SRC/a", "src/A", true],
     ["src/a?c", "src/abc", true],
     ["src/a?c", "src/ac", false],
-  ])("%s and %s meet: %s", (one, other, meet) => {
+  ])("%s and %s overlap: %s", (one, other, meet) => {
     expect([globsMeet(one, other), globsMeet(other, one)]).toEqual([meet, meet]);
   });
 
-  test("that match one path always meet", () => {
+  test("that match the same path always overlap", () => {
     const name = fc.stringMatching(/^[ab*?]{1,4}$/);
     const glob = fc
       .array(fc.oneof(name, fc.constant("**")), { minLength: 1, maxLength: 4 })
@@ -45,24 +45,24 @@ describe("two globs", () => {
 describe("leases", () => {
   const wish = (of: string, globs: string[], under?: string): LeaseWish => ({ of, globs, ...(under && { under }) });
 
-  test("begin at the workspace, and a folder means everything in it", () => {
+  test("are relative to the workspace, and a folder includes everything in it", () => {
     const lease = { globs: ["src/api/", "CHANGELOG.md", "./docs/*.md"] };
     const places = ["src/api/a/b.ts", "CHANGELOG.md", "docs/x.md", "sub/CHANGELOG.md", "docs/a/x.md", "/etc/passwd"];
     expect(places.map((place) => covers(lease, place))).toEqual([true, true, true, false, false, false]);
   });
 
-  test("say which folders are theirs as a whole", () => {
+  test("list the folders they cover completely", () => {
     expect(wholeFolders({ globs: ["src/api/**", "docs/", "a/*/b", "x.md", "**"] })).toEqual(["src/api", "docs", ""]);
   });
 
-  test("are given to whoever meets nobody that holds and nobody that waits longer", () => {
+  test("are granted to a task that overlaps with no holder and no earlier waiter", () => {
     const held = [wish("a", ["src/**"])];
     const waiting = [wish("b", ["docs/**", "src/x.ts"]), wish("c", ["docs/a.md"]), wish("d", ["test/**"])];
     expect(grantable(held, waiting).map(({ of }) => of)).toEqual(["d"]);
     expect(grantable([], waiting).map(({ of }) => of)).toEqual(["b", "d"]);
   });
 
-  test("of what a task starts compete only below its own", () => {
+  test("of helpers compete only within the lease of their parent", () => {
     const held = [wish("lead", ["src/**"])];
     expect(leaseAbove(held, "lead/scout")).toBe("lead");
     expect(leaseAbove(held, "lead.2/scout")).toBe("lead");
@@ -71,7 +71,7 @@ describe("leases", () => {
   });
 
   /** Tasks with leases in a tree: whoever is granted runs, starts what is below it, and ends when that has ended. */
-  test("never leave anybody waiting for ever", () => {
+  test("never leave a task waiting for ever", () => {
     const globs = fc.array(fc.constantFrom("a/**", "a/b", "b/**", "**", "c"), { minLength: 1, maxLength: 2 });
     const task = fc.record({ globs, below: fc.array(globs, { maxLength: 3 }) });
     fc.assert(

@@ -15,19 +15,19 @@ test.each([
   ["bash(=echo (a) *)", { tool: "bash", pattern: "echo (a) *", exact: true }],
   ["mcp__github__create_issue", { tool: "github__create_issue" }],
   ["network", { tool: "network" }],
-])("%s is read", (text, want) => {
+])("%s is parsed", (text, want) => {
   expect(rule(text)).toEqual(want);
 });
 
-test("what is written is what was read", () => {
+test("a parsed rule is printed as it was written", () => {
   for (const text of ["bash(git log *)", "write_file", "bash(=a && b)"]) expect(ruleText(rule(text))).toBe(text);
 });
 
-test.each(["", "nonsense", "wrte_file(x)", "bash()", "(x)"])("%j is a mistake", (text) => {
+test.each(["", "nonsense", "wrte_file(x)", "bash()", "(x)"])("%j is an error", (text) => {
   expect(() => parseRules([text])).toThrow(expect.objectContaining({ name: "CrewError" }));
 });
 
-test("tools of one's own can be named", () => {
+test("tools defined by the caller can be named", () => {
   expect(parseRules(["deploy(prod)"], ["deploy"])).toEqual([{ tool: "deploy", pattern: "prod" }]);
 });
 
@@ -52,7 +52,7 @@ test.each<[string, string, boolean, boolean]>([
   ["cache/**", "/cache/x", false, false],
   ["*.pem", "/cache/x.pem", true, true],
   ["**/.env", "/cache/sub/.env", true, true],
-])("%s and %s: permission %s, ban %s", (pattern, path, permission, ban) => {
+])("%s and %s: allow rule %s, deny rule %s", (pattern, path, permission, ban) => {
   const one = rule(`write_file(${pattern})`);
   expect([
     ruleFits(one, "write_file", placed(path, true), "permission"),
@@ -60,7 +60,7 @@ test.each<[string, string, boolean, boolean]>([
   ]).toEqual([permission, ban]);
 });
 
-test("a permission has to fit under every name, a ban under one", () => {
+test("an allow rule must match every name of a file, a deny rule one of them", () => {
   const one = rule("write_file(src/**)");
   const both = { kind: "path", places: ["src/link", "secrets/key"], change: true } as const;
   expect([ruleFits(one, "write_file", both, "permission"), ruleFits(one, "write_file", both, "ban")]).toEqual([
@@ -88,7 +88,7 @@ test.each<[string, string, boolean]>([
   ["example.com", "http://example.com/x", true],
   ["http://127.0.0.1:8080/*", "http://127.0.0.1:8080/x", true],
   ["https://exa*mple.com/", "https://example.com/", false],
-])("as a permission %s and %s: %s", (pattern, address, want) => {
+])("as an allow rule %s and %s: %s", (pattern, address, want) => {
   expect(ruleFits(rule(`http_get(${pattern})`), "http_get", url(address), "permission")).toBe(want);
 });
 
@@ -100,11 +100,11 @@ test.each<[string, string, boolean]>([
   ["https://example.com/admin", "https://example.com//ADMIN", true],
   ["example.com", "https://example.org/", false],
   ["example.com", "not a url", true],
-])("as a ban %s and %s: %s", (pattern, address, want) => {
+])("as a deny rule %s and %s: %s", (pattern, address, want) => {
   expect(ruleFits(rule(`http_get(${pattern})`), "http_get", url(address), "ban")).toBe(want);
 });
 
-test("a ban with a pattern stands when nobody knows what a call is about; a permission does not", () => {
+test("a deny rule with a pattern applies when the subject of a call is unknown; an allow rule does not", () => {
   const one = rule("write_file(x)");
   expect([ruleFits(one, "write_file", undefined, "permission"), ruleFits(one, "write_file", undefined, "ban")]).toEqual(
     [false, true],

@@ -26,14 +26,14 @@ const idsUnder = (events: KeptEvent[], prefix: string, options?: { retryFailed?:
     .under(prefix)
     .map((past) => (past.type === "ended" ? past.id : "change"));
 
-describe("what counts", () => {
-  test("what was carried out, in order, by where it was", () => {
+describe("the history that resume uses", () => {
+  test("contains the performed nodes, in order, by path", () => {
     const events = journal(began("a"), began("b"), ended("b", ok), ended("a", bad), began("a.1/x"), ended("a.1/x", ok));
     expect(idsUnder(events, "")).toEqual(["b", "a"]);
     expect(idsUnder(events, "a.1/")).toEqual(["x"]);
   });
 
-  test("not what follows from it: joins, skips and cancellations", () => {
+  test("leaves out derived outcomes: joins, skips and cancellations", () => {
     const events = journal(
       began("a"),
       ended("a", cancelled),
@@ -44,12 +44,12 @@ describe("what counts", () => {
     expect(historyOf(events).ended("join")).toEqual(ok);
   });
 
-  test("not a failure, when failures are to be tried again", () => {
+  test("leaves out failures when failed tasks are retried", () => {
     const events = journal(began("a"), ended("a", bad), began("b"), ended("b", ok));
     expect(idsUnder(events, "", { retryFailed: true })).toEqual(["b"]);
   });
 
-  test("changes of the plan, among the rest", () => {
+  test("contains changes of the plan in order", () => {
     const events = journal(
       began("a"),
       ended("a", ok),
@@ -60,11 +60,11 @@ describe("what counts", () => {
     expect(idsUnder(events, "")).toEqual(["a", "change", "b"]);
   });
 
-  test("a node that was given up while it stood in line", () => {
+  test("contains a node that was cancelled while it waited", () => {
     expect(idsUnder(journal(ended("a", failed("MARKED_FAILED", "enough"))), "")).toEqual(["a"]);
   });
 
-  test("of what ended twice, the last end, at its place", () => {
+  test("contains the last outcome of a node that ended twice", () => {
     const events = journal(
       began("a"),
       ended("a", cancelled),
@@ -104,14 +104,14 @@ describe("attempts", () => {
 });
 
 describe("answers", () => {
-  test("an answer stands until its gate is cancelled", () => {
+  test("an answer is kept until its gate is cancelled", () => {
     expect(historyOf(journal(began("g", 1, "gate"), answered("g"))).answer("g")).toEqual({ approve: true });
     expect(historyOf(journal(began("g", 1, "gate"), answered("g"), ended("g", cancelled))).answer("g")).toBeUndefined();
   });
 });
 
 describe("plans below tasks", () => {
-  test("are known by their place and by what began in them", () => {
+  test("are found by their path and by the nodes that started in them", () => {
     const events = journal(
       began("lead"),
       began("lead/a"),
@@ -131,7 +131,7 @@ describe("plans below tasks", () => {
     expect(historyOf(events).delegated("build")).toEqual([]);
   });
 
-  test("are spent once the task is tried again", () => {
+  test("are discarded once the task is retried", () => {
     const events = journal(began("lead"), began("lead/a"), again("lead", 1), began("lead", 2), began("lead.2/a"));
     expect(
       historyOf(events)
@@ -151,8 +151,8 @@ describe("plans below tasks", () => {
   });
 });
 
-describe("what was left open", () => {
-  test("is told once, the deepest first, when what is above it ends", () => {
+describe("a node that was running at the crash", () => {
+  test("is ended once, the deepest first, when its parent ends", () => {
     const { close } = historyOf(
       journal(
         began("lead"),
@@ -169,14 +169,14 @@ describe("what was left open", () => {
     expect(close("leader")).toEqual([]);
   });
 
-  test("is not what went on and ended in this life", () => {
+  test("is not reported when it ended in this process", () => {
     const { close } = historyOf(journal(began("lead"), began("lead/a")));
     expect(close("lead/a")).toEqual([]);
     expect(close("lead")).toEqual([]);
   });
 });
 
-test("the events of the attempt that is under way are there to be taken up", () => {
+test("the events of the current attempt are available to resume it", () => {
   const events = journal(began("a"), ["a", { type: "note", text: "first" }], again("a", 1), began("a", 2), [
     "a",
     { type: "note", text: "second" },
@@ -188,7 +188,7 @@ test("the events of the attempt that is under way are there to be taken up", () 
   ).toEqual([4, 5]);
 });
 
-test("a run without a past knows nothing", () => {
+test("a new run has an empty history", () => {
   expect([
     noHistory.under(""),
     noHistory.attempts("a"),

@@ -38,8 +38,8 @@ const stateOf = (all: Schedule): unknown =>
     })),
   );
 
-describe("what a change does", () => {
-  test("new nodes start when they can and are gathered by the output", () => {
+describe("a change of the plan", () => {
+  test("adds nodes that start when they can and feed the output", () => {
     const all = running();
     expect(applyChange(all, { newTasks: { d: task(), e: task(["d"]) } })).toEqual({
       start: ["d"],
@@ -50,7 +50,7 @@ describe("what a change does", () => {
     expect(all.unsettled).toBe(6);
   });
 
-  test("or by the node that is named", () => {
+  test("adds nodes that feed the named join", () => {
     const all = running();
     applyChange(all, { newTasks: { d: task() }, into: "c" });
     expect(needsOf(all, "c")).toEqual(["b", "d"]);
@@ -67,13 +67,13 @@ describe("what a change does", () => {
     expect(all.entries.get("d")?.outcome).toEqual({ status: "skipped", because: "a" });
   });
 
-  test("a node that waits needs others from now on, and starts if it has them", () => {
+  test("replaces the dependencies of a waiting node, which starts if they are met", () => {
     const all = running();
     expect(applyChange(all, { updateDependencies: { b: [] } }).start).toEqual(["b"]);
     expect(needsOf(all, "b")).toEqual([]);
   });
 
-  test("what nobody needs any more is stopped when it runs and cancelled when it waits", () => {
+  test("stops running nodes and cancels waiting ones that are no longer needed", () => {
     const all = running({
       nodes: { a: task(), b: task(), c: task(["b"]), end: { kind: "join", needs: ["a", "c"], pick: "settled" } },
       output: "end",
@@ -83,7 +83,7 @@ describe("what a change does", () => {
     expect(all.entries.get("c")?.outcome).toEqual({ status: "cancelled", reason: "no longer needed" });
   });
 
-  test("what a text refers to stays needed, and what is handed over follows the needs", () => {
+  test("keeps references of a prompt as dependencies, and attached results follow the new ones", () => {
     const handed = running({
       nodes: {
         a: task(),
@@ -98,7 +98,7 @@ describe("what a change does", () => {
     expect(handed.entries.get("t")?.node).toMatchObject({ task: { include: ["b"] } });
   });
 
-  test("the same inside of a loop", () => {
+  test("works inside a loop", () => {
     const inner: Body = {
       nodes: { work: task([], { include: ["a"] }), decide: task(["work"], { include: ["work"] }) },
       output: "work",
@@ -119,7 +119,7 @@ describe("what a change does", () => {
     });
   });
 
-  test("a node that waits and is given up has failed; one that runs is stopped first", () => {
+  test("fails a cancelled waiting node at once, and a running one after it has stopped", () => {
     const all = running();
     expect(applyChange(all, { markFailed: { c: "not worth it", a: "too slow" } })).toEqual({
       start: [],
@@ -130,7 +130,7 @@ describe("what a change does", () => {
     expect(all.entries.get("a")?.outcome).toEqual(failed("MARKED_FAILED", "too slow"));
   });
 
-  test("giving up beats what the same change would make of a node", () => {
+  test("lets a cancellation win over other changes of the same node", () => {
     const all = running({
       nodes: { a: task(), b: task(), end: { kind: "join", needs: ["a", "b"], pick: "settled" } },
       output: "end",
@@ -141,7 +141,7 @@ describe("what a change does", () => {
   });
 });
 
-describe("a change that does not fit is refused and has changed nothing", () => {
+describe("an invalid change is refused and changes nothing", () => {
   const loop: Node = {
     kind: "loop",
     body: { nodes: { w: task() }, output: "w" },

@@ -17,12 +17,12 @@ function begun(nodes: Record<string, Node>): { all: Schedule; start: string[] } 
 }
 const outcomeOf = (all: Schedule, id: string): Outcome | undefined => all.entries.get(id)?.outcome;
 
-describe("what may start", () => {
-  test("at first: whatever needs nothing, and no join", () => {
+describe("which nodes start", () => {
+  test("first the nodes without dependencies, and no join", () => {
     expect(begun({ a: task(), b: task("a"), c: task(), end: join("settled", "b", "c") }).start).toEqual(["a", "c"]);
   });
 
-  test("then: whatever has all it needs, once", () => {
+  test("then each node whose dependencies have ended, once", () => {
     const { all } = begun({ a: task(), b: task(), c: task("a", "b") });
     expect(settle(all, "a", ok())).toEqual({ start: [], settled: ["a"], cancel: [] });
     expect(settle(all, "b", ok())).toEqual({ start: ["c"], settled: ["b"], cancel: [] });
@@ -31,8 +31,8 @@ describe("what may start", () => {
   });
 });
 
-describe("what never will", () => {
-  test("what hangs on a failure is skipped, all the way, because of what began it", () => {
+describe("which nodes are skipped", () => {
+  test("every transitive dependent of a failed node is skipped, with the failed node as reason", () => {
     const { all } = begun({ a: task(), b: task("a"), c: task("b"), d: task("c") });
     expect(settle(all, "a", bad).settled).toEqual(["a", "b", "c", "d"]);
     expect(["b", "c", "d"].map((id) => outcomeOf(all, id))).toEqual(
@@ -41,15 +41,15 @@ describe("what never will", () => {
     expect(all.unsettled).toBe(0);
   });
 
-  test("also on what was cancelled", () => {
+  test("dependents of a cancelled node are skipped, too", () => {
     const { all } = begun({ a: task(), b: task("a") });
     settle(all, "a", { status: "cancelled", reason: "why" });
     expect(outcomeOf(all, "b")).toEqual({ status: "skipped", because: "a" });
   });
 });
 
-describe("what nobody needs any more", () => {
-  test("who lost a race is stopped when it runs, and cancelled when it waits", () => {
+describe("nodes that are no longer needed", () => {
+  test("a loser of a race is stopped when it runs and cancelled when it waits", () => {
     const { all } = begun({
       a: task(),
       b: task(),
@@ -65,19 +65,19 @@ describe("what nobody needs any more", () => {
     expect(outcomeOf(all, "end")).toMatchObject({ status: "ok", output: "won", from: ["b"] });
   });
 
-  test("who is still needed elsewhere goes on", () => {
+  test("a node that another node still needs continues", () => {
     const { all } = begun({ a: task(), b: task(), race: join("first", "a", "b"), all: join("settled", "b", "race") });
     expect(settle(all, "a", ok()).cancel).toEqual([]);
   });
 
-  test("a running need of what was skipped is stopped, once", () => {
+  test("a running dependency of a skipped node is stopped, once", () => {
     const { all } = begun({ a: task(), b: task(), c: task("a", "b"), d: task("a", "b", "c") });
     expect(settle(all, "b", bad).cancel).toEqual(["a"]);
     expect(settle(all, "a", { status: "cancelled", reason: "" }).cancel).toEqual([]);
   });
 });
 
-test("cancelling ends what waits and stops what runs; a join keeps what it had gathered", () => {
+test("cancelling ends waiting nodes and stops running ones; a join keeps its gathered outputs", () => {
   const { all } = begun({ a: task(), b: task(), c: task("b"), end: join("settled", "a", "c") });
   settle(all, "a", ok("done"));
   expect(cancelAll(all, "why")).toEqual({ start: [], settled: ["c", "end"], cancel: ["b"] });
@@ -90,14 +90,14 @@ test("cancelling ends what waits and stops what runs; a join keeps what it had g
   expect(all.unsettled).toBe(0);
 });
 
-test("a node that was given up ends as that says, whatever it came to", () => {
+test("a node that was cancelled by a change ends with that reason, whatever its outcome", () => {
   const { all } = begun({ a: task() });
   all.entries.get("a")!.givenUp = failed("MARKED_FAILED", "enough");
   settle(all, "a", ok("in the end"));
   expect(outcomeOf(all, "a")).toEqual(failed("MARKED_FAILED", "enough"));
 });
 
-test("ten thousand nodes are decided for no more than as many small plans", () => {
+test("deciding 10,000 nodes takes linear time", () => {
   const decided = (count: number) => {
     const nodes: Record<string, Node> = { root: task() };
     for (let n = 0; n < count; n += 1) nodes[`n${n}`] = task("root");

@@ -34,7 +34,7 @@ describe("settled", () => {
     expect(joinOutcome(...joinOf({ pick: "settled" }, ["a", "b"], { a: ok("1") }))).toBeUndefined();
   });
 
-  test("gives every output under its name, in the order of its needs", () => {
+  test("returns every output under its name, in the order of the dependencies", () => {
     expect(joinOutcome(...joinOf({ pick: "settled" }, ["a", "b"], { b: ok("2"), a: ok("1") }))).toEqual({
       status: "ok",
       output: "## a\n\n1\n\n## b\n\n2",
@@ -42,11 +42,11 @@ describe("settled", () => {
     });
   });
 
-  test("needs no heading for one", () => {
+  test("adds no heading for a single output", () => {
     expect(joinOutcome(...joinOf({ pick: "settled" }, ["a"], { a: ok("1") }))).toMatchObject({ output: "1" });
   });
 
-  test("fails with one that failed, and still carries every output, also what a failure had done", () => {
+  test("fails when one dependency failed, and still carries every output, also of the failed one", () => {
     const outcomes: Record<string, Outcome> = {
       a: ok("1"),
       b: { ...failed("CRASHED", "boom"), output: "half of it" },
@@ -83,7 +83,7 @@ describe("first", () => {
     expect(joinOutcome(...joinOf({ pick: "first" }, ["a", "b"], { a: failed("CRASHED", "x") }))).toBeUndefined();
   });
 
-  test("when all fail, tells every failure by its label, in the order in which they came", () => {
+  test("when all fail, lists every failure by label, in the order of arrival", () => {
     const outcome = joinOutcome(
       ...joinOf(
         { pick: "first" },
@@ -95,7 +95,7 @@ describe("first", () => {
     expect(outcome).toEqual(failed("ALL_FAILED", "All contenders failed:\n[other]: second\n[openai/gpt]: first"));
   });
 
-  test("as many as are wanted, and only those", () => {
+  test("takes the requested number of successes, and no more", () => {
     const needs = ["a", "b", "c", "d"];
     expect(joinOutcome(...joinOf({ pick: "first", count: 2 }, needs, { c: ok("3") }))).toBeUndefined();
     expect(
@@ -109,7 +109,7 @@ describe("first", () => {
   });
 });
 
-test("what a join had gathered is told, if there is anything good in it", () => {
+test("a cancelled join reports its gathered successes", () => {
   expect(gathered(...joinOf({ pick: "settled" }, ["a", "b"], { a: ok("1") }))).toEqual({ output: "1" });
   expect(gathered(...joinOf({ pick: "settled" }, ["a", "b"], { a: failed("CRASHED", "x") }))).toEqual({});
 });

@@ -76,12 +76,12 @@ test.each<[string, JsonSchema, boolean]>([
   ["what both understand", { type: "string" }, false],
   ["a reference to nothing", { ref: "a" }, false],
   ["nothing", {}, false],
-])("what counts as JTD: %s", (_, given, is) => {
+])("recognised as JTD: %s", (_, given, is) => {
   expect(isJtd(given)).toBe(is);
   if (!is) expect(jsonSchemaOf(given)).toBe(given);
 });
 
-test("a definition is found again, and what was said about it stays", () => {
+test("references to definitions and their descriptions are kept", () => {
   const given = {
     definitions: { n: { type: "uint8", metadata: { description: "a number" } } },
     elements: { ref: "n" },

@@ -48,7 +48,7 @@ test.each<[unknown, string, string]>([
   expect(refusal(value)).toEqual([message, hint]);
 });
 
-test("what fits comes back typed", () => {
+test("a valid value is returned typed", () => {
   expect(parseAs(shape, { name: "x", level: "low" }, { code: "BAD_INPUT", what: "input" })).toEqual({
     name: "x",
     level: "low",

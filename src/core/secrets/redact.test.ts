@@ -8,7 +8,7 @@ const CANARY = "c4nary/+VALUE with=signs";
 const { text: redact, known, deep } = createRedactor([CANARY]);
 const nothing = createRedactor([]);
 
-describe("a known value is taken out in every spelling", () => {
+describe("a known secret is removed in every encoding", () => {
   test.each<[string, string]>([
     ["raw", CANARY],
     ["base64", Buffer.from(CANARY).toString("base64")],
@@ -28,7 +28,7 @@ describe("a known value is taken out in every spelling", () => {
     for (const form of spellingsOf(CANARY)) expect(shown).not.toContain(form);
   });
 
-  test("whatever stands around it, and as often as it occurs", () => {
+  test("in any context, at every occurrence", () => {
     const secret = fc
       .string({ minLength: 8, maxLength: 40, unit: "grapheme" })
       .filter((text) => text.trim().length >= 8);
@@ -53,7 +53,7 @@ describe("a known value is taken out in every spelling", () => {
   });
 });
 
-describe("what looks like a secret is taken out", () => {
+describe("a string that looks like a secret is removed", () => {
   const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P";
   test.each([
     ["sk-proj-abcDEF1234567890abcd", "[redacted]"],
@@ -107,12 +107,12 @@ describe("what looks like a secret is taken out", () => {
     "api key: see the manual",
     "AKIAshort",
     "1.5:30 http://localhost:8080/path",
-  ])("%s is not one", (given) => {
+  ])("%s is not a secret", (given) => {
     expect(nothing.text(given)).toEqual(given);
   });
 });
 
-test("a value is the same when nothing was in it, and new where something was", () => {
+test("a value without secrets is returned as the same object, one with secrets as a copy", () => {
   const plain = { type: "x", list: [1, { a: "some words" }], none: null };
   expect(deep(plain)).toBe(plain);
   const list = [{ a: "fine, really" }, { a: `has ${CANARY}` }];
@@ -122,13 +122,13 @@ test("a value is the same when nothing was in it, and new where something was", 
   expect(list[1]).toEqual({ a: `has ${CANARY}` });
 });
 
-test("a value that is nested without end is looked at, too", () => {
+test("a very deeply nested value is searched, too", () => {
   let value: unknown = CANARY;
   for (let n = 0; n < 1_000; n += 1) value = [value];
   expect(JSON.stringify(deep(value))).not.toContain("c4nary");
 });
 
-test("a long text costs no more than its parts, whatever is in it", () => {
+test("redacting takes linear time for any text", () => {
   const many = createRedactor(Array.from({ length: 30 }, (_, n) => `secret-value-${n}-${"x".repeat(20)}`));
   const hostile = [
     "eyJ",
@@ -203,11 +203,11 @@ test("secrets are known by the names of their variables, and by the passwords in
   ).toEqual(["key-of-mine", "token-of-mine"]);
 });
 
-test("known values go, and the rest stays for whoever works on with the text", () => {
+test("only known values are removed when the text is processed further", () => {
   expect(known(`${CANARY} https://u:p@host/`)).toEqual("[redacted] https://u:p@host/");
 });
 
-test("a value that is learned later is known from then on, to whoever has the redactor already", () => {
+test("a secret that is added later is removed by existing redactors, too", () => {
   const { text, known, deep, learn } = createRedactor(["first-secret"]);
   const said = "first-secret second-secret";
   expect(text(said)).toBe("[redacted] second-secret");

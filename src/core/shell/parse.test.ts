@@ -25,7 +25,7 @@ test.each<[string, (string | undefined)[][]]>([
   ["echo a$ '$b' \\$c", [["echo", "a$", "$b", "$c"]]],
   ["find . -exec rm {} \\;", [["find", ".", "-exec", "rm", "{}", ";"]]],
   ["", []],
-])("%j is read as its commands", (line, want) => {
+])("%j is parsed into its commands", (line, want) => {
   expect(words(line)).toEqual(want);
 });
 
@@ -119,15 +119,15 @@ test.each([
   "ec\\\nho a",
   "echo $\\\na",
   'echo "$\\\na"',
-])("%j is not read", (line) => {
+])("%j is not parsed", (line) => {
   expect(parseShell(line)).toHaveProperty("problem");
 });
 
-test("a line that is too long is not read", () => {
+test("a line that is too long is not parsed", () => {
   expect(parseShell("x".repeat(70_000))).toHaveProperty("problem");
 });
 
-test("what is read is what bash makes of it", () => {
+test("the parser agrees with bash", () => {
   const folder = tempFolder();
   const piece = fc.constantFrom(
     "a",

@@ -28,7 +28,7 @@ describe("the canonical tools", () => {
   });
 });
 
-describe("what a model can put in", () => {
+describe("hostile arguments of a model", () => {
   test("control characters come out visible, and several lines as one", () => {
     const preview = extractToolArgsPreview("bash", { command: "ls\n\u001b[2K\rrm -rf \u202ex\u009b1m" });
     expect(preview).toBe("ls ␛[2K␍rm -rf \ufffdx\ufffd1m");

@@ -6,7 +6,7 @@ import { cutHead, cutTail, INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } fr
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 describe("cutTail", () => {
-  test("leaves a text alone that fits exactly", () => {
+  test("does not change a text that fits exactly", () => {
     const lines = Array.from({ length: MAX_OUTPUT_LINES }, (_, i) => `${i}`).join("\n");
     expect(cutTail(lines)).toEqual({ text: lines, cut: false });
     expect(cutTail(`${lines}\n`)).toEqual({ text: `${lines}\n`, cut: false });
@@ -20,7 +20,7 @@ describe("cutTail", () => {
     expect(cutTail("a\n\n\n", { lines: 1 })).toEqual({ text: "\n", cut: true });
   });
 
-  test("keeps the last bytes, and exactly as many as allowed when no character stands across", () => {
+  test("keeps exactly the allowed number of bytes when no character is split", () => {
     const { text, cut } = cutTail(`a${"x".repeat(MAX_OUTPUT_BYTES)}`);
     expect([bytesOf(text), cut]).toEqual([MAX_OUTPUT_BYTES, true]);
   });
@@ -37,12 +37,12 @@ describe("cutTail", () => {
     }
   });
 
-  test("keeps nothing when nothing may be kept", () => {
+  test("keeps nothing when the limit is zero", () => {
     expect(cutTail("a", { bytes: 0 })).toEqual({ text: "", cut: true });
     expect(cutTail("a", { lines: 0 })).toEqual({ text: "", cut: true });
   });
 
-  test("what it keeps is the longest end within both limits", () => {
+  test("keeps the longest tail within both limits", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "é", "漢", "😀", "\n"), maxLength: 40 });
     fc.assert(
       fc.property(text, fc.nat(60), fc.integer({ min: 1, max: 8 }), (whole, bytes, lines) => {
@@ -56,7 +56,7 @@ describe("cutTail", () => {
     );
   });
 
-  test("a hundred megabytes cost no more than what is kept", () => {
+  test("the time for 100 MB depends only on the part that is kept", () => {
     const [large, huge] = [100_000, 8_000_000].map((lines) => Buffer.alloc(13 * lines, "line of text\n").toString());
     expect(cutTail(huge!).cut).toBe(true);
     const cost = growth({ small: () => cutTail(large!), large: () => cutTail(huge!), pieces: 1 });
@@ -71,7 +71,7 @@ describe("cutHead", () => {
     expect(cutHead("x".repeat(INLINE_CHARS + 1))).toEqual({ text: "x".repeat(INLINE_CHARS), cut: true });
   });
 
-  test("leaves out a pair that would be split", () => {
+  test("drops a surrogate pair that would be split", () => {
     expect(cutHead("a😀b", 2)).toEqual({ text: "a", cut: true });
     expect(cutHead("a😀b", 3)).toEqual({ text: "a😀", cut: true });
   });

@@ -20,14 +20,14 @@ test("new and emptied files, and a missing last line end, are shown as git does"
   expect(unifiedDiff("a", "a\n", "x")).toBe("--- x\n+++ x\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a");
 });
 
-test("of two files without a line in common the smallest diff is not looked for", () => {
+test("two files without a common line are not searched for a minimal diff", () => {
   const text = (word: string): string => Array.from({ length: 20_000 }, (_, n) => `${word} ${n}`).join("\n");
   const began = performance.now();
   expect(unifiedDiff(text("a"), text("b"), "x").split("\n").length).toBeGreaterThan(40_000);
   expect(performance.now() - began).toBeLessThan(30_000); // it takes minutes, and more memory than there is
 });
 
-test("patch makes the new text out of the old one", (context) => {
+test("patch(1) turns the old text into the new one", (context) => {
   if (spawnSync("patch", ["--version"]).error) return context.skip("there is no patch here");
   const folder = tempFolder();
   const text = fc

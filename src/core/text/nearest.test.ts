@@ -44,7 +44,7 @@ test("very long words are not compared", () => {
   expect(nearest("read", [long])).toBeUndefined();
 });
 
-test("it is found among five thousand that are nearly the same", () => {
+test("the nearest name is found among 5,000 similar ones", () => {
   const names = Array.from({ length: 5_000 }, (_, i) => `candidate-with-a-rather-long-name-of-its-own-number-${i}`);
   expect(nearest("candidate-with-a-rather-long-name-of-its-own-numbre-4321", names)).toBe(names[4321]);
 });

@@ -26,12 +26,12 @@ describe("sanitize", () => {
     expect(sanitize(dirty)).toBe(clean);
   });
 
-  test("an unclosed title takes its own line with it and nothing else", () => {
+  test("an unterminated title sequence removes only its own line", () => {
     expect(sanitize(`a${ESC}]0;never closed\nnext line`)).toBe("a\nnext line");
     expect(sanitize(`a${ESC}]0;never closed`)).toBe("a");
   });
 
-  test("nothing comes together again from what was around a removed sequence", () => {
+  test("removing a sequence does not create a new one from its surroundings", () => {
     expect(sanitize(`${ESC}${ESC}[0m[31mx`)).toBe("[31mx");
     expect(sanitize(`${ESC}]0;a${ESC}[31mb`)).toBe("b");
   });
@@ -79,7 +79,7 @@ describe("sanitize", () => {
     ["introducers", (count: number) => `${ESC}]`.repeat(5 * count)],
     ["unclosed control sequences", (count: number) => `${ESC}[1;2;3`.repeat(count)],
     ["one endless parameter list", (count: number) => `${ESC}[${"1;".repeat(5 * count)}`],
-  ])("a flood of %s costs no more than its parts", (_, hostile) => {
+  ])("many repetitions of %s take linear time", (_, hostile) => {
     const [little, much] = [hostile(100), hostile(5_000)];
     const cost = growth({ small: () => sanitize(little), large: () => sanitize(much), pieces: 50 });
     expect(cost).toBeLessThan(12);

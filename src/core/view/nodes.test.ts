@@ -30,7 +30,7 @@ function stateOf(...tasks: readonly (keyof typeof outcomes | "running" | "waitin
     .reduce(reduce, emptyState("r"));
 }
 
-test("only what succeeded is done; failed, cancelled and skipped tasks are counted as what they are", () => {
+test("only successful tasks count as done; failed, cancelled and skipped ones are counted separately", () => {
   const state = stateOf("ok", "ok", "failed", "cancelled", "cancelled", "skipped", "running", "waiting");
   const progress = progressOf(state);
   expect(progress).toEqual({
@@ -50,6 +50,6 @@ test("only what succeeded is done; failed, cancelled and skipped tasks are count
 test.each<[RunStatus, string]>([
   ["running", "Tasks: 1 of 4 done, 1 cancelled, 1 running, 1 waiting"],
   ["interrupted", "Tasks: 1 of 4 done, 1 cancelled"],
-])("the status of a run that is %s says what became of each task", (life, line) => {
+])("the status of a run that is %s shows the outcome of each task", (life, line) => {
   expect(statusText(stateOf("ok", "cancelled", "running", "waiting"), life, 0).split("\n")).toContain(line);
 });

@@ -13,7 +13,7 @@ test.each([
   expect(name.length).toBeLessThanOrEqual(64);
 });
 
-test.each(["a__b", "_a", "a b", "", "mcp/x", "a_"])("%j is no name of a server", (name) => {
+test.each(["a__b", "_a", "a b", "", "mcp/x", "a_"])("%j is not a valid server name", (name) => {
   expect(mcpServers.safeParse({ [name]: {} }).success).toBe(false);
 });
 
@@ -34,7 +34,7 @@ test.each<[object, boolean]>([
 });
 
 describe("a definition", () => {
-  test("is told in one line, without values", () => {
+  test("is described in one line, without values", () => {
     expect(describeServer({ command: "npx", args: ["-y", "a b"], env: { TOKEN: "secret" } })).toBe(
       'npx -y "a b" (with TOKEN)',
     );

@@ -57,12 +57,12 @@ describe("tools of MCP servers in every spelling", () => {
   ])("%s is %s", (written, canonical) => expect(toolsNamed(written)).toEqual([canonical]));
 
   test.each(["", "nonsense", "invalid-name", "__tool", "server__", "server__tool__extra", "server__tool*", "__*"])(
-    "%j is no tool",
+    "%j is not a tool",
     (written) => expect(toolsNamed(written)).toEqual([]),
   );
 });
 
-test("a star at the end of our own names means those that begin so", () => {
+test("a trailing star matches tools by prefix", () => {
   expect(toolsNamed("base64_*")).toEqual(["base64_encode", "base64_decode"]);
 });
 
@@ -83,7 +83,7 @@ test.each([
   ["bash(git log:*)", "bash", false],
 ])("%s covers %s: %s", (pattern, tool, covered) => expect(toolMatches(pattern, tool)).toBe(covered));
 
-test("what may only look can change nothing", () => {
+test("the read-only tools change nothing", () => {
   expect(READ_ONLY_TOOLS.filter((name) => !toolNames.includes(name))).toEqual([]);
   expect(
     READ_ONLY_TOOLS.filter((name) => /write|edit|delete|move|bash|post|request|set_|append|patch|task$/.test(name)),

@@ -44,7 +44,7 @@ async function run(tasks: TeamTask[], more: Partial<DagExecutionOptions> = {}) {
   return { ...done, nodes, given };
 }
 
-test("an agent is given its task, what its member says, and what others did", async () => {
+test("an agent gets its task, the settings of its member, and the results of others", async () => {
   const { given } = await run(
     [
       { id: "a", task: "first" },
@@ -67,7 +67,7 @@ test("an agent is given its task, what its member says, and what others did", as
   });
 });
 
-test("a task is tried again as its member says, and only its last result counts", async () => {
+test("a task is retried as its member is configured, and only the last result counts", async () => {
   let tries = 0;
   const { results, nodes, given } = await run([{ id: "a", task: "a", retry: { maxAttempts: 3, backoffMs: 0 } }], {
     runAgent: async (options) => {
@@ -93,7 +93,7 @@ test("an agent that throws has failed, and that is its result", async () => {
   expect(nodes.get("a")?.status).toBe("failed");
 });
 
-test("an abort ends it at once, also for an agent that does not listen", async () => {
+test("an abort ends the graph at once, even if an agent ignores its signal", async () => {
   const controller = new AbortController();
   const { aborted, results, nodes } = await run(
     [
@@ -118,7 +118,7 @@ test("an abort ends it at once, also for an agent that does not listen", async (
   ]);
 });
 
-test("an empty graph is done", async () => {
+test("an empty graph succeeds", async () => {
   expect(await run([])).toMatchObject({ results: [], aborted: false });
 });
 

@@ -5,17 +5,17 @@ import { raceWithAbort } from "./race-with-abort.ts";
 describe("raceWithAbort", () => {
   const fails = (message: string) => () => Promise.reject(new Error(message));
 
-  test("needs somebody who races", async () => {
+  test("needs at least one contender", async () => {
     await expect(raceWithAbort([])).rejects.toThrow("No tasks to race");
   });
 
-  test("gives any value, also none", async () => {
+  test("returns any value, also undefined", async () => {
     const value = { deep: [1] };
     expect(await raceWithAbort([{ id: "a", run: async () => value }])).toEqual({ winner: "a", result: value });
     expect(await raceWithAbort([{ id: "a", run: async () => undefined }])).toEqual({ winner: "a", result: undefined });
   });
 
-  test("ids may be anything and may come twice", async () => {
+  test("ids may be any string and may repeat", async () => {
     await expect(
       raceWithAbort([
         { id: "openai/gpt 4", run: fails("x") },
@@ -26,7 +26,7 @@ describe("raceWithAbort", () => {
     expect(await raceWithAbort([{ id: "winner", run: async () => 1 }])).toEqual({ winner: "winner", result: 1 });
   });
 
-  test("somebody who throws at once has failed like any other", async () => {
+  test("a contender that throws synchronously counts as failed", async () => {
     const rude = (): Promise<number> => {
       throw new Error("at once");
     };
@@ -38,7 +38,7 @@ describe("raceWithAbort", () => {
     ).toEqual({ winner: "polite", result: 1 });
   });
 
-  test("is called off by its signal, before it began and while it runs", async () => {
+  test("is cancelled by its signal, before it started and while it runs", async () => {
     let started = 0;
     const racer = { id: "a", run: () => new Promise<number>(() => void (started += 1)) };
     expect(await raceWithAbort([racer], AbortSignal.abort())).toEqual({ aborted: true });
@@ -49,7 +49,7 @@ describe("raceWithAbort", () => {
     expect(await race).toEqual({ aborted: true });
   });
 
-  test("a win stands, though the signal aborts right after", async () => {
+  test("a win is kept when the signal aborts right after", async () => {
     const controller = new AbortController();
     const race = raceWithAbort([{ id: "a", run: async () => 1 }], controller.signal);
     const won = await race;
@@ -82,7 +82,7 @@ describe("mapWithConcurrencyLimit", () => {
     expect(begun).toEqual([1, 2]);
   });
 
-  test("an error after an abort is no error", async () => {
+  test("an error after an abort is ignored", async () => {
     const controller = new AbortController();
     const { results, aborted } = await mapWithConcurrencyLimit(
       [1, 2, 3],

@@ -28,12 +28,12 @@ describe("createWorkspace", () => {
     expect(createWorkspace("team", root).root).not.toBe(createWorkspace("team", root).root);
   });
 
-  test("nobody else can look in", () => {
+  test("only the owner can read it", () => {
     const { root, tasksDir, artifactsDir } = createWorkspace("team", tempFolder());
     expect([root, tasksDir, artifactsDir].map(modeOf)).toEqual(["700", "700", "700"]);
   });
 
-  test("a name cannot lead anywhere else", () => {
+  test("a name cannot lead outside of the folder", () => {
     const root = tempFolder();
     const workspace = createWorkspace("../../x/y\u0000", root);
     expect(readdirSync(root)).toEqual([basename(workspace.root)]);
@@ -70,7 +70,7 @@ describe("writeTaskResult", () => {
     }
   });
 
-  test("the documented name goes to the first who needs it", () => {
+  test("the documented file name goes to the first task that needs it", () => {
     const workspace = createWorkspace("team", tempFolder());
     writeTaskResult(workspace, "a:b", "x", "completed");
     writeTaskResult(workspace, "a_b", "y", "completed");
@@ -85,7 +85,7 @@ describe("writeTaskResult", () => {
     expect(readdirSync(workspace.tasksDir)).toHaveLength(4);
   });
 
-  test("MEM-04: what a member planted at a result's name is neither followed, read nor destroyed", () => {
+  test("MEM-04: a link that a member placed at a result's name is not followed, read or destroyed", () => {
     const root = tempFolder({ "victim.txt": "untouched" });
     const workspace = createWorkspace("team", root);
     symlinkSync(join(root, "victim.txt"), join(workspace.tasksDir, "link.json"));

@@ -34,7 +34,7 @@ describe("names", () => {
     expect(problems.map(({ code }) => code)).toContain("mixed-scripts");
   });
 
-  test.each(["__proto__", "..", ".", "-x", "x".repeat(65), " "])("%j is no name", (name) => {
+  test.each(["__proto__", "..", ".", "-x", "x".repeat(65), " "])("%j is not a valid name", (name) => {
     const { agents } = subagentLike(name);
     expect(agents).toEqual([]);
   });
@@ -54,7 +54,7 @@ describe("names", () => {
   });
 });
 
-describe("what narrows an agent is not passed over", () => {
+describe("keys that narrow an agent are not ignored", () => {
   test.each([
     ["readonly: true", READ_ONLY_TOOLS],
     ["readOnly: true", READ_ONLY_TOOLS],
@@ -176,7 +176,7 @@ describe("Claude's files that lack something", () => {
   });
 });
 
-test("a denied call leaves the tool, a denied tool takes it", () => {
+test("a denied call pattern keeps the tool, a denied tool removes it", () => {
   expect(read("disallowedTools: Bash(rm:*), Write(*), Agent(a)").agent.disallowedTools).toEqual([
     "bash(rm:*)",
     "write_file",

@@ -34,7 +34,7 @@ describe("a repair keeps every value", () => {
   ])("%j", (yaml, data) => expect(repaired(yaml)).toEqual(data));
 });
 
-test("what was repaired is said, with the line in the file", () => {
+test("a repair is reported with its line in the file", () => {
   expect(readFrontmatter("---\nname: a\ndescription: b: c\n---\n").problems).toMatchObject([
     { code: "repaired", line: 3 },
   ]);
@@ -68,7 +68,7 @@ describe("a flow collection may stand at any indentation, as other parsers read 
     expect([data?.["description"], data?.["tools"], recovered]).toEqual(["one two\n", ["read"], "repaired"]);
   });
 
-  test("where only lines can be read, a folded text and a list over lines are read all the same", () => {
+  test("the line-by-line fallback still reads folded text and multi-line lists", () => {
     const text = "---\n? [\nname: x\ndescription: >\n  one\n  two\ntools: [\n  'read',\n  'grep'\n]\n---\n";
     const { data, recovered } = readFrontmatter(text);
     expect({ ...data, recovered }).toEqual({

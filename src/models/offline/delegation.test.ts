@@ -40,7 +40,7 @@ async function answered(answer: { text: string; error: boolean }): Promise<Model
   return turn([...messages, { role: "assistant", text: "", calls }, { role: "tool", results }], [task, grep]);
 }
 
-test("who can hand work on asks one explorer for each part of the question, all at once", async () => {
+test("an agent that can delegate asks one explorer for each part of the question, in parallel", async () => {
   const calls = callsIn(await turn([{ role: "user", text: QUESTION }], [task, grep]));
   expect(calls.map(({ name, input }) => [name, input])).toEqual([
     [
@@ -54,18 +54,18 @@ test("who can hand work on asks one explorer for each part of the question, all 
   ]);
 });
 
-test("and passes on what they answer, each under its part", async () => {
+test("the answers of the explorers are returned, each under its part", async () => {
   const events = await answered({ text: "src/session.ts:4", error: false });
   expect(callsIn(events)).toEqual([]);
   expect(textIn(events)).toContain("## Where are sessions stored\n\nsrc/session.ts:4\n\n## Which tests cover invoices");
 });
 
-test("when none of them succeeds it looks for itself", async () => {
+test("when all explorers fail, the model searches itself", async () => {
   const calls = callsIn(await answered({ text: "DENIED", error: true }));
   expect(new Set(calls.map(({ name }) => name))).toEqual(new Set(["grep_files"]));
 });
 
-test("without such a tool it never tries", async () => {
+test("without a delegation tool the model does not delegate", async () => {
   const calls = callsIn(await turn([{ role: "user", text: QUESTION }], [grep]));
   expect(new Set(calls.map(({ name }) => name))).toEqual(new Set(["grep_files"]));
 });

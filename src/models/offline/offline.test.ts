@@ -167,7 +167,7 @@ test("in an empty folder it finds nothing and says so", async () => {
   expect(turns).toBeLessThanOrEqual(3);
 });
 
-test("calls that fail are told", async () => {
+test("failed calls are reported", async () => {
   const { text } = await drive(offline, {
     prompt: "What does src/auth/loggin.ts do at login?",
     cwd: shop(),
@@ -285,7 +285,7 @@ test("it fills the schema of the result with what it found", async () => {
   });
 });
 
-test("when only handing in is possible it hands in what it has", async () => {
+test("when only the finish tool is offered, it returns what it has", async () => {
   const given = [finish("complete_task", resultOf({ type: "string" }))];
   const first = await drive(offline, { prompt: "Where is the login?", cwd: shop(), with: tools });
   const messages = [
@@ -330,7 +330,7 @@ test("told to use one tool, it uses that one", async () => {
   expect(finishing[0]).toMatchObject({ type: "call", call: { name: "complete_task" } });
 });
 
-test("a result that was not accepted is handed in again with less, and then told as text", async () => {
+test("a rejected result is returned again with fewer fields, and then as text", async () => {
   const schema = {
     type: "object",
     properties: { result: { type: "string" }, notes: { type: "string" } },

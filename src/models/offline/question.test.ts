@@ -21,7 +21,7 @@ test("files that are named are not searched for as words", () => {
   expect(clauses.flatMap(({ terms }) => terms.map(({ name }) => name))).toEqual(["cycles"]);
 });
 
-test("what came along is material, not the question", () => {
+test("attached text is material, not the question", () => {
   const prompt = [
     "## File: a.ts\n\n```\nconst banana = 1;\n```",
     "Find the login.",
@@ -35,7 +35,7 @@ test("what came along is material, not the question", () => {
   expect(material).toEqual(["## File: a.ts", "const banana = 1;", "The apple is in src/a.ts:12", "> cherry"]);
 });
 
-test("an answer of its own that comes back is known again, in whatever place it was put", () => {
+test("its own earlier answer is recognised anywhere in the prompt", () => {
   const finding = "1. src/a.ts:3 login (matches login)\n   3  export function login() {";
   const before = [INTRODUCTION, "Searched for: login. Files with matches: 1, read: 1.", finding, ADVICE].join("\n\n");
   for (const prompt of [`Say more about the session in\n\n${before}`, `Say more about the session: ${before}`]) {
@@ -54,7 +54,7 @@ test.each([
   expect(questionOf(prompt).wants).toEqual(wants);
 });
 
-test("a prompt of 200 KB costs no more than as many short ones, whatever it is made of", () => {
+test("a prompt of 200 KB is processed in linear time", () => {
   for (const filling of ["word ", "<a>\n", "```\n", "x", "a/", "\n \n", "src/a.ts:1 ", "'", '"', "_a"]) {
     const read = (chars: number) => (): void => {
       const { text } = questionOf(`Where is the login?\n\n${filling.repeat(chars / filling.length)}`);

@@ -62,7 +62,7 @@ test("usage, cost and errors are as written", async () => {
   ]);
 });
 
-test("what it was asked is kept as it was then", async () => {
+test("each request is recorded as it was sent", async () => {
   const model = scripted("a", "b");
   const messages = [...request.messages];
   for await (const _ of model({ ...request, messages }, new AbortController().signal));

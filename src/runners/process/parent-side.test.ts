@@ -51,7 +51,7 @@ function meet(
   return { hosted: serveChild(portChannel<FromTask, ToTask>(port1), job, context), heard, guest };
 }
 
-test("everything that a task may ask of its run crosses, in order", async () => {
+test("every request of a task to its run crosses the channel, in order", async () => {
   const { hosted, heard } = meet(async ({ call }, context) => {
     context.emit({ type: "note", text: "hello" });
     context.live({ type: "text.delta", text: "h" });
@@ -69,7 +69,7 @@ test("everything that a task may ask of its run crosses, in order", async () => 
   expect(heard).toEqual(["note", "text.delta", "half way", "durable"]);
 });
 
-test("money is reserved, settled and revoked where the run keeps it", async () => {
+test("budget is reserved, settled and revoked in the process of the run", async () => {
   const budget = createBudget({ maxTokens: 1_000, maxTurns: 1 });
   const { hosted } = meet(
     async (_, { budget: far, signal }) => {
@@ -90,7 +90,7 @@ test("money is reserved, settled and revoked where the run keeps it", async () =
   expect(budget.spent().tokens).toBe(900);
 });
 
-test("what a task set aside is given back when it ends without a word", async () => {
+test("reserved budget is released when a task ends without a message", async () => {
   const budget = createBudget({ maxTokens: 1_000 });
   const { hosted } = meet(
     async (_, context) => {
@@ -105,7 +105,7 @@ test("what a task set aside is given back when it ends without a word", async ()
   expect("settle" in freed).toBe(true);
 });
 
-test("a request that is not wanted any more is stopped at the other end, and a failing one fails here", async () => {
+test("an aborted request is stopped at the other end, and a failing one fails here", async () => {
   const { hosted } = meet(
     async (_, context) => {
       const stop = new AbortController();
@@ -128,7 +128,7 @@ test("a request that is not wanted any more is stopped at the other end, and a f
   expect(await hosted.outcome).toEqual(done("cancelled, the disk is full"));
 });
 
-test("it can be cancelled, called and asked whether it still works", async () => {
+test("a task can be cancelled, messaged and pinged", async () => {
   let ring = (): void => {};
   const { hosted } = meet(
     async (_, context) => {
@@ -150,7 +150,7 @@ test("it can be cancelled, called and asked whether it still works", async () =>
   expect(await hosted.outcome).toEqual({ status: "cancelled", reason: "enough" });
 });
 
-test("a task that breaks hands that in, and one whose run is gone stops", async () => {
+test("a task that crashes reports it, and a task whose run has ended stops", async () => {
   const broken = meet(() => Promise.reject(new Error("oops")));
   expect(await broken.hosted.outcome).toMatchObject({
     status: "failed",

@@ -8,7 +8,7 @@ import { openKeptRules } from "./approved-rules.ts";
 const home = mkdtempSync(join(tmpdir(), "subcrew-rules-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-test("what was agreed to for ever holds where it was agreed to, and only for what was shown", async () => {
+test("a permanent approval applies in its scope, and only to the call that was shown", async () => {
   const rules = openKeptRules(home);
   await rules.keep([exactRule("bash", "npm test")], "project", "/a");
   await rules.keep([exactRule("bash", "npm test"), exactRule("write_file", "x.txt")], "user", "/a");
@@ -19,7 +19,7 @@ test("what was agreed to for ever holds where it was agreed to, and only for wha
   expect(readFileSync(join(home, "rules.json"), "utf8")).not.toContain('"bash"');
 });
 
-test("what cannot be read, and what is for a whole tool, does not count", async () => {
+test("unreadable rules and rules for a whole tool are ignored", async () => {
   writeFileSync(join(home, "rules.json"), JSON.stringify({ user: ["bash", "no_such_tool(x)", 7, "bash(=ls)"] }));
   expect(await openKeptRules(home).read("/a")).toEqual(["bash(=ls)"]);
   writeFileSync(join(home, "rules.json"), "{");

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 const clockOf = (maxDurationMs: number) =>
   deadlineOf(combineLimits({ maxDurationMs }), { signal: new AbortController().signal } as PerformContext);
 
-test("the time of a task is up once, and then its work is stopped", () => {
+test("the deadline of a task fires once and stops its work", () => {
   const clock = clockOf(100);
   vi.advanceTimersByTime(99);
   expect(clock.passed()).toBe(false);
@@ -17,7 +17,7 @@ test("the time of a task is up once, and then its work is stopped", () => {
   expect(clock.passed() && clock.signal.aborted).toBe(true);
 });
 
-test("waiting for helpers or people takes none of it, however many waits overlap", async () => {
+test("waiting for helpers or people pauses the deadline, also with overlapping waits", async () => {
   const clock = clockOf(100);
   vi.advanceTimersByTime(60);
   const waits = [500, 900].map((ms) => clock.standing(() => new Promise((resolve) => setTimeout(resolve, ms))));
@@ -30,7 +30,7 @@ test("waiting for helpers or people takes none of it, however many waits overlap
   expect(clock.passed()).toBe(true);
 });
 
-test("a clock that was stopped does not go on after a wait", async () => {
+test("a stopped deadline does not restart after a wait", async () => {
   const clock = clockOf(100);
   const wait = clock.standing(() => new Promise((resolve) => setTimeout(resolve, 50)));
   clock.stop();

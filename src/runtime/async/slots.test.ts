@@ -5,7 +5,7 @@ import { type Release, Slots } from "./slots.ts";
 const never = new AbortController().signal;
 
 describe("taking", () => {
-  test("as many as there are at once, and the next when one comes back, in order", async () => {
+  test("as many tasks as slots run at once; the next one starts when a slot is released, in order", async () => {
     const slots = new Slots(2);
     const got: string[] = [];
     const takers = ["a", "b", "c", "d"].map((name) => slots.take(never).then((release) => (got.push(name), release)));
@@ -19,7 +19,7 @@ describe("taking", () => {
     expect(got).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("giving back twice gives back once", async () => {
+  test("releasing a slot twice releases it once", async () => {
     const slots = new Slots(1);
     const release = await slots.take(never);
     release?.();
@@ -31,7 +31,7 @@ describe("taking", () => {
     expect(third).toBe(false);
   });
 
-  test("who gives up gets none, and its place goes to the next", async () => {
+  test("a waiter that aborts gets no slot, and the next one moves up", async () => {
     const slots = new Slots(1);
     const first = await slots.take(never);
     const impatient = new AbortController();
@@ -44,7 +44,7 @@ describe("taking", () => {
     expect(await slots.take(AbortSignal.abort())).toBeUndefined();
   });
 
-  test("with slots inside of slots, whoever takes one here holds one there", async () => {
+  test("a nested slot also holds a slot of its parent", async () => {
     const outer = new Slots(2);
     const inner = new Slots(5, outer);
     const held = [await inner.take(never), await inner.take(never)];
@@ -60,7 +60,7 @@ describe("taking", () => {
   });
 });
 
-test("whoever comes, waits, gives up or gives back: never too many, and nobody is forgotten", async () => {
+test("in any order of taking, aborting and releasing there are never too many, and no waiter is forgotten", async () => {
   type Act = { do: "take" | "give" | "abort"; which: number; inner: boolean };
   const acts = fc.array(
     fc.record<Act>({ do: fc.constantFrom("take", "take", "give", "abort"), which: fc.nat(20), inner: fc.boolean() }),

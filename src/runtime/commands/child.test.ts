@@ -39,7 +39,7 @@ async function ready(child: Child): Promise<void> {
   while (!child.output.text().includes("ready")) await sleep(5);
 }
 
-test("a program ends with its code and what it printed", async () => {
+test("a program returns its exit code and its output", async () => {
   const { exit, text } = await run(line("echo out; echo err >&2; exit 3"));
   expect(exit).toEqual({ code: 3 });
   expect(text.split("\n").toSorted()).toEqual(["", "err", "out"]);
@@ -52,7 +52,7 @@ test("its standard input is empty, or what it is given", async () => {
   expect((await run(line("exit 0", { input: "x".repeat(1_000_000) }))).exit).toEqual({ code: 0 });
 });
 
-test("what cannot be started is an ending with a reason", async () => {
+test("a program that cannot be started returns the reason", async () => {
   expect((await run(line("", { file: "/nowhere/at/all" }))).exit.problem).toContain("ENOENT");
   expect((await run(line("echo a\0b"))).exit.problem).toContain("null bytes");
   expect((await run(line(`: ${"x".repeat(300_000)}`))).exit.problem).toContain("E2BIG");
@@ -75,7 +75,7 @@ test("it has three descriptors, a session of its own and exactly the environment
   ).toEqual(["PATH", "PWD", "SHLVL", "SUBCREW_RUN", "_"]);
 });
 
-test("of a long output the end is kept, all of it is in a file, and reading it does not fill the memory", async () => {
+test("of a long output the tail is kept, the whole is in a file, and memory stays bounded", async () => {
   const file = join(tempFolder(), "out.txt");
   const { text, child } = await run(line("seq 1 400000; echo ä", { outputFile: file }));
   expect(text.endsWith("399999\n400000\nä\n")).toBe(true);
@@ -91,7 +91,7 @@ test("a short output makes no file", async () => {
   expect([child.output.file(), existsSync(file)]).toEqual([undefined, false]);
 });
 
-test("what is new can be asked for while it runs, and no character is torn", async () => {
+test("new output can be read while it runs, without split characters", async () => {
   const cwd = tempFolder();
   const child = startChild(
     line("printf 'ready \\xc3'; until test -e go; do sleep 0.02; done; printf '\\xa4'; sleep 1000", { cwd }),
@@ -103,7 +103,7 @@ test("what is new can be asked for while it runs, and no character is torn", asy
   await child.kill();
 });
 
-test("PROC-01: when it is cancelled everything that it started is gone", async () => {
+test("PROC-01: cancelling kills everything that the program started", async () => {
   const controller = new AbortController();
   const spec = line("sleep 1000 & sleep 1000 & echo ready; wait");
   const child = startChild(spec);
@@ -116,7 +116,7 @@ test("PROC-01: when it is cancelled everything that it started is gone", async (
   expect(await bearersOf(spec.marker)).toEqual([]);
 });
 
-test("PROC-02: who does not listen is killed after two seconds, and is really dead", async () => {
+test("PROC-02: a program that ignores SIGTERM is killed after two seconds", async () => {
   const spec = line("trap '' TERM INT HUP; echo ready; while :; do sleep 0.1; done");
   const child = startChild(spec);
   await ready(child);
@@ -127,7 +127,7 @@ test("PROC-02: who does not listen is killed after two seconds, and is really de
   expect(await bearersOf(spec.marker)).toEqual([]);
 });
 
-test("who listens has the time to put things in order", async () => {
+test("a program that handles SIGTERM has time to clean up", async () => {
   const child = startChild(line("trap 'echo tidied; exit 7' TERM; echo ready; while :; do sleep 0.05; done"));
   await ready(child);
   await child.kill(60_000);
@@ -135,14 +135,14 @@ test("who listens has the time to put things in order", async () => {
   expect(child.output.text()).toContain("tidied");
 });
 
-test("PROC-04, PROC-10: what a program leaves behind ends with it, and nobody waits for it", async () => {
+test("PROC-04, PROC-10: processes that a program leaves behind are killed, and nothing waits for them", async () => {
   const spec = line("(sleep 1000 &); (setsid sleep 1001 >/dev/null 2>&1 &); (setsid nohup sleep 1002 &); echo done");
   const { exit, text, cut } = await run(spec);
   expect([exit, text, cut]).toEqual([{ code: 0 }, "done\n", undefined]);
   expect(await bearersOf(spec.marker)).toEqual([]);
 });
 
-test("PROC-03: when we are killed at once, nothing that we started is left", async () => {
+test("PROC-03: when this process is killed, nothing that it started is left", async () => {
   const folder = tempFolder();
   const marker = `SUBCREW_RUN=orphans-${process.pid}-${Date.now()}`;
   const program = bundled(
@@ -184,7 +184,7 @@ function childrenOf(parent: number): string[] {
     });
 }
 
-test("PROC-02: what is told to end is dead within five seconds, also when this process is too busy to see to it", async () => {
+test("PROC-02: a stopped program is dead within five seconds, even when this process is busy", async () => {
   const folder = tempFolder();
   const spec = line("trap '' TERM INT HUP; setsid sleep 1000 & echo ready; while :; do sleep 0.1; done");
   const program = bundled(

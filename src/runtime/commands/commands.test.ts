@@ -164,7 +164,7 @@ describe("in the sandbox", () => {
     expect(await said(commands, "echo new > .github/workflows/ci.yml; cat .github/workflows/ci.yml")).toBe("new");
   });
 
-  test("SBX-05, PATH-08: what comes into being although it is protected is set aside and told, at any depth", async () => {
+  test("SBX-05, PATH-08: protected files that a command creates are quarantined and reported, at any depth", async () => {
     const place = room();
     const commands = host(place, full);
     const made = [
@@ -196,7 +196,7 @@ describe("in the sandbox", () => {
     expect(existsSync(join(place.ws, "lib/.git"))).toBe(true);
   });
 
-  test("a rule that names a protected place opens it, and it alone", async () => {
+  test("a rule that names a protected path allows that path only", async () => {
     const place = room({ "ws/.git/config": "old" });
     const commands = host(place, full, { allow: () => [{ tool: "write_file", pattern: ".git/**" }] });
     expect((await run(commands, "echo new > .git/config && mkdir .claude")).setAside).toMatchObject([
@@ -205,7 +205,7 @@ describe("in the sandbox", () => {
     expect(readFileSync(join(place.ws, ".git/config"), "utf8")).toBe("new\n");
   });
 
-  test("SBX-05, SEC-02: secrets of the home and what somebody named are not there to be read", async () => {
+  test("SBX-05, SEC-02: secrets of the home folder and named paths cannot be read", async () => {
     const place = room({ "ws/secrets/key": CANARY, "ws/.env": CANARY });
     const commands = host(place, full, {
       hidden: async () => [join(place.ws, "secrets"), join(place.ws, ".env"), join(place.out)],
@@ -341,7 +341,7 @@ describe("in the sandbox", () => {
     });
   });
 
-  test("who is asked to end in the sandbox has the time to do so", async () => {
+  test("a command in the sandbox has time to handle SIGTERM", async () => {
     const commands = host(room(), full);
     const shell = await commands.commands.start(
       "trap 'echo tidied; exit 7' TERM; echo ready; while :; do sleep 0.05; done",
@@ -352,7 +352,7 @@ describe("in the sandbox", () => {
     expect(shell.result()?.text).toContain("tidied");
   });
 
-  test("PROC-04, PROC-10: what a command leaves behind ends with it", async () => {
+  test("PROC-04, PROC-10: processes that a command leaves behind are killed", async () => {
     const place = room();
     const beating = "while :; do date +%s%N > next; mv next beat; sleep 0.02; done";
     const command = `(setsid sh -c '${beating}' &); (sleep 1000 &); until test -s beat; do sleep 0.02; done; echo done`;
@@ -368,7 +368,7 @@ describe("in the sandbox", () => {
       ", also before it is bound to us",
       (bwrap: string) => `exec 3< <(grep -zvxF -e --die-with-parent <&3); exec ${bwrap} "$@"`,
     ],
-  ])("PROC-03: when we are killed at once nothing goes on in the sandbox%s", async (_, lines) => {
+  ])("PROC-03: when this process is killed, nothing keeps running in the sandbox%s", async (_, lines) => {
     const place = room();
     const bwrap = join(place.all, "bwrap");
     writeFileSync(bwrap, `#!/bin/bash\n${lines(full.bwrap!)}\n`, { mode: 0o755 });
@@ -391,7 +391,7 @@ describe("in the sandbox", () => {
     await expect.poll(goesOn, patient).toBe(false);
   });
 
-  test("commands in the background go on, tell their news, can be ended, and end with the task", async () => {
+  test("background commands keep running, report new output, can be stopped, and end with the task", async () => {
     const place = room();
     const task = host(place, full);
     const { commands } = task;
@@ -435,7 +435,7 @@ describe("in the sandbox", () => {
 });
 
 describe("without a sandbox", () => {
-  test("commands run as they are, with the passed environment, and that is told", async () => {
+  test("commands run unisolated, with the passed environment, and this is reported", async () => {
     const place = room();
     const commands = host(place, nothing, { wish: "off" });
     expect(commands.commands.state).toMatchObject({ sandboxed: false, waived: true });
@@ -460,7 +460,7 @@ describe("without a sandbox", () => {
     expect(await bearersOf(`SUBCREW_RUN=${marker}`)).toEqual([]);
   });
 
-  test("what cannot be started is told apart from what fails", async () => {
+  test("a command that cannot be started is distinguished from one that fails", async () => {
     const place = room();
     const commands = host(place, nothing, { wish: "off" });
     rmSync(place.ws, { recursive: true });

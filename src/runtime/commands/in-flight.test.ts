@@ -123,7 +123,7 @@ describe("no command leaves a protected name that was not there before", () => {
     expect(readdirSync(recordsIn(place.state))).toEqual([]);
   });
 
-  test("a git directory without a protected name is no git directory any more", async () => {
+  test("a git directory that a command creates under another name is disabled", async () => {
     const place = room();
     await run(host(place), "git init -q --bare evil; git -C evil config core.fsmonitor 'touch /tmp/run'; ls evil");
     const inside = execFileSync("sh", ["-c", "git rev-parse --git-dir 2>&1 || true"], { cwd: join(place.ws, "evil") });
@@ -159,7 +159,7 @@ describe("no command leaves a protected name that was not there before", () => {
   });
 });
 
-describe("what was there before", () => {
+describe("protected files that existed before", () => {
   test("a link is put back, and what it leads to in the workspace cannot be written", async () => {
     const place = room({ "ws/conf/claude/settings.json": "old" });
     symlinkSync("conf/claude", join(place.ws, ".claude"));
@@ -173,7 +173,7 @@ describe("what was there before", () => {
     expect(readlinkSync(join(place.ws, ".claude"))).toBe("conf/claude");
   });
 
-  test("in installed packages it can be removed, and is set aside when it changed", async () => {
+  test("in installed packages they can be removed, and are quarantined when they changed", async () => {
     const place = room({
       "ws/node_modules/p/.vscode/tasks.json": "old",
       "ws/node_modules/q/.npmrc": "old",
@@ -189,7 +189,7 @@ describe("what was there before", () => {
     expect(named(place.ws, ".vscode", ".npmrc")).toEqual([]);
   });
 
-  test("many of them do not make a command slow, and one that changed is set aside", async () => {
+  test("many of them do not slow down a command, and a changed one is quarantined", async () => {
     const files = Array.from({ length: 300 }, (_, at) => [`ws/packages/p${at}/.npmrc`, "old"] as const);
     const place = room({ ...Object.fromEntries(files), "ws/.npmrc": "old" });
     const { setAside } = await run(host(place), "for f in packages/p*/.npmrc .npmrc; do echo x > $f; done 2>/dev/null");
@@ -223,7 +223,7 @@ describe("nothing of the sandbox is ever seen in the workspace", () => {
 });
 
 describe("a command that is interrupted", () => {
-  test("what it made is set aside when it is cancelled", async () => {
+  test("its new protected files are quarantined when it is cancelled", async () => {
     const place = room();
     const controller = new AbortController();
     const going = run(host(place), "mkdir -p x/.git; touch made; sleep 1000", controller.signal);
@@ -233,7 +233,7 @@ describe("a command that is interrupted", () => {
     expect(named(place.ws, ".git")).toEqual([]);
   });
 
-  test("what a command in the background makes is set aside while it goes on", async () => {
+  test("protected files of a background command are quarantined while it runs", async () => {
     const place = room();
     const shell = await host(place).commands.start("mkdir -p x/y/z/.git; touch made; sleep 1000");
     await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
@@ -241,7 +241,7 @@ describe("a command that is interrupted", () => {
     expect(shell.result()).toBeUndefined();
   });
 
-  test("what one command makes is not taken for given by the next one beside it", async () => {
+  test("files of one command do not count as existing for a parallel one", async () => {
     const place = room();
     const [one, other] = [host(place), host(place)];
     const shell = await one.commands.start("mkdir -p x/.git; touch made; sleep 1000");
@@ -251,7 +251,7 @@ describe("a command that is interrupted", () => {
     expect(named(place.ws, ".git")).toEqual([]);
   });
 
-  test("what a tool was allowed to write meanwhile stays", async () => {
+  test("files that a tool was allowed to write meanwhile are kept", async () => {
     const place = room();
     const inFlight = new InFlight({ state: place.state });
     const shell = await host(place, { inFlight }).commands.start("touch made; sleep 1000");
@@ -289,7 +289,7 @@ describe("a command that is interrupted", () => {
     expect(readdirSync(recordsIn(place.state))).toEqual([]);
   });
 
-  test("the watchdog finishes it at once, and the next look tells what was done", async () => {
+  test("the watchdog finishes the quarantine at once, and the next check reports it", async () => {
     const place = room();
     const tools = tempFolder();
     const finisher = bundled(tools, 'await import("./src/quarantine-child.ts");');
@@ -307,7 +307,7 @@ describe("a command that is interrupted", () => {
     expect(named(place.ws, ".git")).toEqual([]);
   });
 
-  test("after a new start of the machine, what a person made since then stays", async () => {
+  test("after a reboot, files that a person created since then are kept", async () => {
     const place = room();
     await killedOver(place, "mkdir -p x/.git; touch made; sleep 1000");
     const file = join(recordsIn(place.state), readdirSync(recordsIn(place.state))[0]!);

@@ -6,7 +6,7 @@ import { redactedStream } from "./redacted-stream.ts";
 const SECRET = "canary-secret-value-1";
 const redact = createRedactor([SECRET]).text;
 
-test("a secret that comes in pieces is taken out, wherever it is cut, and nothing else changes", () => {
+test("a secret that arrives in pieces is removed wherever it is split, and nothing else changes", () => {
   const text = fc.array(fc.constantFrom("a", "ä", "\n", "😀", SECRET, "x".repeat(9_000)), { maxLength: 30 });
   fc.assert(
     fc.property(text, fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 8 }), (parts, sizes) => {
@@ -23,7 +23,7 @@ test("a secret that comes in pieces is taken out, wherever it is cut, and nothin
   );
 });
 
-test("a line without end does not wait for it", () => {
+test("an endless line is passed on without waiting for its end", () => {
   const stream = redactedStream(redact);
   const written = Array.from({ length: 100 }, () => stream.take(Buffer.from("x".repeat(10_000)))).join("");
   expect(written.length).toBeGreaterThan(900_000);

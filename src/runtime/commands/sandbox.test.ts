@@ -28,7 +28,7 @@ function weakened(...without: string[]): string {
   );
 }
 
-test("SBX-01: where everything holds the level is full", async (context) => {
+test("SBX-01: when every check passes the level is full", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   expect(await probeSandbox()).toEqual({
     level: "full",
@@ -37,7 +37,7 @@ test("SBX-01: where everything holds the level is full", async (context) => {
   });
 });
 
-test("SBX-02: without the program the level is none, and it is said what to install", async () => {
+test("SBX-02: without bubblewrap the level is none, and the message says what to install", async () => {
   const level = await probeSandbox([tempFolder()]);
   expect(level).toMatchObject({ level: "none", fix: "apt install bubblewrap" });
   expect(level.text).toBe(
@@ -59,7 +59,7 @@ test.each([
     "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.",
     "user namespaces",
   ],
-])("SBX-04: one that fails with %j is told apart", async (words, help) => {
+])("SBX-04: one that fails with %j is reported with that reason", async (words, help) => {
   const level = await probeSandbox([stub(`echo '${words}' >&2; exit 1`)]);
   expect(level).toMatchObject({ level: "none" });
   expect(level.text).toContain(words.replace("bwrap: ", "").slice(0, 30));
@@ -70,7 +70,7 @@ test.each<[string, string[], string]>([
   ["the network", ["--unshare-net"], "NOT isolated: network."],
   ["its end", ["--die-with-parent"], "NOT isolated: ending with its parent."],
   ["the environment", ["--clearenv"], "NOT isolated: the environment."],
-])("SBX-04: one that does not isolate %s is partial, and that is said", async (_what, without, said) => {
+])("SBX-04: one that does not isolate %s is partial, and this is reported", async (_what, without, said) => {
   if (bwrap.missing !== undefined) return expect(bwrap.missing).toBeTruthy();
   const level = await probeSandbox([weakened(...without)]);
   expect(level).toMatchObject({ level: "partial" });
@@ -97,7 +97,7 @@ test("SBX-04: one that leaves the machine writable is partial", async (context) 
   ]);
 });
 
-test("SBX-04: one that filters no system calls is partial, and that is said", async (context) => {
+test("SBX-04: one that filters no system calls is partial, and this is reported", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const script = `args=(); while [ $# -gt 0 ]; do if [ "$1" = --seccomp ]; then shift 2; else args+=("$1"); shift; fi; done; exec ${bwrap.path} "\${args[@]}"`;
   expect((await probeSandbox([stub(script)])).text).toContain("NOT isolated: interfaces of the kernel.");

@@ -8,7 +8,7 @@ import { claim } from "./run-claim.ts";
 const busy = { code: "RUN_BUSY" };
 
 describe("one owner", () => {
-  test("while it holds the run, nobody else gets it; afterwards the next one does, with a higher number", async () => {
+  test("while an owner holds the run, no other gets it; the next owner has a higher epoch", async () => {
     const folder = tempFolder();
     const first = await claim(folder);
     await expect(claim(folder)).rejects.toMatchObject(busy);
@@ -18,14 +18,14 @@ describe("one owner", () => {
     await second.release();
   });
 
-  test("of many who come at once, one gets it, and the others are told so", async () => {
+  test("of many concurrent claims one succeeds, and the others are refused", async () => {
     const folder = tempFolder();
     const came = await Promise.allSettled(Array.from({ length: 20 }, () => claim(folder)));
     expect(came.filter(({ status }) => status === "fulfilled").length).toBe(1);
     for (const one of came) if (one.status === "rejected") expect(one.reason).toMatchObject(busy);
   });
 
-  test("numbers are never given twice, however often the run changes hands at once", async () => {
+  test("epochs are never given twice, even with concurrent claims", async () => {
     const folder = tempFolder();
     const epochs: number[] = [];
     await Promise.all(
@@ -43,22 +43,22 @@ describe("one owner", () => {
   });
 });
 
-describe("an owner that died", () => {
-  test("is followed by the next one", async () => {
+describe("a dead owner", () => {
+  test("is replaced by the next one", async () => {
     const folder = tempFolder();
     const { pid } = spawnSync(process.execPath, ["-e", ""]);
     writeFileSync(join(folder, "owner.7.json"), JSON.stringify({ pid, started: "1" }));
     expect((await claim(folder)).epoch).toBe(8);
   });
 
-  test("also when its number is in use again by another process", async () => {
+  test("is replaced even if its pid is used by another process", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "owner.1.json"), JSON.stringify({ pid: process.pid, started: "some time ago" }));
     expect((await claim(folder)).epoch).toBe(2);
   });
 
   test.each(["", "{", "[]", "null", '{"pid":-1}', '{"pid":"x"}'])(
-    "a claim that reads %j is not believed for long",
+    "a claim with the content %j expires soon",
     async (text) => {
       const folder = tempFolder();
       const file = join(folder, "owner.1.json");
@@ -68,7 +68,7 @@ describe("an owner that died", () => {
     },
   );
 
-  test("a claim that is just being written counts", async () => {
+  test("a claim that is being written is respected", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "owner.1.json"), "");
     await expect(claim(folder)).rejects.toMatchObject(busy);
@@ -76,7 +76,7 @@ describe("an owner that died", () => {
   });
 });
 
-test("an owner who was followed may not go on", async () => {
+test("a replaced owner may not continue", async () => {
   const folder = tempFolder();
   const old = await claim(folder);
   old.hold();

@@ -41,7 +41,7 @@ async function delegating(
 }
 const paths = ({ calls }: Delegated): readonly string[] => calls.map(({ path }) => path);
 
-test("helpers run below the path of the task that asks, and each further plan has a number", async () => {
+test("helpers run below the path of their parent task, and each further plan has a number", async () => {
   const seen = await delegating(async ({ delegate }) => [
     await delegate(single("scout"), parent),
     await delegate(single("scout"), parent),
@@ -63,7 +63,7 @@ test("helpers run below the path of the task that asks, and each further plan ha
   ]);
 });
 
-test("a helper takes after whoever asked: tools, policy, model and one level of depth", async () => {
+test("a helper inherits tools, policy and model of its parent, one level deeper", async () => {
   const policy = createPolicy("plan");
   const { calls } = await delegating(async ({ delegate }) => [await delegate(single("scout"), { ...parent, policy })]);
   expect(calls[0]).not.toHaveProperty("ceiling");
@@ -108,7 +108,7 @@ test("depth, the list of agents, the budget and a plan that makes no sense are r
   expect(await faults({ mode: "nonsense" }, { parameters: {} })).toMatchObject(["AGENT_REPORTED", expect.anything()]);
 });
 
-test("helpers that nobody waits for are stopped when the task ends, and end before it", async () => {
+test("helpers that the task does not wait for are stopped before the task ends", async () => {
   let begun = (): void => {};
   const working = new Promise<void>((resolve) => (begun = resolve));
   const { events } = await delegating(
@@ -130,7 +130,7 @@ test("helpers that nobody waits for are stopped when the task ends, and end befo
   ]);
 });
 
-test("a helper in the background goes on while the task works, and the task reads what it found", async () => {
+test("a background helper runs while the task works, and the task reads its result", async () => {
   let mail: readonly string[] = [];
   const { events } = await delegating(async ({ background, mail: read, signal }) => {
     const started = await background?.start(single("scout"), parent, "result");

@@ -5,7 +5,7 @@ import type { Body, Node } from "../../core/plan/plan.ts";
 const plan = (nodes: Record<string, Node>, output: string): Body => ({ nodes, output });
 const join = (pick: "settled" | "first", ...needs: string[]): Node => ({ kind: "join", needs, pick });
 
-test("a node starts once all it needs has ended, and its prompt is filled with what came of that", async () => {
+test("a node starts once its dependencies have ended, and its prompt is filled with their outputs", async () => {
   const prompts: Record<string, string> = {};
   const seen = await observe({
     plan: plan({ a: task("a"), b: task("b"), c: task("{x} and {y}", { refs: { x: "a", y: "b" } }, ["a", "b"]) }, "c"),
@@ -27,7 +27,7 @@ test("a node starts once all it needs has ended, and its prompt is filled with w
   ]);
 });
 
-test("a node whose need failed is skipped and never performed, and so is what needs it in turn", async () => {
+test("a node whose dependency failed is skipped, and so are its own dependents", async () => {
   const seen = await observe({
     plan: plan({ a: task("a"), b: task("b", {}, ["a"]), c: task("c", {}, ["b"]) }, "c"),
     act: () => bad("boom"),
@@ -38,7 +38,7 @@ test("a node whose need failed is skipped and never performed, and so is what ne
   expect(seen.executed.outcome).toEqual({ status: "skipped", because: "a" });
 });
 
-test("no more tasks work at once than there are slots, and all of them get their turn", async () => {
+test("no more tasks run at once than there are slots, and every task gets a slot", async () => {
   const names = ["a", "b", "c", "d", "e"];
   const seen = await observe({
     plan: plan(
@@ -52,7 +52,7 @@ test("no more tasks work at once than there are slots, and all of them get their
   expect(seen.performed.toSorted()).toEqual(["a#1", "b#1", "c#1", "d#1", "e#1"]);
 });
 
-test("the first success decides a race: the others are stopped, and their work does not count", async () => {
+test("the first success decides a race: the others are stopped, and their output is discarded", async () => {
   const seen = await observe({
     plan: plan({ slow: task("slow"), fast: task("fast"), won: join("first", "slow", "fast") }, "won"),
     act: ({ path }) => ok(`from ${path}`, { moments: path === "slow" ? 9 : 1 }),
@@ -94,7 +94,7 @@ test("tasks that write the same files work one after the other, also when there 
   expect((await both("docs/api.md")).mostAtOnce).toBe(2);
 });
 
-test("a plan that is taken up again performs only what has not ended, and decides as before", async () => {
+test("a resumed plan performs only nodes that have not ended, and decides as before", async () => {
   const body = plan({ a: task("a"), b: task("b", {}, ["a"]) }, "b");
   const before = await observe({ plan: body, act: ({ path }) => ok(`first ${path}`) });
   const past = before.journal.slice(

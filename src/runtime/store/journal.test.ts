@@ -113,7 +113,9 @@ describe("damage before the end", () => {
     expect(thrown).toMatchObject({
       code: "RUN_DAMAGED",
       message: expect.stringMatching(/damaged at record 5\d\d\.$/),
-      hint: expect.stringMatching(/^Look at byte \d+ of journal\.jsonl .*A copy of the damaged journal is in .*journal\.damaged\.jsonl\.$/),
+      hint: expect.stringMatching(
+        /^Look at byte \d+ of journal\.jsonl .*A copy of the damaged journal is in .*journal\.damaged\.jsonl\.$/,
+      ),
     });
     expect(readFileSync(join(folder, "journal.damaged.jsonl"))).toEqual(bytes);
     expect(readFileSync(file)).toEqual(bytes);

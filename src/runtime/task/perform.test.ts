@@ -98,7 +98,7 @@ test("a runner that throws fails its task, and what the task may touch is closed
   const outcome = await createPerformer({ ...world, ...(access && { access }) })(callOf(), contextOf().context);
   expect(outcome).toMatchObject({
     status: "failed",
-    fault: { code: "CRASHED", message: "The task run_test/worker broke: boom" },
+    fault: { code: "CRASHED", message: "The task run_test/worker crashed: boom" },
   });
   expect(closed).toBe(1);
 });

@@ -16,10 +16,10 @@ const failure = (work: Promise<string>): Promise<string> =>
 test("a new file is made with the folders it is in", async () => {
   const cwd = tempFolder();
   expect(await callTool(writeFile, cwd, { path: "src/deep/a.txt", content: "one\ntwo\n" })).toBe(
-    'Made "src/deep/a.txt" with 2 lines.',
+    'Created "src/deep/a.txt" with 2 lines.',
   );
   expect(readFileSync(join(cwd, "src/deep/a.txt"), "utf8")).toBe("one\ntwo\n");
-  expect(await callTool(writeFile, cwd, { path: "empty", content: "" })).toBe('Made "empty" with 0 lines.');
+  expect(await callTool(writeFile, cwd, { path: "empty", content: "" })).toBe('Created "empty" with 0 lines.');
 });
 
 test("an old file is replaced, the change is shown, and its permissions stay", async () => {
@@ -55,7 +55,7 @@ test("files and folders are deleted; one that is not empty only on purpose", asy
   expect(await callTool(deleteFile, cwd, { path: "empty" })).toBe('Deleted the empty folder "empty".');
   expect(await failure(callTool(deleteFile, cwd, { path: "d" }))).toBe('"d" is a folder that is not empty');
   expect(await callTool(deleteFile, cwd, { path: "d", recursive: true })).toBe(
-    'Deleted the folder "d" with 3 things in it.',
+    'Deleted the folder "d" with 3 entries in it.',
   );
   expect(await failure(callTool(deleteFile, cwd, { path: "nothing" }))).toBe('"nothing" does not exist');
   expect(await failure(callTool(deleteFile, cwd, { path: ".", recursive: true }))).toBe(

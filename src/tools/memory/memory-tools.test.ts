@@ -59,5 +59,5 @@ test("MEM-03: what a note says cannot drive a terminal, and its origin stands be
 });
 
 test("a crew that keeps nothing says so", async () => {
-  await expect(callTool(memoryList(), "/ws", {})).rejects.toThrow("nothing is kept here");
+  await expect(callTool(memoryList(), "/ws", {})).rejects.toThrow("notes are not stored here");
 });

@@ -43,7 +43,7 @@ test("what is no text is said", async () => {
   expect(await shown("image/png", Buffer.from([137, 80, 78, 71]))).toEqual(
     "200 URL/ (image/png, 4 bytes)\n[the content is not text, so it is not shown]",
   );
-  expect(await shown("text/plain", "a\0b")).toContain("no text");
+  expect(await shown("text/plain", "a\0b")).toContain("not text");
   expect(await shown("application/octet-stream", "words")).toContain("\nwords");
   expect(await shown("<script>", "words")).toContain("(unknown type, 5 bytes)");
   expect(await shown("text/plain", "")).toContain("[the answer is empty]");

@@ -108,7 +108,7 @@ describe("what a failure means for others", () => {
       act: byPath({ a: { ends: "throws" } }),
     });
     expect(outcomes(seen)).toMatchObject({
-      a: { status: "failed", fault: { code: "CRASHED", message: "The task lab/a broke: a threw" } },
+      a: { status: "failed", fault: { code: "CRASHED", message: "The task lab/a crashed: a threw" } },
       b: { status: "ok" },
     });
   });

@@ -14,19 +14,19 @@ test("a runner or tool that throws fails its task, and the fault names run and p
     engine: { perform: (call, context) => settleOnAbort(call, context, async () => boom()) },
   });
   expect(nodes["scout"]).toMatchObject({
-    fault: { code: "CRASHED", message: "The task run_x/scout broke: boom" },
+    fault: { code: "CRASHED", message: "The task run_x/scout crashed: boom" },
   });
 });
 
 test("an engine that cannot perform a task fails it, and the fault names run and path", async () => {
   const { nodes } = await startRun({ engine: { perform: async () => boom() } });
-  expect(nodes["scout"]).toMatchObject({ fault: { message: "The task run_x/scout broke: boom" } });
+  expect(nodes["scout"]).toMatchObject({ fault: { message: "The task run_x/scout crashed: boom" } });
 });
 
 test("an engine that cannot ask fails the gate, and the fault names run, path and kind", async () => {
   const gate: Plan = { nodes: { ok: { kind: "gate", question: "go?" } }, output: "ok" };
   const { nodes } = await startRun({ engine: { answer: async () => boom() }, plan: gate });
-  expect(nodes["ok"]).toMatchObject({ fault: { message: "The gate run_x/ok broke: boom" } });
+  expect(nodes["ok"]).toMatchObject({ fault: { message: "The gate run_x/ok crashed: boom" } });
 });
 
 test("an engine without a journal rejects the run, which is named; the original error is the cause", async () => {
@@ -35,14 +35,14 @@ test("an engine without a journal rejects the run, which is named; the original 
     (thrown: unknown) => thrown,
   );
   expect(error).toBeInstanceOf(CrashError);
-  expect(error).toMatchObject({ run: "run_x", message: "The run run_x broke: boom", cause: { message: "boom" } });
+  expect(error).toMatchObject({ run: "run_x", message: "The run run_x crashed: boom", cause: { message: "boom" } });
 });
 
 test("an executor that cannot settle a node rejects the run with the path of the node", async () => {
   const publish: Drive["publish"] = ({ type }) => void (type === "node.ended" && boom());
   await expect(startRun({ publish })).rejects.toMatchObject({
     path: "scout",
-    message: "The task run_x/scout broke: boom",
+    message: "The task run_x/scout crashed: boom",
     cause: { message: "boom" },
   });
 });

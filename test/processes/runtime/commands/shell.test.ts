@@ -214,7 +214,7 @@ describe("where bubblewrap works", () => {
       "beats",
       "up\n[it is still running]",
       `shell_1  running  "${beating}"`,
-      "Ended shell_1.",
+      "Stopped shell_1.",
       "[it was stopped before it finished]",
       "Started in the background as shell_2. Read its output with bash_output, stop it with kill_shell.",
     ]);
